@@ -1,0 +1,117 @@
+"""Cost metrics (Table 1, p. 7, with the sync column of M^sync in Fig. 6) and hardware models.
+
+A metric maps resource constants to nonnegative rationals. The four that depend on a count n are `slope * n + offset`
+clamped at 0, which is monotone in n by construction when the slope is nonnegative; that is checked here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
+COUNTED: Final = ("gread", "sread", "gwrite", "swrite")
+
+ZERO: Final = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """n |-> max(0, slope * n + offset), a count's price."""
+
+    slope: Fraction
+    offset: Fraction
+
+    def __call__(self, n: int) -> Fraction:
+        return max(ZERO, self.slope * n + self.offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A resource metric M. `fixed` prices the constants of FIXED, `counted` those of COUNTED; absent ones are free.
+
+    Raises ValueError for an unknown constant, a negative price or a price that falls with n.
+    """
+
+    name: str
+    fixed: dict[str, Fraction] = field(default_factory=dict)
+    counted: dict[str, Linear] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for constant, price in self.fixed.items():
+            if constant not in FIXED:
+                raise ValueError(f"metric {self.name}: no resource constant is called '{constant}'")
+            if price < 0:
+                raise ValueError(f"metric {self.name}: the price {price} of '{constant}' is negative")
+        for constant, line in self.counted.items():
+            if constant not in COUNTED:
+                raise ValueError(f"metric {self.name}: no counted resource constant is called '{constant}'")
+            if line.slope < 0:
+                raise ValueError(f"metric {self.name}: the price of '{constant}' falls with n; it must be monotone")
+
+    def cost(self, constant: str) -> Fraction:
+        """M.constant"""
+        return self.fixed.get(constant, ZERO)
+
+    def count(self, constant: str, n: int) -> Fraction:
+        """M.constant(n)"""
+        line = self.counted.get(constant)
+        return line(n) if line else ZERO
+
+
+_N: Final = Linear(Fraction(1), ZERO)
+_N_MINUS_1: Final = Linear(Fraction(1), Fraction(-1))
+_SHARED: Final = {"sread": _N_MINUS_1, "swrite": _N_MINUS_1}
+_GLOBAL: Final = {"gread": _N, "gwrite": _N}
+
+METRICS: Final = {
+    m.name: m
+    for m in (
+        Metric("sectors", counted=_GLOBAL),
+        Metric("conflicts", counted=_SHARED),
+        Metric("divwarps", {"div": Fraction(1)}),
+        Metric("steps", dict.fromkeys(FIXED, Fraction(1)), {**_GLOBAL, **_SHARED}),
+    )
+}
+"""The four metrics of Table 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a count means: sizes in bytes, `banks` of `word` bytes each, `warp` lanes.
+
+    `alignment` is what every array's base address is a multiple of (cudaMalloc guarantees 256): an assumption.
+    """
+
+    name: str
+    sector: int = 32
+    banks: int = 32
+    word: int = 4
+    warp: int = 32
+    alignment: int = 256
+
+    def __post_init__(self) -> None:
+        for unit in ("sector", "banks", "word", "warp", "alignment"):
+            if getattr(self, unit) < 1:
+                raise ValueError(f"hardware {self.name}: '{unit}' has to be positive")
+        if self.alignment % self.sector or self.alignment % self.word:
+            raise ValueError(f"hardware {self.name}: the alignment has to be a multiple of the sector and the word")
+
+
+HARDWARE: Final = {h.name: h for h in (Hardware("nvidia"),)}
+
+
+def sectors(first_bytes: list[int], width: int, hardware: Hardware) -> int:
+    """MemReads: the distinct sectors that accesses of `width` bytes at these byte addresses touch (erratum 8: floor)."""
+    unit = hardware.sector
+    return len({s for a in first_bytes for s in range(a // unit, (a + width - 1) // unit + 1)})
+
+
+def conflicts(first_bytes: list[int], width: int, hardware: Hardware) -> int:
+    """Conflicts: the most distinct words that these accesses touch in one bank (erratum 8: words, not threads)."""
+    words = {w for a in first_bytes for w in range(a // hardware.word, (a + width - 1) // hardware.word + 1)}
+    per_bank = [0] * hardware.banks
+    for w in words:
+        per_bank[w % hardware.banks] += 1
+    return max(per_bank)

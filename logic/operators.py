@@ -1,0 +1,102 @@
+"""The operators of miniCUDA: arity, typing and, for integers and booleans, denotation.
+
+Integers are mathematical (no overflow: an assumption that every report prints). Division truncates toward zero and
+`%` takes the dividend's sign, as in C. What C leaves undefined is defined here, once, so that every part agrees:
+`a / 0 = 0`, `a % 0 = a`, and a shift by a negative count is 0.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "min", "max")
+COMPARISONS: Final = ("<", "<=", ">", ">=", "==", "!=")
+CONNECTIVES: Final = ("&&", "||")
+NEGATED: Final = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+"""The comparison that holds exactly where the given one does not (integers only: a NaN satisfies neither)."""
+
+Value = int | bool
+
+
+def c_div(a: int, b: int) -> int:
+    """C's `a / b`: the quotient truncated toward zero; 0 when b is 0."""
+    if b == 0:
+        return 0
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def c_mod(a: int, b: int) -> int:
+    """C's `a % b`: has the sign of a, and `a == b * (a / b) + a % b`; a when b is 0."""
+    return a - b * c_div(a, b)
+
+
+def denote(op: str, args: tuple[Value, ...]) -> Value:
+    """The value of an operator on integers and booleans.
+
+    `neg`, `~`, `!` are unary, `?:` is ternary, `int` and `bool` convert, everything else is binary.
+    Raises KeyError for an operator without a denotation here (those on base types).
+    """
+    if op == "?:":
+        return args[1] if args[0] else args[2]
+    if len(args) == 1:
+        (a,) = args
+        match op:
+            case "neg":
+                return -int(a)
+            case "~":
+                return ~int(a)
+            case "!":
+                return not a
+            case "int":
+                return int(a)
+            case "bool":
+                return bool(a)
+            case "abs":
+                return abs(int(a))
+        raise KeyError(op)
+    a, b = args
+    match op:
+        case "&&":
+            return bool(a) and bool(b)
+        case "||":
+            return bool(a) or bool(b)
+        case "==":
+            return a == b
+        case "!=":
+            return a != b
+    a, b = int(a), int(b)
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/":
+            return c_div(a, b)
+        case "%":
+            return c_mod(a, b)
+        case "<":
+            return a < b
+        case "<=":
+            return a <= b
+        case ">":
+            return a > b
+        case ">=":
+            return a >= b
+        case "<<":
+            return a << b if b >= 0 else 0
+        case ">>":
+            return a >> b if b >= 0 else 0
+        case "&":
+            return a & b
+        case "|":
+            return a | b
+        case "^":
+            return a ^ b
+        case "min":
+            return min(a, b)
+        case "max":
+            return max(a, b)
+    raise KeyError(op)

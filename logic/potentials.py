@@ -1,0 +1,371 @@
+"""Potentials Q = q0 + sum q_i * b_i with exact rational coefficients (section 6, p. 18, with two more base functions).
+
+    b ::= x | b * b | max(0, p) | floor(p / k) | floor(log2(p))
+
+`|[a, b]|` is max(0, b - a), ceil(p/k) is -floor(-p/k), max and min come from max(0, .). A potential is kept in a canonical
+form: a sorted sum of monomials over atoms, with every atom integer-valued on integer stores, so two potentials that are equal by
+the laws of polynomials, by scaling inside max(0, .) or by moving whole multiples out of floor(. / k) are equal as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Final
+
+from logic.syntax import Const, Expr, Op, Param, Tid, Var
+
+Leaf = Var | Param | Tid
+
+
+@dataclass(frozen=True, slots=True)
+class Sym:
+    """The value of a variable, a parameter or (inside side conditions only) tid."""
+
+    leaf: Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Max0:
+    """max(0, arg); arg has coprime integer coefficients."""
+
+    arg: Poly
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """floor(arg / k); arg has coefficients in 0 .. k-1 that share no factor with k."""
+
+    arg: Poly
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Log2:
+    """floor(log2(arg)), and 0 where arg < 1; arg has integer coefficients."""
+
+    arg: Poly
+
+
+Atom = Sym | Max0 | Floor | Log2
+Monomial = tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Poly:
+    """A potential in canonical form: terms sorted, no zero coefficient. Build with the functions of this module."""
+
+    terms: tuple[tuple[Monomial, Fraction], ...]
+
+    def __add__(self, other: Poly | int | Fraction) -> Poly:
+        return _collect((*self.terms, *_lift(other).terms))
+
+    def __sub__(self, other: Poly | int | Fraction) -> Poly:
+        return self + _lift(other) * -1
+
+    def __mul__(self, other: Poly | int | Fraction) -> Poly:
+        if isinstance(other, Poly):
+            return _collect((_times(m, n), c * d) for m, c in self.terms for n, d in other.terms)
+        return Poly(tuple((m, c * other) for m, c in self.terms)) if other else Poly(())
+
+    @property
+    def constant(self) -> Fraction:
+        """The coefficient of the empty monomial."""
+        return self.terms[0][1] if self.terms and not self.terms[0][0] else Fraction(0)
+
+    @property
+    def is_constant(self) -> bool:
+        return all(not m for m, _ in self.terms)
+
+    def __str__(self) -> str:
+        return show(self)
+
+
+def _key_atom(a: Atom) -> str:
+    match a:
+        case Sym(leaf):
+            return leaf.name
+        case Max0(arg):
+            return f"~max({_key(arg)})"
+        case Floor(arg, k):
+            return f"~floor({_key(arg)}/{k})"
+        case Log2(arg):
+            return f"~log2({_key(arg)})"
+
+
+def _key(p: Poly) -> str:
+    return "+".join(f"{c}*{'*'.join(map(_key_atom, m))}" for m, c in p.terms)
+
+
+def _order(term: tuple[Monomial, Fraction]) -> tuple[int, list[str]]:
+    return len(term[0]), [_key_atom(a) for a in term[0]]
+
+
+def _times(m: Monomial, n: Monomial) -> Monomial:
+    return tuple(sorted((*m, *n), key=_key_atom)) if m and n else m or n
+
+
+def _collect(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
+    total: dict[Monomial, Fraction] = {}
+    for m, c in terms:
+        total[m] = total.get(m, Fraction(0)) + c
+    return Poly(tuple(sorted(((m, c) for m, c in total.items() if c), key=_order)))
+
+
+def _lift(p: Poly | int | Fraction) -> Poly:
+    return p if isinstance(p, Poly) else const(p)
+
+
+def const(c: int | Fraction) -> Poly:
+    """The constant potential c."""
+    return Poly((((), Fraction(c)),)) if c else Poly(())
+
+
+ZERO: Final = const(0)
+
+
+def sym(leaf: Leaf) -> Poly:
+    """The potential that is the value of a variable, parameter or tid."""
+    return Poly((((Sym(leaf),), Fraction(1)),))
+
+
+def atom(a: Atom) -> Poly:
+    return Poly((((a,), Fraction(1)),))
+
+
+def _content(p: Poly) -> Fraction:
+    """The positive rational c with p = c * (a polynomial with coprime integer coefficients); 1 for p = 0."""
+    if not p.terms:
+        return Fraction(1)
+    return Fraction(gcd(*(c.numerator for _, c in p.terms)), lcm(*(c.denominator for _, c in p.terms)))
+
+
+def max0(p: Poly) -> Poly:
+    """max(0, p)"""
+    if p.is_constant:
+        return const(max(Fraction(0), p.constant))
+    if len(p.terms) == 1 and len(p.terms[0][0]) == 1 and isinstance(p.terms[0][0][0], Max0):
+        return p if p.terms[0][1] > 0 else ZERO
+    content = _content(p)
+    return atom(Max0(p * (1 / content))) * content
+
+
+def maximum(p: Poly, q: Poly) -> Poly:
+    return p + max0(q - p)
+
+
+def minimum(p: Poly, q: Poly) -> Poly:
+    return p - max0(p - q)
+
+
+def interval(a: Poly, b: Poly) -> Poly:
+    """|[a, b]| = max(0, b - a), the paper's measure of the distance from a up to b."""
+    return max0(b - a)
+
+
+def floor_div(p: Poly, k: int) -> Poly:
+    """floor(p / k) for a positive integer k.
+
+    Raises ValueError when k < 1, or when p's coefficients are not such that floor(p / k) is a base function: they
+    must be rationals that become integers when p and k are scaled alike, which they always do.
+    """
+    if k < 1:
+        raise ValueError("floor(p / k) needs a positive integer k")
+    scale = lcm(*(c.denominator for _, c in p.terms)) if p.terms else 1
+    p, k = p * scale, k * scale
+    whole = _collect((m, Fraction(c.numerator // k)) for m, c in p.terms)
+    rest = p - whole * k
+    g = gcd(k, *(c.numerator for m, c in rest.terms if m))
+    rest = _collect((m, Fraction(c.numerator // g)) for m, c in rest.terms)
+    k //= g
+    if rest.is_constant or k == 1:
+        return whole + (rest if k == 1 else const(rest.constant.numerator // k))
+    return whole + atom(Floor(rest, k))
+
+
+def ceil_div(p: Poly, k: int) -> Poly:
+    """ceil(p / k) for a positive integer k."""
+    return floor_div(p * -1, k) * -1
+
+
+def log2(p: Poly) -> Poly:
+    """floor(log2(p)), 0 where p < 1. Raises ValueError unless p has integer coefficients."""
+    if any(c.denominator != 1 for _, c in p.terms):
+        raise ValueError("log2 needs integer coefficients")
+    if p.is_constant:
+        return const(max(1, int(p.constant)).bit_length() - 1)
+    return atom(Log2(p))
+
+
+def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
+    match a:
+        case Sym(leaf):
+            return values.get(leaf, atom(a))
+        case Max0(arg):
+            return max0(substitute(arg, values))
+        case Floor(arg, k):
+            return floor_div(substitute(arg, values), k)
+        case Log2(arg):
+            return log2(substitute(arg, values))
+
+
+def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
+    """p with integer-valued polynomials in place of leaves, all at once, in canonical form again."""
+    if not leaves(p) & values.keys():
+        return p
+    result = ZERO
+    for m, c in p.terms:
+        term = const(c)
+        for a in m:
+            term = term * _map_atom(a, values)
+        result = result + term
+    return result
+
+
+def atoms(p: Poly) -> Iterator[Atom]:
+    """Every atom of p, those inside others first."""
+    for m, _ in p.terms:
+        for a in m:
+            if not isinstance(a, Sym):
+                yield from atoms(a.arg)
+            yield a
+
+
+def leaves(p: Poly) -> frozenset[Leaf]:
+    """The variables, parameters and tids in p."""
+    return frozenset(a.leaf for a in atoms(p) if isinstance(a, Sym))
+
+
+def variables(p: Poly) -> frozenset[str]:
+    """vars(Q) without the parameters."""
+    return frozenset(x.name for x in leaves(p) if isinstance(x, Var))
+
+
+def evaluate(p: Poly, store: Mapping[Leaf, int]) -> Fraction:
+    """Q(sigma), exactly. Raises KeyError for a leaf without a value."""
+    total = Fraction(0)
+    for m, c in p.terms:
+        for a in m:
+            c *= _value(a, store)
+        total += c
+    return total
+
+
+def _value(a: Atom, store: Mapping[Leaf, int]) -> Fraction | int:
+    match a:
+        case Sym(leaf):
+            return store[leaf]
+        case Max0(arg):
+            return max(Fraction(0), evaluate(arg, store))
+        case Floor(arg, k):
+            return evaluate(arg, store) // k
+        case Log2(arg):
+            return max(1, int(evaluate(arg, store))).bit_length() - 1
+
+
+def of_expr(e: Expr) -> Poly | None:
+    """The integer expression e as a potential, or None where the base functions cannot say it.
+
+    C's division by a constant truncates: a/k = floor(max(0,a)/k) - floor(max(0,-a)/k).
+    """
+    match e:
+        case Var() | Param() | Tid():
+            return sym(e)
+        case Const(value) if not isinstance(value, str | bool):
+            return const(value)
+        case Op("neg", (a,)):
+            p = of_expr(a)
+            return None if p is None else p * -1
+        case Op(op, (a, b)):
+            p, q = of_expr(a), of_expr(b)
+            return None if p is None or q is None else _binary(op, p, q)
+    return None
+
+
+def _binary(op: str, p: Poly, q: Poly) -> Poly | None:
+    k = int(q.constant) if q.is_constant else 0
+    match op:
+        case "+":
+            return p + q
+        case "-":
+            return p - q
+        case "*":
+            return p * q
+        case "min":
+            return minimum(p, q)
+        case "max":
+            return maximum(p, q)
+        case "/" if k > 0:
+            return floor_div(max0(p), k) - floor_div(max0(p * -1), k)
+        case "%" if k > 0:
+            return p - (floor_div(max0(p), k) - floor_div(max0(p * -1), k)) * k
+        case "<<" if q.is_constant and 0 <= k < 64:
+            return p * (1 << k)
+        case ">>" if q.is_constant and 0 <= k < 64:
+            return floor_div(p, 1 << k)
+        case "&" if k > 0 and k & (k + 1) == 0:
+            return p - floor_div(p, k + 1) * (k + 1)
+    return None
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def _show_atom(a: Atom) -> str:
+    match a:
+        case Sym(leaf):
+            return leaf.name
+        case Max0(arg):
+            return f"max(0, {show(arg)})"
+        case Floor(arg, k):
+            return f"floor({_numerator(arg)}/{k})"
+        case Log2(arg):
+            return f"log2({show(arg)})"
+
+
+def _numerator(p: Poly) -> str:
+    text = show(p)
+    return text if len(p.terms) == 1 and not text.startswith("-") and "*" not in text else f"({text})"
+
+
+def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
+    """Split off what reads better as c * ceil(q / k): a negative floor together with the whole multiples beside it."""
+    ceilings: list[tuple[Fraction, str]] = []
+    for m, c in p.terms:
+        if len(m) != 1 or not isinstance(m[0], Floor) or c > 0:
+            continue
+        inner, k = m[0].arg, m[0].k
+        have = dict(p.terms)
+        inside = inner * -1
+        left = p - Poly(((m, c),))
+        for n, _ in inner.terms:
+            if n and have.get(n, Fraction(0)) >= -c:
+                inside = inside + Poly(((n, Fraction(k)),))
+                left = left - Poly(((n, -c),))
+        if any(x < 0 for n, x in inside.terms if n):
+            continue
+        if inside.constant < 0 and left.constant >= -c:
+            inside, left = inside + k, left + c
+        p = left
+        ceilings.append((-c, f"ceil({_numerator(inside)}/{k})"))
+    return p, ceilings
+
+
+def show(p: Poly) -> str:
+    """p as text: `+ - *`, exact `/`, max, floor, ceil and log2; `checker.notation` reads it back."""
+    p, ceilings = _fold_ceilings(p)
+    parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + ceilings
+    if not parts:
+        return "0"
+    if parts[0][0] < 0:
+        parts.sort(key=lambda part: part[0] < 0)
+    text = ""
+    for c, name in parts:
+        size = abs(c)
+        number = str(size)
+        body = name if size == 1 and name else number if not name else f"{number}*{name}"
+        text += (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
+        text += body
+    return text

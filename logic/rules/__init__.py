@@ -1,0 +1,37 @@
+"""The rules of the logic, a file a family, and the rule sets made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from logic.rules import assignments, conditionals, expressions, loops, operands, sequencing, structural
+from logic.schema import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Rules by name. Two sets are the same only when they are one object: a set that is called `sound` need not be SOUND."""
+
+    name: str
+    rules: dict[str, Rule] = field(compare=False)
+
+
+def rule_set(name: str, *families: tuple[Rule, ...]) -> RuleSet:
+    """A rule set; a later rule replaces an earlier one of the same name."""
+    return RuleSet(name, {rule.name: rule for family in families for rule in family})
+
+
+SOUND: Final = rule_set(
+    "sound",
+    operands.RULES,
+    expressions.RULES,
+    sequencing.RULES,
+    conditionals.RULES,
+    loops.RULES,
+    assignments.RULES,
+    structural.RULES,
+)
+"""The repaired rules: the only set that a certificate may rest on."""
+
+RULE_SETS: Final = {SOUND.name: SOUND}

@@ -1,0 +1,387 @@
+"""miniCUDA (Muller and Hoffmann, POPL 2021, Fig. 2) as frozen data.
+
+    types       tau ::= int | bool | base(bytes) | arr(tau)
+    expressions e   ::= x | p | c | tid.x|y|z | op(e, ...) | A[e]
+    statements  s   ::= skip | s; s | x <- e | A[e] <- e | if e then s else s | while (e) s | sync
+
+Unlike the print, expressions nest (their cost is structural either way) and `sync` is a statement. Places in the
+source travel with the nodes and never count in comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from logic.source import Loc
+
+# --- types -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """`int` and `bool` have meaning to the logic; a `base` type (float, a struct) is opaque. `size` is in bytes."""
+
+    kind: Literal["int", "bool", "base"]
+    name: str
+    size: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+INT: Final = Type("int", "int", 4)
+BOOL: Final = Type("bool", "bool", 1)
+FLOAT: Final = Type("base", "float", 4)
+DOUBLE: Final = Type("base", "double", 8)
+
+Space = Literal["global", "shared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array in a memory space.
+
+    Element i is `width` bytes at address `base + stride * i + offset`; for a plain array of 4-byte elements that is
+    stride 4, offset 0, width 4, and a field of an array of structures is an array of its own with the stride of the
+    structure. `elem` is the type of a value read from it (an array of `unsigned char` has elem int and width 1).
+    `length` is known for static shared arrays only.
+    """
+
+    name: str
+    space: Space
+    elem: Type
+    stride: int
+    offset: int = 0
+    width: int = 0
+    length: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.width == 0:
+            object.__setattr__(self, "width", self.stride)
+
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+Axis = Literal["x", "y", "z"]
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A thread-local variable."""
+
+    name: str
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A kernel parameter: a scalar argument, or blockIdx.*, blockDim.*, gridDim.*, warpSize. Uniform by nature."""
+
+    name: str
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal. A base-typed one keeps its source text, since its value is opaque."""
+
+    value: int | bool | str
+    type: Type = INT
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tid:
+    """threadIdx.x, .y or .z."""
+
+    axis: Axis
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"tid.{self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operator applied to one, two or three expressions; see `logic.operators`.
+
+    An operator `call:NAME` is a pure function on base types (sqrtf), `as:NAME` a conversion to base type NAME.
+    """
+
+    op: str
+    args: tuple[Expr, ...]
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A[e]: an element of a global or shared array."""
+
+    array: str
+    index: Expr
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+Expr = Var | Param | Const | Tid | Op | Read
+
+TRUE: Final = Const(True, BOOL)
+FALSE: Final = Const(False, BOOL)
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """s1; s2; ... of two statements or more, none of them a Seq: build it with `seq`."""
+
+    stmts: tuple[Stmt, ...]
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.stmts) < 2 or any(isinstance(s, Seq) for s in self.stmts):
+            raise ValueError("a Seq holds two statements or more, none of them a Seq")
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """x <- e"""
+
+    var: str
+    value: Expr
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A[e] <- e"""
+
+    array: str
+    index: Expr
+    value: Expr
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    cond: Expr
+    then: Stmt
+    orelse: Stmt
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    cond: Expr
+    body: Stmt
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """`__syncthreads()`"""
+
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+Stmt = Skip | Seq | Assign | Write | If | While | Sync
+
+
+def seq(*stmts: Stmt) -> Stmt:
+    """The sequence of the statements in normal form: nested sequences are spliced in, one statement stands alone.
+
+    Sequencing is associative in the semantics, so `(a; b); c` and `a; (b; c)` are the same program text here.
+    """
+    flat: list[Stmt] = []
+    for s in stmts:
+        flat.extend(s.stmts if isinstance(s, Seq) else (s,))
+    if not flat:
+        return Skip()
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat), flat[0].loc)
+
+
+# --- programs --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Decl:
+    """A declared scalar: a parameter or a local variable."""
+
+    name: str
+    type: Type
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel: its signature Sigma (parameters, arrays, locals) and its body."""
+
+    name: str
+    params: tuple[Decl, ...]
+    arrays: tuple[Array, ...]
+    locals: tuple[Decl, ...]
+    body: Stmt
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+BUILTINS: Final = (*(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in "xyz"), "warpSize")
+"""Parameters that every kernel has; all are of type int."""
+
+
+# --- variables and substitution --------------------------------------------------------------------------------------
+
+
+def subterms(e: Expr) -> Iterator[Expr]:
+    """e and every expression inside it, outermost first. Works on any depth."""
+    stack: list[Expr] = [e]
+    while stack:
+        here = stack.pop()
+        yield here
+        match here:
+            case Op(_, args):
+                stack.extend(reversed(args))
+            case Read(_, index):
+                stack.append(index)
+
+
+def local_vars(e: Expr) -> frozenset[str]:
+    """The thread-local variables in e."""
+    return frozenset(t.name for t in subterms(e) if isinstance(t, Var))
+
+
+def param_names(e: Expr) -> frozenset[str]:
+    """The parameters in e."""
+    return frozenset(t.name for t in subterms(e) if isinstance(t, Param))
+
+
+def reads_array(e: Expr) -> bool:
+    """Whether e reads an array anywhere."""
+    return any(isinstance(t, Read) for t in subterms(e))
+
+
+def mentions_tid(e: Expr) -> bool:
+    return any(isinstance(t, Tid) for t in subterms(e))
+
+
+def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
+    """e with expressions in place of local variables, all at once."""
+    match e:
+        case Var(name):
+            return values.get(name, e)
+        case Op(op, args):
+            return Op(op, tuple(substitute(a, values) for a in args), e.loc)
+        case Read(array, index):
+            return Read(array, substitute(index, values), e.loc)
+    return e
+
+
+def statements(s: Stmt) -> Iterator[Stmt]:
+    """s and every statement inside it, in program order. Works on any depth."""
+    stack: list[Stmt] = [s]
+    while stack:
+        here = stack.pop()
+        yield here
+        match here:
+            case Seq(stmts):
+                stack.extend(reversed(stmts))
+            case If(_, then, orelse):
+                stack.extend((orelse, then))
+            case While(_, body):
+                stack.append(body)
+
+
+def written(s: Stmt) -> frozenset[str]:
+    """W(s): the local variables that s may write."""
+    return frozenset(t.var for t in statements(s) if isinstance(t, Assign))
+
+
+def same(a: Stmt, b: Stmt) -> bool:
+    """Structural equality of statements, whatever their nesting depth."""
+    stack: list[tuple[Stmt, Stmt]] = [(a, b)]
+    while stack:
+        x, y = stack.pop()
+        if x is y:
+            continue
+        match x, y:
+            case Seq(xs), Seq(ys) if len(xs) == len(ys):
+                stack.extend(zip(xs, ys, strict=True))
+            case If(e, s1, s2), If(f, t1, t2) if e == f:
+                stack.extend(((s1, t1), (s2, t2)))
+            case While(e, s1), While(f, t1) if e == f:
+                stack.append((s1, t1))
+            case (Skip(), Skip()) | (Sync(), Sync()):
+                pass
+            case (Assign(), Assign()) | (Write(), Write()) if x == y:
+                pass
+            case _:
+                return False
+    return True
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+_PRECEDENCE: Final = {
+    "?:": 1,
+    "||": 2,
+    "&&": 3,
+    "|": 4,
+    "^": 5,
+    "&": 6,
+    **dict.fromkeys(("==", "!="), 7),
+    **dict.fromkeys(("<", "<=", ">", ">="), 8),
+    **dict.fromkeys(("<<", ">>"), 9),
+    **dict.fromkeys(("+", "-"), 10),
+    **dict.fromkeys(("*", "/", "%"), 11),
+}
+_UNARY: Final = {"neg": "-", "!": "!", "~": "~"}
+
+
+def show(e: Expr, level: int = 0) -> str:
+    """e in C's notation, with the fewest parentheses; `checker.notation` reads it back."""
+    match e:
+        case Var() | Param() | Tid():
+            return e.name
+        case Const(value, type_):
+            text = str(value).lower() if type_ == BOOL else str(value)
+            return f"({text})" if text.startswith("-") and level > 11 else text
+        case Read(array, index):
+            return f"{array}[{show(index)}]"
+        case Op("?:", (c, a, b)):
+            text = f"{show(c, 2)} ? {show(a, 2)} : {show(b, 1)}"
+            return f"({text})" if level > 1 else text
+        case Op(op, (a,)) if op in _UNARY:
+            return f"{_UNARY[op]}{show(a, 12)}"
+        case Op(op, (a, b)) if op in _PRECEDENCE:
+            p = _PRECEDENCE[op]
+            text = f"{show(a, p)} {op} {show(b, p + 1)}"
+            return f"({text})" if p < level else text
+        case Op(op, args):
+            name = op.removeprefix("call:").replace("as:", "as_")
+            return f"{name}({', '.join(show(a) for a in args)})"
+
+
+def show_stmt(s: Stmt, indent: str = "") -> str:
+    """s as text, one statement a line; `checker.notation` reads it back."""
+    match s:
+        case Skip():
+            return f"{indent}skip;"
+        case Sync():
+            return f"{indent}sync;"
+        case Seq(stmts):
+            return "\n".join(show_stmt(t, indent) for t in stmts)
+        case Assign(x, e):
+            return f"{indent}{x} <- {show(e)};"
+        case Write(array, index, e):
+            return f"{indent}{array}[{show(index)}] <- {show(e)};"
+        case If(cond, then, orelse):
+            text = f"{indent}if ({show(cond)}) {{\n{show_stmt(then, indent + '  ')}\n{indent}}}"
+            return text if orelse == Skip() else f"{text} else {{\n{show_stmt(orelse, indent + '  ')}\n{indent}}}"
+        case While(cond, body):
+            return f"{indent}while ({show(cond)}) {{\n{show_stmt(body, indent + '  ')}\n{indent}}}"
