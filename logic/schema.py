@@ -1,4 +1,4 @@
-"""Inference rules as data: their text, in the paper's layout, is the data itself.
+r"""Inference rules as data: their text, in the paper's layout, is the data itself.
 
     Rule("Q:If2", r'''
         P; X |- e : C    P |- e    {P; Q; X} s1 {P'; Q'; X'}
@@ -307,7 +307,7 @@ class _Reader:
             self.take()
             x = self.variables()
         self.take("|-")
-        token = self.peek()
+        token = self.peek() or self.take()
         if token in ("MemReads", "Conflicts"):
             self.take()
             self.take("(")

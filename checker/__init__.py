@@ -1,0 +1,1 @@
+"""Who decides: the kernel, the second checker, the oracles, the search, and everything a person sees."""

@@ -1,0 +1,67 @@
+"""From a kernel to a certified bound: flow, search, elaboration, and the kernel's word on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from checker import kernel as trusted
+from checker.elaborate import Elaborator, Stuck
+from checker.flow import Flow, analyse
+from checker.inference.search import find_potentials
+from checker.kernel import Claim, Ledger, Rejected
+from checker.oracles import Oracles
+from checker.outline import Outline, bare
+from logic.assertions import Condition, Context
+from logic.derivation import Derivation
+from logic.metrics import Metric
+from logic.potentials import ZERO
+from logic.rules import SOUND
+from logic.syntax import Kernel
+
+Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one metric. `claim` is there exactly when the kernel accepted; `problem` says why it is not."""
+
+    metric: Metric
+    verdict: Verdict
+    claim: Claim | None
+    derivation: Derivation | None
+    ledger: Ledger
+    problem: Stuck | Rejected | None
+    seconds: float
+
+
+def find_bounds(kernel: Kernel, context: Context, metrics: Sequence[Metric], oracle: Oracles) -> list[Result]:
+    """A bound for each metric: one flow serves them all. The context's own metric is not looked at."""
+    start = time.perf_counter()
+    flow = analyse(Outline(kernel, context, bare(kernel.body)), oracle)
+    shared = time.perf_counter() - start
+    results = []
+    for metric in metrics:
+        start = time.perf_counter()
+        result = _one(kernel, replace(context, metric=metric), flow, oracle)
+        results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
+    return results
+
+
+def _one(kernel: Kernel, context: Context, flow: Flow, oracle: Oracles) -> Result:
+    elaborator, ledger = Elaborator(context, oracle, oracle.least), Ledger()
+    derivation = None
+    try:
+        complete = find_potentials(flow, elaborator)
+        proof = elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x))
+        derivation = proof.derivation
+        theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
+        claim = trusted.claim(kernel, theorem, context, oracle, ledger)
+    except (Stuck, Rejected) as problem:
+        return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
+    if not claim.unconditional:
+        problem = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)
+        return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
+    return Result(context.metric, "holey" if ledger.barriers else "certified", claim, derivation, ledger, None, 0.0)

@@ -1,0 +1,322 @@
+"""The backward half of elaboration: from a flow and the potential wanted at the end, a derivation.
+
+Potentials go backward from the end, each statement adding what it costs; where two ways meet, the larger one is needed, or
+max(., .) where neither is known to be; loops carry the potential that the outline states, with a frame added
+where the code after the loop needs one; Q:Weak goes in wherever conditions have to be brought together.
+The result is judged by the kernel like anyone's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
+from logic.assertions import (
+    FRESH,
+    AtLeast,
+    Condition,
+    Context,
+    Obligation,
+    P,
+    Proved,
+    Verdict,
+    X,
+    abstracted,
+    assume,
+)
+from logic.derivation import Derivation, Value
+from logic.potentials import ZERO, Poly, leaves, maximum, of_expr, substitute, sym, variables
+from logic.source import Loc
+from logic.syntax import (
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Var,
+    While,
+    Write,
+    seq,
+    written,
+)
+
+Oracle = Callable[[Obligation, Context], Verdict]
+Least = Callable[[str, P, X, str, Expr, Context], int]
+
+
+class Stuck(Exception):
+    """No derivation could be completed here: a sentence, the place, and what a person could add."""
+
+    def __init__(self, message: str, loc: Loc | None = None, advice: str = "", rule: str = "") -> None:
+        super().__init__(message)
+        self.message, self.loc, self.advice, self.rule = message, loc, advice, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A derivation under construction with the triple that it is meant to prove."""
+
+    pre: Condition
+    stmt: Stmt
+    post: Condition
+    derivation: Derivation
+
+
+class Elaborator:
+    """Builds derivations for one context. `least` proposes n for MemReads and Conflicts; `oracle` helps to choose."""
+
+    def __init__(self, context: Context, oracle: Oracle, least: Least) -> None:
+        self.context = context
+        self.oracle = oracle
+        self.least = least
+        self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
+
+    # --- expressions ---
+
+    def cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        """The cost of e and its derivation, P; X |- e : C."""
+        key = (p, x, e)
+        if key not in self._costs:
+            self._costs[key] = self._cost(p, x, e)
+        return self._costs[key]
+
+    def _cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        metric = self.context.metric
+        here: dict[str, Value] = {"P": p, "X": x}
+
+        def leaf(rule: str, letter: str, value: Value, price: str) -> tuple[Fraction, Derivation]:
+            return metric.cost(price), Derivation(rule, {**here, letter: value}, (), e.loc)
+
+        match e:
+            case Var(name):
+                return leaf("OQ:Var", "x", name, "var")
+            case Param(name):
+                return leaf("OQ:Param", "p", name, "param")
+            case Const():
+                return leaf("OQ:Const", "k", e, "const")
+            case Tid(axis):
+                return leaf("OQ:Tid", "a", axis, "var")
+            case Op(op, args):
+                parts = [self.cost(p, x, a) for a in args]
+                total = sum((c for c, _ in parts), metric.cost("op"))
+                substitution: dict[str, Value] = {**here, "op": op}
+                for i, (a, (c, _)) in enumerate(zip(args, parts, strict=True), start=1):
+                    substitution |= {f"e{i}": a, f"C{i}": c}
+                rule = {1: "EQ:Op1", 2: "EQ:Op", 3: "EQ:Op3"}[len(args)]
+                return total, Derivation(rule, substitution, tuple(d for _, d in parts), e.loc)
+            case Read(array, index):
+                c, derivation = self.cost(p, x, index)
+                letter, rule, price = ("G", "EQ:GArray", "gread") if self.is_global(array) else ("S", "EQ:SArray", "sread")
+                n = self.count(price, p, x, array, index)
+                substitution = {**here, "o": index, "C": c, letter: array, "n": n}
+                return c + metric.count(price, n), Derivation(rule, substitution, (derivation,), e.loc)
+
+    def is_global(self, array: str) -> bool:
+        return self.context.sigma.arrays[array].space == "global"
+
+    def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
+        """The smallest n that can be shown for an access, or the trivial one where the metric does not price it."""
+        what = "MemReads" if self.is_global(array) else "Conflicts"
+        priced = price in self.context.metric.counted
+        return self.least(what, p if priced else (), x if priced else frozenset(), array, index, self.context)
+
+    # --- comparing potentials ---
+
+    def at_least(self, state: State, q: Poly, r: Poly) -> bool:
+        return isinstance(self.oracle(AtLeast(state.p, state.x, q, r), self.context), Proved)
+
+    def larger(self, a: State, q: Poly, b: State, r: Poly) -> Poly:
+        """A potential that is at least q in a's states and at least r in b's, as small as can be told."""
+        if self.at_least(b, q, r):
+            return q
+        return r if self.at_least(a, r, q) else maximum(q, r)
+
+    # --- statements, backward ---
+
+    def block(self, flow: Flow, post: Condition) -> Proof:
+        """A proof of the block that ends in `post`; its precondition has the flow's start for P and X."""
+        chain = [post]
+        proofs: list[Proof] = []
+        state = flow.end
+        for node in reversed(flow.nodes):
+            if isinstance(node, Cut):
+                q = chain[0].q if node.q is None else node.q
+                if (cut := Condition(node.state.p, q, node.state.x)) != chain[0]:
+                    chain.insert(0, cut)
+                continue
+            proof = self.node(node, Condition(node.after.p, chain[0].q, node.after.x))
+            for condition in chain:
+                proof = weaken(proof, proof.pre, condition)
+            proofs.append(proof)
+            chain, state = [proof.pre], node.before
+        if not proofs:
+            last = Condition(state.p, chain[0].q, state.x)
+            proof = Proof(last, Skip(), last, _skip(last))
+            for condition in chain:
+                proof = weaken(proof, proof.pre, condition)
+            proofs, chain = [proof], [last]
+        whole = _sequence(proofs[::-1])
+        for condition in reversed(chain[:-1]):
+            whole = weaken(whole, condition, whole.post)
+        start = Condition(flow.start.p, whole.pre.q, flow.start.x)
+        return weaken(whole, start, whole.post)
+
+    def node(self, node: Node, post: Condition) -> Proof:
+        match node:
+            case Step():
+                return self.step(node, post)
+            case Fork():
+                return self.fork(node, post)
+            case Cycle():
+                return self.cycle(node, post)
+        raise Stuck("a condition stands where a statement is meant")
+
+    def step(self, node: Step, post: Condition) -> Proof:
+        p, x, stmt, metric = node.before.p, node.before.x, node.stmt, self.context.metric
+        match stmt:
+            case Skip():
+                return Proof(post, stmt, post, _skip(post, stmt.loc))
+            case Sync():
+                pre = Condition(p, post.q + metric.cost("sync"), x)
+                return Proof(pre, stmt, post, Derivation("Q:Sync", {"P": p, "Q": post.q, "X": x}, (), stmt.loc))
+            case Write(array, index, value):
+                c1, d1 = self.cost(p, x, index)
+                c2, d2 = self.cost(p, x, value)
+                letter, rule, price = ("G", "Q:GWrite", "gwrite") if self.is_global(array) else ("S", "Q:SWrite", "swrite")
+                n = self.count(price, p, x, array, index)
+                pre = Condition(p, post.q + metric.count(price, n) + c1 + c2, x)
+                write: dict[str, Value] = {"P": p, "Q": post.q, "X": x, "o": index, "e": value, "C1": c1, "C2": c2}
+                return Proof(pre, stmt, post, Derivation(rule, {**write, letter: array, "n": n}, (d1, d2), stmt.loc))
+            case Assign(var, value):
+                c, d = self.cost(p, x, value)
+                rule = "Q:VWrite1" if node.uniform else "Q:VWrite2"
+                q = self.before_assignment(node, stmt, post.q) if node.uniform else post.q
+                pre = Condition(p, q + metric.cost("vwrite") + c, x)
+                common: dict[str, Value] = {"P": p, "X": x, "e": value, "C": c, "P'": post.p, "x": var, "Q": q}
+                if node.uniform:
+                    common["Q'"] = post.q
+                return Proof(pre, stmt, post, Derivation(rule, common, (d,), stmt.loc))
+
+    def before_assignment(self, node: Step, stmt: Assign, q: Poly) -> Poly:
+        """Q[x <- e] as a potential over X and parameters."""
+        if stmt.var not in variables(q):
+            return q
+        value = of_expr(abstracted(stmt.value, self.context.sigma))
+        before = substitute(q, {Var(stmt.var): sym(Var(f"{FRESH}i")) if value is None else value})
+        stray = [x.name for x in leaves(before) if isinstance(x, Tid) or (isinstance(x, Var) and x.name not in node.before.x)]
+        if stray:
+            raise Stuck(
+                f"the potential after this assignment depends on '{stmt.var}', and before it on {', '.join(sorted(stray))}",
+                stmt.loc,
+                "Bound the value by parameters first, in a condition before the loop that uses it.",
+                "Q:VWrite1",
+            )
+        return before
+
+    def fork(self, node: Fork, post: Condition) -> Proof:
+        p, x, metric = node.before.p, node.before.x, self.context.metric
+        c, d = self.cost(p, x, node.cond)
+        price = metric.cost("if") + c
+        common: dict[str, Value] = {"P": p, "X": x, "e": node.cond, "C": c}
+        if node.rule in ("Q:If2", "Q:If3"):
+            taken, dead = (node.then, node.orelse) if node.rule == "Q:If2" else (node.orelse, node.then)
+            if not isinstance(taken, Flow) or isinstance(dead, Flow):
+                raise Stuck("the live side of the branch has no flow", node.loc)
+            proof = self.block(taken, post)
+            s1, s2 = (proof.stmt, dead) if node.rule == "Q:If2" else (dead, proof.stmt)
+            common |= {"Q": proof.pre.q, "s1": s1, "s2": s2, "P'": post.p, "Q'": post.q, "X'": post.x}
+            whole = If(node.cond, s1, s2, node.loc)
+            derivation = Derivation(node.rule, common, (d, proof.derivation), node.loc)
+            return Proof(Condition(p, proof.pre.q + price, x), whole, post, derivation)
+        if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
+            raise Stuck("a side of the branch has no flow", node.loc)
+        yes, no = node.then.start, State(assume(p, node.cond, self.context.sigma, False), x)
+        orelse = self.block(node.orelse, post if node.rule == "Q:If1" else Condition(node.orelse.end.p, post.q, node.orelse.end.x))
+        if node.rule == "Q:If1":
+            then = self.block(node.then, post)
+        else:
+            middle = self.larger(node.then.end, orelse.pre.q, node.then.end, post.q)
+            then = self.block(node.then, Condition(node.then.end.p, middle, node.then.end.x))
+        q = self.larger(yes, then.pre.q, no, orelse.pre.q)
+        common |= {"Q": q, "s1": then.stmt, "s2": orelse.stmt}
+        then = weaken(then, Condition(yes.p, q, x), then.post)
+        whole = If(node.cond, then.stmt, orelse.stmt, node.loc)
+        if node.rule == "Q:If1":
+            orelse = weaken(orelse, Condition(no.p, q, x), orelse.post)
+            common |= {"P'": post.p, "Q'": post.q, "X'": post.x}
+        else:
+            price += metric.cost("div")
+            common |= {"P1": then.post.p, "Q1": then.post.q, "X1": then.post.x}
+            common |= {"P'": orelse.pre.p, "Q'": orelse.pre.q, "X'": orelse.pre.x}
+            common |= {"P2": orelse.post.p, "Q2": orelse.post.q, "X2": orelse.post.x}
+            common |= {"P''": post.p, "Q''": post.q, "X''": post.x}
+        derivation = Derivation(node.rule, common, (d, then.derivation, orelse.derivation), node.loc)
+        return Proof(Condition(p, q + price, x), whole, post, derivation)
+
+    def cycle(self, node: Cycle, post: Condition) -> Proof:
+        if node.q is None:
+            raise Stuck("the loop has no potential", node.loc, "State one: while (e) invariant {P; Q; X} { ... }", node.rule)
+        p, x, metric = node.invariant.p, node.invariant.x, self.context.metric
+        c, d = self.cost(p, x, node.cond)
+        price = metric.cost("if") + c + (metric.cost("div") if node.rule == "Q:While2" else 0)
+        q = node.q - price
+        left = State(assume(p, node.cond, self.context.sigma, False), x)
+        if not self.at_least(left, q, post.q):
+            frame = post.q
+            if variables(frame) & written(node.body.stmt):
+                frame = ZERO
+            q = q + frame
+        head = Condition(p, q + price, x)
+        body = self.block(node.body, head)
+        body = weaken(body, Condition(node.body.start.p, q, x), body.post)
+        whole = While(node.cond, body.stmt, node.loc)
+        common: dict[str, Value] = {"P": p, "X": x, "e": node.cond, "C": c, "Q": q, "s": body.stmt}
+        if node.rule == "Q:While2":
+            end = Condition(left.p, post.q, node.after.x)
+            common |= {"Q'": end.q, "X'": end.x}
+        else:
+            end = Condition(left.p, q, x)
+        loop = Proof(head, whole, end, Derivation(node.rule, common, (d, body.derivation), node.loc))
+        return weaken(loop, Condition(node.before.p, head.q, node.before.x), post)
+
+
+def _skip(at: Condition, loc: Loc | None = None) -> Derivation:
+    return Derivation("Q:Skip", {"P": at.p, "Q": at.q, "X": at.x}, (), loc)
+
+
+def weaken(proof: Proof, pre: Condition, post: Condition) -> Proof:
+    """The proof with Q:Weak around it that gives these conditions; itself where they are the same already."""
+    if pre == proof.pre and post == proof.post:
+        return proof
+    substitution: dict[str, Value] = {
+        **{"P1": pre.p, "Q1": pre.q, "X1": pre.x, "P2": proof.pre.p, "Q2": proof.pre.q, "X2": proof.pre.x},
+        **{"P2'": proof.post.p, "Q2'": proof.post.q, "X2'": proof.post.x},
+        **{"P1'": post.p, "Q1'": post.q, "X1'": post.x, "c": Fraction(0), "s": proof.stmt},
+    }
+    loc = proof.derivation.loc
+    return Proof(pre, proof.stmt, post, Derivation("Q:Weak", substitution, (proof.derivation,), loc))
+
+
+def _sequence(proofs: list[Proof]) -> Proof:
+    """One proof of statements that follow each other, as a balanced tree of Q:Seq, so that its depth is logarithmic."""
+    while len(proofs) > 1:
+        paired = [_pair(a, b) for a, b in zip(proofs[::2], proofs[1::2], strict=False)]
+        proofs = paired + proofs[len(paired) * 2 :]
+    return proofs[0]
+
+
+def _pair(a: Proof, b: Proof) -> Proof:
+    substitution: dict[str, Value] = {
+        **{"P": a.pre.p, "Q": a.pre.q, "X": a.pre.x, "s1": a.stmt, "P1": b.pre.p, "Q1": b.pre.q, "X1": b.pre.x},
+        **{"s2": b.stmt, "P'": b.post.p, "Q'": b.post.q, "X'": b.post.x},
+    }
+    derivation = Derivation("Q:Seq", substitution, (a.derivation, b.derivation), a.derivation.loc)
+    return Proof(a.pre, seq(a.stmt, b.stmt), b.post, derivation)

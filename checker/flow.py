@@ -1,0 +1,304 @@
+"""The forward half of elaboration: what holds (P) and what is uniform (X) at every point of an outline, and which rule each
+branch and loop can use. Potentials play no part here, so one flow serves every metric.
+
+Everything found here is only a proposal: the kernel checks it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, bare, strip
+from logic.assertions import Context, Entails, Obligation, P, Proved, Uniform, Verdict, X, abstracted, assume, conj, opaque
+from logic.potentials import Poly, of_expr
+from logic.source import Loc
+from logic.syntax import (
+    Assign,
+    Const,
+    Expr,
+    Op,
+    Skip,
+    Stmt,
+    Sync,
+    Var,
+    Write,
+    local_vars,
+    reads_array,
+    statements,
+    substitute,
+    subterms,
+    written,
+)
+
+Oracle = Callable[[Obligation, Context], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """P and X at a point."""
+
+    p: P
+    x: X
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A condition that the outline states here, `state.p` with what is known besides; q is None where it says `_`."""
+
+    state: State
+    q: Poly | None
+    loc: Loc | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement without statements inside it; `uniform` says whether the assigned value is."""
+
+    stmt: Skip | Sync | Assign | Write
+    before: State
+    after: State
+    uniform: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program."""
+
+    rule: str
+    cond: Expr
+    then: Flow | Stmt
+    orelse: Flow | Stmt
+    before: State
+    after: State
+    loc: Loc | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A loop with its invariant; `q` is the potential at its head, where the outline states one."""
+
+    rule: str
+    cond: Expr
+    invariant: State
+    q: Poly | None
+    body: Flow
+    before: State
+    after: State
+    loc: Loc | None
+
+
+Node = Cut | Step | Fork | Cycle
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A block with the states at its points."""
+
+    start: State
+    nodes: tuple[Node, ...]
+    end: State
+
+    @property
+    def stmt(self) -> Stmt:
+        return strip(tuple(_outline_items(self)))
+
+
+def _outline_items(flow: Flow) -> Iterator[Plain | Branch | Loop]:
+    for node in flow.nodes:
+        match node:
+            case Step(stmt):
+                yield Plain(stmt)
+            case Fork():
+                yield Branch(node.cond, _block(node.then), _block(node.orelse), None, node.loc)
+            case Cycle():
+                yield Loop(node.cond, Partial(), tuple(_outline_items(node.body)), None, node.loc)
+
+
+def _block(side: Flow | Stmt) -> Block:
+    return tuple(_outline_items(side)) if isinstance(side, Flow) else bare(side)
+
+
+def analyse(outline: Outline, oracle: Oracle) -> Flow:
+    """The flow of an outline's body, from {true; .; {}}, or from the condition that its body begins with."""
+    return _Analysis(outline.context, oracle).block(outline.body, State((), frozenset()), given=True)
+
+
+class _Analysis:
+    """The walk; holds what never changes during it."""
+
+    def __init__(self, context: Context, oracle: Oracle) -> None:
+        self.context = context
+        self.oracle = oracle
+        self.sigma = context.sigma
+
+    def proves(self, obligation: Obligation) -> bool:
+        return isinstance(self.oracle(obligation, self.context), Proved)
+
+    def entails(self, p: P, goal: Expr) -> bool:
+        return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))
+
+    def block(self, block: Block, start: State, given: bool = False) -> Flow:
+        """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
+        state = start
+        nodes: list[Node] = []
+        for i, item in enumerate(block):
+            match item:
+                case Partial(p, q, x, loc):
+                    facts = () if p is None else p
+                    state = State(conj((*state.p, *facts), self.sigma), state.x if x is None else x)
+                    if given and i == 0:
+                        start = state
+                    nodes.append(Cut(state, q, loc))
+                    continue
+                case Plain(stmt):
+                    node: Step | Fork | Cycle = self.step(stmt, state)
+                case Branch():
+                    node = self.fork(item, state)
+                case Loop():
+                    node = self.cycle(item, state)
+            nodes.append(node)
+            state = node.after
+        return Flow(start, tuple(nodes), state)
+
+    # --- statements ---
+
+    def step(self, stmt: Skip | Sync | Assign | Write, state: State) -> Step:
+        if not isinstance(stmt, Assign):
+            return Step(stmt, state, state)
+        uniform = self.proves(Uniform(state.p, state.x, stmt.value))
+        x = state.x | {stmt.var} if uniform else state.x - {stmt.var}
+        return Step(stmt, state, State(self.after_assignment(state.p, stmt.var, stmt.value), x), uniform)
+
+    def after_assignment(self, p: P, x: str, e: Expr) -> P:
+        """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
+        kept = [c for c in p if x not in local_vars(c)]
+        about = [c for c in p if x in local_vars(c)]
+        if not opaque(e, self.sigma) and x not in local_vars(e):
+            if self.sigma.locals[x].kind != "base":
+                kept.append(Op("==", (Var(x), e)))
+            return conj(kept, self.sigma)
+        inverse = _inverse(x, e)
+        if inverse is not None:
+            kept += [substitute(c, {x: inverse}) for c in about]
+            return conj(kept, self.sigma)
+        value = abstracted(e, self.sigma)
+        kept += [c for c in about if self.entails(p, substitute(c, {x: value}))]
+        kept += [c for c in _range_of(Var(x), e) if self.entails(p, substitute(c, {x: value}))]
+        return conj(kept, self.sigma)
+
+    def join(self, a: P, b: P) -> P:
+        """Facts of either that both entail."""
+        both = [c for c in a if c in b]
+        return conj(
+            (
+                *both,
+                *(c for c in a if c not in both and self.entails(b, c)),
+                *(c for c in b if c not in both and self.entails(a, c)),
+            ),
+            self.sigma,
+        )
+
+    def fork(self, item: Branch, state: State) -> Fork:
+        p, x, cond = state.p, state.x, item.cond
+        yes, no = assume(p, cond, self.sigma), assume(p, cond, self.sigma, False)
+        rule = item.rule or self.branch_rule(state, cond)
+        if rule == "Q:If2":
+            then = self.block(item.then, state)
+            return Fork(rule, cond, then, strip(item.orelse), state, then.end, item.loc)
+        if rule == "Q:If3":
+            orelse = self.block(item.orelse, state)
+            return Fork(rule, cond, strip(item.then), orelse, state, orelse.end, item.loc)
+        then = self.block(item.then, State(yes, x))
+        if rule == "Q:If1":
+            orelse = self.block(item.orelse, State(no, x))
+            after = State(self.join(then.end.p, orelse.end.p), then.end.x & orelse.end.x)
+            return Fork(rule, cond, then, orelse, state, after, item.loc)
+        middle = State(no, (x & then.end.x) - written(strip(item.then)))
+        orelse = self.block(item.orelse, middle)
+        last = (orelse.end.x & middle.x) - written(strip(item.orelse))
+        return Fork(rule, cond, then, orelse, state, State(self.join(then.end.p, orelse.end.p), last), item.loc)
+
+    def branch_rule(self, state: State, cond: Expr) -> str:
+        if self.entails(state.p, cond):
+            return "Q:If2"
+        if self.entails(state.p, Op("!", (cond,))):
+            return "Q:If3"
+        return "Q:If1" if self.proves(Uniform(state.p, state.x, cond)) else "Q:If4"
+
+    def cycle(self, item: Loop, state: State) -> Cycle:
+        """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped, what
+        the body cannot change, and guesses that prove inductive (Houdini)."""
+        body = strip(item.body)
+        changed = written(body)
+        stated = () if item.invariant.p is None else item.invariant.p
+        stable = [c for c in state.p if not local_vars(c) & changed]
+        guesses = [c for c in _guesses(item.cond, body, state.p, changed) if self.entails(state.p, c)]
+        x = state.x if item.invariant.x is None else item.invariant.x
+        while True:
+            invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
+            uniform = self.proves(Uniform(invariant.p, x, item.cond))
+            rule = item.rule or ("Q:While1" if uniform else "Q:While2")
+            inside = self.block(item.body, State(assume(invariant.p, item.cond, self.sigma), x))
+            kept = [c for c in guesses if self.entails(inside.end.p, c)]
+            smaller = x & inside.end.x if item.invariant.x is None else x
+            if len(kept) == len(guesses) and smaller == x:
+                break
+            guesses, x = kept, smaller
+        after = State(assume(invariant.p, item.cond, self.sigma, False), x if rule == "Q:While1" else x - changed)
+        return Cycle(rule, item.cond, invariant, item.invariant.q, inside, state, after, item.loc)
+
+
+def _inverse(x: str, e: Expr) -> Expr | None:
+    """The old x in terms of the new one, for e = x + d or x - d with d free of x."""
+    match e:
+        case Op("+", (Var(name), d)) if name == x and x not in local_vars(d) and not reads_array(d):
+            return Op("-", (Var(x), d))
+        case Op("+", (d, Var(name))) if name == x and x not in local_vars(d) and not reads_array(d):
+            return Op("-", (Var(x), d))
+        case Op("-", (Var(name), d)) if name == x and x not in local_vars(d) and not reads_array(d):
+            return Op("+", (Var(x), d))
+    return None
+
+
+def _range_of(x: Var, e: Expr) -> Iterable[Expr]:
+    """Guesses for the range of a value that opaque parts decide: its outermost operator bounds it."""
+    match e:
+        case Op("&", (_, Const(int() as k))) | Op("&", (Const(int() as k), _)) if k >= 0:
+            yield from (Op(">=", (x, Const(0))), Op("<=", (x, Const(k))))
+        case Op("%", (_, Const(int() as k))) if k > 0:
+            yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
+
+
+def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str]) -> list[Expr]:
+    """Candidate invariants: facts that held before, a variable against where it started, and its residue by its step."""
+    guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
+    for c in p:
+        match c:
+            case Op("==", (Var(name), start)) if name in changed and not local_vars(start) & changed:
+                guesses |= {Op(op, (Var(name), start)): None for op in (">=", "<=")}
+                for step in sorted(steps(name, body)):
+                    if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
+                        residue = Op("%", (Var(name), Const(step)))
+                        guesses[Op("==", (residue, Const(start.value % step)))] = None
+    for atom in subterms(cond):
+        match atom:
+            case Op("<", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
+                guesses[Op("<=", (v, bound))] = None
+            case Op(">", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
+                guesses[Op(">=", (v, bound))] = None
+    return list(guesses)
+
+
+def steps(x: str, body: Stmt) -> set[int]:
+    """The constants by which the body moves x: |d| for every x <- x + d."""
+    found = set()
+    for s in statements(body):
+        if isinstance(s, Assign) and s.var == x:
+            value = of_expr(s.value)
+            own = of_expr(Var(x))
+            if value is not None and own is not None and (value - own).is_constant:
+                d = abs((value - own).constant)
+                if d:
+                    found.add(int(d))
+    return found

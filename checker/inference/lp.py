@@ -1,0 +1,123 @@
+"""An exact linear program: HiGHS finds an optimal basis in floats, the basis is solved in fractions, every row is checked.
+
+Floating-point answers are never rounded into claims: they only say which variables are basic. Where the exact solution of
+that basis is not feasible, Z3's exact optimiser solves the program instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+Row = dict[str, Fraction]
+
+
+@dataclass(slots=True)
+class Program:
+    """minimise objective . x  subject to  row . x = rhs for every equation; `free` variables may be negative."""
+
+    equations: list[tuple[Row, Fraction]] = field(default_factory=list)
+    objective: Row = field(default_factory=dict)
+    free: set[str] = field(default_factory=set)
+
+    def variables(self) -> list[str]:
+        names: dict[str, None] = dict.fromkeys(self.objective)
+        for row, _ in self.equations:
+            names |= dict.fromkeys(row)
+        return list(names)
+
+
+def solve(program: Program) -> dict[str, Fraction] | None:
+    """An optimal vertex in exact fractions, or None where the program has none (or no engine could tell)."""
+    names = program.variables()
+    if not names:
+        return {} if all(rhs == 0 for _, rhs in program.equations) else None
+    basis = _basis(program, names)
+    if basis is not None:
+        solution = _solve_basis(program, basis)
+        if solution is not None and feasible(program, solution):
+            return solution
+    return _exact(program, names)
+
+
+def feasible(program: Program, x: dict[str, Fraction]) -> bool:
+    """Whether x satisfies every equation and every sign, exactly."""
+    if any(value < 0 for name, value in x.items() if name not in program.free):
+        return False
+    zero = Fraction(0)
+    return all(sum((c * x.get(n, zero) for n, c in row.items()), zero) == rhs for row, rhs in program.equations)
+
+
+def _basis(program: Program, names: list[str]) -> list[str] | None:
+    """The basic variables of an optimal vertex, by HiGHS; None where it does not report one."""
+    import highspy
+    import numpy as np
+
+    column = {name: i for i, name in enumerate(names)}
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = len(names), len(program.equations)
+    lp.col_cost_ = np.array([float(program.objective.get(n, 0)) for n in names])
+    lp.col_lower_ = np.array([-highspy.kHighsInf if n in program.free else 0.0 for n in names])
+    lp.col_upper_ = np.full(len(names), highspy.kHighsInf)
+    lp.row_lower_ = lp.row_upper_ = np.array([float(rhs) for _, rhs in program.equations])
+    starts, indices, values = [0], [], []
+    for row, _ in program.equations:
+        for name, c in row.items():
+            if c:
+                indices.append(column[name])
+                values.append(float(c))
+        starts.append(len(indices))
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.array(starts, dtype=np.int32)
+    lp.a_matrix_.index_ = np.array(indices, dtype=np.int32)
+    lp.a_matrix_.value_ = np.array(values)
+    solver = highspy.Highs()
+    solver.silent()
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("time_limit", 30.0)
+    solver.passModel(lp)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    status = solver.getBasis().col_status
+    return [n for n, s in zip(names, status, strict=True) if s == highspy.HighsBasisStatus.kBasic]
+
+
+def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] | None:
+    """The values of the basic variables, the others being 0, by Gaussian elimination; None where they are not determined."""
+    wanted = set(basis)
+    rows = [({n: c for n, c in row.items() if n in wanted and c}, rhs) for row, rhs in program.equations]
+    solved: list[tuple[str, Row, Fraction]] = []
+    while rows:
+        rows.sort(key=lambda r: len(r[0]), reverse=True)
+        row, rhs = rows.pop()
+        if not row:
+            if rhs:
+                return None
+            continue
+        pivot = min(row, key=lambda n: sum(n in other for other, _ in rows))
+        scale = row.pop(pivot)
+        row, rhs = {n: c / scale for n, c in row.items()}, rhs / scale
+        solved.append((pivot, row, rhs))
+        for i, (other, value) in enumerate(rows):
+            factor = other.pop(pivot, None)
+            if factor:
+                for n, c in row.items():
+                    left = other.get(n, Fraction(0)) - factor * c
+                    if left:
+                        other[n] = left
+                    else:
+                        other.pop(n, None)
+                rows[i] = (other, value - factor * rhs)
+    solution: dict[str, Fraction] = {}
+    for pivot, row, rhs in reversed(solved):
+        solution[pivot] = rhs - sum((c * solution.get(n, Fraction(0)) for n, c in row.items()), Fraction(0))
+    return solution
+
+
+def _exact(program: Program, names: list[str]) -> dict[str, Fraction] | None:
+    """The program by Z3's exact optimiser, a few seconds at most."""
+    from checker.oracles.optimise import minimise
+
+    return minimise(program.equations, program.objective, names, program.free)

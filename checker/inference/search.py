@@ -1,0 +1,370 @@
+"""Potentials for loop heads by linear programming (section 6, p. 18; Absynth's scheme, with exact arithmetic).
+
+Every loop head gets a template: unknown coefficients times base functions made from the loop's guard, plus what the code after the
+loop needs. Going backward as the elaborator does, each place where one potential has to cover another gives a constraint
+`P |- Q - Q' >= 0`; it is met when Q - Q' is a nonnegative combination of quantities known to be nonnegative there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count, product
+
+from checker.elaborate import Elaborator, Stuck
+from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, steps
+from checker.inference import lp
+from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
+from logic.assertions import FRESH, AtLeast, Context, Proved, abstracted, assume, launch_facts, opaque
+from logic.potentials import (
+    ZERO,
+    Atom,
+    Floor,
+    Leaf,
+    Max0,
+    Monomial,
+    Poly,
+    atom,
+    atoms,
+    ceil_div,
+    const,
+    evaluate,
+    leaves,
+    max0,
+    of_expr,
+    substitute,
+    sym,
+    variables,
+)
+from logic.syntax import Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
+
+
+@dataclass(slots=True)
+class Search:
+    """One linear program: the walk over a flow fills it."""
+
+    elaborator: Elaborator
+    program: lp.Program = field(default_factory=lp.Program)
+    heads: dict[int, Linear] = field(default_factory=dict)
+    names: Iterator[int] = field(default_factory=count)
+
+    @property
+    def context(self) -> Context:
+        return self.elaborator.context
+
+    def fresh(self, prefix: str, free: bool = False) -> str:
+        name = f"{prefix}{next(self.names)}"
+        if free:
+            self.program.free.add(name)
+        return name
+
+    # --- the walk, backward ---
+
+    def block(self, flow: Flow, post: Linear) -> Linear:
+        q = post
+        for node in reversed(flow.nodes):
+            if isinstance(node, Cut):
+                if node.q is not None:
+                    self.require(node.state, lift(node.q) - q)
+                    q = lift(node.q)
+            else:
+                q = self.node(node, self.within(node.after, q))
+        return q
+
+    def node(self, node: Node, post: Linear) -> Linear:
+        match node:
+            case Step():
+                return self.step(node, post)
+            case Fork():
+                return self.fork(node, post)
+            case Cycle():
+                return self.cycle(node, post)
+            case Cut():
+                return post
+
+    def price(self, state: State, *parts: Expr, more: Fraction = Fraction(0)) -> Linear:
+        return lift(const(sum((self.elaborator.cost(state.p, state.x, e)[0] for e in parts), more)))
+
+    def step(self, node: Step, post: Linear) -> Linear:
+        metric = self.context.metric
+        match node.stmt:
+            case Assign(x, e):
+                cost = self.price(node.before, e, more=metric.cost("vwrite"))
+                return (self.assigned(post, x, e, node) if node.uniform else post) + cost
+            case Write(array, index, e):
+                price = "gwrite" if self.elaborator.is_global(array) else "swrite"
+                n = self.elaborator.count(price, node.before.p, node.before.x, array, index)
+                return post + self.price(node.before, index, e, more=metric.count(price, n))
+            case Sync():
+                return post + lift(const(metric.cost("sync")))
+        return post
+
+    def assigned(self, q: Linear, x: str, e: Expr, node: Step) -> Linear:
+        """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
+        value = of_expr(abstracted(e, self.context.sigma))
+        values: dict[Leaf, Poly] = {Var(x): sym(Var(f"{FRESH}i")) if value is None else value}
+        image = q.mapped(lambda m: substitute(monomial(m), values))
+        return self.within(node.before, image)
+
+    def within(self, state: State, q: Linear) -> Linear:
+        """q without the monomials that {P; .; X} may not mention; their coefficients have to be 0."""
+        kept: dict[Monomial, Affine] = {}
+        for m, a in q.terms.items():
+            if all(isinstance(x, Param) or (isinstance(x, Var) and x.name in state.x) for x in leaves(monomial(m))):
+                kept[m] = a
+            else:
+                self.equate(a)
+        return Linear(kept)
+
+    def equate(self, a: Affine) -> None:
+        """The affine form has to be 0."""
+        row = {u: c for u, c in a.items() if u != ONE and c}
+        if row or a.get(ONE):
+            self.program.equations.append((row, -a.get(ONE, Fraction(0))))
+
+    def fork(self, node: Fork, post: Linear) -> Linear:
+        metric = self.context.metric
+        if node.rule in ("Q:If2", "Q:If3"):
+            taken = node.then if node.rule == "Q:If2" else node.orelse
+            if not isinstance(taken, Flow):
+                raise Stuck("the live side of the branch has no flow", node.loc)
+            return self.block(taken, post) + self.price(node.before, node.cond, more=metric.cost("if"))
+        if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
+            raise Stuck("a side of the branch has no flow", node.loc)
+        no = State(assume(node.before.p, node.cond, self.context.sigma, False), node.before.x)
+        orelse = self.block(node.orelse, post)
+        more = metric.cost("if")
+        if node.rule == "Q:If1":
+            then = self.block(node.then, post)
+        else:
+            middle = self.within(node.then.end, self.larger(node.then.end, orelse, node.then.end, post))
+            then = self.block(node.then, middle)
+            more += metric.cost("div")
+        q = self.larger(node.then.start, then, no, orelse)
+        return self.within(node.before, q) + self.price(node.before, node.cond, more=more)
+
+    def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
+        """A potential that covers q in a's states and r in b's."""
+        gap = (q - r).known()
+        if gap is not None and gap.is_constant:
+            return q if gap.constant >= 0 else r
+        top = Linear({})
+        for m in dict.fromkeys((*q.terms, *r.terms)):
+            top = top + unknown(self.fresh("j", free=True), monomial(m))
+        self.require(a, top - q)
+        self.require(b, top - r)
+        return top
+
+    def cycle(self, node: Cycle, post: Linear) -> Linear:
+        metric = self.context.metric
+        more = metric.cost("if") + (metric.cost("div") if node.rule == "Q:While2" else 0)
+        price = self.price(node.invariant, node.cond, more=more)
+        if node.q is not None:
+            head = lift(node.q)
+        else:
+            changed = written(node.body.stmt)
+            frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
+            head = frame
+            for base in bases(node, self.context):
+                head = head + unknown(self.fresh("q", free=True), base)
+        self.heads[id(node)] = head
+        q = head - price
+        left = State(assume(node.invariant.p, node.cond, self.context.sigma, False), node.invariant.x)
+        self.require(left, q - post)
+        self.require(node.invariant, head)
+        self.require(node.body.start, q - self.block(node.body, head))
+        return head
+
+    # --- constraints ---
+
+    def proves(self, state: State, q: Poly) -> bool:
+        obligation = AtLeast(state.p, state.x, q, ZERO)
+        return isinstance(self.elaborator.oracle(obligation, self.context), Proved)
+
+    def require(self, state: State, q: Linear) -> None:
+        """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
+        q = self.resolved(state, q)
+        total = q
+        for i, g in enumerate(self.nonnegative(state, q)):
+            total = total - unknown(self.fresh(f"l{i}_"), g)
+        for a in total.terms.values():
+            self.equate(a)
+
+    def resolved(self, state: State, q: Linear) -> Linear:
+        """q with every max(0, p) whose sign P decides replaced by p or by 0."""
+
+        def decide(a: Atom) -> Poly:
+            if not isinstance(a, Max0):
+                return atom(a)
+            if self.proves(state, a.arg):
+                return a.arg
+            return ZERO if self.proves(state, a.arg * -1) else atom(a)
+
+        def image(m: Monomial) -> Poly:
+            result = const(1)
+            for a in m:
+                result = result * decide(a)
+            return result
+
+        return q.mapped(image)
+
+    def nonnegative(self, state: State, q: Linear) -> list[Poly]:
+        """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0."""
+        found: dict[Poly, None] = {const(1): None}
+        inside: dict[Atom, None] = {}
+        for m in q.terms:
+            for a in atoms(monomial(m)):
+                inside[a] = None
+            if m and self.proves(state, monomial(m)):
+                found[monomial(m)] = None
+        facts: dict[Poly, None] = {}
+        here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
+        for fact in (*state.p, *launch_facts(self.context.launch, self.context.hardware)):
+            for g in as_polynomials(fact):
+                if leaves(g) and leaves(g) <= here:
+                    facts[g] = None
+        for a in inside:
+            match a:
+                case Max0(arg):
+                    facts[atom(a) - arg] = None
+                case Floor(arg, k):
+                    facts[arg - atom(a) * k] = None
+                    facts[atom(a) * k - arg + (k - 1)] = None
+        degree = max((len(m) for m in q.terms), default=0)
+        if degree > 1:
+            factors = [atom(a) for a in inside if self.proves(state, atom(a))]
+            for g, b in product(list(facts), factors[:8]):
+                found[g * b] = None
+        return [*found, *facts]
+
+
+def as_polynomials(fact: Expr) -> Iterable[Poly]:
+    """A comparison between integers as polynomials that it makes nonnegative."""
+    match fact:
+        case Op(("<" | "<=" | ">" | ">=" | "==") as op, (a, b)):
+            p, q = of_expr(a), of_expr(b)
+            if p is None or q is None:
+                return
+            if op in ("<", "<=", "=="):
+                yield q - p - (1 if op == "<" else 0)
+            if op in (">", ">=", "=="):
+                yield p - q - (1 if op == ">" else 0)
+
+
+def measures(node: Cycle, context: Context) -> list[Poly]:
+    """How far a loop's guard is from failing, as base functions: |[a, b]| for a < b, shifted by the step less one, and
+    the number of steps of that size, max(0, ceil((b - a) / step))."""
+    changed = written(node.body.stmt)
+    found: dict[Poly, None] = {}
+    for distance in _distances(node.cond, context):
+        names = {x.name for x in leaves(distance) if isinstance(x, Var)}
+        if not names <= node.invariant.x or any(isinstance(x, Tid) for x in leaves(distance)):
+            continue
+        found[max0(distance)] = None
+        sizes = {d for x in names & changed for d in steps(x, node.body.stmt)}
+        for d in sorted(sizes - {1}):
+            found[max0(distance + (d - 1))] = None
+            found[max0(ceil_div(distance, d))] = None
+    return list(found)
+
+
+def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
+    """For each integer comparison in the guard, a polynomial that is positive exactly where it holds."""
+    stack = [cond]
+    while stack:
+        match stack.pop():
+            case Op("&&" | "||" | "!", args):
+                stack.extend(args)
+            case Op(("<" | "<=" | ">" | ">=" | "!=") as op, (a, b)) if not opaque(a, context.sigma) and not opaque(
+                b, context.sigma
+            ):
+                p, q = of_expr(a), of_expr(b)
+                if p is not None and q is not None:
+                    if op in ("<", "<=", "!="):
+                        yield q - p + (1 if op == "<=" else 0)
+                    if op in (">", ">=", "!="):
+                        yield p - q + (1 if op == ">=" else 0)
+
+
+def bases(node: Cycle, context: Context) -> list[Poly]:
+    """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at entry."""
+    own = measures(node, context)
+    inner = [p for cycle in _cycles(node.body) for p in at_entry(cycle, context, written(node.body.stmt))]
+    return list(dict.fromkeys((const(1), *own, *(a * b for a in own for b in inner), *inner)))
+
+
+def at_entry(cycle: Cycle, context: Context, changed: frozenset[str]) -> list[Poly]:
+    """A loop's measures with its variables replaced by bounds over things that the surrounding loop does not change."""
+    values: dict[Leaf, Poly] = {}
+    for fact in cycle.invariant.p:
+        match fact:
+            case Op("==" | ">=" | "<=", (Var(name), bound)) if name in changed:
+                p = of_expr(bound)
+                if p is not None and not variables(p) & changed and not any(isinstance(x, Tid) for x in leaves(p)):
+                    values.setdefault(Var(name), p)
+    found = [substitute(p, values) for p in measures(cycle, context)]
+    return [p for p in found if not variables(p) & changed and not p.is_constant]
+
+
+def _cycles(flow: Flow) -> Iterator[Cycle]:
+    for node in flow.nodes:
+        match node:
+            case Cycle():
+                yield node
+                yield from _cycles(node.body)
+            case Fork():
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from _cycles(side)
+
+
+def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
+    """The flow with a potential at each loop head."""
+
+    def put(node: Node) -> Node:
+        match node:
+            case Cycle():
+                return replace(node, q=potentials.get(id(node), node.q), body=with_potentials(node.body, potentials))
+            case Fork():
+                sides = [with_potentials(s, potentials) if isinstance(s, Flow) else s for s in (node.then, node.orelse)]
+                return replace(node, then=sides[0], orelse=sides[1])
+        return node
+
+    return replace(flow, nodes=tuple(put(node) for node in flow.nodes))
+
+
+def find_potentials(flow: Flow, elaborator: Elaborator) -> Flow:
+    """The flow with potentials at its loop heads such that the bound is least at sample points. Raises Stuck."""
+    cycles = list(_cycles(flow))
+    if all(cycle.q is not None for cycle in cycles):
+        return flow
+    search = Search(elaborator)
+    entry = search.within(flow.start, search.block(flow, lift(ZERO)))
+    search.program.objective = _objective(entry)
+    solution = lp.solve(search.program)
+    if solution is None:
+        raise Stuck(_no_potential(cycles), cycles[0].loc, "State a loop potential or an invariant, or add an assumption.")
+    return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
+
+
+def _no_potential(cycles: list[Cycle]) -> str:
+    places = ", ".join(str(c.loc) for c in cycles if c.loc)
+    return f"no potential of the templates' form covers the loop{'s' if len(cycles) > 1 else ''} at {places}"
+
+
+_SAMPLES = (1000, 37, 5, 1, 0, -3)
+"""Sizes at which the bound is made small; each parameter gets its own value near them."""
+
+
+def _objective(entry: Linear) -> lp.Row:
+    names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
+    row: lp.Row = {}
+    for sample in _SAMPLES:
+        store: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
+        for m, a in entry.terms.items():
+            value = evaluate(monomial(m), store)
+            for u, c in a.items():
+                if u != ONE:
+                    row[u] = row.get(u, Fraction(0)) + c * value
+    return row

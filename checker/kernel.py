@@ -1,0 +1,517 @@
+"""The kernel: instantiate a rule by an explicit substitution, compare, discharge, mint. Nothing else makes a `Theorem`.
+
+It sees `logic` and the standard library, gets its oracles as an argument, and is total: every derivation, however deep or
+wrong, ends in a theorem or in a `Rejected` that says where and why. Python cannot seal an object, so the second checker
+reads certificates on its own; this file is what a person reads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, cast
+
+from logic.assertions import (
+    FRESH,
+    AtLeast,
+    AtMost,
+    Condition,
+    Context,
+    Cost,
+    Entails,
+    Judgement,
+    Obligation,
+    P,
+    Proved,
+    Refuted,
+    Triple,
+    Uniform,
+    Verdict,
+    X,
+    abstracted,
+    assigned,
+    assume,
+    conj,
+    opaque,
+)
+from logic.derivation import Derivation, Value
+from logic.potentials import ZERO, Poly, const, leaves, of_expr, substitute, sym, variables
+from logic.rules import SOUND, RuleSet
+from logic.schema import Rule, Term, kind, show
+from logic.source import Loc, SourceError
+from logic.syntax import (
+    BOOL,
+    INT,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Var,
+    While,
+    Write,
+    local_vars,
+    same,
+    seq,
+    statements,
+    written,
+)
+from logic.syntax import Seq as SeqStmt
+from logic.typing import check_kernel, type_of
+
+Oracle = Callable[[Obligation, Context], Verdict]
+
+_MINT: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """A judgement that the kernel has derived: `check` is the only maker."""
+
+    judgement: Judgement
+    rules: RuleSet
+    mint: object = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.mint is not _MINT:
+            raise TypeError("a Theorem is minted by the kernel only")
+
+
+class Rejected(Exception):
+    """A derivation that the kernel does not accept.
+
+    rule, path    the rule, and the way to its application: indices of premises from the root
+    reason        one sentence
+    expected, got the two things that should agree, where the reason is a disagreement
+    obligation    the side condition that was not proved, with the oracle's verdict on it
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        expected: object = None,
+        got: object = None,
+        obligation: Obligation | None = None,
+        verdict: Verdict | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.expected, self.got = expected, got
+        self.obligation, self.verdict = obligation, verdict
+        self.rule: Rule | None = None
+        self.rule_name = ""
+        self.path: tuple[int, ...] = ()
+        self.loc: Loc | None = None
+        self.substitution: dict[str, Value] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Discharged:
+    """A side condition and the oracle's yes to it: a line of the ledger."""
+
+    obligation: Obligation
+    verdict: Proved
+    rule: str
+    loc: Loc | None
+    seconds: float
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a theorem rests on: discharged side conditions, and barriers that the derivation cannot show to be undivided."""
+
+    discharged: list[Discharged] = field(default_factory=list)
+    barriers: list[str] = field(default_factory=list)
+
+
+def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, ledger: Ledger) -> Theorem:
+    """The theorem that a derivation proves under a rule set. Raises Rejected.
+
+    Works through the tree without recursion, premises first, so a derivation may be as deep as memory allows.
+    """
+    work: list[tuple[Derivation, bool]] = [(root, False)]
+    proved: list[Theorem] = []
+    while work:
+        node, expanded = work.pop()
+        if not expanded:
+            work.append((node, True))
+            work.extend((premise, False) for premise in reversed(node.premises))
+            continue
+        premises = [proved.pop() for _ in node.premises][::-1]
+        try:
+            proved.append(_apply(node, premises, rules, context, oracle, ledger))
+        except Rejected as error:
+            error.rule, error.rule_name, error.loc = rules.rules.get(node.rule), node.rule, node.loc
+            error.path, error.substitution = _path(root, node), node.substitution
+            raise
+    return proved.pop()
+
+
+def _path(root: Derivation, target: Derivation) -> tuple[int, ...]:
+    """The indices of premises that lead from the root to a node."""
+    stack: list[tuple[Derivation, tuple[int, ...]]] = [(root, ())]
+    while stack:
+        node, path = stack.pop()
+        if node is target:
+            return path
+        stack.extend((premise, (*path, i)) for i, premise in enumerate(node.premises))
+    return ()
+
+
+def _apply(
+    node: Derivation,
+    premises: list[Theorem],
+    rules: RuleSet,
+    context: Context,
+    oracle: Oracle,
+    ledger: Ledger,
+) -> Theorem:
+    """One rule application: the whole of what the kernel does."""
+    rule = rules.rules.get(node.rule)
+    if rule is None:
+        raise Rejected(f"the rule set '{rules.name}' has no rule called '{node.rule}'")
+    if set(node.substitution) != set(rule.metavariables):
+        raise Rejected("the substitution does not fit the rule", expected=rule.metavariables, got=tuple(node.substitution))
+    env = {letter: _checked(letter, value, context) for letter, value in node.substitution.items()}
+    if len(premises) != len(rule.premises):
+        raise Rejected("the number of premises is wrong", expected=len(rule.premises), got=len(premises))
+    for schema, theorem in zip(rule.premises, premises, strict=True):
+        wanted = _judgement(schema, env, context)
+        if not _agree(wanted, theorem.judgement):
+            raise Rejected(f"the premise {show(schema)} is not what its derivation proves", expected=wanted, got=theorem.judgement)
+    for schema in rule.side_conditions:
+        for obligation in _obligations(schema, env, context):
+            _discharge(obligation, f"the side condition {show(schema)}", rule.name, node.loc, context, oracle, ledger)
+    conclusion = _judgement(rule.conclusion, env, context)
+    if isinstance(conclusion, Triple):
+        _well_formed(conclusion.pre, context)
+        _well_formed(conclusion.post, context)
+        if rule.name in ("Q:If4", "Q:While2"):
+            for s in statements(conclusion.stmt):
+                if isinstance(s, Sync):
+                    ledger.barriers.append(f"all threads of a block reach the barrier at {s.loc or node.loc} together")
+    return Theorem(conclusion, rules, _MINT)
+
+
+def _discharge(
+    obligation: Obligation, what: str, rule: str, loc: Loc | None, context: Context, oracle: Oracle, ledger: Ledger
+) -> None:
+    """Ask the oracle; only Proved lets the derivation go on."""
+    start = time.perf_counter()
+    verdict = oracle(obligation, context)
+    if not isinstance(verdict, Proved):
+        tail = "does not hold" if isinstance(verdict, Refuted) else "could not be proved"
+        raise Rejected(f"{what} {tail}", obligation=obligation, verdict=verdict)
+    ledger.discharged.append(Discharged(obligation, verdict, rule, loc, time.perf_counter() - start))
+
+
+# --- substitutions ---------------------------------------------------------------------------------------------------
+
+_CLASSES: Final[dict[str, tuple[type, ...]]] = {
+    "assertion": (tuple,),
+    "potential": (Poly,),
+    "variables": (frozenset,),
+    "statement": (Skip, SeqStmt, Assign, Write, If, While, Sync),
+    "expression": (Var, Param, Const, Tid, Op, Read),
+    "variable": (str,),
+    "parameter": (str,),
+    "literal": (Const,),
+    "axis": (str,),
+    "operator": (str,),
+    "array": (str,),
+    "global array": (str,),
+    "shared array": (str,),
+    "cost": (Fraction,),
+    "count": (int,),
+}
+
+
+def _checked(letter: str, value: Value, context: Context) -> Value:
+    """The value of a metavariable, if it is of the metavariable's kind; assertions are brought to canonical form."""
+    sigma = context.sigma
+    what = kind(letter)
+    if not isinstance(value, _CLASSES[what]) or isinstance(value, bool):
+        raise Rejected(f"{letter} has to be of kind '{what}'", expected=what, got=value)
+    try:
+        match what:
+            case "assertion":
+                for fact in cast(P, value):
+                    if type_of(fact, sigma) != BOOL:
+                        raise Rejected(f"a conjunct of {letter} is not a truth value", got=fact)
+                    _no_fresh(fact, letter)
+                return conj(cast(P, value), sigma)
+            case "expression":
+                type_of(cast(Expr, value), sigma)
+                _no_fresh(cast(Expr, value), letter)
+            case "variable" if value not in sigma.locals:
+                raise Rejected(f"{letter} has to be a local variable", got=value)
+            case "variables" if not cast(X, value) <= sigma.locals.keys():
+                raise Rejected(f"{letter} has to be a set of local variables", got=value)
+            case "parameter" if value not in sigma.params:
+                raise Rejected(f"{letter} has to be a parameter", got=value)
+            case "axis" if value not in ("x", "y", "z"):
+                raise Rejected(f"{letter} has to be x, y or z", got=value)
+            case "array" | "global array" | "shared array":
+                array = sigma.arrays.get(cast(str, value))
+                if array is None or not what.startswith((array.space, "array")):
+                    raise Rejected(f"{letter} has to be a {what}", got=value)
+            case "cost" if cast(Fraction, value) < 0:
+                raise Rejected(f"{letter} has to be nonnegative", got=value)
+            case "count" if cast(int, value) < 0:
+                raise Rejected(f"{letter} has to be nonnegative", got=value)
+    except SourceError as error:
+        raise Rejected(f"{letter} is ill-typed: {error.message}", got=value) from None
+    return value
+
+
+def _no_fresh(e: Expr, letter: str) -> None:
+    if any(name.startswith(FRESH) for name in local_vars(e)):
+        raise Rejected(f"{letter} mentions a name that is reserved", got=e)
+
+
+def _well_formed(condition: Condition, context: Context) -> None:
+    """vars(Q) <= X u Params (section 5): Q has one value for all active threads."""
+    stray = variables(condition.q) - condition.x
+    if stray:
+        raise Rejected(
+            f"the potential depends on {', '.join(sorted(stray))}, which X does not list as uniform",
+            expected=f"vars(Q) within X = {{{', '.join(sorted(condition.x))}}}",
+            got=condition.q,
+        )
+    for leaf in leaves(condition.q):
+        if isinstance(leaf, Tid):
+            raise Rejected("the potential depends on tid", got=condition.q)
+        declared = (context.sigma.locals if isinstance(leaf, Var) else context.sigma.params).get(leaf.name)
+        if declared != INT:
+            raise Rejected(f"the potential depends on '{leaf.name}', which is not an int", got=condition.q)
+
+
+# --- instantiation ---------------------------------------------------------------------------------------------------
+
+Env = dict[str, Value]
+
+
+def _assertion(t: Term, env: Env, context: Context) -> P:
+    match t.head:
+        case "true":
+            return ()
+        case "meta":
+            return cast(P, env[t.name()])
+        case "and":
+            return assume(_assertion(t.at(0), env, context), _expression(t.at(1), env, context), context.sigma)
+        case "and-not":
+            return assume(_assertion(t.at(0), env, context), _expression(t.at(1), env, context), context.sigma, False)
+        case "assign":
+            x, e = cast(str, env[t.name(1)]), _expression(t.at(2), env, context)
+            return assigned(_assertion(t.at(0), env, context), x, e, context.sigma)
+    raise Rejected(f"the rule has no assertion at {show(t)}")
+
+
+def _potential(t: Term, env: Env, context: Context) -> Poly:
+    match t.head:
+        case "zero":
+            return ZERO
+        case "meta":
+            return cast(Poly, env[t.name()])
+        case "constant":
+            return const(cast(Fraction, env[t.name()]))
+        case "price":
+            return const(context.metric.cost(t.name()))
+        case "count":
+            return const(context.metric.count(t.name(), cast(int, env[t.name(1)])))
+        case "plus":
+            return _potential(t.at(0), env, context) + _potential(t.at(1), env, context)
+        case "assign":
+            x, e = cast(str, env[t.name(1)]), _expression(t.at(2), env, context)
+            return updated(_potential(t.at(0), env, context), x, e, context)
+    raise Rejected(f"the rule has no potential at {show(t)}")
+
+
+def updated(q: Poly, x: str, e: Expr, context: Context) -> Poly:
+    """Q[x <- e]. A part of e that is opaque, or that no base function can say, stands for all the values it may have."""
+    if x not in variables(q):
+        return q
+    value = of_expr(abstracted(e, context.sigma))
+    return substitute(q, {Var(x): sym(Var(f"{FRESH}i")) if value is None else value})
+
+
+def _variables(t: Term, env: Env, context: Context) -> X:
+    match t.head:
+        case "empty":
+            return frozenset()
+        case "meta":
+            return cast(X, env[t.name()])
+        case "singleton":
+            return frozenset((cast(str, env[t.name()]),))
+        case "written":
+            return written(cast(Stmt, env[t.name()]))
+        case "vars":
+            return variables(cast(Poly, env[t.name()]))
+        case "intersect":
+            return _variables(t.at(0), env, context) & _variables(t.at(1), env, context)
+        case "union":
+            return _variables(t.at(0), env, context) | _variables(t.at(1), env, context)
+        case "minus":
+            return _variables(t.at(0), env, context) - _variables(t.at(1), env, context)
+    raise Rejected(f"the rule has no set of variables at {show(t)}")
+
+
+def _expression(t: Term, env: Env, context: Context) -> Expr:
+    match t.head:
+        case "meta" | "literal":
+            return cast(Expr, env[t.name()])
+        case "local":
+            return Var(cast(str, env[t.name()]))
+        case "param":
+            return Param(cast(str, env[t.name()]))
+        case "tid":
+            return Tid(env[t.name()])  # type: ignore[arg-type]
+        case "read":
+            return Read(cast(str, env[t.name()]), _expression(t.at(1), env, context))
+        case "op":
+            args = tuple(_expression(t.at(i), env, context) for i in range(1, len(t.parts)))
+            return Op(cast(str, env[t.name()]), args)
+    raise Rejected(f"the rule has no expression at {show(t)}")
+
+
+def _statement(t: Term, env: Env, context: Context) -> Stmt:
+    match t.head:
+        case "meta":
+            return cast(Stmt, env[t.name()])
+        case "skip":
+            return Skip()
+        case "sync":
+            return Sync()
+        case "seq":
+            return seq(_statement(t.at(0), env, context), _statement(t.at(1), env, context))
+        case "set":
+            return Assign(cast(str, env[t.name()]), _expression(t.at(1), env, context))
+        case "write":
+            index, value = _expression(t.at(1), env, context), _expression(t.at(2), env, context)
+            return Write(cast(str, env[t.name()]), index, value)
+        case "if":
+            cond = _expression(t.at(0), env, context)
+            return If(cond, _statement(t.at(1), env, context), _statement(t.at(2), env, context))
+        case "while":
+            return While(_expression(t.at(0), env, context), _statement(t.at(1), env, context))
+    raise Rejected(f"the rule has no statement at {show(t)}")
+
+
+def _judgement(t: Term, env: Env, context: Context) -> Judgement:
+    def condition(i: int) -> Condition:
+        p, q, x = t.at(i), t.at(i + 1), t.at(i + 2)
+        return Condition(_assertion(p, env, context), _potential(q, env, context), _variables(x, env, context))
+
+    if t.head == "triple":
+        return Triple(condition(0), _statement(t.at(3), env, context), condition(4))
+    p, x, e = _assertion(t.at(0), env, context), _variables(t.at(1), env, context), _expression(t.at(2), env, context)
+    cost = _potential(t.at(3), env, context)
+    if not cost.is_constant:
+        raise Rejected(f"{show(t)} does not give a constant cost", got=cost)
+    return Cost(p, x, e, cost.constant)
+
+
+def _agree(a: Judgement, b: Judgement) -> bool:
+    """Whether two judgements are the same; conditions and costs are canonical, statements compare at any depth."""
+    match a, b:
+        case Triple(pre, s, post), Triple(other_pre, other_s, other_post):
+            return pre == other_pre and post == other_post and same(s, other_s)
+        case Cost(), Cost():
+            return a == b
+    return False
+
+
+# --- side conditions -------------------------------------------------------------------------------------------------
+
+
+def _obligations(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
+    """What the oracle has to prove for a side condition; purely syntactic conditions are decided here."""
+    sigma = context.sigma
+    match t.head:
+        case "entails":
+            yield Entails(_assertion(t.at(0), env, context), _assertion(t.at(1), env, context))
+        case "holds" | "refutes":
+            e = _expression(t.at(1), env, context)
+            if opaque(e, sigma):
+                raise Rejected(f"{show(t)} is never provable where e reads an array or a base-typed value", got=e)
+            yield Entails(_assertion(t.at(0), env, context), assume((), e, sigma, t.head == "holds"))
+        case "uniform":
+            yield Uniform(*_sequent(t, env, context), _expression(t.at(2), env, context))
+        case "all-uniform":
+            p, x = _sequent(t, env, context)
+            for name in sorted(_variables(t.at(2), env, context) - x):
+                yield Uniform(p, x, Var(name))
+        case "at-most":
+            p, x = _assertion(t.at(1), env, context), _variables(t.at(2), env, context)
+            access = _expression(t.at(3), env, context)
+            if not isinstance(access, Read) or t.name(0) not in ("MemReads", "Conflicts"):
+                raise Rejected(f"{show(t)} does not name an access")
+            yield AtMost(t.name(0), p, x, access.array, access.index, cast(int, env[t.name(4)]))  # type: ignore[arg-type]
+        case "at-least":
+            q, r = _potential(t.at(2), env, context), _potential(t.at(3), env, context)
+            yield AtLeast(*_sequent(t, env, context), q, r)
+        case "subset":
+            small, large = _variables(t.at(0), env, context), _variables(t.at(1), env, context)
+            if not small <= large:
+                raise Rejected(f"{show(t)} does not hold", expected=large, got=small)
+        case "nonnegative":
+            if cast(Fraction, env[t.name()]) < 0:
+                raise Rejected(f"{show(t)} does not hold", got=env[t.name()])
+        case _:
+            raise Rejected(f"the rule has a side condition of no known kind, {show(t)}")
+
+
+def _sequent(t: Term, env: Env, context: Context) -> tuple[P, X]:
+    return _assertion(t.at(0), env, context), _variables(t.at(1), env, context)
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Every warp (or block) of every launch that the context allows, started in a state of `pre`, costs at most pre.q:
+    pre body {P'; Q'; X'} with Q' >= 0 (Theorem 1, p. 14). The kernel is its only maker.
+    """
+
+    kernel: Kernel
+    context: Context
+    pre: Condition
+    theorem: Theorem
+    mint: object = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.mint is not _MINT:
+            raise TypeError("a Claim is made by the kernel only")
+
+    @property
+    def unconditional(self) -> bool:
+        """Whether the claim holds for every store: pre is {true; Q; {}}, so Q is over parameters only."""
+        return not self.pre.p and not self.pre.x
+
+
+def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, ledger: Ledger) -> Claim:
+    """The bound on a kernel's cost that a theorem about its body gives. Raises Rejected."""
+    judgement = theorem.judgement
+    if theorem.rules is not SOUND:
+        raise Rejected("a claim rests on the sound rules only", expected=SOUND.name, got=theorem.rules.name)
+    if not isinstance(judgement, Triple):
+        raise Rejected("a claim needs a triple about the kernel's body", got=judgement)
+    check_kernel(kernel)
+    if not same(judgement.stmt, kernel.body):
+        raise Rejected("the theorem is about another program than the kernel's body")
+    post = judgement.post
+    obligation = AtLeast(post.p, post.x, post.q, ZERO)
+    _discharge(obligation, "that nothing is owed at the end, Q' >= 0,", "claim", kernel.loc, context, oracle, ledger)
+    return Claim(kernel, context, judgement.pre, theorem, _MINT)
+

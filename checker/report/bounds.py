@@ -1,0 +1,174 @@
+"""Results of `bound` as text and JSON, with everything that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from checker.bound import Result
+from checker.cli.options import number
+from checker.elaborate import Stuck
+from checker.report.rejection import describe
+from logic.assertions import AtMost, Context, show_p
+from logic.derivation import Derivation
+from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.source import Loc
+from logic.syntax import Kernel, Param, show
+
+EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
+
+
+def parameters(kernel: Kernel) -> str:
+    """A sentence that lists a kernel's scalar parameters."""
+    names = [d.name for d in kernel.params]
+    return f"Its parameters: {', '.join(names)}." if names else "It has no scalar parameters."
+
+
+def assumptions(context: Context, notes: Iterable[str] = (), barriers: Iterable[str] = ()) -> list[str]:
+    """What a bound rests on besides the derivation: the model's idealisations, and what the user assumed."""
+    given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
+    return [
+        *given,
+        *dict.fromkeys(barriers),
+        *notes,
+        "integers are mathematical: no signed overflow, no unsigned wrap-around",
+        f"every array starts at a multiple of {context.hardware.alignment} bytes",
+        "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
+    ]
+
+
+def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fraction | None, list[str]]:
+    """The bound's value at a point, with the launch's known sizes filled in; else None and the names that are missing."""
+    store: dict[Leaf, int] = {Param(name): v for name, v in at.items()}
+    for axis, block, grid in zip("xyz", context.launch.block, context.launch.grid, strict=True):
+        if block is not None:
+            store.setdefault(Param(f"blockDim.{axis}"), block)
+        if grid is not None:
+            store.setdefault(Param(f"gridDim.{axis}"), grid)
+    store.setdefault(Param("warpSize"), context.hardware.warp)
+    missing = sorted(x.name for x in leaves(bound) if x not in store)
+    return (None, missing) if missing else (evaluate(bound, store), [])
+
+
+def as_json(
+    kernel: Kernel, context: Context, result: Result, per: str, at: dict[str, int], notes: Sequence[str]
+) -> dict[str, Any]:
+    """One row of `bound --format json`."""
+    bound = None if result.claim is None else result.claim.pre.q
+    value = None if bound is None else value_at(bound, context, at)[0]
+    row: dict[str, Any] = {
+        "kernel": kernel.name,
+        "metric": result.metric.name,
+        "per": per,
+        "bound": None if bound is None else str(bound),
+        "verdict": result.verdict,
+        "value": None if value is None else number(value),
+        "assumptions": assumptions(context, notes, result.ledger.barriers),
+        "certificate": None,
+        "seconds": round(result.seconds, 4),
+    }
+    if result.problem is not None:
+        row["problem"] = _problem(result)
+    return row
+
+
+def _problem(result: Result) -> str:
+    problem = result.problem
+    if isinstance(problem, Stuck):
+        where = f"{problem.loc}: " if problem.loc else ""
+        return f"{where}{problem.message}" + (f"; {problem.advice}" if problem.advice else "")
+    return "" if problem is None else describe(problem)
+
+
+def as_text(
+    kernel: Kernel,
+    context: Context,
+    results: Sequence[Result],
+    at: dict[str, int],
+    notes: Sequence[str],
+    explain: bool,
+) -> str:
+    """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
+    lines = [f"{kernel.name}, per warp{_launch(context)}", ""]
+    width = max(len(r.metric.name) for r in results)
+    texts = ["no bound" if r.claim is None else f"<= {r.claim.pre.q}" for r in results]
+    span = max(map(len, texts))
+    for r, text in zip(results, texts, strict=True):
+        line = f"  {r.metric.name:<{width}}  {text:<{span}}  {r.verdict:<10} {r.seconds:6.2f} s"
+        if r.claim is not None and at:
+            value, missing = value_at(r.claim.pre.q, context, at)
+            line += f"   = {value}" if value is not None else f"   (--at lacks {', '.join(missing)})"
+        lines.append(line.rstrip())
+    for r in results:
+        if r.problem is not None:
+            lines += ["", f"{r.metric.name}: {_problem(r)}"]
+    if explain:
+        lines += ["", *explanation(results, context)]
+    lines += ["", "This assumes:"]
+    barriers = [b for r in results for b in r.ledger.barriers]
+    lines += [f"  - {a}" for a in assumptions(context, notes, barriers)]
+    return "\n".join(lines)
+
+
+def _launch(context: Context) -> str:
+    launch, parts = context.launch, []
+    for name, dims in (("block", launch.block), ("grid", launch.grid)):
+        if any(d is not None for d in dims):
+            parts.append(f"{name} {' x '.join('?' if d is None else str(d) for d in dims).removesuffix(' x 1').removesuffix(' x 1')}")
+    return f" ({', '.join(parts)})" if parts else " (any block, any grid: say --block for sharper bounds)"
+
+
+def explanation(results: Sequence[Result], context: Context) -> list[str]:
+    """Where the cost comes from: each access with its count, each loop with its invariant and potentials."""
+    accesses: dict[tuple[Loc | None, str], str] = {}
+    for r in results:
+        for line in r.ledger.discharged:
+            o = line.obligation
+            if isinstance(o, AtMost) and _priced(o, r, context):
+                text = f"{o.what} <= {o.n}" + (f"  ({line.verdict.engine})" if line.verdict.engine else "")
+                accesses[(o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")] = text
+    lines = ["Accesses, for one warp:"] if accesses else []
+    lines += [f"  {_place(loc)}{name}   {text}" for (loc, name), text in sorted(accesses.items(), key=lambda a: str(a[0][0]))]
+    heads: dict[Loc | None, list[str]] = {}
+    for r in results:
+        for node in _nodes(r.derivation):
+            if node.rule in ("Q:While1", "Q:While2"):
+                p, q = node.substitution["P"], node.substitution["Q"]
+                block = heads.setdefault(node.loc, [f"  {_place(node.loc)}{node.rule}", f"      invariant  {show_p(p)}"])  # type: ignore[arg-type]
+                block.append(f"      {r.metric.name} left, once inside: {q}")
+            elif node.rule.startswith("Q:If"):
+                heads.setdefault(node.loc, [f"  {_place(node.loc)}{node.rule}, {_BRANCH[node.rule]}"])
+    if heads:
+        lines += ["", "Loops and branches:"] if lines else ["Loops and branches:"]
+        lines += [line for block in heads.values() for line in block]
+    return lines
+
+
+_BRANCH: Final = {
+    "Q:If1": "all threads of a warp agree",
+    "Q:If2": "always taken",
+    "Q:If3": "never taken",
+    "Q:If4": "the warp may diverge",
+}
+
+
+def _priced(o: AtMost, result: Result, context: Context) -> bool:
+    counted = result.metric.counted
+    kind = "g" if context.sigma.arrays[o.array].space == "global" else "s"
+    return f"{kind}read" in counted or f"{kind}write" in counted
+
+
+def _place(loc: Loc | None) -> str:
+    return f"{loc.line}:{loc.column}  " if loc else ""
+
+
+def _nodes(root: Derivation | None) -> list[Derivation]:
+    """The applications of a derivation in program order."""
+    found: list[Derivation] = []
+    stack = [root] if root else []
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack.extend(reversed(node.premises))
+    return found

@@ -1,0 +1,57 @@
+"""Rules as data: their text parses, prints back the same, and bad text is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from logic.rules import RULE_SETS, SOUND
+from logic.schema import Rule, SchemaError, kind, parse_item, show
+
+ALL = [rule for rules in RULE_SETS.values() for rule in rules.rules.values()]
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda r: r.name)
+def test_the_data_says_what_the_bar_says(rule: Rule) -> None:
+    """The text of a rule and the data made of it agree in every character but white space."""
+    data = [*(show(t) for t in rule.items), show(rule.conclusion)]
+    text = "".join(line for line in rule.bar.splitlines() if not line.strip().startswith("---"))
+    assert "".join("".join(data).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda r: r.name)
+def test_every_rule_names_its_source_and_known_kinds(rule: Rule) -> None:
+    assert rule.source
+    assert all(kind(name) for name in rule.metavariables)
+
+
+def test_the_sound_set_holds_every_rule_of_figure_4() -> None:
+    printed = "OQ:Var OQ:Const OQ:Param OQ:Tid EQ:Op EQ:GArray EQ:SArray Q:Skip Q:If1 Q:If2 Q:If3 Q:If4 Q:Seq Q:While1"
+    printed += " Q:While2 Q:VWrite1 Q:VWrite2 Q:GWrite Q:SWrite Q:Weak"
+    assert set(printed.split()) <= SOUND.rules.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{P; Q; X} skip",
+        "{P; Q} skip {P; Q; X}",
+        "P |- ",
+        "P; X |- e :",
+        "{P; Q; X} x <- {P; Q; X}",
+        "X <= ",
+        "P; X |- MemReads(e) ? n",
+        "c >= 1",
+        "P |- P' P''",
+        "{P; Z; X} skip {P; Q; X}",
+    ],
+)
+def test_text_that_is_no_item_is_refused(text: str) -> None:
+    with pytest.raises(SchemaError):
+        parse_item(text)
+
+
+@pytest.mark.parametrize("bar", ["P |- e", "----\n----\nP; X |- e : C", "P |- e\n----\nP |- e", "----"])
+def test_a_rule_needs_one_bar_and_a_judgement_below(bar: str) -> None:
+    with pytest.raises(SchemaError):
+        Rule("Q:Odd", bar, "nowhere")
