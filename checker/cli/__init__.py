@@ -1,0 +1,62 @@
+"""The command line: one function a subcommand, and one place where errors become messages and exit codes.
+
+Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings; 2 unusable input; 3 refuted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from logic.source import SourceError
+
+VERSION = "0.1.0"
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with its complaints in the form of all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        sys.stderr.write(f"{self.prog}: error: {message}\n")
+        raise SystemExit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    from checker.cli import bound, check, rules, run
+
+    top = _Parser(prog="warpbound", description="Certified bounds on what GPU kernels cost.")
+    top.add_argument("--version", action="version", version=f"warpbound {VERSION}")
+    subparsers = top.add_subparsers(title="subcommands", dest="command", metavar="COMMAND", required=True)
+    for module in (bound, check, run, rules):
+        module.add(subparsers)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command line and return its exit code. Nothing that a person can type ends in a traceback."""
+    words = sys.argv[1:] if argv is None else argv
+    if words == ["--version"]:
+        print(f"warpbound {VERSION}")
+        return 0
+    try:
+        args = parser().parse_args(words)
+        code: int = args.func(args)
+        sys.stdout.flush()
+        return code
+    except SourceError as error:
+        from checker.report.terminal import render_error
+
+        sys.stderr.write(render_error(error) + "\n")
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("warpbound: interrupted\n")
+        return 2
+    except (RecursionError, MemoryError):
+        sys.stderr.write("warpbound: error: the input is too large or too deeply nested\n")
+        return 2

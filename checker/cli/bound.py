@@ -1,0 +1,110 @@
+"""`warpbound bound`: synthesise a bound for a kernel, let the checker judge it, print it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from checker.cli.options import (
+    OptionProblem,
+    add_output_options,
+    add_source_options,
+    emit,
+    parse_bindings,
+    parse_dim,
+    parse_hardware,
+    parse_metrics,
+)
+
+if TYPE_CHECKING:
+    from logic.assertions import Dim, Launch
+    from logic.syntax import Kernel
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "bound",
+        help="find a bound on a kernel's cost and certify it",
+        description="Finds a symbolic upper bound on what any warp of the kernel costs; the checker judges its derivation.",
+    )
+    add_source_options(parser)
+    add_launch_options(parser)
+    parser.add_argument("--metric", dest="metrics", action="append", default=[], metavar="NAME|all", help="(default: all)")
+    parser.add_argument("--hardware", metavar="NAME", default="nvidia", help="(default: %(default)s)")
+    parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
+    parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
+    parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bound there: --at w=256,h=256")
+    parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
+    add_output_options(parser)
+    parser.set_defaults(func=run)
+
+
+def add_launch_options(parser: argparse.ArgumentParser) -> None:
+    """--block, --grid, --assume."""
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's, else symbolic)")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: symbolic)")
+    parser.add_argument(
+        "--assume", action="append", default=[], metavar="EXPR", help='a fact about parameters: --assume "w %% 8 == 0"'
+    )
+
+
+def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None) -> Launch:
+    """The launch that the options describe. Raises SourceError."""
+    from checker.notation import parse_assumption
+    from logic.assertions import MAX_BLOCK, Launch, conj
+    from logic.typing import signature
+
+    sigma = signature(kernel)
+    facts = [parse_assumption(text, sigma, "--assume") for text in args.assume]
+    if args.block:
+        block = parse_dim(args.block, "--block")
+    if block and None not in block and (block[0] or 1) * (block[1] or 1) * (block[2] or 1) > MAX_BLOCK:
+        raise OptionProblem(f"--block {args.block}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block.")
+    grid = parse_dim(args.grid, "--grid") if args.grid else (None, None, None)
+    return Launch(block or (None, None, None), grid, conj(facts, sigma))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Bounds every metric; the worst exit code of them. Raises SourceError for unusable input."""
+    import json
+
+    metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), _point(args.at)
+    if args.scope == "block":
+        raise OptionProblem("--scope block: not yet supported", advice="Use --scope warp.")
+    if args.per != "warp":
+        raise OptionProblem(f"--per {args.per}: not yet supported", advice="Use --per warp.")
+
+    from checker.bound import find_bounds
+    from checker.oracles import Oracles
+    from checker.report import bounds as report
+    from logic.assertions import Context
+    from logic.typing import check_kernel
+    from semantics.cuda import read_cuda
+
+    reading = read_cuda(args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    kernel = reading.kernel
+    launch = launch_of(args, kernel, reading.block)
+    context = Context(check_kernel(kernel), metrics[0], hardware, launch, args.scope)
+    unknown = sorted(at.keys() - context.sigma.params.keys())
+    if unknown:
+        raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
+    oracle = Oracles()
+    results = find_bounds(kernel, context, metrics, oracle)
+    if args.format == "json":
+        rows = [report.as_json(kernel, context, r, args.per, at, reading.notes) for r in results]
+        emit(json.dumps({"results": rows}, indent=2), args.output)
+    else:
+        emit(report.as_text(kernel, context, results, at, reading.notes, args.explain), args.output)
+    return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
+
+
+def _point(text: str) -> dict[str, int]:
+    """`w=256,h=-3` as numbers. Raises OptionProblem."""
+    found = {}
+    for name, value in parse_bindings([t for t in text.split(",") if t.strip()], "--at").items():
+        try:
+            found[name] = int(value)
+        except ValueError:
+            raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.") from None
+    return found

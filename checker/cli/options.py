@@ -1,0 +1,91 @@
+"""Options that several subcommands share, and the reading of their values."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+
+from logic.metrics import HARDWARE, METRICS, Hardware, Metric
+from logic.source import SourceError
+
+
+class OptionProblem(SourceError):
+    """An option or its value cannot be used."""
+
+
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """FILE and what decides how it is read: --kernel, -I, -D, --std, --instantiate."""
+    parser.add_argument("file", metavar="FILE.cu", help="the CUDA source")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel (default: the only one in the file)")
+    parser.add_argument(
+        "-I", dest="includes", action="append", default=[], metavar="DIR", help="search DIR for headers"
+    )
+    parser.add_argument(
+        "-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro"
+    )
+    parser.add_argument("--std", default="c++14", metavar="STD", help="the language (default: %(default)s)")
+    parser.add_argument("--instantiate", metavar="'k<..>'", help="instantiate a template kernel: 'k<float,256>'")
+
+
+def add_output_options(parser: argparse.ArgumentParser, formats: tuple[str, ...] = ("text", "json")) -> None:
+    """--format and -o."""
+    parser.add_argument("--format", choices=formats, default="text", help="how to print (default: %(default)s)")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE instead of standard output")
+
+
+def parse_dim(text: str, option: str) -> tuple[int, int, int]:
+    """`X[,Y[,Z]]` as a dimension; what is left out is 1. Raises OptionProblem."""
+    if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", text, re.ASCII):
+        raise OptionProblem(f"{option} {text}: not a dimension", advice=f"Write 1 to 3 sizes: {option} 16,16.")
+    x, y, z = (*map(int, text.split(",")), 1, 1)[:3]
+    return x, y, z
+
+
+def parse_bindings(texts: Iterable[str], option: str) -> dict[str, str]:
+    """`NAME=VALUE` texts as a dictionary. Raises OptionProblem, also where a name is given twice."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise OptionProblem(f"{option} {text}: not NAME=VALUE", advice=f"Write it like {option} n=1024.")
+        if name in found:
+            raise OptionProblem(f"{option} {text}: '{name}' is given twice", advice="Leave one of the two out.")
+        found[name] = value
+    return found
+
+
+def parse_metrics(names: Iterable[str]) -> tuple[Metric, ...]:
+    """The metrics of these names, each once; `all`, or no name, is every metric. Raises OptionProblem."""
+    chosen: dict[str, Metric] = {}
+    for name in list(names) or ["all"]:
+        if name != "all" and name not in METRICS:
+            raise OptionProblem(f"--metric {name}: no such metric", advice=f"Known: {', '.join(METRICS)}, all.")
+        chosen |= METRICS if name == "all" else {name: METRICS[name]}
+    return tuple(chosen.values())
+
+
+def parse_hardware(name: str) -> Hardware:
+    """The hardware model of this name. Raises OptionProblem."""
+    if name not in HARDWARE:
+        raise OptionProblem(f"--hardware {name}: no such model", advice=f"Known: {', '.join(HARDWARE)}.")
+    return HARDWARE[name]
+
+
+def number(value: Fraction) -> int | str:
+    """A rational for JSON: an integer as a number, else the exact "p/q"."""
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def emit(text: str, output: str | None) -> None:
+    """Writes a result to a file, or to standard output. Raises OptionProblem where the file can't be written."""
+    if output is None:
+        sys.stdout.write(text + "\n")
+        return
+    try:
+        Path(output).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OptionProblem(f"-o {output}: {error.strerror or error}", advice="Choose another file.") from None

@@ -1,0 +1,53 @@
+"""`warpbound rules`: the rules of the logic with their inference bars."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from checker.cli.options import OptionProblem, add_output_options, emit
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser("rules", help="print the rules of the logic", description="Prints inference rules.")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one rule, such as Q:If4 or If4 (default: all)")
+    parser.add_argument("--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
+    add_output_options(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the rules. Raises OptionProblem for a set or a rule that is not there."""
+    import json
+
+    from checker.report.rejection import draw
+    from logic.rules import RULE_SETS
+    from logic.schema import Rule, show
+
+    if args.rules not in RULE_SETS:
+        raise OptionProblem(f"--set {args.rules}: no such rule set", advice=f"Known: {', '.join(RULE_SETS)}.")
+    rules = RULE_SETS[args.rules].rules
+    chosen = [r for n, r in rules.items() if args.name is None or args.name in (n, n.partition(":")[2])]
+    if not chosen:
+        raise OptionProblem(f"no rule is called '{args.name}'", advice=f"Known: {', '.join(rules)}.")
+
+    def row(rule: Rule) -> dict[str, Any]:
+        return {
+            "name": rule.name,
+            "premises": [show(t) for t in rule.premises],
+            "side_conditions": [show(t) for t in rule.side_conditions],
+            "conclusion": show(rule.conclusion),
+            "source": rule.source,
+            "notes": rule.notes,
+        }
+
+    def text(rule: Rule) -> str:
+        lines = [*draw(rule), f"  {rule.source}"]
+        return "\n".join([*lines, f"  {rule.notes}"] if rule.notes else lines)
+
+    if args.format == "json":
+        emit(json.dumps([row(r) for r in chosen], indent=2), args.output)
+    else:
+        emit("\n\n".join(text(r) for r in chosen), args.output)
+    return 0

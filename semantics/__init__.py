@@ -1,0 +1,1 @@
+"""What happens: programs run, slowly and obviously first. Knows no rule and no assertion."""

@@ -1,0 +1,291 @@
+"""`warpbound run`: options, values of parameters and arrays, output and exit codes. The reader of CUDA is replaced."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from checker.cli import run as command
+from checker.cli.options import OptionProblem, emit, number, parse_bindings, parse_dim, parse_metrics
+from logic.source import Loc, SourceError
+from logic.syntax import (
+    BOOL,
+    FLOAT,
+    INT,
+    TRUE,
+    Array,
+    Const,
+    Decl,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    While,
+    Write,
+)
+from semantics.lockstep import Initial
+from semantics.values import Value
+
+TID = Tid("x")
+COPY = Write("G", TID, Op("+", (Read("H", TID), Param("n"))))
+ARRAYS = {
+    "G": Array("G", "global", INT, 4),
+    "H": Array("H", "global", INT, 4),
+    "C": Array("C", "global", INT, 1),
+    "F": Array("F", "global", FLOAT, 4),
+    "B": Array("B", "global", BOOL, 1),
+}
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the subcommand on a kernel made by hand, with the size of a block that its file would give."""
+
+    def go(body: Stmt, *words: str, block: tuple[int, int, int] | None = None) -> int:
+        params = (Decl("n", INT), Decl("f", FLOAT), Decl("b", BOOL))
+        kernel = Kernel("k", params, tuple(ARRAYS.values()), (), body, Loc("k.cu", 1, 1))
+        reading = SimpleNamespace(kernel=kernel, block=block, notes=("a note",))
+        monkeypatch.setattr("semantics.cuda.read_cuda", lambda *_, **__: reading, raising=False)
+        parser = argparse.ArgumentParser()
+        command.add(parser.add_subparsers())
+        args = parser.parse_args(["run", "k.cu", *words])
+        code: int = args.func(args)
+        return code
+
+    return go
+
+
+ARGS = ("--arg", "n=3", "--arg", "f=0.5", "--arg", "b=true")
+
+
+def test_json(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli(COPY, "--block", "32", "--grid", "2", *ARGS, "--format", "json") == 0
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    assert result.pop("seconds") >= 0
+    per_warp = {"sectors": 8, "conflicts": 0, "divwarps": 0, "steps": 1 + (1 + 4) + 1 + 1 + 4}
+    totals = {m: 2 * n for m, n in per_warp.items()}
+    assert result == {"kernel": "k", "totals": totals, "max_per_warp": per_warp, "work": None, "span": None}
+    assert printed.err == "note: a note\n"
+
+
+def test_text(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli(COPY, *ARGS, "--grid", "2,3", "--metric", "sectors", block=(40, 1, 1)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("k: 2x3x1 blocks of 40x1x1 threads, 12 warps, ")
+    assert lines[2:4] == ["  metric   total  most of a warp", "  sectors     60               8"]
+    assert "arrays start at multiples of 256 bytes" in lines[-1]
+
+
+def test_a_file_takes_the_output(cli: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "out.json"
+    assert cli(Skip(), *ARGS, "--block", "1", "--format", "json", "-o", str(target)) == 0
+    assert json.loads(target.read_text())["totals"]["steps"] == 0
+    assert capsys.readouterr().out == ""
+    with pytest.raises(OptionProblem, match=r"-o .*nowhere"):
+        emit("x", str(tmp_path / "nowhere" / "out.json"))
+
+
+def test_accesses_out_of_bounds_are_warned_of(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli(COPY, *ARGS, "--block", "4", "--array", "H=zeros:2") == 0
+    expected = "k.cu: warning: out of bounds: load of H[2] by thread (2,0,0) of block (0,0,0), but 'H' has 2 elements"
+    assert expected in capsys.readouterr().err
+
+
+def test_barrier_divergence_exits_with_3_and_both_places(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    body = If(Op("<", (TID, Const(16))), Sync(Loc("k.cu", 4, 7)), Skip(), Loc("k.cu", 3, 5))
+    assert cli(body, *ARGS, "--block", "32", "--format", "json") == 3
+    printed = capsys.readouterr()
+    error = json.loads(printed.out)["error"]
+    assert [(p["line"], p["column"]) for p in error["places"]] == [(4, 7), (3, 5)]
+    assert error["block"] == [0, 0, 0]
+    assert "k.cu:4:7" in printed.err
+    assert "k.cu:3:5" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--block", "32", "--semantics", "parallel"), "parallel: not yet supported"),
+        (("--block", "32", "--engine", "fast"), "fast: not yet supported"),
+        (("--block", "32", "--step-limit", "0"), "--step-limit 0"),
+        ((), "the size of a block is not known"),
+        (("--block", "0"), "--block 0: not a dimension"),
+        (("--block=-32",), "--block -32: not a dimension"),
+        (("--block", "32", "--grid", "2,2,2,2"), "--grid 2,2,2,2: not a dimension"),
+        (("--block", "1025"), "the block's x is 1025"),
+        (("--block", "32", "--metric", "watts"), "--metric watts: no such metric"),
+        (("--block", "32", "--hardware", "abacus"), "--hardware abacus: no such model"),
+        (("--block", "32", "--arg", "m=1"), "no parameter 'm'"),
+        (("--block", "32", "--arg", "n=4"), "'n' is given twice"),
+        (("--block", "32", "--arg", "n"), "--arg n: not NAME=VALUE"),
+        (("--block", "32", "--array", "Z=ones"), "no global array 'Z'"),
+    ],
+)
+def test_unusable_options(cli: Run, words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        cli(COPY, *ARGS, *words)
+
+
+def test_a_missing_parameter(cli: Run) -> None:
+    with pytest.raises(SourceError, match="parameter 'n' has no value"):
+        cli(COPY, "--block", "32")
+
+
+def test_the_step_limit(cli: Run) -> None:
+    with pytest.raises(SourceError, match="did not end within 99 steps"):
+        cli(While(TRUE, Skip()), *ARGS, "--block", "1", "--step-limit", "99")
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def kernel_with(*params: Decl) -> Kernel:
+    return Kernel("k", params, tuple(ARRAYS.values()), (), Skip())
+
+
+@pytest.mark.parametrize(
+    ("decl", "text", "value"),
+    [
+        (Decl("p", INT), "-5", -5),
+        (Decl("p", INT), "0x10", 16),
+        (Decl("p", FLOAT), "0.1", 0.10000000149011612),
+        (Decl("p", FLOAT), "2", 2.0),
+        (Decl("p", BOOL), "True", True),
+        (Decl("p", BOOL), "0", False),
+    ],
+)
+def test_values_of_parameters(decl: Decl, text: str, value: Value) -> None:
+    got = command.read_args(kernel_with(decl), {"p": text})["p"]
+    assert (got, type(got)) == (value, type(value))
+
+
+@pytest.mark.parametrize(("decl", "text"), [(Decl("p", INT), "1.5"), (Decl("p", FLOAT), "x"), (Decl("p", BOOL), "2")])
+def test_values_that_no_parameter_has(decl: Decl, text: str) -> None:
+    with pytest.raises(OptionProblem, match=f"--arg p={text}: 'p' is {decl.type}"):
+        command.read_args(kernel_with(decl), {"p": text})
+
+
+def contents(text: str, array: str = "G") -> Initial:
+    got = command.read_arrays(kernel_with(), {array: text})[array]
+    assert isinstance(got, Initial)
+    return got
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "values"),
+    [
+        ("ones", None, [1, 1, 1]),
+        ("ones:2", 2, [1, 1, 1]),
+        ("iota", None, [0, 1, 2]),
+        ("iota:7", 7, [0, 1, 2]),
+    ],
+)
+def test_fills(text: str, length: int | None, values: list[int]) -> None:
+    fill = contents(text)
+    assert fill.value
+    assert fill.length == length
+    assert [fill.value(i) for i in range(3)] == values
+
+
+def test_zeros_are_the_default_of_the_type() -> None:
+    assert (contents("zeros").value, contents("zeros").length, contents("zeros:9").length) == (None, None, 9)
+
+
+def test_random_arrays_depend_on_seed_name_and_index_only() -> None:
+    def draw(text: str, array: str) -> list[Value]:
+        fill = contents(text, array)
+        assert fill.value
+        return [fill.value(i) for i in range(200)]
+
+    assert draw("random:1", "G") == draw("random:1", "G")
+    assert draw("random:1", "G") != draw("random:2", "G")
+    assert draw("random:1", "G") != draw("random:1", "H")
+    assert all(0 <= v < 2**15 for v in draw("random:1", "G"))
+    assert max(draw("random:1", "G")) > 2**14
+    assert all(0 <= v < 128 for v in draw("random:1", "C"))
+    assert set(draw("random:1", "B")) == {True, False}
+    floats = draw("random:1:200", "F")
+    assert all(isinstance(v, float) and 0 <= v < 1 and np.float32(v) == v for v in floats)
+
+
+@pytest.mark.parametrize("text", ["twos", "zeros:", "zeros:-1", "zeros:1:2", "random", "random:x", "iota:1.5", ""])
+def test_fills_that_are_none(text: str) -> None:
+    with pytest.raises(OptionProblem, match=f"--array G={text}: not"):
+        contents(text)
+
+
+def test_a_npy_file_gives_values_and_length(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.array([3, -1, 4]))
+    assert command.read_arrays(kernel_with(), {"G": f"@{path}"}) == {"G": [3, -1, 4]}
+    np.save(path, np.array([0.5, 2], np.float32))
+    assert command.read_arrays(kernel_with(), {"F": f"@{path}"}) == {"F": [0.5, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("array", "data", "message"),
+    [
+        ("G", np.array([1.0]), "holds float64, 'G' is an array of int"),
+        ("F", np.array([1]), "holds int64, 'F' is an array of float"),
+        ("G", np.array([True]), "holds bool, 'G' is an array of int"),
+        ("G", np.zeros((2, 2), np.int32), "holds int32 in 2 dimensions"),
+        ("C", np.array([255, 256]), "a value does not fit into 1 bytes"),
+        ("G", np.array([-(2**31) - 1]), "a value does not fit into 4 bytes"),
+    ],
+)
+def test_npy_files_of_the_wrong_type(tmp_path: Path, array: str, data: np.ndarray, message: str) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, data)
+    with pytest.raises(OptionProblem, match=message):
+        command.read_arrays(kernel_with(), {array: f"@{path}"})
+
+
+@pytest.mark.parametrize("content", [b"", b"not numpy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4'}", None])
+def test_files_that_are_no_npy(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "a.npy"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(OptionProblem, match="No such file" if content is None else "not a .npy file"):
+        command.read_arrays(kernel_with(), {"G": f"@{path}"})
+
+
+# --- shared options --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "dim"), [("256", (256, 1, 1)), ("16,8", (16, 8, 1)), ("4,3,2", (4, 3, 2)), ("032", (32, 1, 1))]
+)
+def test_dimensions(text: str, dim: tuple[int, int, int]) -> None:
+    assert parse_dim(text, "--block") == dim
+
+
+@pytest.mark.parametrize("text", ["", "x", "1,", "1,0", "1.5", "1 2", "+1", "²", "9" * 11])
+def test_texts_that_are_no_dimension(text: str) -> None:
+    with pytest.raises(OptionProblem, match="not a dimension"):
+        parse_dim(text, "--block")
+
+
+def test_bindings() -> None:
+    assert parse_bindings(["n = 1", "A=@x=y.npy"], "--arg") == {"n": "1", "A": "@x=y.npy"}
+
+
+def test_metrics_by_name() -> None:
+    assert [m.name for m in parse_metrics([])] == ["sectors", "conflicts", "divwarps", "steps"]
+    assert [m.name for m in parse_metrics(["steps", "all"])] == ["steps", "sectors", "conflicts", "divwarps"]
+
+
+def test_numbers_for_json() -> None:
+    from fractions import Fraction
+
+    assert [number(Fraction(6, 2)), number(Fraction(1, 3))] == [3, "1/3"]
