@@ -62,6 +62,6 @@ def _one(kernel: Kernel, context: Context, flow: Flow, oracle: Oracles) -> Resul
     except (Stuck, Rejected) as problem:
         return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
     if not claim.unconditional:
-        problem = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)
-        return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
+        needs = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)
+        return Result(context.metric, "not-proved", None, derivation, ledger, needs, 0.0)
     return Result(context.metric, "holey" if ledger.barriers else "certified", claim, derivation, ledger, None, 0.0)

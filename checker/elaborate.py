@@ -1,7 +1,7 @@
 """The backward half of elaboration: from a flow and the potential wanted at the end, a derivation.
 
-Potentials go backward from the end, each statement adding what it costs; where two ways meet, the larger one is needed, or
-max(., .) where neither is known to be; loops carry the potential that the outline states, with a frame added
+Potentials go backward from the end, each statement adding what it costs; where two ways meet, the larger one is
+needed, or max(., .) where neither is known to be; loops carry the potential that the outline states, with a frame added
 where the code after the loop needs one; Q:Weak goes in wherever conditions have to be brought together.
 The result is judged by the kernel like anyone's.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
 from logic.assertions import (
@@ -49,7 +50,8 @@ from logic.syntax import (
 )
 
 Oracle = Callable[[Obligation, Context], Verdict]
-Least = Callable[[str, P, X, str, Expr, Context], int]
+Count = Literal["MemReads", "Conflicts"]
+Least = Callable[[Count, P, X, str, Expr, Context], int]
 
 
 class Stuck(Exception):
@@ -114,7 +116,9 @@ class Elaborator:
                 return total, Derivation(rule, substitution, tuple(d for _, d in parts), e.loc)
             case Read(array, index):
                 c, derivation = self.cost(p, x, index)
-                letter, rule, price = ("G", "EQ:GArray", "gread") if self.is_global(array) else ("S", "EQ:SArray", "sread")
+                letter, rule, price = (
+                    ("G", "EQ:GArray", "gread") if self.is_global(array) else ("S", "EQ:SArray", "sread")
+                )
                 n = self.count(price, p, x, array, index)
                 substitution = {**here, "o": index, "C": c, letter: array, "n": n}
                 return c + metric.count(price, n), Derivation(rule, substitution, (derivation,), e.loc)
@@ -124,7 +128,7 @@ class Elaborator:
 
     def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
         """The smallest n that can be shown for an access, or the trivial one where the metric does not price it."""
-        what = "MemReads" if self.is_global(array) else "Conflicts"
+        what: Count = "MemReads" if self.is_global(array) else "Conflicts"
         priced = price in self.context.metric.counted
         return self.least(what, p if priced else (), x if priced else frozenset(), array, index, self.context)
 
@@ -190,7 +194,9 @@ class Elaborator:
             case Write(array, index, value):
                 c1, d1 = self.cost(p, x, index)
                 c2, d2 = self.cost(p, x, value)
-                letter, rule, price = ("G", "Q:GWrite", "gwrite") if self.is_global(array) else ("S", "Q:SWrite", "swrite")
+                letter, rule, price = (
+                    ("G", "Q:GWrite", "gwrite") if self.is_global(array) else ("S", "Q:SWrite", "swrite")
+                )
                 n = self.count(price, p, x, array, index)
                 pre = Condition(p, post.q + metric.count(price, n) + c1 + c2, x)
                 write: dict[str, Value] = {"P": p, "Q": post.q, "X": x, "o": index, "e": value, "C1": c1, "C2": c2}
@@ -211,10 +217,12 @@ class Elaborator:
             return q
         value = of_expr(abstracted(stmt.value, self.context.sigma))
         before = substitute(q, {Var(stmt.var): sym(Var(f"{FRESH}i")) if value is None else value})
-        stray = [x.name for x in leaves(before) if isinstance(x, Tid) or (isinstance(x, Var) and x.name not in node.before.x)]
+        stray = [
+            x.name for x in leaves(before) if isinstance(x, Tid) or (isinstance(x, Var) and x.name not in node.before.x)
+        ]
         if stray:
             raise Stuck(
-                f"the potential after this assignment depends on '{stmt.var}', and before it on {', '.join(sorted(stray))}",
+                f"the potential depends on '{stmt.var}' after this, and so on {', '.join(sorted(stray))} before",
                 stmt.loc,
                 "Bound the value by parameters first, in a condition before the loop that uses it.",
                 "Q:VWrite1",
@@ -232,14 +240,16 @@ class Elaborator:
                 raise Stuck("the live side of the branch has no flow", node.loc)
             proof = self.block(taken, post)
             s1, s2 = (proof.stmt, dead) if node.rule == "Q:If2" else (dead, proof.stmt)
-            common |= {"Q": proof.pre.q, "s1": s1, "s2": s2, "P'": post.p, "Q'": post.q, "X'": post.x}
+            common |= {"Q": proof.pre.q, "s1": s1, "s2": s2} | named("'", post)
             whole = If(node.cond, s1, s2, node.loc)
             derivation = Derivation(node.rule, common, (d, proof.derivation), node.loc)
             return Proof(Condition(p, proof.pre.q + price, x), whole, post, derivation)
         if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
             raise Stuck("a side of the branch has no flow", node.loc)
         yes, no = node.then.start, State(assume(p, node.cond, self.context.sigma, False), x)
-        orelse = self.block(node.orelse, post if node.rule == "Q:If1" else Condition(node.orelse.end.p, post.q, node.orelse.end.x))
+        orelse = self.block(
+            node.orelse, post if node.rule == "Q:If1" else Condition(node.orelse.end.p, post.q, node.orelse.end.x)
+        )
         if node.rule == "Q:If1":
             then = self.block(node.then, post)
         else:
@@ -251,19 +261,18 @@ class Elaborator:
         whole = If(node.cond, then.stmt, orelse.stmt, node.loc)
         if node.rule == "Q:If1":
             orelse = weaken(orelse, Condition(no.p, q, x), orelse.post)
-            common |= {"P'": post.p, "Q'": post.q, "X'": post.x}
+            common |= named("'", post)
         else:
             price += metric.cost("div")
-            common |= {"P1": then.post.p, "Q1": then.post.q, "X1": then.post.x}
-            common |= {"P'": orelse.pre.p, "Q'": orelse.pre.q, "X'": orelse.pre.x}
-            common |= {"P2": orelse.post.p, "Q2": orelse.post.q, "X2": orelse.post.x}
-            common |= {"P''": post.p, "Q''": post.q, "X''": post.x}
+            common |= named("1", then.post) | named("'", orelse.pre) | named("2", orelse.post) | named("''", post)
         derivation = Derivation(node.rule, common, (d, then.derivation, orelse.derivation), node.loc)
         return Proof(Condition(p, q + price, x), whole, post, derivation)
 
     def cycle(self, node: Cycle, post: Condition) -> Proof:
         if node.q is None:
-            raise Stuck("the loop has no potential", node.loc, "State one: while (e) invariant {P; Q; X} { ... }", node.rule)
+            raise Stuck(
+                "the loop has no potential", node.loc, "State one: while (e) invariant {P; Q; X} { ... }", node.rule
+            )
         p, x, metric = node.invariant.p, node.invariant.x, self.context.metric
         c, d = self.cost(p, x, node.cond)
         price = metric.cost("if") + c + (metric.cost("div") if node.rule == "Q:While2" else 0)
@@ -288,19 +297,21 @@ class Elaborator:
         return weaken(loop, Condition(node.before.p, head.q, node.before.x), post)
 
 
+def named(suffix: str, condition: Condition) -> dict[str, Value]:
+    """The condition as values of P, Q and X with a suffix."""
+    return {f"P{suffix}": condition.p, f"Q{suffix}": condition.q, f"X{suffix}": condition.x}
+
+
 def _skip(at: Condition, loc: Loc | None = None) -> Derivation:
-    return Derivation("Q:Skip", {"P": at.p, "Q": at.q, "X": at.x}, (), loc)
+    return Derivation("Q:Skip", named("", at), (), loc)
 
 
 def weaken(proof: Proof, pre: Condition, post: Condition) -> Proof:
     """The proof with Q:Weak around it that gives these conditions; itself where they are the same already."""
     if pre == proof.pre and post == proof.post:
         return proof
-    substitution: dict[str, Value] = {
-        **{"P1": pre.p, "Q1": pre.q, "X1": pre.x, "P2": proof.pre.p, "Q2": proof.pre.q, "X2": proof.pre.x},
-        **{"P2'": proof.post.p, "Q2'": proof.post.q, "X2'": proof.post.x},
-        **{"P1'": post.p, "Q1'": post.q, "X1'": post.x, "c": Fraction(0), "s": proof.stmt},
-    }
+    substitution = named("1", pre) | named("2", proof.pre) | named("2'", proof.post) | named("1'", post)
+    substitution |= {"c": Fraction(0), "s": proof.stmt}
     loc = proof.derivation.loc
     return Proof(pre, proof.stmt, post, Derivation("Q:Weak", substitution, (proof.derivation,), loc))
 
@@ -314,9 +325,6 @@ def _sequence(proofs: list[Proof]) -> Proof:
 
 
 def _pair(a: Proof, b: Proof) -> Proof:
-    substitution: dict[str, Value] = {
-        **{"P": a.pre.p, "Q": a.pre.q, "X": a.pre.x, "s1": a.stmt, "P1": b.pre.p, "Q1": b.pre.q, "X1": b.pre.x},
-        **{"s2": b.stmt, "P'": b.post.p, "Q'": b.post.q, "X'": b.post.x},
-    }
+    substitution = named("", a.pre) | named("1", b.pre) | named("'", b.post) | {"s1": a.stmt, "s2": b.stmt}
     derivation = Derivation("Q:Seq", substitution, (a.derivation, b.derivation), a.derivation.loc)
     return Proof(a.pre, seq(a.stmt, b.stmt), b.post, derivation)

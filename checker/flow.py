@@ -1,5 +1,5 @@
-"""The forward half of elaboration: what holds (P) and what is uniform (X) at every point of an outline, and which rule each
-branch and loop can use. Potentials play no part here, so one flow serves every metric.
+"""The forward half of elaboration: what holds (P) and what is uniform (X) at every point of an outline, and which
+rule each branch and loop can use. Potentials play no part here, so one flow serves every metric.
 
 Everything found here is only a proposal: the kernel checks it again.
 """
@@ -10,7 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, bare, strip
-from logic.assertions import Context, Entails, Obligation, P, Proved, Uniform, Verdict, X, abstracted, assume, conj, opaque
+from logic.assertions import (
+    Context,
+    Entails,
+    Obligation,
+    P,
+    Proved,
+    Uniform,
+    Verdict,
+    X,
+    abstracted,
+    assume,
+    conj,
+    opaque,
+)
 from logic.potentials import Poly, of_expr
 from logic.source import Loc
 from logic.syntax import (
@@ -227,8 +240,8 @@ class _Analysis:
         return "Q:If1" if self.proves(Uniform(state.p, state.x, cond)) else "Q:If4"
 
     def cycle(self, item: Loop, state: State) -> Cycle:
-        """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped, what
-        the body cannot change, and guesses that prove inductive (Houdini)."""
+        """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
+        what the body cannot change, and guesses that prove inductive (Houdini)."""
         body = strip(item.body)
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
@@ -271,7 +284,8 @@ def _range_of(x: Var, e: Expr) -> Iterable[Expr]:
 
 
 def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str]) -> list[Expr]:
-    """Candidate invariants: facts that held before, a variable against where it started, and its residue by its step."""
+    """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
+    step."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
     for c in p:
         match c:

@@ -1,6 +1,7 @@
 """The kernel: instantiate a rule by an explicit substitution, compare, discharge, mint. Nothing else makes a `Theorem`.
 
-It sees `logic` and the standard library, gets its oracles as an argument, and is total: every derivation, however deep or
+It sees `logic` and the standard library, gets its oracles as an argument, and is total: every derivation, however
+deep or
 wrong, ends in a theorem or in a `Rejected` that says where and why. Python cannot seal an object, so the second checker
 reads certificates on its own; this file is what a person reads.
 """
@@ -128,7 +129,8 @@ class Discharged:
 
 @dataclass(slots=True)
 class Ledger:
-    """What a theorem rests on: discharged side conditions, and barriers that the derivation cannot show to be undivided."""
+    """What a theorem rests on: discharged side conditions, and barriers that the derivation cannot show to be
+    undivided."""
 
     discharged: list[Discharged] = field(default_factory=list)
     barriers: list[str] = field(default_factory=list)
@@ -181,14 +183,18 @@ def _apply(
     if rule is None:
         raise Rejected(f"the rule set '{rules.name}' has no rule called '{node.rule}'")
     if set(node.substitution) != set(rule.metavariables):
-        raise Rejected("the substitution does not fit the rule", expected=rule.metavariables, got=tuple(node.substitution))
+        raise Rejected(
+            "the substitution does not fit the rule", expected=rule.metavariables, got=tuple(node.substitution)
+        )
     env = {letter: _checked(letter, value, context) for letter, value in node.substitution.items()}
     if len(premises) != len(rule.premises):
         raise Rejected("the number of premises is wrong", expected=len(rule.premises), got=len(premises))
     for schema, theorem in zip(rule.premises, premises, strict=True):
         wanted = _judgement(schema, env, context)
         if not _agree(wanted, theorem.judgement):
-            raise Rejected(f"the premise {show(schema)} is not what its derivation proves", expected=wanted, got=theorem.judgement)
+            raise Rejected(
+                f"the premise {show(schema)} is not what its derivation proves", expected=wanted, got=theorem.judgement
+            )
     for schema in rule.side_conditions:
         for obligation in _obligations(schema, env, context):
             _discharge(obligation, f"the side condition {show(schema)}", rule.name, node.loc, context, oracle, ledger)
@@ -338,7 +344,8 @@ def _potential(t: Term, env: Env, context: Context) -> Poly:
 
 
 def updated(q: Poly, x: str, e: Expr, context: Context) -> Poly:
-    """Q[x <- e]. A part of e that is opaque, or that no base function can say, stands for all the values it may have."""
+    """Q[x <- e]. A part of e that is opaque, or that no base function can say, stands for all the values it may
+    have."""
     if x not in variables(q):
         return q
     value = of_expr(abstracted(e, context.sigma))
@@ -514,4 +521,3 @@ def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, le
     obligation = AtLeast(post.p, post.x, post.q, ZERO)
     _discharge(obligation, "that nothing is owed at the end, Q' >= 0,", "claim", kernel.loc, context, oracle, ledger)
     return Claim(kernel, context, judgement.pre, theorem, _MINT)
-

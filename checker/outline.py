@@ -7,7 +7,7 @@ derivation. Each part of a condition may be left out (None): the elaborator then
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from logic.assertions import Context, P, X
 from logic.potentials import Poly
@@ -22,7 +22,7 @@ class Partial:
     p: P | None = None
     q: Poly | None = None
     x: X | None = None
-    loc: Loc | None = None
+    loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Branch:
     then: Block
     orelse: Block
     rule: str | None = None
-    loc: Loc | None = None
+    loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Loop:
     invariant: Partial
     body: Block
     rule: str | None = None
-    loc: Loc | None = None
+    loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
 Item = Partial | Plain | Branch | Loop

@@ -35,5 +35,3 @@ def size(root: Derivation) -> int:
         count += 1
         stack.extend(node.premises)
     return count
-
-

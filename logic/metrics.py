@@ -103,7 +103,8 @@ HARDWARE: Final = {h.name: h for h in (Hardware("nvidia"),)}
 
 
 def sectors(first_bytes: list[int], width: int, hardware: Hardware) -> int:
-    """MemReads: the distinct sectors that accesses of `width` bytes at these byte addresses touch (erratum 8: floor)."""
+    """MemReads: the distinct sectors that accesses of `width` bytes at these byte addresses touch (erratum 8:
+    floor)."""
     unit = hardware.sector
     return len({s for a in first_bytes for s in range(a // unit, (a + width - 1) // unit + 1)})
 

@@ -2,8 +2,10 @@
 
     b ::= x | b * b | max(0, p) | floor(p / k) | floor(log2(p))
 
-`|[a, b]|` is max(0, b - a), ceil(p/k) is -floor(-p/k), max and min come from max(0, .). A potential is kept in a canonical
-form: a sorted sum of monomials over atoms, with every atom integer-valued on integer stores, so two potentials that are equal by
+`|[a, b]|` is max(0, b - a), ceil(p/k) is -floor(-p/k), max and min come from max(0, .). A potential is kept in a
+canonical
+form: a sorted sum of monomials over atoms, with every atom integer-valued on integer stores, so two potentials that
+are equal by
 the laws of polynomials, by scaling inside max(0, .) or by moving whole multiples out of floor(. / k) are equal as data.
 """
 
@@ -344,7 +346,7 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
             if n and have.get(n, Fraction(0)) >= -c:
                 inside = inside + Poly(((n, Fraction(k)),))
                 left = left - Poly(((n, -c),))
-        if any(x < 0 for n, x in inside.terms if n):
+        if left == p - Poly(((m, c),)) and any(x < 0 for n, x in inside.terms if n):
             continue
         if inside.constant < 0 and left.constant >= -c:
             inside, left = inside + k, left + c

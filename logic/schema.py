@@ -10,9 +10,11 @@ Premises and side conditions stand above the bar, three spaces or a new line apa
 is told by how it begins:
 
     P assertion    Q F potential    X set of locals    s statement    e o expression    x local variable    p parameter
-    k literal      a axis of tid    op operator        A G S array (any, global, shared)    C c nonnegative rational    n count
+    k literal      a axis of tid    op operator        A G S array (any, global, shared)    C c nonnegative rational
+     n count
 
-Items:  {p; q; x} s {p; q; x}     p; x |- e : C     p; x |- e unif     p; x |- X unif     p |- p     p |- e     p; x |- q >= q
+Items:  {p; q; x} s {p; q; x}     p; x |- e : C     p; x |- e unif     p; x |- X unif     p |- p     p |- e     p; x
+|- q >= q
         p; x |- MemReads(G[o]) <= n     p; x |- Conflicts(S[o]) <= n     x <= x     c >= 0
 Terms:  p ::= P | true | p & e | p & !e | p[x <- e]      q ::= Q | 0 | C | M.if | M.gread(n) | q + q | q[x <- e]
         x ::= X | {} | {x} | x & x | x "|" x | x \ x | W(s) | vars(F)
@@ -101,7 +103,9 @@ class _Reader:
     def take(self, *expected: str) -> str:
         token = self.peek()
         if not token or (expected and token not in expected):
-            raise SchemaError(f"expected {' or '.join(expected) or 'more'} but found '{token}' in '{self.text.strip()}'")
+            raise SchemaError(
+                f"expected {' or '.join(expected) or 'more'} but found '{token}' in '{self.text.strip()}'"
+            )
         self.at += 1
         return token
 

@@ -356,6 +356,8 @@ def show(e: Expr, level: int = 0) -> str:
         case Op("?:", (c, a, b)):
             text = f"{show(c, 2)} ? {show(a, 2)} : {show(b, 1)}"
             return f"({text})" if level > 1 else text
+        case Op("neg", (Const() as a,)):
+            return f"-({show(a)})"  # `-3` is a literal
         case Op(op, (a,)) if op in _UNARY:
             return f"{_UNARY[op]}{show(a, 12)}"
         case Op(op, (a, b)) if op in _PRECEDENCE:

@@ -72,7 +72,7 @@ def _operator(op: str, types: tuple[Type, ...], loc: Loc | None) -> Type:
     match op, types:
         case _, (a, b) if op in ARITHMETIC and a == b == INT:
             return INT
-        case ("+" | "-" | "*" | "/" | "min" | "max"), (a, b) if base and a == b:
+        case (("+" | "-" | "*" | "/" | "min" | "max"), (a, b)) if base and a == b:
             return a
         case _, (a, b) if op in COMPARISONS and a == b and (a != BOOL or op in ("==", "!=")):
             return BOOL
@@ -80,9 +80,9 @@ def _operator(op: str, types: tuple[Type, ...], loc: Loc | None) -> Type:
             return BOOL
         case "?:", (c, a, b) if c == BOOL and a == b:
             return a
-        case ("neg" | "~" | "abs"), (a,) if a == INT:
+        case (("neg" | "~" | "abs"), (a,)) if a == INT:
             return INT
-        case ("neg" | "abs"), (a,) if base:
+        case (("neg" | "abs"), (a,)) if base:
             return a
         case "!", (a,) if a == BOOL:
             return BOOL

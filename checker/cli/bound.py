@@ -26,11 +26,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "bound",
         help="find a bound on a kernel's cost and certify it",
-        description="Finds a symbolic upper bound on what any warp of the kernel costs; the checker judges its derivation.",
+        description="Finds a symbolic upper bound on what any warp of the kernel costs, and has its derivation checked.",
     )
     add_source_options(parser)
     add_launch_options(parser)
-    parser.add_argument("--metric", dest="metrics", action="append", default=[], metavar="NAME|all", help="(default: all)")
+    parser.add_argument(
+        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all", help="(default: all)"
+    )
     parser.add_argument("--hardware", metavar="NAME", default="nvidia", help="(default: %(default)s)")
     parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
     parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
@@ -60,7 +62,9 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None) -> La
     if args.block:
         block = parse_dim(args.block, "--block")
     if block and None not in block and (block[0] or 1) * (block[1] or 1) * (block[2] or 1) > MAX_BLOCK:
-        raise OptionProblem(f"--block {args.block}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block.")
+        raise OptionProblem(
+            f"--block {args.block}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block."
+        )
     grid = parse_dim(args.grid, "--grid") if args.grid else (None, None, None)
     return Launch(block or (None, None, None), grid, conj(facts, sigma))
 
@@ -106,5 +110,7 @@ def _point(text: str) -> dict[str, int]:
         try:
             found[name] = int(value)
         except ValueError:
-            raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.") from None
+            raise OptionProblem(
+                f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64."
+            ) from None
     return found

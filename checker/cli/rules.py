@@ -12,7 +12,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     """Registers the subcommand."""
     parser = subparsers.add_parser("rules", help="print the rules of the logic", description="Prints inference rules.")
     parser.add_argument("name", nargs="?", metavar="NAME", help="one rule, such as Q:If4 or If4 (default: all)")
-    parser.add_argument("--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
+    parser.add_argument(
+        "--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)"
+    )
     add_output_options(parser)
     parser.set_defaults(func=run)
 

@@ -1,7 +1,8 @@
-"""An exact linear program: HiGHS finds an optimal basis in floats, the basis is solved in fractions, every row is checked.
+"""An exact linear program: HiGHS finds an optimal basis in floats, the basis is solved in fractions, every row is
+checked.
 
-Floating-point answers are never rounded into claims: they only say which variables are basic. Where the exact solution of
-that basis is not feasible, Z3's exact optimiser solves the program instead.
+Floating-point answers are never rounded into claims: they only say which variables are basic. Where the exact
+solution of that basis is not feasible, Z3's exact optimiser solves the program instead.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _basis(program: Program, names: list[str]) -> list[str] | None:
     lp.a_matrix_.start_ = np.array(starts, dtype=np.int32)
     lp.a_matrix_.index_ = np.array(indices, dtype=np.int32)
     lp.a_matrix_.value_ = np.array(values)
-    solver = highspy.Highs()
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.silent()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("time_limit", 30.0)
@@ -85,7 +86,8 @@ def _basis(program: Program, names: list[str]) -> list[str] | None:
 
 
 def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] | None:
-    """The values of the basic variables, the others being 0, by Gaussian elimination; None where they are not determined."""
+    """The values of the basic variables, the others being 0, by Gaussian elimination; None where they are not
+    determined."""
     wanted = set(basis)
     rows = [({n: c for n, c in row.items() if n in wanted and c}, rhs) for row, rhs in program.equations]
     solved: list[tuple[str, Row, Fraction]] = []

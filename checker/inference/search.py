@@ -1,7 +1,9 @@
 """Potentials for loop heads by linear programming (section 6, p. 18; Absynth's scheme, with exact arithmetic).
 
-Every loop head gets a template: unknown coefficients times base functions made from the loop's guard, plus what the code after the
-loop needs. Going backward as the elaborator does, each place where one potential has to cover another gives a constraint
+Every loop head gets a template: unknown coefficients times base functions made from the loop's guard, plus what the
+code after the
+loop needs. Going backward as the elaborator does, each place where one potential has to cover another gives a
+constraint
 `P |- Q - Q' >= 0`; it is met when Q - Q' is a nonnegative combination of quantities known to be nonnegative there.
 """
 
@@ -288,7 +290,8 @@ def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
 
 
 def bases(node: Cycle, context: Context) -> list[Poly]:
-    """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at entry."""
+    """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at
+    entry."""
     own = measures(node, context)
     inner = [p for cycle in _cycles(node.body) for p in at_entry(cycle, context, written(node.body.stmt))]
     return list(dict.fromkeys((const(1), *own, *(a * b for a in own for b in inner), *inner)))
@@ -344,7 +347,9 @@ def find_potentials(flow: Flow, elaborator: Elaborator) -> Flow:
     search.program.objective = _objective(entry)
     solution = lp.solve(search.program)
     if solution is None:
-        raise Stuck(_no_potential(cycles), cycles[0].loc, "State a loop potential or an invariant, or add an assumption.")
+        raise Stuck(
+            _no_potential(cycles), cycles[0].loc, "State a loop potential or an invariant, or add an assumption."
+        )
     return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
 
 

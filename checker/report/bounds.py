@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from checker.bound import Result
 from checker.cli.options import number
 from checker.elaborate import Stuck
 from checker.report.rejection import describe
-from logic.assertions import AtMost, Context, show_p
+from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.source import Loc
@@ -39,7 +39,8 @@ def assumptions(context: Context, notes: Iterable[str] = (), barriers: Iterable[
 
 
 def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fraction | None, list[str]]:
-    """The bound's value at a point, with the launch's known sizes filled in; else None and the names that are missing."""
+    """The bound's value at a point, with the launch's known sizes filled in; else None and the names that are
+    missing."""
     store: dict[Leaf, int] = {Param(name): v for name, v in at.items()}
     for axis, block, grid in zip("xyz", context.launch.block, context.launch.grid, strict=True):
         if block is not None:
@@ -114,8 +115,9 @@ def as_text(
 def _launch(context: Context) -> str:
     launch, parts = context.launch, []
     for name, dims in (("block", launch.block), ("grid", launch.grid)):
+        text = " x ".join("?" if d is None else str(d) for d in dims)
         if any(d is not None for d in dims):
-            parts.append(f"{name} {' x '.join('?' if d is None else str(d) for d in dims).removesuffix(' x 1').removesuffix(' x 1')}")
+            parts.append(f"{name} {text.removesuffix(' x 1').removesuffix(' x 1')}")
     return f" ({', '.join(parts)})" if parts else " (any block, any grid: say --block for sharper bounds)"
 
 
@@ -129,13 +131,20 @@ def explanation(results: Sequence[Result], context: Context) -> list[str]:
                 text = f"{o.what} <= {o.n}" + (f"  ({line.verdict.engine})" if line.verdict.engine else "")
                 accesses[(o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")] = text
     lines = ["Accesses, for one warp:"] if accesses else []
-    lines += [f"  {_place(loc)}{name}   {text}" for (loc, name), text in sorted(accesses.items(), key=lambda a: str(a[0][0]))]
+    rows = sorted(accesses.items(), key=lambda a: (a[0][0] is None, a[0][0] or Loc("", 0, 0)))
+    place, access = (
+        max((len(text) for text in column), default=0)
+        for column in ([_place(loc) for (loc, _), _ in rows], [name for (_, name), _ in rows])
+    )
+    lines += [f"  {_place(loc):<{place}}{name:<{access}}  {text}" for (loc, name), text in rows]
     heads: dict[Loc | None, list[str]] = {}
     for r in results:
         for node in _nodes(r.derivation):
             if node.rule in ("Q:While1", "Q:While2"):
-                p, q = node.substitution["P"], node.substitution["Q"]
-                block = heads.setdefault(node.loc, [f"  {_place(node.loc)}{node.rule}", f"      invariant  {show_p(p)}"])  # type: ignore[arg-type]
+                p, q = cast(P, node.substitution["P"]), node.substitution["Q"]
+                block = heads.setdefault(
+                    node.loc, [f"  {_place(node.loc)}{node.rule}", f"      invariant  {show_p(p)}"]
+                )
                 block.append(f"      {r.metric.name} left, once inside: {q}")
             elif node.rule.startswith("Q:If"):
                 heads.setdefault(node.loc, [f"  {_place(node.loc)}{node.rule}, {_BRANCH[node.rule]}"])

@@ -1,15 +1,28 @@
-"""A refused derivation, explained: the rule with its bar, the one premise in question, the terms filled in, a witness."""
+"""A refused derivation, explained: the rule with its bar, the one premise in question, the terms filled in, a
+witness."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from checker.kernel import Rejected
-from logic.assertions import AtLeast, AtMost, Condition, Cost, Entails, Refuted, Triple, Uniform, Unknown, show_p, show_x
+from logic.assertions import (
+    AtLeast,
+    AtMost,
+    Condition,
+    Cost,
+    Entails,
+    Refuted,
+    Triple,
+    Uniform,
+    Unknown,
+    show_p,
+    show_x,
+)
 from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.schema import Rule
-from logic.syntax import show_stmt
 from logic.syntax import show as show_expr
+from logic.syntax import show_stmt
 
 
 def verdict_of(error: Rejected) -> str:
@@ -30,7 +43,11 @@ def draw(rule: Rule) -> list[str]:
     lines = [line.strip() for line in rule.bar.strip().splitlines() if line.strip()]
     above, below = lines[:-2], lines[-1]
     width = max(len(line) for line in (*above, below))
-    return [*(line.center(width).rstrip() for line in above), f"{'-' * width} {rule.name}", below.center(width).rstrip()]
+    return [
+        *(line.center(width).rstrip() for line in above),
+        f"{'-' * width} {rule.name}",
+        below.center(width).rstrip(),
+    ]
 
 
 def value(x: object) -> str:
@@ -99,7 +116,9 @@ def explain(error: Rejected) -> str:
         lines.append("")
     o = error.obligation
     if isinstance(o, AtLeast | Uniform | AtMost | Entails):
-        lines.append(f"  under      {show_p(o.p)}" + (f"; uniform: {show_x(o.x)}" if not isinstance(o, Entails) else ""))
+        lines.append(
+            f"  under      {show_p(o.p)}" + (f"; uniform: {show_x(o.x)}" if not isinstance(o, Entails) else "")
+        )
     expected, got = expected_and_got(error)
     if expected:
         lines.append(f"  expected   {expected}")

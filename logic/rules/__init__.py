@@ -11,7 +11,8 @@ from logic.schema import Rule
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Rules by name. Two sets are the same only when they are one object: a set that is called `sound` need not be SOUND."""
+    """Rules by name. Two sets are the same only when they are one object: a set that is called `sound` need not be
+    SOUND."""
 
     name: str
     rules: dict[str, Rule] = field(compare=False)

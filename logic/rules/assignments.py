@@ -14,7 +14,7 @@ RULES = (
         {P; Q + M.vwrite + C; X} x <- e {P'; Q'; X | {x}}
         """,
         "Fig. 4, p. 12, repaired",
-        "x need not be in X beforehand: a uniform value makes it uniform (erratum 6). Fails when e may differ between lanes.",
+        "x need not be in X beforehand: a uniform value makes it uniform (erratum 6). Fails when lanes may differ.",
     ),
     Rule(
         "Q:VWrite2",

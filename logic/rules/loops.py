@@ -1,6 +1,7 @@
 r"""Loops (Fig. 4, p. 12). Q:While2 is repaired: see ERRATA.md, erratum 3.
 
-The premises with `>= 0` are ours: with them the cost of every prefix of a run, even of one that never ends, is at most Q.
+The premises with `>= 0` are ours: with them the cost of every prefix of a run, even of one that never ends, is at
+most Q.
 """
 
 from logic.schema import Rule

@@ -65,7 +65,7 @@ def test_negation_of_base_typed_comparisons_is_not_their_opposite() -> None:
 
 def _atoms() -> st.SearchStrategy[Expr]:
     leaf = st.sampled_from([X, Y, N, Const(0), Const(2)])
-    return st.builds(lambda o, a, c: op(o, a, c), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), leaf, leaf)
+    return st.builds(op, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), leaf, leaf)
 
 
 def _value(e: Expr, store: dict[str, int | bool]) -> int | bool:
@@ -83,11 +83,13 @@ def _value(e: Expr, store: dict[str, int | bool]) -> int | bool:
         st.one_of(_atoms(), st.just(B), st.sampled_from([TRUE, FALSE])),
         lambda e: st.one_of(
             st.builds(lambda a: op("!", a), e),
-            st.builds(lambda o, a, c: op(o, a, c), st.sampled_from(["&&", "||"]), e, e),
+            st.builds(op, st.sampled_from(["&&", "||"]), e, e),
             st.builds(lambda c, a, d: op("?:", c, a, d), e, e, e),
         ),
     ),
-    st.fixed_dictionaries({"x": st.integers(-2, 3), "y": st.integers(-2, 3), "n": st.integers(-2, 3), "b": st.booleans()}),
+    st.fixed_dictionaries(
+        {"x": st.integers(-2, 3), "y": st.integers(-2, 3), "n": st.integers(-2, 3), "b": st.booleans()}
+    ),
 )
 def test_normal_form_keeps_the_meaning(fact: Expr, store: dict[str, int | bool]) -> None:
     meaning = bool(_value(fact, store))

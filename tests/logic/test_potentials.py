@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 
 from logic import potentials
 from logic.operators import c_div, c_mod, denote
-from logic.potentials import Leaf, Poly, ceil_div, const, evaluate, floor_div, interval, log2, max0, maximum, minimum, sym
+from logic.potentials import (
+    Leaf,
+    Poly,
+    ceil_div,
+    const,
+    evaluate,
+    floor_div,
+    interval,
+    log2,
+    max0,
+    maximum,
+    minimum,
+    sym,
+)
 from logic.syntax import Const, Expr, Op, Param, Var
 
 H, J = sym(Param("h")), sym(Var("j"))

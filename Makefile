@@ -1,0 +1,66 @@
+# `make demo` and `make test` work in a fresh clone with nothing but git, make and Python 3.11 or newer.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The first of these that is Python 3.11 or newer; `make PYTHON=/some/python ...` overrides it.
+PYTHONS := python3 python3.13 python3.12 python3.11 python
+PYTHON ?= $(firstword $(foreach p,$(PYTHONS),$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+BIN := .venv/bin
+CODE := logic semantics checker proofs tests
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
+
+.PHONY: help demo test lint bench venv lock clean
+
+help:
+	@echo 'make demo    bounds of addSub3, printed and explained'
+	@echo 'make test    style, types, import rules, tests'
+	@echo 'make bench   benchmarks (whole processes, against the clock)'
+	@echo 'make lint    style, types and import rules alone'
+	@echo 'make venv    only set up .venv'
+	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
+	@echo 'make clean   remove .venv and every cache'
+
+demo: venv
+	$(BIN)/warpbound bound proofs/addSub3/kernel.cu --metric all --block 32
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: venv
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --quiet --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: venv
+	$(BIN)/python -m pytest -m bench tests/bench
+
+venv: .venv/.installed
+
+# Two steps, so that a change of pyproject.toml does not fetch everything again.
+.venv/.locked: requirements.lock
+	@if [ -z "$(PYTHON)" ]; then \
+	    echo "error: warpbound needs Python 3.11 or newer; tried: $(PYTHONS). Install one, or say make PYTHON=/path/to/python." >&2; exit 1; fi
+	@if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+	    echo "error: warpbound needs Python 3.11 or newer, and $(PYTHON) is not." >&2; exit 1; fi
+	@if ! "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null; then \
+	    echo "error: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; fi
+	@echo "setting up .venv with $$("$(PYTHON)" --version) (may take a minute)"
+	@"$(PYTHON)" -m venv --clear .venv
+	@$(PIP) --require-hashes --only-binary :all: -r requirements.lock
+	@touch $@
+
+.venv/.installed: .venv/.locked pyproject.toml
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade --generate-hashes \
+	    --no-emit-index-url --custom-compile-command 'make lock' --quiet --output-file requirements.lock
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
+	find $(CODE) -name __pycache__ -type d -exec rm -rf {} +

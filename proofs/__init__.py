@@ -1,0 +1,1 @@
+"""The evidence: a folder for each kernel with its source, its derivations and its recorded claims."""

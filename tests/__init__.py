@@ -1,0 +1,1 @@
+"""Doubt: the tests mirror the tree."""

@@ -1,0 +1,96 @@
+"""Random well-typed kernels for end-to-end tests, most of whose loops end."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from logic.metrics import Hardware
+from logic.syntax import (
+    INT,
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Stmt,
+    Tid,
+    Var,
+    While,
+    Write,
+    seq,
+)
+
+TINY = Hardware("tiny", sector=8, banks=4, word=4, warp=4, alignment=64)
+"""Small enough that a handful of threads shows every effect of a warp."""
+
+LOCALS = ("i", "j", "a", "b")
+PARAMS = ("n", "m")
+ARRAYS = (Array("G", "global", INT, 4), Array("H", "global", INT, 1), Array("S", "shared", INT, 4))
+
+_CONSTANTS = st.integers(-3, 9).map(Const)
+_LEAVES = st.one_of(
+    _CONSTANTS,
+    st.sampled_from([Var(x) for x in LOCALS]),
+    st.sampled_from([*(Param(p) for p in PARAMS), Param("blockIdx.x"), Param("blockDim.x")]),
+    st.sampled_from([Tid("x"), Tid("x"), Tid("y")]),
+)
+
+
+def _compound(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    return st.one_of(
+        st.builds(lambda op, a, b: Op(op, (a, b)), st.sampled_from(["+", "-", "*", "+", "min", "max"]), inner, inner),
+        st.builds(
+            lambda op, a, k: Op(op, (a, Const(k))), st.sampled_from(["/", "%", "&", ">>"]), inner, st.integers(1, 8)
+        ),
+        st.builds(Read, st.sampled_from(["G", "H", "S"]), inner),
+    )
+
+
+EXPRESSIONS: st.SearchStrategy[Expr] = st.recursive(_LEAVES, _compound, max_leaves=4)
+CONDITIONS: st.SearchStrategy[Expr] = st.builds(
+    lambda op, a, b: Op(op, (a, b)), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), EXPRESSIONS, EXPRESSIONS
+)
+
+
+@st.composite
+def _counted(draw: st.DrawFn, body: st.SearchStrategy[Stmt]) -> Stmt:
+    """x <- start; while (x < bound) { body; x <- x + step }, upward or downward, sometimes with x touched in the
+    body."""
+    x = draw(st.sampled_from(["i", "j"]))
+    start: Expr = draw(st.one_of(_CONSTANTS, st.sampled_from([Param("n"), Tid("x")])))
+    bound: Expr = draw(st.one_of(_CONSTANTS, st.sampled_from([Param("n"), Param("m"), Tid("x")]), EXPRESSIONS))
+    step = draw(st.integers(1, 3))
+    inside = draw(body)
+    if draw(st.booleans()):
+        cond, move = Op(draw(st.sampled_from(["<", "<="])), (Var(x), bound)), Op("+", (Var(x), Const(step)))
+    else:
+        cond, move = Op(draw(st.sampled_from([">", ">="])), (Var(x), bound)), Op("-", (Var(x), Const(step)))
+    return seq(Assign(x, start), While(cond, seq(inside, Assign(x, move))))
+
+
+def _statements(inner: st.SearchStrategy[Stmt]) -> st.SearchStrategy[Stmt]:
+    return st.one_of(
+        st.builds(seq, inner, inner),
+        st.builds(If, CONDITIONS, inner, st.one_of(st.just(Skip()), inner)),
+        _counted(inner),
+        st.builds(While, CONDITIONS, inner),
+    )
+
+
+_SIMPLE: st.SearchStrategy[Stmt] = st.one_of(
+    st.builds(Assign, st.sampled_from(LOCALS), EXPRESSIONS),
+    st.builds(Write, st.sampled_from(["G", "H", "S"]), EXPRESSIONS, EXPRESSIONS),
+)
+BODIES: st.SearchStrategy[Stmt] = st.recursive(_SIMPLE, _statements, max_leaves=6)
+
+
+def kernel(body: Stmt) -> Kernel:
+    """A kernel with this body over the names above."""
+    params, locals_ = (Decl(p, INT) for p in PARAMS), (Decl(x, INT) for x in LOCALS)
+    return Kernel("k", tuple(params), ARRAYS, tuple(locals_), body)

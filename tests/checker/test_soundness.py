@@ -1,0 +1,55 @@
+"""The one thing that has to hold: no run of the semantics costs more than a certified bound (Theorem 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import strategies as st
+
+from checker.bound import find_bounds
+from checker.oracles import Oracles
+from logic.assertions import Context, Launch
+from logic.metrics import METRICS
+from logic.potentials import Leaf, evaluate
+from logic.syntax import Kernel, Param, Stmt, show_stmt
+from logic.typing import check_kernel
+from semantics.grid import run
+from semantics.lockstep import StepLimit
+from tests.checker.programs import BODIES, TINY, kernel
+
+BLOCKS = ((4, 1, 1), (6, 1, 1), (8, 1, 1), (2, 2, 1), (3, 2, 1))
+
+
+def certified(k: Kernel, block: tuple[int, int, int]) -> list[Any]:
+    context = Context(check_kernel(k), METRICS["steps"], TINY, Launch(block))
+    return [r for r in find_bounds(k, context, tuple(METRICS.values()), Oracles()) if r.verdict == "certified"]
+
+
+def store(args: dict[str, int], block: tuple[int, int, int], grid: int, index: int) -> dict[Leaf, int]:
+    """The parameters of one block."""
+    dims = {"blockDim": block, "gridDim": (grid, 1, 1), "blockIdx": (index, 0, 0)}
+    builtins = {f"{name}.{axis}": d for name, dim in dims.items() for axis, d in zip("xyz", dim, strict=True)}
+    return {Param(name): v for name, v in {**args, **builtins, "warpSize": TINY.warp}.items()}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(BODIES, st.sampled_from(BLOCKS), st.data())
+def test_no_run_costs_more_than_its_certified_bound(
+    body: Stmt, block: tuple[int, int, int], data: st.DataObject
+) -> None:
+    k = kernel(body)
+    results = certified(k, block)
+    event(f"certified {len(results)}")
+    for _ in range(4):
+        args = {p: data.draw(st.integers(-3, 9)) for p in ("n", "m")}
+        contents = {a: [data.draw(st.integers(-4, 9)) for _ in range(6)] for a in ("G", "H")}
+        for grid in range(2):
+            try:
+                found = run(k, block, (grid + 1, 1, 1), args, contents, hardware=TINY, step_limit=3000)
+            except StepLimit:
+                continue
+            for r in results:
+                bounds = [evaluate(r.claim.pre.q, store(args, block, grid + 1, b)) for b in range(grid + 1)]
+                note(f"{show_stmt(body)}\n{block} {args} {contents} {r.metric.name} <= {r.claim.pre.q}")
+                assert found.max_per_warp[r.metric.name] <= max(bounds)

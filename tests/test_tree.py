@@ -1,0 +1,112 @@
+"""What every file of the tree promises."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+
+UNWANTED: Final = {
+    "limit_" + "denominator": "a rounded float is not a bound",
+    r"\.\./" + "shared|shared/" + "spec|shared/" + "data": "the tree stands alone",
+    r"(?<![\w.])/(work|root|home|Users)/": "a path of one machine",
+    r"py" + r"pi\.org|python" + r"hosted|npm" + r"js\.(org|com)": "a registry's host",
+}
+LARGEST: Final = 1 << 20
+
+TRUSTED: Final = {"logic": {"logic"}, "checker/kernel.py": {"logic"}}
+"""What claims rest on, and all it may import besides the standard library."""
+
+
+def files(top: Path = ROOT) -> Iterator[Path]:
+    """The files of the project: no caches, no environment, no build."""
+    for folder, folders, names in os.walk(top):
+        folders[:] = [
+            d
+            for d in folders
+            if d == ".ci" or not (d.startswith(".") or d in ("__pycache__", "build", "dist") or d.endswith(".egg-info"))
+        ]
+        yield from (Path(folder, name) for name in names)
+
+
+def trusted() -> list[tuple[Path, set[str]]]:
+    return [
+        (path, roots)
+        for name, roots in TRUSTED.items()
+        for path in ([ROOT / name] if name.endswith(".py") else sorted((ROOT / name).rglob("*.py")))
+    ]
+
+
+@pytest.mark.parametrize("pattern", UNWANTED)
+def test_no_file_says_what_none_may_say(pattern: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files()
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if re.search(pattern, line)
+    ]
+    assert not found, UNWANTED[pattern]
+
+
+def test_no_file_is_large() -> None:
+    sizes = {path.relative_to(ROOT): path.stat().st_size for path in files()}
+    assert Path("pyproject.toml") in sizes
+    assert {path: size for path, size in sizes.items() if size > LARGEST} == {}
+
+
+def test_claims_rest_on_no_assert_and_no_float() -> None:
+    """`assert` is gone under -O, and a float is not a number that a claim may rest on."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, _ in trusted()
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Assert) or (isinstance(node, ast.Constant) and isinstance(node.value, float | complex))
+    ]
+    assert found == []
+
+
+def test_claims_rest_on_the_standard_library() -> None:
+    """import-linter forbids the libraries that it is told of; this forbids all others."""
+    found = []
+    for path, roots in trusted():
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            match node:
+                case ast.Import(names):
+                    modules = [alias.name for alias in names]
+                case ast.ImportFrom(module=str(module)):
+                    modules = [module]
+                case _:
+                    continue
+            allowed = roots | sys.stdlib_module_names
+            found += [f"{path.relative_to(ROOT)}: {m}" for m in modules if m.partition(".")[0] not in allowed]
+    assert found == []
+
+
+def test_every_package_has_its_layer() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (layers, *_) = config["tool"]["importlinter"]["contracts"]
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert set(layers["layers"]) == set(config["tool"]["importlinter"]["root_packages"]) == packages
+
+
+def test_the_readme_begins_with_two_commands_and_ci_runs_the_second() -> None:
+    block = re.search(r"```\w*\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block is not None
+    commands = [line.partition("#")[0].strip() for line in block[1].splitlines()]
+    assert commands == ["make demo", "make test"]
+    script = (ROOT / ".ci/run").read_text().splitlines()
+    assert script[-1] == commands[1]
+
+
+def test_the_errata_name_tests_that_exist() -> None:
+    named = set(re.findall(r"`(tests/[\w/]+\.py)", (ROOT / "ERRATA.md").read_text()))
+    assert sorted(name for name in named if not (ROOT / name).is_file()) == []
