@@ -38,7 +38,7 @@ from logic.assertions import (
     opaque,
 )
 from logic.derivation import Derivation, Value
-from logic.potentials import ZERO, Poly, const, leaves, of_expr, substitute, sym, variables
+from logic.potentials import ZERO, Poly, const, is_canonical, leaves, of_expr, substitute, sym, variables
 from logic.rules import SOUND, RuleSet
 from logic.schema import Rule, Term, kind, show
 from logic.source import Loc, SourceError
@@ -64,6 +64,7 @@ from logic.syntax import (
     same,
     seq,
     statements,
+    subterms,
     written,
 )
 from logic.syntax import Seq as SeqStmt
@@ -256,6 +257,8 @@ def _checked(letter: str, value: Value, context: Context) -> Value:
                         raise Rejected(f"a conjunct of {letter} is not a truth value", got=fact)
                     _no_fresh(fact, letter)
                 return conj(cast(P, value), sigma)
+            case "potential" if not is_canonical(cast(Poly, value)):
+                raise Rejected(f"{letter} is not in canonical form", got=value)
             case "expression":
                 type_of(cast(Expr, value), sigma)
                 _no_fresh(cast(Expr, value), letter)
@@ -507,6 +510,17 @@ class Claim:
         return not self.pre.p and not self.pre.x
 
 
+def _sensible(context: Context) -> None:
+    """A launch of positive sizes, assumed of are parameters only: a fact about tid or a local would exclude threads."""
+    launch = context.launch
+    if any(d is not None and d < 1 for d in (*launch.block, *launch.grid)) or context.scope not in ("warp", "block"):
+        raise Rejected("the launch is not one", got=launch)
+    for fact in launch.assumptions:
+        about_others = any(isinstance(t, Var | Tid | Read) for t in subterms(fact))
+        if about_others or opaque(fact, context.sigma) or type_of(fact, context.sigma) != BOOL:
+            raise Rejected("an assumption has to be a fact about parameters", got=fact)
+
+
 def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, ledger: Ledger) -> Claim:
     """The bound on a kernel's cost that a theorem about its body gives. Raises Rejected."""
     judgement = theorem.judgement
@@ -514,7 +528,9 @@ def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, le
         raise Rejected("a claim rests on the sound rules only", expected=SOUND.name, got=theorem.rules.name)
     if not isinstance(judgement, Triple):
         raise Rejected("a claim needs a triple about the kernel's body", got=judgement)
-    check_kernel(kernel)
+    _sensible(context)
+    if check_kernel(kernel) != context.sigma:
+        raise Rejected("the derivation is about another signature than the kernel's")
     if not same(judgement.stmt, kernel.body):
         raise Rejected("the theorem is about another program than the kernel's body")
     post = judgement.post

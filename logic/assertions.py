@@ -295,7 +295,7 @@ Obligation = Entails | Uniform | AtMost | AtLeast
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """An oracle's yes: which engine, and its evidence, for the ledger."""
+    """An oracle's yes: which engine, and its reason in words, for the ledger."""
 
     engine: str
     evidence: str = ""

@@ -206,17 +206,27 @@ def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
         case Sym(leaf):
             return values.get(leaf, atom(a))
         case Max0(arg):
-            return max0(substitute(arg, values))
+            return max0(_rebuilt(arg, values))
         case Floor(arg, k):
-            return floor_div(substitute(arg, values), k)
+            return floor_div(_rebuilt(arg, values), k)
         case Log2(arg):
-            return log2(substitute(arg, values))
+            return log2(_rebuilt(arg, values))
 
 
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
     """p with integer-valued polynomials in place of leaves, all at once, in canonical form again."""
-    if not leaves(p) & values.keys():
-        return p
+    return _rebuilt(p, values) if leaves(p) & values.keys() else p
+
+
+def is_canonical(p: Poly) -> bool:
+    """Whether p is what the constructors of this module would have made of its terms."""
+    try:
+        return _rebuilt(p, {}) == p
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def _rebuilt(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
     result = ZERO
     for m, c in p.terms:
         term = const(c)

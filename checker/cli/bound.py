@@ -17,6 +17,7 @@ from checker.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from checker.bound import Result
     from logic.assertions import Dim, Launch
     from logic.syntax import Kernel
 
@@ -26,7 +27,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "bound",
         help="find a bound on a kernel's cost and certify it",
-        description="Finds a symbolic upper bound on what any warp of the kernel costs, and has its derivation checked.",
+        description="Finds a symbolic upper bound on what a warp of the kernel costs, and has its derivation checked.",
     )
     add_source_options(parser)
     add_launch_options(parser)
@@ -38,6 +39,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
     parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bound there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
+    parser.add_argument("--certificate", metavar="OUT.json", help="write what proves the bound (one metric)")
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -76,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), _point(args.at)
     if args.scope == "block":
         raise OptionProblem("--scope block: not yet supported", advice="Use --scope warp.")
+    if args.certificate and len(metrics) != 1:
+        raise OptionProblem("--certificate is for one bound", advice="Name one metric: --metric sectors.")
     if args.per != "warp":
         raise OptionProblem(f"--per {args.per}: not yet supported", advice="Use --per warp.")
 
@@ -95,12 +99,29 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
     oracle = Oracles()
     results = find_bounds(kernel, context, metrics, oracle)
+    certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.format == "json":
-        rows = [report.as_json(kernel, context, r, args.per, at, reading.notes) for r in results]
+        rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
         emit(json.dumps({"results": rows}, indent=2), args.output)
     else:
         emit(report.as_text(kernel, context, results, at, reading.notes, args.explain), args.output)
     return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
+
+
+def _write_certificate(result: Result, path: str) -> str | None:
+    """Writes the certificate of a bound and returns its digest; None where there is no bound to certify."""
+    if result.claim is None or result.derivation is None:
+        return None
+    from importlib.metadata import version
+
+    from checker import certificate
+    from checker.cli import VERSION
+    from checker.oracles.farkas import proof
+
+    tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "highspy")}}
+    document = certificate.write(result.claim, result.derivation, result.ledger, proof, tools)
+    emit(certificate.canonical(document), path)
+    return str(document["digest"])
 
 
 def _point(text: str) -> dict[str, int]:

@@ -16,7 +16,7 @@ from itertools import count, product
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, steps
-from checker.inference import lp
+from checker.oracles import lp
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from logic.assertions import FRESH, AtLeast, Context, Proved, abstracted, assume, launch_facts, opaque
 from logic.potentials import (

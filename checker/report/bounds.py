@@ -53,7 +53,13 @@ def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fractio
 
 
 def as_json(
-    kernel: Kernel, context: Context, result: Result, per: str, at: dict[str, int], notes: Sequence[str]
+    kernel: Kernel,
+    context: Context,
+    result: Result,
+    per: str,
+    at: dict[str, int],
+    notes: Sequence[str],
+    certificate: str | None,
 ) -> dict[str, Any]:
     """One row of `bound --format json`."""
     bound = None if result.claim is None else result.claim.pre.q
@@ -66,7 +72,7 @@ def as_json(
         "verdict": result.verdict,
         "value": None if value is None else number(value),
         "assumptions": assumptions(context, notes, result.ledger.barriers),
-        "certificate": None,
+        "certificate": certificate,
         "seconds": round(result.seconds, 4),
     }
     if result.problem is not None:

@@ -50,7 +50,7 @@ RULES = (
         "Fig. 4, p. 12, repaired",
         "s1 may be skipped (no lane took it), s2 may be skipped, or both run one after the other: Q' and Q'' are paid "
         "for in each case. The print passes Q1 to s2 and Q2 to the end, which lets a branch that never ran pay "
-        r"(errata 1, 2), and keeps X1 \ W(s1) without the intersection (erratum 6). Its premise P1 |- P' is not needed: "
+        r"(errata 1, 2), and keeps X1 \ W(s1) without the intersection (erratum 6). P1 |- P' is not needed: "
         "P is thread-local.",
     ),
 )

@@ -33,12 +33,18 @@ LOCALS = ("i", "j", "a", "b")
 PARAMS = ("n", "m")
 ARRAYS = (Array("G", "global", INT, 4), Array("H", "global", INT, 1), Array("S", "shared", INT, 4))
 
-_CONSTANTS = st.integers(-3, 9).map(Const)
-_LEAVES = st.one_of(
+
+def one_of(*options: Expr) -> st.SearchStrategy[Expr]:
+    """One of these expressions."""
+    return st.sampled_from(options)
+
+
+_CONSTANTS: st.SearchStrategy[Expr] = st.integers(-3, 9).map(Const)
+_LEAVES: st.SearchStrategy[Expr] = st.one_of(
     _CONSTANTS,
-    st.sampled_from([Var(x) for x in LOCALS]),
-    st.sampled_from([*(Param(p) for p in PARAMS), Param("blockIdx.x"), Param("blockDim.x")]),
-    st.sampled_from([Tid("x"), Tid("x"), Tid("y")]),
+    one_of(*(Var(x) for x in LOCALS)),
+    one_of(*(Param(p) for p in PARAMS), Param("blockIdx.x"), Param("blockDim.x")),
+    one_of(Tid("x"), Tid("x"), Tid("y")),
 )
 
 
@@ -63,8 +69,8 @@ def _counted(draw: st.DrawFn, body: st.SearchStrategy[Stmt]) -> Stmt:
     """x <- start; while (x < bound) { body; x <- x + step }, upward or downward, sometimes with x touched in the
     body."""
     x = draw(st.sampled_from(["i", "j"]))
-    start: Expr = draw(st.one_of(_CONSTANTS, st.sampled_from([Param("n"), Tid("x")])))
-    bound: Expr = draw(st.one_of(_CONSTANTS, st.sampled_from([Param("n"), Param("m"), Tid("x")]), EXPRESSIONS))
+    start = draw(st.one_of(_CONSTANTS, one_of(Param("n"), Tid("x"))))
+    bound = draw(st.one_of(_CONSTANTS, one_of(Param("n"), Param("m"), Tid("x")), EXPRESSIONS))
     step = draw(st.integers(1, 3))
     inside = draw(body)
     if draw(st.booleans()):

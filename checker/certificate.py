@@ -1,0 +1,422 @@
+"""Certificates: one self-contained, canonical JSON document for a claim and everything that it rests on.
+
+docs/certificate.md describes it field by field. `write` makes one from what the kernel accepted; `read` gives back the
+kernel, the context and the derivation, for the kernel to judge again. Tables hold every term once; a derivation is a list
+of rule applications in which premises come before conclusions. Evidence follows the order in which side conditions
+arise: node after node, within a node in the order of the rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final, cast
+
+from checker.kernel import Claim, Ledger
+from logic.assertions import Context, Launch, Obligation, P
+from logic.derivation import Derivation, Value
+from logic.metrics import Hardware, Linear, Metric
+from logic.potentials import Atom, Floor, Log2, Max0, Monomial, Poly, Sym
+from logic.schema import kind
+from logic.source import Loc, SourceError
+from logic.syntax import (
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Seq,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Type,
+    Var,
+    While,
+    Write,
+)
+from logic.typing import signature
+
+FORMAT: Final = "warpbound certificate"
+VERSION: Final = 1
+
+Json = Any
+
+
+class BadCertificate(SourceError):
+    """A document that is no certificate of this version."""
+
+
+def canonical(document: dict[str, Json]) -> str:
+    """The one text of a document: keys sorted, no white space, ASCII."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def digest(document: dict[str, Json]) -> str:
+    """SHA-256 of the document without its own digest."""
+    rest = {k: v for k, v in document.items() if k != "digest"}
+    return f"sha256:{hashlib.sha256(canonical(rest).encode()).hexdigest()}"
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Table:
+    """Terms by their text, each once, in order of first use."""
+
+    rows: list[Json] = field(default_factory=list)
+    index: dict[str, int] = field(default_factory=dict)
+
+    def put(self, row: Json) -> int:
+        key = canonical({"": row})
+        if key not in self.index:
+            self.index[key] = len(self.rows)
+            self.rows.append(row)
+        return self.index[key]
+
+
+@dataclass(slots=True)
+class _Writer:
+    assertions: _Table = field(default_factory=_Table)
+    potentials: _Table = field(default_factory=_Table)
+    expressions: _Table = field(default_factory=_Table)
+    statements: _Table = field(default_factory=_Table)
+    known: dict[int, int] = field(default_factory=dict)
+    nodes: list[Json] = field(default_factory=list)
+
+    def expression(self, e: Expr) -> int:
+        return self.expressions.put(expression(e))
+
+    def statement(self, s: Stmt) -> int:
+        if id(s) not in self.known:
+            self.known[id(s)] = self.statements.put(self._statement(s))
+        return self.known[id(s)]
+
+    def _statement(self, s: Stmt) -> Json:
+        match s:
+            case Skip():
+                return ["skip"]
+            case Sync():
+                return ["sync"]
+            case Seq(stmts):
+                return ["seq", [self.statement(t) for t in stmts]]
+            case Assign(x, e):
+                return ["set", x, self.expression(e)]
+            case Write(array, index, e):
+                return ["write", array, self.expression(index), self.expression(e)]
+            case If(e, then, orelse):
+                return ["if", self.expression(e), self.statement(then), self.statement(orelse)]
+            case While(e, body):
+                return ["while", self.expression(e), self.statement(body)]
+
+    def value(self, letter: str, value: Value) -> Json:
+        match kind(letter):
+            case "assertion":
+                return self.assertions.put([self.expression(c) for c in cast(P, value)])
+            case "potential":
+                return self.potentials.put(potential(cast(Poly, value)))
+            case "variables":
+                return sorted(cast(frozenset[str], value))
+            case "statement":
+                return self.statement(cast(Stmt, value))
+            case "expression" | "literal":
+                return self.expression(cast(Expr, value))
+            case "cost":
+                return str(value)
+        return value
+
+    def derivation(self, root: Derivation) -> None:
+        numbers: list[int] = []
+        work: list[tuple[Derivation, bool]] = [(root, False)]
+        while work:
+            node, expanded = work.pop()
+            if not expanded:
+                work.append((node, True))
+                work.extend((premise, False) for premise in reversed(node.premises))
+                continue
+            premises = [numbers.pop() for _ in node.premises][::-1]
+            row = {
+                "rule": node.rule,
+                "with": {letter: self.value(letter, v) for letter, v in node.substitution.items()},
+                "from": premises,
+                "at": [node.loc.line, node.loc.column] if node.loc else None,
+            }
+            numbers.append(len(self.nodes))
+            self.nodes.append(row)
+
+
+def expression(e: Expr) -> Json:
+    """An expression as JSON: a list that begins with its kind."""
+    match e:
+        case Var(name):
+            return ["var", name]
+        case Param(name):
+            return ["param", name]
+        case Tid(axis):
+            return ["tid", axis]
+        case Const(value, type_):
+            return ["const", _type(type_), value]
+        case Op(op, args):
+            return ["op", op, *(expression(a) for a in args)]
+        case Read(array, index):
+            return ["read", array, expression(index)]
+
+
+def potential(q: Poly) -> Json:
+    """A potential as JSON: a list of [coefficient, atoms]."""
+    return [[str(c), [_atom(a) for a in m]] for m, c in q.terms]
+
+
+def _atom(a: Atom) -> Json:
+    match a:
+        case Sym(leaf):
+            return expression(leaf)
+        case Max0(arg):
+            return ["max0", potential(arg)]
+        case Floor(arg, k):
+            return ["floor", potential(arg), k]
+        case Log2(arg):
+            return ["log2", potential(arg)]
+
+
+def _type(t: Type) -> Json:
+    return [t.kind, t.name, t.size]
+
+
+def _decls(decls: tuple[Decl, ...]) -> Json:
+    return [[d.name, _type(d.type)] for d in decls]
+
+
+def write(
+    claim: Claim,
+    derivation: Derivation,
+    ledger: Ledger,
+    proof: Callable[[Obligation, Context], Json],
+    tools: dict[str, str],
+) -> dict[str, Json]:
+    """The certificate of a claim, with its digest. `proof` gives the arithmetic proof of an obligation, or None."""
+    kernel, context, writer = claim.kernel, claim.context, _Writer()
+    body = writer.statement(kernel.body)
+    assumptions = [expression(e) for e in context.launch.assumptions]
+    writer.derivation(derivation)
+    document: dict[str, Json] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kernel": {
+            "name": kernel.name,
+            "params": _decls(kernel.params),
+            "locals": _decls(kernel.locals),
+            "arrays": [[a.name, a.space, _type(a.elem), a.stride, a.offset, a.width, a.length] for a in kernel.arrays],
+            "body": body,
+        },
+        "metric": {
+            "name": context.metric.name,
+            "fixed": {k: str(c) for k, c in context.metric.fixed.items()},
+            "counted": {k: [str(f.slope), str(f.offset)] for k, f in context.metric.counted.items()},
+        },
+        "hardware": {
+            "name": context.hardware.name,
+            **{k: getattr(context.hardware, k) for k in ("sector", "banks", "word", "warp", "alignment")},
+        },
+        "launch": {"block": context.launch.block, "grid": context.launch.grid, "assumptions": assumptions},
+        "scope": context.scope,
+        "rules": claim.theorem.rules.name,
+        "assertions": writer.assertions.rows,
+        "potentials": writer.potentials.rows,
+        "expressions": writer.expressions.rows,
+        "statements": writer.statements.rows,
+        "derivation": writer.nodes,
+        "evidence": [{"engine": d.verdict.engine, "proof": proof(d.obligation, context)} for d in ledger.discharged],
+        "admitted": sorted(set(ledger.barriers)),
+        "tools": tools,
+    }
+    document["digest"] = digest(document)
+    return cast(dict[str, Json], json.loads(canonical(document)))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a certificate says: a kernel, what its derivation is about, the derivation, and the recorded evidence."""
+
+    kernel: Kernel
+    context: Context
+    rules: str
+    derivation: Derivation
+    evidence: list[Json]
+    admitted: list[str]
+    digest: str
+
+
+def read(text: str, path: str) -> Certificate:
+    """The content of a certificate. Raises BadCertificate for anything else; the digest has to be right."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        place = Loc(path, error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else None
+        raise BadCertificate(f"'{path}' is no JSON document", place, "Give a file that `bound` wrote.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadCertificate(f"'{path}' is no certificate", None, "Give a file that `bound --certificate` wrote.")
+    if document.get("version") != VERSION:
+        raise BadCertificate(f"'{path}' has certificate version {document.get('version')}, not {VERSION}")
+    try:
+        if document.get("digest") != digest(document):
+            raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
+        return _Reader(document, path).certificate()
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
+        raise BadCertificate(f"'{path}' is not well formed: {type(error).__name__} {error}") from None
+
+
+class _Reader:
+    """Rebuilds terms from tables. What is out of place raises, and `read` turns that into one message."""
+
+    def __init__(self, document: dict[str, Json], path: str) -> None:
+        self.document, self.path = document, path
+        self.expressions: list[Expr] = [self.expression(row) for row in document["expressions"]]
+        self.assertions: list[P] = [tuple(self._at(self.expressions, i) for i in row) for row in document["assertions"]]
+        self.potentials: list[Poly] = [self.potential(row) for row in document["potentials"]]
+        self.statements: list[Stmt] = []
+        for row in document["statements"]:
+            self.statements.append(self.statement(row))
+
+    @staticmethod
+    def _at(table: list[Any], i: Json) -> Any:
+        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i < len(table):
+            raise ValueError(f"{i} is no index")
+        return table[i]
+
+    def expression(self, row: Json) -> Expr:
+        match row:
+            case ["var", str(name)]:
+                return Var(name)
+            case ["param", str(name)]:
+                return Param(name)
+            case ["tid", "x" | "y" | "z"]:
+                return Tid(row[1])
+            case ["const", t, bool() | int() | str() as value]:
+                return Const(value, self.type(t))
+            case ["op", str(op), *args] if 1 <= len(args) <= 3:
+                return Op(op, tuple(self.expression(a) for a in args))
+            case ["read", str(array), index]:
+                return Read(array, self.expression(index))
+        raise ValueError(f"no expression: {row}")
+
+    def type(self, row: Json) -> Type:
+        match row:
+            case ["int" | "bool" | "base", str(name), int(size)]:
+                return Type(row[0], name, size)
+        raise ValueError(f"no type: {row}")
+
+    def potential(self, rows: Json) -> Poly:
+        total: list[tuple[Monomial, Fraction]] = []
+        for c, atoms in rows:
+            total.append((tuple(self.atom(a) for a in atoms), Fraction(c)))
+        return Poly(tuple(total))
+
+    def atom(self, row: Json) -> Atom:
+        match row:
+            case ["var" | "param" | "tid", _]:
+                leaf = self.expression(row)
+                return Sym(cast(Var, leaf))
+            case ["max0", arg]:
+                return Max0(self.potential(arg))
+            case ["floor", arg, int(k)]:
+                return Floor(self.potential(arg), k)
+            case ["log2", arg]:
+                return Log2(self.potential(arg))
+        raise ValueError(f"no base function: {row}")
+
+    def statement(self, row: Json) -> Stmt:
+        def child(i: Json) -> Stmt:
+            return cast(Stmt, self._at(self.statements, i))
+
+        def e(i: Json) -> Expr:
+            return cast(Expr, self._at(self.expressions, i))
+
+        match row:
+            case ["skip"]:
+                return Skip()
+            case ["sync"]:
+                return Sync()
+            case ["seq", list(parts)]:
+                return Seq(tuple(child(i) for i in parts))
+            case ["set", str(x), i]:
+                return Assign(x, e(i))
+            case ["write", str(array), i, j]:
+                return Write(array, e(i), e(j))
+            case ["if", i, then, orelse]:
+                return If(e(i), child(then), child(orelse))
+            case ["while", i, body]:
+                return While(e(i), child(body))
+        raise ValueError(f"no statement: {row}")
+
+    def value(self, letter: str, row: Json) -> Value:
+        tables: dict[str, list[Any]] = {
+            "assertion": self.assertions,
+            "potential": self.potentials,
+            "statement": self.statements,
+            "expression": self.expressions,
+            "literal": self.expressions,
+        }
+        what = kind(letter)
+        if what in tables:
+            return cast(Value, self._at(tables[what], row))
+        if what == "variables":
+            if not isinstance(row, list) or not all(isinstance(x, str) for x in row):
+                raise ValueError(f"no set of variables: {row}")
+            return frozenset(row)
+        if what == "cost":
+            return Fraction(row)
+        if not isinstance(row, int if what == "count" else str) or isinstance(row, bool):
+            raise ValueError(f"no {what}: {row}")
+        return row
+
+    def derivation(self) -> Derivation:
+        nodes: list[Derivation] = []
+        used: set[int] = set()
+        for row in self.document["derivation"]:
+            if used & set(row["from"]):
+                raise ValueError("a premise is used twice")
+            used |= set(row["from"])
+            values = {letter: self.value(letter, v) for letter, v in row["with"].items()}
+            loc = Loc(self.path, *row["at"]) if row["at"] else None
+            nodes.append(Derivation(row["rule"], values, tuple(self._at(nodes, i) for i in row["from"]), loc))
+        if len(used) != len(nodes) - 1:
+            raise ValueError("the derivation is not one tree")
+        return nodes[-1]
+
+    def certificate(self) -> Certificate:
+        d = self.document
+        k = d["kernel"]
+        kernel = Kernel(
+            k["name"],
+            tuple(Decl(name, self.type(t)) for name, t in k["params"]),
+            tuple(Array(n, s, self.type(t), st, o, w, length) for n, s, t, st, o, w, length in k["arrays"]),
+            tuple(Decl(name, self.type(t)) for name, t in k["locals"]),
+            cast(Stmt, self._at(self.statements, k["body"])),
+        )
+        metric = Metric(
+            d["metric"]["name"],
+            {c: Fraction(v) for c, v in d["metric"]["fixed"].items()},
+            {c: Linear(Fraction(a), Fraction(b)) for c, (a, b) in d["metric"]["counted"].items()},
+        )
+        launch = Launch(
+            tuple(d["launch"]["block"]),
+            tuple(d["launch"]["grid"]),
+            tuple(map(self.expression, d["launch"]["assumptions"])),
+        )
+        context = Context(signature(kernel), metric, Hardware(**d["hardware"]), launch, d["scope"])
+        return Certificate(
+            kernel, context, d["rules"], self.derivation(), d["evidence"], list(d["admitted"]), d["digest"]
+        )

@@ -1,0 +1,46 @@
+"""Programs, conditions, potentials and proof outlines as text.
+
+The only room that imports lark, and only when something is read. Bad text is a `SyntaxProblem`, ill-typed text a
+`logic.typing.TypeProblem`; nothing else is raised, whatever the text. An outline, the derivation of Fig. 5 (p. 14) say:
+
+    kernel addSub3
+    metric sectors              // sectors, conflicts, divwarps or steps
+    hardware nvidia             // may be left out
+    block 32                    // 16,16 has two dimensions; `_` or no such line: symbolic
+    grid _                      // the same
+    scope warp                  // warp (may be left out) or block
+    param int w, h;             // scalars: int, bool, float, double, or NAME(bytes)
+    global int A[], B[];        // elements also: char, short, long; `A.x[] stride 16 offset 4` is a field
+    shared int As[32];
+    local int i, j;
+    requires h >= 0;            // about parameters only
+    begin
+      { true; 4 + 10*|[0, h + 1]|; {} }
+      i <- blockIdx.x * blockDim.x + tid.x;
+      As[tid.x] <- A[i];
+      j <- 0;
+      while (j < h) invariant { i == 32 * blockIdx.x + tid.x; _; {j} } {
+        if [Q:If1] (w > 0) { skip; } else { sync; }
+        j <- j + 2;
+      }
+    end
+
+A condition is {P; Q; X}; `_` leaves a part to the tool. The names of rules in brackets are a choice of the writer's.
+"""
+
+from checker.notation.expressions import parse_assumption, parse_expr
+from checker.notation.outlines import parse_kernel, parse_outline
+from checker.notation.potentials import parse_potential
+from checker.notation.printer import show_kernel, show_outline
+from checker.notation.problem import SyntaxProblem
+
+__all__ = [
+    "SyntaxProblem",
+    "parse_assumption",
+    "parse_expr",
+    "parse_kernel",
+    "parse_outline",
+    "parse_potential",
+    "show_kernel",
+    "show_outline",
+]

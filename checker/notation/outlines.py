@@ -1,0 +1,321 @@
+"""Kernels and proof outlines as text (.qhl)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from checker.notation.expressions import Scope, fact, integer, to_expr
+from checker.notation.parser import parse
+from checker.notation.potentials import to_poly
+from checker.notation.problem import Place, SyntaxProblem, shortened, trees, words
+from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
+from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
+from logic.assertions import Scope as Span
+from logic.metrics import HARDWARE, METRICS
+from logic.syntax import (
+    BOOL,
+    BUILTINS,
+    DOUBLE,
+    FLOAT,
+    INT,
+    Array,
+    Assign,
+    Decl,
+    Expr,
+    Kernel,
+    Op,
+    Skip,
+    Space,
+    Sync,
+    Type,
+    Write,
+)
+from logic.typing import Signature, check_kernel, signature
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    from checker.notation.problem import Node
+
+SCALARS: Final = {"int": INT, "bool": BOOL, "float": FLOAT, "double": DOUBLE}
+"""Names of types; any other base type is written with its size in bytes, `float4(16)`."""
+
+ELEMENTS: Final = {
+    **{name: (type_, type_.size) for name, type_ in SCALARS.items()},
+    "char": (INT, 1),
+    "short": (INT, 2),
+    "long": (INT, 8),
+}
+"""Names of element types: the type of the value and the bytes it takes in memory."""
+
+RULES: Final = {"branch": ("Q:If1", "Q:If2", "Q:If3", "Q:If4"), "loop": ("Q:While1", "Q:While2")}
+
+_PREFIXES: Final = frozenset({"tid", "threadIdx", "blockIdx", "blockDim", "gridDim"})
+_OF_OUTLINES: Final = {
+    **{kind: kind for kind in ("metric", "hardware", "scope", "block", "grid")},
+    "requires": "requirements",
+    "rule": "rules",
+    "condition": "conditions",
+}
+LARGEST: Final = 2**31 - 1
+
+
+def parse_kernel(text: str, file: str) -> Kernel:
+    """The well-typed miniCUDA program that a text is, with nothing of an outline. Raises SyntaxProblem, TypeProblem."""
+    place = Place(file)
+    tree = parse(text, "outline", place)
+    for node in sorted(tree.find_pred(lambda t: t.data in _OF_OUTLINES), key=place.of):
+        raise SyntaxProblem(f"a program has no {_OF_OUTLINES[node.data]}", place.of(node), "An outline has.")
+    return _read(tree, place, _declarations(tree, place))[0]
+
+
+def parse_outline(text: str, file: str) -> Outline:
+    """The proof outline that a .qhl text is: well-typed, each place known. Raises SyntaxProblem and TypeProblem."""
+    place = Place(file)
+    tree = parse(text, "outline", place)
+    header = _declarations(tree, place)
+    for kind in ("metric", "hardware", "scope", "block", "grid"):
+        for again in header.settings.get(kind, [])[1:]:
+            raise SyntaxProblem(f"a second '{kind}'", place.of(again), "Keep one of them.")
+    if "metric" not in header.settings:
+        begin = next(t for t in words(tree.children) if t.type == "BEGIN")
+        raise SyntaxProblem("no metric is named", place.of(begin), f"Add 'metric' and one of: {', '.join(METRICS)}.")
+    metric = METRICS[_choice("metric", header, place, tuple(METRICS))]
+    hardware = HARDWARE[_choice("hardware", header, place, tuple(HARDWARE))]
+    span: Span = "block" if _choice("scope", header, place, ("warp", "block")) == "block" else "warp"
+    block, grid = _extents("block", header, place), _extents("grid", header, place)
+    kernel, body, sigma = _read(tree, place, header)
+    scope = Scope(sigma, place, "assumption")
+    assumptions = conj([fact(node.children[1], scope) for node in header.settings.get("requires", [])], sigma)
+    return Outline(kernel, Context(sigma, metric, hardware, Launch(block, grid, assumptions), span), body)
+
+
+# --- the header ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Header:
+    """The declarations of a text, and its settings by kind."""
+
+    params: list[Decl] = field(default_factory=list)
+    arrays: list[Array] = field(default_factory=list)
+    locals: list[Decl] = field(default_factory=list)
+    settings: dict[str, list[Tree[Token]]] = field(default_factory=dict)
+    taken: dict[str, Token] = field(default_factory=dict)
+
+    def declare(self, name: Token, place: Place) -> str:
+        if name in self.taken:
+            first = place.of(self.taken[name])
+            sentence = f"{shortened(name)} is declared twice"
+            raise SyntaxProblem(sentence, place.of(name), f"It is declared in line {first.line}, too.")
+        dotted = name.partition(".")[0] in _PREFIXES and "." in name
+        if name in BUILTINS or dotted:
+            raise SyntaxProblem(f"{shortened(name)} has a meaning of its own", place.of(name), "Choose another name.")
+        self.taken[name] = name
+        return str(name)
+
+
+def _declarations(tree: Tree[Token], place: Place) -> _Header:
+    header = _Header()
+    for node in trees(tree.children):
+        inner = trees(node.children)
+        match str(node.data):
+            case "scalars":
+                keyword, *names = words(node.children)
+                type_ = _scalar_type(inner[0], place)
+                target = header.params if keyword == "param" else header.locals
+                target += [Decl(header.declare(name, place), type_, place.of(name)) for name in names]
+            case "arrays":
+                space: Space = "global" if node.children[0] == "global" else "shared"
+                header.arrays += [_array(space, inner[0], array, header, place) for array in inner[1:]]
+            case "metric" | "hardware" | "scope" | "block" | "grid" | "requires" as kind:
+                header.settings.setdefault(kind, []).append(node)
+    return header
+
+
+def _base_type(spec: Tree[Token], place: Place) -> Type | None:
+    """The type `name(bytes)`; None where no size is written."""
+    name, *size = words(spec.children)
+    if not size:
+        return None
+    if name in ELEMENTS and ELEMENTS[name][0].kind != "base":
+        raise SyntaxProblem(f"'{name}' has a fixed size", place.of(name), "Only base types are written with a size.")
+    return Type("base", str(name), _positive(size[0], place))
+
+
+def _scalar_type(spec: Tree[Token], place: Place) -> Type:
+    name = str(spec.children[0])
+    type_ = _base_type(spec, place) or SCALARS.get(name)
+    if type_ is not None:
+        return type_
+    if name in ELEMENTS:
+        raise SyntaxProblem(f"'{name}' is a type of array elements only", place.of(spec), "The value in it is an int.")
+    raise _unknown_type(spec, place)
+
+
+def _unknown_type(spec: Tree[Token], place: Place) -> SyntaxProblem:
+    name = str(spec.children[0])
+    advice = f"There are {', '.join(ELEMENTS)}; others are written with their size in bytes, such as float4(16)."
+    return SyntaxProblem(f"no type is called {shortened(name)}", place.of(spec), advice)
+
+
+def _array(space: Space, spec: Tree[Token], node: Tree[Token], header: _Header, place: Place) -> Array:
+    base = _base_type(spec, place)
+    if base is None and spec.children[0] not in ELEMENTS:
+        raise _unknown_type(spec, place)
+    elem, width = (base, base.size) if base else ELEMENTS[str(spec.children[0])]
+    token, *size = words(node.children)
+    name = header.declare(token, place)
+    length = _positive(size[0], place) if size else None
+    layout: dict[str, int] = {}
+    for key, value in (words(part.children) for part in trees(node.children)):
+        if key in layout:
+            raise SyntaxProblem(f"a second '{key}'", place.of(key), "Keep one of them.")
+        layout[str(key)] = _positive(value, place, least=0 if key == "offset" else 1)
+    width = layout.get("width", width)
+    return Array(name, space, elem, layout.get("stride", width), layout.get("offset", 0), width, length)
+
+
+def _positive(token: Token, place: Place, least: int = 1, most: int = LARGEST) -> int:
+    value = integer(token, place)
+    if not least <= value <= most:
+        sentence = f"{shortened(token)} is not between {least} and {most}"
+        raise SyntaxProblem(sentence, place.of(token), "Give a number in that range.")
+    return value
+
+
+def _choice(kind: str, header: _Header, place: Place, known: tuple[str, ...]) -> str:
+    """The name that a setting gives, the first of those known where there is no such setting."""
+    for node in header.settings.get(kind, []):
+        _, name = words(node.children)
+        if name not in known:
+            sentence = f"no {kind} is called {shortened(name)}"
+            raise SyntaxProblem(sentence, place.of(name), f"Known: {', '.join(known)}.")
+        return str(name)
+    return known[0]
+
+
+def _extents(kind: str, header: _Header, place: Place) -> Dim:
+    """The sizes after `block` or `grid`: `_` is symbolic, a missing one is 1; all symbolic where nothing is said."""
+    for node in header.settings.get(kind, []):
+        tokens = words(node.children)[1:]
+        if len(tokens) > 3:
+            sentence = f"a {kind} has at most three sizes"
+            raise SyntaxProblem(sentence, place.of(tokens[3]), f"Two of them are written {kind} 16,16.")
+        most = MAX_BLOCK if kind == "block" else LARGEST
+        sizes = [None if t.type == "HOLE" else _positive(t, place, most=most) for t in tokens]
+        if kind == "block" and prod(n for n in sizes if n is not None) > MAX_BLOCK:
+            raise SyntaxProblem(f"a block has at most {MAX_BLOCK} threads", place.of(tokens[0]), "CUDA allows no more.")
+        x, y, z, *_ = (*sizes, 1, 1)
+        return x, y, z
+    return None, None, None
+
+
+# --- the body --------------------------------------------------------------------------------------------------------
+
+
+def _read(tree: Tree[Token], place: Place, header: _Header) -> tuple[Kernel, Block, Signature]:
+    """The kernel, well-typed, its annotated body, and its signature."""
+    name = tree.children[1]
+    declared = Kernel(
+        str(name), tuple(header.params), tuple(header.arrays), tuple(header.locals), Skip(), place.of(name)
+    )
+    body = _items(tree.children, Scope(signature(declared), place))
+    kernel = Kernel(declared.name, declared.params, declared.arrays, declared.locals, strip(body), declared.loc)
+    return kernel, body, check_kernel(kernel)
+
+
+_ITEMS: Final = ("condition", "assign", "write", "skip", "sync", "branch", "loop")
+
+
+def _items(nodes: list[Node], scope: Scope) -> Block:
+    items: list[Item] = []
+    for node in nodes:
+        if not isinstance(node, str) and node.data in _ITEMS:
+            items.append(_item(node, scope))  # noqa: PERF401 a comprehension is one more frame a level
+    return tuple(items)
+
+
+def _item(node: Tree[Token], scope: Scope) -> Item:
+    loc, parts = scope.place.of(node), node.children
+    match str(node.data):
+        case "condition":
+            return _condition(node, scope)
+        case "assign":
+            return Plain(Assign(str(parts[0]), to_expr(parts[1], scope), loc))
+        case "write":
+            return Plain(Write(str(parts[0]), to_expr(parts[1], scope), to_expr(parts[2], scope), loc))
+        case "skip":
+            return Plain(Skip(loc))
+        case "sync":
+            return Plain(Sync(loc))
+    rule = None
+    if not isinstance(parts[1], str) and parts[1].data == "rule":
+        (name,) = words(parts[1].children)
+        rule = _rule(name, str(node.data), scope.place)
+        parts = parts[1:]
+    cond = to_expr(parts[1], scope)
+    blocks = trees(parts[2:])
+    if node.data == "loop":
+        invariant = _condition(blocks[0], scope) if len(blocks) == 2 else Partial()
+        return Loop(cond, invariant, _items(blocks[-1].children, scope), rule, loc)
+    then = _items(blocks[0].children, scope)
+    orelse: Block = ()
+    if len(blocks) == 2:
+        chained = blocks[1].data == "branch"
+        orelse = (_item(blocks[1], scope),) if chained else _items(blocks[1].children, scope)
+    return Branch(cond, then, orelse, rule, loc)
+
+
+def _rule(token: Token, kind: str, place: Place) -> str:
+    name = f"Q:{token.removeprefix('Q:')}"
+    if name not in RULES[kind]:
+        statement = "if" if kind == "branch" else "while"
+        sentence = f"no rule for '{statement}' is called {shortened(token)}"
+        raise SyntaxProblem(sentence, place.of(token), f"There are {', '.join(RULES[kind])}.")
+    return name
+
+
+def _condition(node: Tree[Token], scope: Scope) -> Partial:
+    formula, potential, uniform = node.children
+    sigma, about = scope.sigma, Scope(scope.sigma, scope.place, "condition")
+    p = None if _is_hole(formula) else conj(_conjuncts(fact(formula, about)), sigma)
+    q = None if _is_hole(potential) else to_poly(potential, about)
+    x = None if isinstance(uniform, str) else frozenset(_uniform(words(uniform.children), about))
+    return Partial(p, q, x, scope.place.of(node))
+
+
+def _conjuncts(e: Expr) -> list[Expr]:
+    match e:
+        case Op("&&", (a, b)):
+            return [*_conjuncts(a), *_conjuncts(b)]
+    return [e]
+
+
+def _is_hole(node: Node) -> bool:
+    return isinstance(node, str) and node.type == "HOLE"
+
+
+def _uniform(names: list[Token], scope: Scope) -> list[str]:
+    """The local variables among the names; parameters are uniform in any case."""
+    for name in names:
+        if name not in scope.sigma.locals and name not in scope.sigma.params:
+            sentence = f"no local variable is called {shortened(name)}"
+            known = ", ".join(sorted(scope.sigma.locals)) or "none"
+            raise SyntaxProblem(sentence, scope.place.of(name), f"Uniform can be: {known}.")
+    return [str(name) for name in names if name in scope.sigma.locals]
+
+
+def element_name(array: Array) -> tuple[str, int]:
+    """The name of an array's element type, and the width that the name stands for."""
+    for name, (type_, width) in ELEMENTS.items():
+        if (type_, width) == (array.elem, array.width):
+            return name, width
+    return type_name(array.elem), array.elem.size
+
+
+def type_name(t: Type) -> str:
+    """The type as it is written."""
+    return t.name if SCALARS.get(t.name) == t else f"{t.name}({t.size})"

@@ -1,0 +1,169 @@
+"""Potentials as text: `+ - *`, exact `/`, max, min, floor, ceil, log2 and |[a, b]|."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, Final
+
+from checker.notation.expressions import MOST_DIGITS, Scope, integer, placed, resolve
+from checker.notation.parser import parse
+from checker.notation.problem import SyntaxProblem, shortened
+from logic.potentials import Poly, Sym, ceil_div, const, floor_div, interval, log2, maximum, minimum, sym
+from logic.source import Loc
+from logic.syntax import INT, Tid
+from logic.typing import Signature
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from checker.notation.problem import Node
+
+MOST_TERMS: Final = 5000
+"""The size of the largest potential: its terms and factors, those inside max, floor and log2 included."""
+
+NESTING: Final = 32
+"""How deep max, floor and log2 may nest."""
+
+MOST_BITS: Final = 1024
+"""The size of the largest coefficient, and of the common denominator of a sum."""
+
+
+def parse_potential(text: str, sigma: Signature, file: str, origin: Loc | None = None) -> Poly:
+    """The potential that a text is, exactly; `origin` is where its first character stands.
+
+    Raises SyntaxProblem, also for what no potential can speak of: tid, array contents, base types, booleans.
+    """
+    scope = Scope(sigma, placed(file, origin))
+    return to_poly(parse(text, "expression", scope.place).children[0], scope)
+
+
+_FUNCTIONS: Final = "max min floor ceil log2 and |[a, b]|"
+
+
+def to_poly(node: Node, scope: Scope) -> Poly:
+    """The potential of a parse tree."""
+    while not isinstance(node, str) and node.data == "parens":
+        node = node.children[0]
+    if isinstance(node, str):
+        return _leaf(node, scope)
+    parts = node.children
+    match str(node.data):
+        case "operation":
+            p = _operation(parts, scope)
+        case "prefix" if parts[0] == "-":
+            p = to_poly(parts[1], scope) * -1
+        case "interval":
+            p = interval(to_poly(parts[0], scope), to_poly(parts[1], scope))
+        case "call":
+            p = _call(node, str(parts[0]), parts[1:], scope)
+        case "read":
+            loc = scope.place.of(node)
+            raise SyntaxProblem("a potential cannot speak of array contents", loc, "Other threads may write them.")
+        case _:
+            sentence = f"{shortened('?:' if node.data == 'ternary' else str(parts[0]))} has no place in a potential"
+            raise SyntaxProblem(sentence, scope.place.of(node), "Write max(0, p) for what counts only sometimes.")
+    _check_size(p, node, scope)
+    return p
+
+
+def _operation(parts: list[Node], scope: Scope) -> Poly:
+    """`p op p op p ...`: products from the left, then their sum."""
+    summands: list[Poly] = []
+    product = to_poly(parts[0], scope)
+    for op, operand in zip(parts[1::2], parts[2::2], strict=True):
+        p = to_poly(operand, scope)
+        match op:
+            case "+" | "-":
+                summands.append(product)
+                product = p if op == "+" else p * -1
+            case "*":
+                if len(product.terms) * len(p.terms) > MOST_TERMS:
+                    raise _too_large(operand, scope)
+                product = product * p
+                _check_size(product, operand, scope)
+            case "/":
+                if not p.is_constant or not p.constant:
+                    sentence = "a potential is divided by numbers other than 0 only"
+                    raise SyntaxProblem(sentence, scope.place.of(operand), "Bound the quotient by something linear.")
+                product = product * (1 / p.constant)
+                _check_size(product, operand, scope)
+            case _:
+                sentence = f"{shortened(str(op))} has no place in a potential"
+                raise SyntaxProblem(sentence, scope.place.of(op), f"There are + - * / {_FUNCTIONS}.")
+    return _sum([*summands, product])
+
+
+def _sum(summands: list[Poly]) -> Poly:
+    """Pairwise, so that long sums take n log n steps."""
+    while len(summands) > 1:
+        rest = summands[-1:] if len(summands) % 2 else []
+        summands = [p + q for p, q in zip(summands[::2], summands[1::2], strict=False)] + rest
+    return summands[0]
+
+
+def _call(node: Node, name: str, parts: list[Node], scope: Scope) -> Poly:
+    loc = scope.place.of(node)
+    args = []
+    for part in parts:
+        args.append(to_poly(part, scope))  # noqa: PERF401 a comprehension is one more frame a level
+    match name, args:
+        case (("max" | "min"), (first, _, *_)):
+            for p in args[1:]:
+                first = maximum(first, p) if name == "max" else minimum(first, p)
+                _check_size(first, node, scope)
+            return first
+        case "floor", (p,):
+            return floor_div(p, 1)
+        case "ceil", (p,):
+            return ceil_div(p, 1)
+        case "log2", (p,):
+            if any(c.denominator != 1 for _, c in p.terms):
+                raise SyntaxProblem("log2 takes integer coefficients only", loc, "Write log2(floor(p/k)).")
+            return log2(p)
+        case (("max" | "min"), _):
+            raise SyntaxProblem(f"'{name}' takes two arguments or more", loc)
+        case (("floor" | "ceil" | "log2"), _):
+            raise SyntaxProblem(f"'{name}' takes one argument, not {len(args)}", loc)
+    raise SyntaxProblem(f"no function of potentials is called {shortened(name)}", loc, f"There are {_FUNCTIONS}.")
+
+
+def _leaf(token: Token, scope: Scope) -> Poly:
+    loc = scope.place.of(token)
+    match token.type:
+        case "INT":
+            return const(integer(token, scope.place))
+        case "FLOAT" if re.fullmatch(r"[0-9.]+", token) and len(token) <= MOST_DIGITS:
+            return const(Fraction(str(token)))
+        case "FLOAT":
+            raise SyntaxProblem(f"{shortened(token)} is not an exact number", loc, "Write a fraction, 5/16.")
+        case "TRUE" | "FALSE":
+            raise SyntaxProblem(f"'{token}' is not a number", loc, "A potential counts.")
+    leaf = resolve(token, scope)
+    if isinstance(leaf, Tid):
+        sentence = f"a potential cannot speak of '{token}', which differs between threads"
+        raise SyntaxProblem(sentence, loc, "It belongs to all threads together.")
+    type_ = {**scope.sigma.locals, **scope.sigma.params}[leaf.name]
+    if type_ != INT:
+        raise SyntaxProblem(f"'{token}' is {type_}, a potential is over integers", loc, "Use an int.")
+    return sym(leaf)
+
+
+def _check_size(p: Poly, node: Node, scope: Scope) -> None:
+    size = 0
+    stack = [(p, 0)]
+    while stack:
+        q, depth = stack.pop()
+        denominator = 1
+        for m, c in q.terms:
+            size += 1 + len(m)
+            denominator = lcm(denominator, c.denominator)
+            bits = max(c.numerator.bit_length(), denominator.bit_length())
+            if size > MOST_TERMS or depth > NESTING or bits > MOST_BITS:
+                raise _too_large(node, scope)
+            stack.extend((a.arg, depth + 1) for a in m if not isinstance(a, Sym))
+
+
+def _too_large(node: Node, scope: Scope) -> SyntaxProblem:
+    return SyntaxProblem("this potential is too large", scope.place.of(node), "Bound it by something smaller.")

@@ -1,0 +1,232 @@
+"""The oracles: what a derivation claims beyond its shape, decided by arithmetic, by enumeration or by a solver.
+
+Closed forms come first, then the lanes of the warps, then Z3. What cannot be decided is `Unknown`, never an acceptance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Final
+
+from checker.oracles import arithmetic, smt
+from checker.oracles.counts import Count, What, one_access
+from checker.oracles.lanes import View
+from checker.oracles.terms import facts_of, leaf_type, prepared, with_fresh
+from logic.assertions import (
+    AtLeast,
+    AtMost,
+    Context,
+    Entails,
+    Obligation,
+    P,
+    Proved,
+    Uniform,
+    Unknown,
+    Verdict,
+    X,
+    opaque,
+)
+from logic.potentials import leaves
+from logic.source import SourceError
+from logic.syntax import INT, Const, Expr, Op, Param, Tid, Var, reads_array, subterms
+from logic.typing import Signature
+
+MAX_CASES: Final = 2**16
+"""How many lanes, over all values of one small unknown, a count may look at."""
+
+MAX_VIEWS: Final = 64
+
+SPAN_PATIENCE: Final = 0.25
+"""The share of the time limit for a count that would only be sharper than one at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A question that was asked, for the ledger. `queries` holds the solver's in SMT-LIB."""
+
+    kind: str
+    claim: str
+    verdict: Verdict
+    seconds: float
+    queries: tuple[str, ...] = ()
+
+    @property
+    def engine(self) -> str:
+        return self.verdict.engine
+
+
+@dataclass
+class Oracles:
+    """Decides obligations, each once. `limit` is the time in seconds that a solver query may take.
+
+    `log` gets a record for every question, the ones answered before included.
+    """
+
+    limit: float = 2.0
+    log: list[Record] = field(default_factory=list)
+    _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
+    _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
+    _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
+    _signatures: dict[int, tuple[Signature, Hashable]] = field(default_factory=dict, repr=False)
+
+    def __call__(self, obligation: Obligation, context: Context) -> Verdict:
+        """The verdict on an obligation. Never raises for one that is merely too hard or ill-formed."""
+        try:
+            record = self._record(obligation, context)
+        except RecursionError:
+            deep = Unknown("syntactic", "the expressions are nested too deeply")
+            record = Record(type(obligation).__name__, "...", deep, 0.0)
+        self.log.append(record)
+        return record.verdict
+
+    def _record(self, obligation: Obligation, context: Context) -> Record:
+        key = obligation, self._scene(context)
+        if key not in self._answers:
+            start = perf_counter()
+            texts: list[str] = []
+            verdict = self._try(obligation, context, texts)
+            record = Record(type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(texts))
+            self._answers[key] = record
+        return self._answers[key]
+
+    def _try(self, obligation: Obligation, context: Context, texts: list[str]) -> Verdict:
+        try:
+            return self._decide(obligation, context, texts)
+        except SourceError as problem:
+            return Unknown("syntactic", problem.message)
+        except KeyError as problem:
+            return Unknown("syntactic", f"nothing is called {problem}")
+
+    def least(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> int:
+        """The smallest n found for which AtMost is proved, at most what all lanes of a warp can touch apart.
+
+        Raises KeyError for an unknown array.
+        """
+        here = context.sigma.arrays[array]
+        cap = context.hardware.warp * one_access(what, here, context.hardware)
+
+        def proved(n: int) -> bool:
+            return isinstance(self(AtMost(what, p, x, array, index, n), context), Proved)
+
+        try:
+            count = self._count(what, p, x, array, index, context)
+        except (SourceError, KeyError, RecursionError):
+            return cap
+        low, high = 1, min(count.n, cap)
+        if not count.loose or high == 1 or not proved(high - 1):
+            return high
+        high -= 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if proved(middle) else (middle + 1, high)
+        return high
+
+    # --- the portfolio --------------------------------------------------------------------------------------------
+
+    def _decide(self, o: Obligation, context: Context, texts: list[str]) -> Verdict:
+        match o:
+            case Entails():
+                sigma = with_fresh(context.sigma, (*o.p, *o.goal))
+                if any(opaque(g, sigma) for g in o.goal):
+                    return Unknown("syntactic", "the goal depends on array contents or base-typed values")
+                facts = facts_of(o.p, context, sigma)
+                return arithmetic.entails(facts, o.goal) or smt.entails(o, context, sigma, self.limit, texts)
+            case AtLeast():
+                sigma = with_fresh(context.sigma, o.p)
+                if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
+                    return Unknown("syntactic", "a potential is over integers")
+                facts = facts_of(o.p, context, sigma)
+                return arithmetic.at_least(facts, o.q, o.r) or smt.at_least(o, context, sigma, self.limit, texts)
+            case Uniform():
+                return self._uniform(o, context, texts)
+            case AtMost():
+                return self._at_most(o, context, texts)
+
+    def _uniform(self, o: Uniform, context: Context, texts: list[str]) -> Verdict:
+        alike = all(not isinstance(t, Tid) and (not isinstance(t, Var) or t.name in o.x) for t in subterms(o.expr))
+        if alike and (context.scope == "warp" or not reads_array(o.expr)):
+            return Proved("syntactic", "nothing in it depends on the thread")
+        view = self._view(o.p, o.x, context)
+        if view.uniform(prepared(o.expr, view.sigma)[0]):
+            return Proved("lanes", "the active lanes agree")
+        return smt.uniform(o, self._pair(o.p, o.x, context, view), self.limit, texts)
+
+    def _at_most(self, o: AtMost, context: Context, texts: list[str]) -> Verdict:
+        cap = context.hardware.warp * one_access(o.what, context.sigma.arrays[o.array], context.hardware)
+        if o.n >= cap:
+            return Proved("closed-form", f"a warp cannot touch more than {cap}")
+        count = self._count(o.what, o.p, o.x, o.array, o.index, context)
+        if count.n <= o.n:
+            return Proved(count.engine, f"at most {count.n}")
+        if not count.loose:
+            return Unknown(count.engine, f"the lanes may touch {count.n}")
+        view = self._view(o.p, o.x, context)
+        return smt.at_most(o, self._pair(o.p, o.x, context, view), self.limit * SPAN_PATIENCE, texts)
+
+    def _pair(self, p: P, x: X, context: Context, view: View) -> smt.Pair:
+        one_warp = view.threads is not None and view.threads <= context.hardware.warp
+        return smt.Pair(context, view.sigma, p, x, view.in_rows, one_warp)
+
+    # --- lanes ----------------------------------------------------------------------------------------------------
+
+    def _count(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> Count:
+        """The lanes' count; by cases over an unknown with few values where that helps."""
+        key = what, p, x, array, index, self._scene(context)
+        if key not in self._counts:
+            view = self._view(p, x, context)
+            plain = view.count(what, array, prepared(index, view.sigma)[0])
+            self._counts[key] = self._by_cases(plain, view, what, p, x, array, index, context) or plain
+        return self._counts[key]
+
+    def _by_cases(
+        self, plain: Count, view: View, what: What, p: P, x: X, array: str, index: Expr, context: Context
+    ) -> Count | None:
+        definitions = (f for f in p if isinstance(f, Op) and f.op == "==")
+        small = _smallest_range(view, (index, *definitions), x)
+        if not plain.loose or small is None:
+            return None
+        leaf, values = small
+        if len(values) * (view.threads or context.hardware.warp) > MAX_CASES:
+            return None
+        most = Count(1, "lanes", False)
+        for v in values:
+            case = View((Op("==", (leaf, Const(v))), *p), x, context, view.sigma)
+            here = case.count(what, array, prepared(index, view.sigma)[0])
+            if here.n > most.n:
+                most = here
+            if most.n >= plain.n:
+                return None
+        return Count(most.n, "lanes", most.loose)
+
+    def _view(self, p: P, x: X, context: Context) -> View:
+        key = p, x, self._scene(context)
+        if key not in self._views:
+            while len(self._views) >= MAX_VIEWS:
+                del self._views[next(iter(self._views))]
+            self._views[key] = View(p, x, context, with_fresh(context.sigma, p))
+        return self._views[key]
+
+    def _scene(self, context: Context) -> Hashable:
+        """What answers depend on besides the obligation: everything in the context but the metric."""
+        sigma = context.sigma
+        if id(sigma) not in self._signatures:
+            parts = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))
+            self._signatures[id(sigma)] = sigma, (parts, tuple(sorted(sigma.arrays.items())))
+        return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
+
+
+def _smallest_range(view: View, exprs: tuple[Expr, ...], x: X) -> tuple[Var | Param, range] | None:
+    """The uniform unknown in the expressions that has the fewest values by P, and these values."""
+    found: list[tuple[int, str, Var | Param, range]] = []
+    for t in (t for e in exprs for t in subterms(e)):
+        if not isinstance(t, Var | Param) or (isinstance(t, Var) and t.name not in x) or t.name.startswith("blockDim."):
+            continue
+        low, high = view.ranges.get(t.name, (None, None))
+        if low is not None and high is not None and low < high:
+            found.append((high - low, t.name, t, range(low, high + 1)))
+    if not found:
+        return None
+    _, _, leaf, values = min(found, key=lambda f: f[:2])
+    return leaf, values

@@ -1,0 +1,184 @@
+"""What follows from P without a solver: facts equal up to the laws of arithmetic, and sums of nonnegative terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+from typing import Literal
+
+from logic.assertions import P, Proved
+from logic.operators import COMPARISONS
+from logic.potentials import Atom, Floor, Leaf, Log2, Max0, Poly, Sym, const, of_expr, substitute, sym
+from logic.syntax import FALSE, TRUE, Expr, Op
+
+EXACT = "closed-form"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """poly >= 0, poly = 0 or poly != 0, over the integers: coefficients coprime, one sign for the last two."""
+
+    kind: Literal[">=", "==", "!="]
+    poly: Poly
+
+
+def relation(e: Expr) -> Relation | None:
+    """The relation that e states, canonically, or None where potentials cannot say it."""
+    match e:
+        case Op("!", (Op(op, (a, b)),)) if op in COMPARISONS:
+            inner = relation(Op(op, (a, b)))
+            return None if inner is None else _negated(inner)
+        case Op(op, (a, b)) if op in COMPARISONS:
+            p, q = of_expr(a), of_expr(b)
+            if p is None or q is None:
+                return None
+            match op:
+                case ">=":
+                    return _at_least(p - q)
+                case ">":
+                    return _at_least(p - q - 1)
+                case "<=":
+                    return _at_least(q - p)
+                case "<":
+                    return _at_least(q - p - 1)
+                case "==":
+                    return _equal("==", p - q)
+                case "!=":
+                    return _equal("!=", p - q)
+    return None
+
+
+def _negated(r: Relation) -> Relation:
+    match r.kind:
+        case ">=":
+            return _at_least(r.poly * -1 - 1)
+        case "==":
+            return Relation("!=", r.poly)
+        case "!=":
+            return Relation("==", r.poly)
+
+
+def _divisor(p: Poly) -> int:
+    return gcd(*(c.numerator for m, c in p.terms if m)) or 1
+
+
+def _at_least(p: Poly) -> Relation:
+    """p >= 0 for a p with integer coefficients: divided by their common divisor, the constant rounded down."""
+    g = _divisor(p)
+    return Relation(">=", (p - p.constant) * Fraction(1, g) + p.constant.numerator // g)
+
+
+def _equal(kind: Literal["==", "!="], p: Poly) -> Relation:
+    g = _divisor(p)
+    if p.constant.numerator % g == 0:
+        p = p * Fraction(1, g)
+    return Relation(kind, p * -1 if p.terms and p.terms[-1][1] < 0 else p)
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Facts as relations, and what `instead` of a leaf shows its value or lower bound.
+
+    After that substitution, a leaf of `nonnegative` stands for what it exceeds its lower bound by.
+    """
+
+    relations: frozenset[Relation]
+    instead: dict[Leaf, Poly]
+    nonnegative: frozenset[Leaf]
+
+
+def knowledge(facts: Iterable[Expr]) -> Knowledge:
+    """What the facts say of single leaves."""
+    relations = frozenset(r for f in facts if (r := relation(f)) is not None)
+    values: dict[Leaf, int] = {}
+    lows: dict[Leaf, int] = {}
+    for r in relations:
+        for leaf, c, d in _single(r.poly):
+            if r.kind == "==" and abs(c) == 1:
+                values[leaf] = -d * c
+            elif r.kind == ">=" and c == 1:
+                lows[leaf] = max(-d, lows.get(leaf, -d))
+    instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
+    return Knowledge(relations, instead, frozenset(lows))
+
+
+def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:
+    """(leaf, c, d) for p = c * leaf + d."""
+    rest = [(m, c) for m, c in p.terms if m]
+    match rest:
+        case [((Sym(leaf),), c)]:
+            yield leaf, int(c), int(p.constant)
+
+
+def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
+    match a:
+        case Sym(leaf):
+            return leaf in k.nonnegative
+        case Max0() | Log2():
+            return True
+        case Floor(arg, _):
+            return _nonnegative_terms(arg, k)
+
+
+def _nonnegative_terms(p: Poly, k: Knowledge) -> bool:
+    return all(c >= 0 and all(_nonnegative_atom(a, k) for a in m) for m, c in p.terms)
+
+
+def nonnegative(p: Poly, k: Knowledge) -> bool:
+    """Whether p >= 0 because, measured from the leaves' lower bounds, it is a sum of nonnegative terms.
+
+    Tried for p itself, and for p without one fact's polynomial.
+    """
+    if _nonnegative_terms(substitute(p, k.instead), k):
+        return True
+    rest = (p + r.poly * sign for r in k.relations for sign in ((-1, 1) if r.kind == "==" else (-1,)) if r.kind != "!=")
+    return any(_nonnegative_terms(substitute(q, k.instead), k) for q in rest)
+
+
+def entailed(goal: Expr, facts: frozenset[Expr], k: Knowledge) -> bool:
+    """Whether the goal follows from the facts, by arithmetic that needs no search."""
+    if goal == TRUE or goal in facts:
+        return True
+    match goal:
+        case Op("||", (a, b)):
+            return entailed(a, facts, k) or entailed(b, facts, k)
+        case Op("&&", (a, b)):
+            return entailed(a, facts, k) and entailed(b, facts, k)
+    r = relation(goal)
+    if r is None:
+        return False
+    if r in k.relations:
+        return True
+    p = substitute(r.poly, k.instead)
+    match r.kind:
+        case ">=":
+            return nonnegative(r.poly, k)
+        case "==":
+            return not p.terms
+        case "!=":
+            return nonnegative(r.poly - 1, k) or nonnegative(r.poly * -1 - 1, k)
+
+
+def entails(facts: tuple[Expr, ...], goal: P) -> Proved | None:
+    """P |- goal by closed forms, `facts` being P and what holds of the launch; None where that does not suffice."""
+    have = frozenset(facts)
+    if FALSE in have:
+        return Proved("syntactic", "P is false")
+    if all(g == TRUE or g in have for g in goal):
+        return Proved("syntactic", "each conjunct is a fact")
+    k = knowledge(facts)
+    return Proved(EXACT, "linear arithmetic on single facts") if all(entailed(g, have, k) for g in goal) else None
+
+
+def at_least(facts: tuple[Expr, ...], q: Poly, r: Poly) -> Proved | None:
+    """q >= r by closed forms; None where that does not suffice."""
+    if q == r:
+        return Proved("syntactic", "the two are equal")
+    difference = q - r
+    if difference.is_constant and difference.constant >= 0:
+        return Proved(EXACT, "they differ by a constant")
+    if nonnegative(difference, knowledge(facts)):
+        return Proved(EXACT, "the difference is a sum of nonnegative terms")
+    return None

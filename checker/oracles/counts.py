@@ -1,0 +1,153 @@
+"""MemReads and Conflicts of index values at the lanes of a warp: closed forms first, residues otherwise (section 10).
+
+The unknown uniform part of an index matters by its residue only, because whole sectors, and whole words within the
+banks, can be shifted without changing a count. Bases are aligned to `Hardware.alignment`, a multiple of both units.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise, product
+from math import gcd, prod
+from typing import Literal
+
+from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, terms_of
+from logic.metrics import Hardware, conflicts, sectors
+from logic.syntax import Array
+
+What = Literal["MemReads", "Conflicts"]
+
+MAX_COMBINATIONS = 4096
+"""How many joint residues of the uniform unknowns are tried before their rows are bounded one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """An upper bound, `loose` where it may not be the least: rows were taken as disjoint or lanes as unknown."""
+
+    n: int
+    engine: str
+    loose: bool
+
+
+def gcd_lemma(stride: int, lanes: int, banks: int) -> int:
+    """Theorem 5 with half-open lanes (erratum 7): Conflicts of stride * lane + c, stride not 0, one-word elements."""
+    return -(-lanes // min(lanes, banks // gcd(stride, banks)))
+
+
+def stride_lemma(stride: int, lanes: int, per_sector: int) -> int:
+    """Theorem 4 repaired (errata 7, 8): MemReads of stride * lane + c for the worst c, elements dividing a sector."""
+    return min(lanes, -(-abs(stride) * (lanes - 1) // per_sector) + 1)
+
+
+def one_access(what: What, array: Array, hw: Hardware) -> int:
+    """The most sectors, or the most words in one bank, that a single element can touch wherever it lies."""
+    return span_count(what, array, hw, 0)
+
+
+@lru_cache(maxsize=4096)
+def span_count(what: What, array: Array, hw: Hardware, span: int) -> int:
+    """The count when the lanes touch every element of index c .. c + span, for the worst c."""
+    unit, count = (hw.sector, sectors) if what == "MemReads" else (hw.word, conflicts)
+    return max(
+        count([array.stride * (c + i) + array.offset for i in range(span + 1)], array.width, hw)
+        for c in range(unit // gcd(unit, array.stride))
+    )
+
+
+Groups = dict[tuple[tuple[Mono, int], ...], tuple[int, ...]]
+"""Symbolic part of an index, to the constants that lanes add to it."""
+
+
+def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardware, atoms: Atoms) -> Count:
+    """The most that active lanes with these index values can touch; None is a lane that may be anywhere.
+
+    Equal values are given once only, except None, which is given once a lane.
+    """
+    rows: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
+    anywhere = 0
+    for v in values:
+        if v is None:
+            anywhere += 1
+        else:
+            rows.setdefault(terms_of(v), set()).add(const_of(v))
+    groups: Groups = {terms: tuple(sorted(row)) for terms, row in rows.items()}
+    extra = anywhere * one_access(what, array, hw)
+    if not groups:
+        return Count(extra, "closed-form", anywhere > 1)
+    if anywhere == 0 and len(groups) == 1 and (closed := _closed_form(what, groups, array, hw)):
+        return closed
+    known = _known_lanes(what, groups, array, hw, atoms)
+    return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
+
+
+def _closed_form(what: What, groups: Groups, array: Array, hw: Hardware) -> Count | None:
+    ((terms, consts),) = groups.items()
+    steps = {b - a for a, b in pairwise(consts)}
+    lanes, stride = len(consts), next(iter(steps), 1)
+    if len(steps) > 1 or array.width != array.stride:
+        return None
+    if what == "Conflicts" and array.stride == hw.word and array.offset % hw.word == 0:
+        return Count(gcd_lemma(stride, lanes, hw.banks), "gcd-lemma", False)
+    if what == "MemReads" and hw.sector % array.stride == 0 and array.offset % array.stride == 0:
+        per_sector = hw.sector // array.stride
+        if terms and gcd(per_sector, *(c for _, c in terms)) == 1:
+            return Count(stride_lemma(stride, lanes, per_sector), "closed-form", False)
+    return None
+
+
+def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> int:
+    period = hw.sector if what == "MemReads" else hw.banks * hw.word
+    if len(groups) == 1 and what == "Conflicts":
+        period = hw.word
+    shifts = _shifts(groups, array.stride, period, atoms)
+    if shifts is None:
+        return sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
+    touched = _touched_sectors if what == "MemReads" else _touched_banks
+    memo: dict[tuple[int, int], Counter[int]] = {}
+    most = 0
+    for shift_of in shifts:
+        total: Counter[int] = Counter()
+        for row, (consts, shift) in enumerate(zip(groups.values(), shift_of, strict=True)):
+            here = memo.get((row, shift))
+            if here is None:
+                here = touched([array.stride * c + array.offset + shift for c in consts], array, hw)
+                memo[row, shift] = here
+            total.update(here)
+        most = max(most, *total.values())
+    return most
+
+
+def _touched_sectors(addresses: list[int], array: Array, hw: Hardware) -> Counter[int]:
+    return Counter({0: sectors(addresses, array.width, hw)})
+
+
+def _touched_banks(addresses: list[int], array: Array, hw: Hardware) -> Counter[int]:
+    words = {w for a in addresses for w in range(a // hw.word, (a + array.width - 1) // hw.word + 1)}
+    return Counter(w % hw.banks for w in words)
+
+
+def _shifts(groups: Groups, stride: int, period: int, atoms: Atoms) -> Iterable[tuple[int, ...]] | None:
+    """Every way in which the unknowns can shift the rows' addresses modulo `period`; None for too many."""
+    coefficients: dict[Mono, int] = {}
+    for terms in groups:
+        for m, c in terms:
+            coefficients[m] = gcd(c, coefficients.get(m, 0))
+    if len(groups) == 1 and len(coefficients) > 1:
+        return [(shift,) for shift in range(0, period, gcd(period, stride * gcd(*coefficients.values())))]
+    values: list[range] = []
+    for m, c in coefficients.items():
+        size = period // gcd(period, stride * c)
+        low, high = atoms.bounds(Form(((m, 1),), 0))
+        few = low is not None and high is not None and low <= high < low + size
+        values.append(range(low, high + 1) if few and low is not None and high is not None else range(size))
+    if prod(map(len, values)) > MAX_COMBINATIONS:
+        return None
+    place = {m: i for i, m in enumerate(coefficients)}
+    return (
+        tuple(stride * sum(c * chosen[place[m]] for m, c in terms) % period for terms in groups)
+        for chosen in product(*values)
+    )

@@ -1,0 +1,313 @@
+"""Integer polynomials over uniform atoms: what an expression is worth at one lane.
+
+An atom stands for one integer that all lanes of the warp share: a parameter, a uniform local, or an operator applied
+to such values that polynomials cannot say. Equal keys mean equal values; different keys promise nothing.
+Booleans are the integers 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from math import gcd, prod
+
+from logic.operators import denote
+
+Mono = tuple[int, ...]
+"""A product of atoms, by number, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """terms + const: at least one term, sorted, no coefficient 0. A constant is a plain int, never a Form."""
+
+    terms: tuple[tuple[Mono, int], ...]
+    const: int
+
+
+Number = int | Form
+
+Interval = tuple[int | None, int | None]
+"""Inclusive bounds, None where unknown."""
+
+MAX_TERMS = 64
+MAX_SHIFT = 64
+
+
+def terms_of(a: Number) -> tuple[tuple[Mono, int], ...]:
+    return () if isinstance(a, int) else a.terms
+
+
+def const_of(a: Number) -> int:
+    return a if isinstance(a, int) else a.const
+
+
+def _form(terms: Iterable[tuple[Mono, int]], const: int) -> Number:
+    total: dict[Mono, int] = {}
+    for m, c in terms:
+        total[m] = total.get(m, 0) + c
+    kept = tuple(sorted((m, c) for m, c in total.items() if c))
+    return Form(kept, const) if kept else const
+
+
+def plus(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    return _form((*terms_of(a), *terms_of(b)), const_of(a) + const_of(b))
+
+
+def scaled(a: Number, k: int) -> Number:
+    if isinstance(a, int):
+        return a * k
+    return Form(tuple((m, c * k) for m, c in a.terms), a.const * k) if k else 0
+
+
+def minus(a: Number, b: Number) -> Number:
+    return plus(a, scaled(b, -1))
+
+
+def times(a: Number, b: Number) -> Number:
+    if isinstance(a, int):
+        return scaled(b, a)
+    if isinstance(b, int):
+        return scaled(a, b)
+    left, right = (*a.terms, ((), a.const)), (*b.terms, ((), b.const))
+    products = [(tuple(sorted((*m, *n))), c * d) for m, c in left for n, d in right]
+    return _form((t for t in products if t[0]), a.const * b.const)
+
+
+def content(a: Form) -> int:
+    """The greatest common divisor of the coefficients, the constant aside."""
+    return gcd(*(c for _, c in a.terms))
+
+
+def split(a: Number, k: int) -> tuple[Number, Number]:
+    """(q, r) with a = k*q + r, all coefficients of r in 0 .. k-1; k positive."""
+    rest = _form(((m, c % k) for m, c in terms_of(a)), const_of(a) % k)
+    whole = _form(((m, c // k) for m, c in terms_of(a)), const_of(a) // k)
+    return whole, rest
+
+
+@dataclass
+class Atoms:
+    """The atoms met so far, with what is known of their size."""
+
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    keys: list[Hashable] = field(default_factory=list)
+    sizes: list[Interval] = field(default_factory=list)
+
+    def atom(self, key: Hashable, low: int | None = None, high: int | None = None) -> Number:
+        """The atom with this key; it is a constant where its bounds meet."""
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = len(self.keys)
+            self.keys.append(key)
+            self.sizes.append((low, high))
+        else:
+            self.narrow(number, low, high)
+        low, high = self.sizes[number]
+        return low if low is not None and low == high else Form((((number,), 1),), 0)
+
+    def narrow(self, number: int, low: int | None, high: int | None) -> None:
+        """Take in that the atom lies within these bounds too."""
+        lo, hi = self.sizes[number]
+        if low is not None and (lo is None or low > lo):
+            lo = low
+        if high is not None and (hi is None or high < hi):
+            hi = high
+        self.sizes[number] = (lo, hi)
+
+    def _size(self, m: Mono) -> Interval:
+        if len(m) == 1:
+            return self.sizes[m[0]]
+        lows, highs = zip(*(self.sizes[a] for a in m), strict=True)
+        if any(low is None or low < 0 for low in lows):
+            return None, None
+        return prod(lows), None if None in highs else prod(highs)
+
+    def bounds(self, a: Number) -> Interval:
+        """Bounds of a's value by interval arithmetic."""
+        if isinstance(a, int):
+            return a, a
+        low: int | None = a.const
+        high: int | None = a.const
+        for m, c in a.terms:
+            lo, hi = self._size(m)
+            if c < 0:
+                lo, hi = hi, lo
+            low = None if low is None or lo is None else low + c * lo
+            high = None if high is None or hi is None else high + c * hi
+        return low, high
+
+    def at_least(self, a: Number) -> None:
+        """Take in that a >= 0: every atom of a gets the bound that follows from the others' bounds."""
+        for m, c in terms_of(a):
+            if len(m) != 1:
+                continue
+            _, rest = self.bounds(minus(a, Form(((m, c),), 0)))
+            if rest is not None and c > 0:
+                self.narrow(m[0], -(rest // c), None)
+            elif rest is not None:
+                self.narrow(m[0], None, rest // -c)
+
+    # --- operators -----------------------------------------------------------------------------------------------
+
+    def floor(self, a: Number, k: int) -> Number:
+        """floor(a / k), k positive."""
+        whole, rest = split(a, k)
+        low, high = self.bounds(rest)
+        low, high = (None if b is None else b // k for b in (low, high))
+        if low is not None and low == high:
+            return plus(whole, low)
+        return plus(whole, self.atom(("floor", rest, k), low, high))
+
+    def residue(self, a: Number, k: int) -> Number:
+        """a - k * floor(a / k), in 0 .. k-1; k positive."""
+        _, rest = split(a, k)
+        low, high = self.bounds(rest)
+        if low is not None and high is not None and low // k == high // k:
+            return minus(rest, low // k * k)
+        return self.atom(("residue", rest, k), 0, k - 1)
+
+    def _small(self, a: Number, b: Number) -> Interval:
+        """Bounds of a / b and of a % b where neither is negative."""
+        (low, high), (divisor, _) = self.bounds(a), self.bounds(b)
+        return (0, high) if low is not None and low >= 0 and divisor is not None and divisor >= 0 else (None, None)
+
+    def quotient(self, a: Number, b: Number) -> Number:
+        """C's a / b: truncated toward zero, 0 for b = 0."""
+        if not isinstance(b, int):
+            return self.atom(("/", a, b), *self._small(a, b))
+        if b == 0:
+            return 0
+        if b < 0:
+            return scaled(self.quotient(a, -b), -1)
+        low, high = self.bounds(a)
+        whole, rest = split(a, b)
+        if rest == 0:
+            return whole
+        if low is not None and low >= 0:
+            return self.floor(a, b)
+        if high is not None and high <= 0:
+            return scaled(self.floor(scaled(a, -1), b), -1)
+        return self.atom(("/", a, b))
+
+    def remainder(self, a: Number, b: Number) -> Number:
+        """C's a % b: the sign of a, a itself for b = 0."""
+        if not isinstance(b, int):
+            return self.atom(("%", a, b), *self._small(a, b))
+        if b == 0:
+            return a
+        k = abs(b)
+        low, high = self.bounds(a)
+        if split(a, k)[1] == 0:
+            return 0
+        if low is not None and low >= 0:
+            return self.residue(a, k)
+        if high is not None and high <= 0:
+            return scaled(self.residue(scaled(a, -1), k), -1)
+        return self.atom(("%", a, k), 1 - k, k - 1)
+
+    def nonnegative(self, a: Number) -> Number:
+        """a >= 0, as 0 or 1 where the bounds decide it."""
+        low, high = self.bounds(a)
+        if low is not None and low >= 0:
+            return 1
+        if isinstance(a, int) or (high is not None and high < 0):
+            return 0
+        g = content(a)
+        return self.atom((">=0", Form(tuple((m, c // g) for m, c in a.terms), a.const // g)), 0, 1)
+
+    def zero(self, a: Number) -> Number:
+        """a == 0, as 0 or 1 where bounds or divisibility decide it."""
+        if isinstance(a, int):
+            return int(a == 0)
+        low, high = self.bounds(a)
+        if (low is not None and low > 0) or (high is not None and high < 0) or a.const % content(a):
+            return 0
+        if a.terms[0][1] < 0:
+            a = Form(tuple((m, -c) for m, c in a.terms), -a.const)
+        if len(a.terms) == 1 and len(a.terms[0][0]) == 1 and a.terms[0][1] == 1:
+            # e % k == r for an e of unknown sign: e and e % k are congruent, and e % k == 0 says no more than that
+            match self.keys[a.terms[0][0][0]]:
+                case ("%", Form() | int() as e, int() as k):
+                    same = self.zero(self.residue(plus(e, a.const), k))
+                    if same == 0 or a.const == 0:
+                        return same
+        g = content(a)
+        return self.atom(("==0", Form(tuple((m, c // g) for m, c in a.terms), a.const // g)), 0, 1)
+
+    def _bitwise(self, op: str, a: Number, b: Number) -> Number:
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(b, int) and b >= 0:
+            k = 1 << b.bit_length()
+            _, rest = split(a, k)
+            if isinstance(rest, int):
+                low = int(denote(op, (rest, b)))
+                return low if op == "&" else plus(minus(a, rest), low)
+            if op == "&" and b == k - 1:
+                return self.residue(a, k)
+        if op == "&":
+            highs = [high for low, high in (self.bounds(a), self.bounds(b)) if low is not None and low >= 0]
+            if highs:
+                return self.atom((op, a, b), 0, min((h for h in highs if h is not None), default=None))
+        return self.atom((op, a, b))
+
+    def _extreme(self, op: str, a: Number, b: Number) -> Number:
+        first = self.nonnegative(minus(a, b) if op == "max" else minus(b, a))
+        if isinstance(first, int):
+            return a if first else b
+        return self.atom((op, a, b))
+
+    def apply(self, op: str, args: tuple[Number, ...]) -> Number:
+        """The value of an operator on integers and booleans (`logic.operators.denote`)."""
+        if all(isinstance(a, int) for a in args) and not (op == "<<" and const_of(args[1]) > MAX_SHIFT):
+            return int(denote(op, tuple(const_of(a) for a in args)))
+        a = args[0]
+        b = args[1] if len(args) > 1 else 0
+        match op:
+            case "neg":
+                return scaled(a, -1)
+            case "~":
+                return minus(-1, a)
+            case "!":
+                return minus(1, a)
+            case "int":
+                return a
+            case "bool":
+                return minus(1, self.zero(a))
+            case "+":
+                return plus(a, b)
+            case "-":
+                return minus(a, b)
+            case "*" if (len(terms_of(a)) + 1) * (len(terms_of(b)) + 1) <= MAX_TERMS:
+                return times(a, b)
+            case "/":
+                return self.quotient(a, b)
+            case "%":
+                return self.remainder(a, b)
+            case "<<" if isinstance(b, int) and b <= MAX_SHIFT:
+                return scaled(a, 1 << b) if b >= 0 else 0
+            case ">>" if isinstance(b, int) and b <= MAX_SHIFT:
+                return self.floor(a, 1 << b) if b >= 0 else 0
+            case "&" | "|" | "^":
+                return self._bitwise(op, a, b)
+            case "min" | "max":
+                return self._extreme(op, a, b)
+            case "abs":
+                return self._extreme("max", a, scaled(a, -1))
+            case ">=":
+                return self.nonnegative(minus(a, b))
+            case "<=":
+                return self.nonnegative(minus(b, a))
+            case ">":
+                return minus(1, self.nonnegative(minus(b, a)))
+            case "<":
+                return minus(1, self.nonnegative(minus(a, b)))
+            case "==":
+                return self.zero(minus(a, b))
+            case "!=":
+                return minus(1, self.zero(minus(a, b)))
+        boolean = op in ("&&", "||")
+        return self.atom((op, *args), *((0, 1) if boolean else (None, None)))

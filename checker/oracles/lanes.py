@@ -1,0 +1,324 @@
+"""Exact enumeration of the lanes of a warp: what an expression is worth at each, and which lanes are active.
+
+Where the block's shape is known, every lane of every warp has its own threadIdx. Where it is not, but every warp lies
+in one row of the block, one warp stands for all: threadIdx.x = warp * w + lane with w unknown. Otherwise all that is
+known of a lane is what it shares with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from math import gcd, prod
+
+from checker.oracles.counts import Count, What, worst
+from checker.oracles.forms import Atoms, Form, Number, minus, plus, scaled, split
+from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name
+from logic.assertions import Context, P, X, opaque
+from logic.operators import COMPARISONS
+from logic.syntax import BOOL, FALSE, TRUE, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
+from logic.typing import Signature
+
+MAX_THREADS = 4096
+"""Blocks with more threads than this (CUDA allows 1024) are not enumerated."""
+
+Leaf = Var | Param | Tid
+
+
+@dataclass(slots=True)
+class Lane:
+    """A thread: its index in the block (None: unknown), its warp, and the values of locals found so far.
+
+    `warp` keys what reads return: lanes of one warp read together. None: no read is the same as another lane's.
+    """
+
+    tid: dict[str, Number | None]
+    warp: int | None
+    known: dict[str, Number | None] = field(default_factory=dict)
+
+
+def _solved(a: Expr, b: Expr) -> Iterator[tuple[Leaf, Expr]]:
+    """Ways to read a == b as leaf == expression, by undoing +, - and unary minus."""
+    match a:
+        case Var() | Param() | Tid():
+            yield a, b
+        case Op("+", (u, v)):
+            yield from _solved(u, Op("-", (b, v)))
+            yield from _solved(v, Op("-", (b, u)))
+        case Op("-", (u, v)):
+            yield from _solved(u, Op("+", (b, v)))
+            yield from _solved(v, Op("-", (u, b)))
+        case Op("neg", (u,)):
+            yield from _solved(u, Op("neg", (b,)))
+
+
+def _definitions(facts: Iterable[Expr], x: X) -> dict[str, list[Expr]]:
+    """Expressions that each leaf is equal to by the facts, without cycles."""
+    found: dict[str, list[Expr]] = {}
+    uses: dict[str, set[str]] = {}
+
+    def rank(leaf: Leaf) -> int:
+        match leaf:
+            case Var(name):
+                return int(name in x)
+            case Param():
+                return 2
+            case Tid():
+                return 3
+
+    def add(leaf: Leaf, e: Expr) -> bool:
+        name = leaf_name(leaf)
+        seen: set[str] = set()
+        todo = [leaf_name(t) for t in subterms(e) if isinstance(t, Var | Param | Tid)]
+        while todo:
+            other = todo.pop()
+            if other == name:
+                return False
+            if other not in seen:
+                seen.add(other)
+                todo.extend(uses.get(other, ()))
+        for old in found.get(name, ()):
+            if isinstance(old, Var):
+                add(old, e)
+        found.setdefault(name, []).append(e)
+        uses.setdefault(name, set()).update(seen)
+        return True
+
+    for fact in facts:
+        match fact:
+            case Var():
+                add(fact, TRUE)
+            case Op("!", (Var() as flag,)):
+                add(flag, FALSE)
+            case Op("==", (a, b)):
+                ways = sorted(
+                    (*_solved(a, b), *_solved(b, a)), key=lambda way: (leaf_name(way[0]) in found, rank(way[0]))
+                )
+                any(add(leaf, e) for leaf, e in ways)
+    return found
+
+
+class View:
+    """The lanes that {P; .; X} allows, in one launch. Every value it gives is one that P implies.
+
+    Raises KeyError and TypeProblem for names that the signature lacks.
+    """
+
+    def __init__(self, p: P, x: X, context: Context, sigma: Signature) -> None:
+        self.x = x
+        self.sigma = sigma
+        self.hardware = context.hardware
+        self.block_scope = context.scope == "block"
+        self.atoms = Atoms()
+        self._instead: dict[str, Number] = {}
+        facts = facts_of(p, context, sigma)
+        self._defs = _definitions(facts, x)
+        self.nowhere = _nowhere(None)
+        """What is known here is known of all lanes alike."""
+        self._learn(facts)
+        self.ranges = {name: self.atoms.sizes[number] for number, name in self._leaves()}
+        """Bounds of the uniform unknowns, by name."""
+        self._reduce_leaves(facts)
+        self.nowhere = _nowhere(None)
+        self._learn(facts)
+        self.dims = tuple(self.value(Param(f"blockDim.{axis}"), self.nowhere) for axis in "xyz")
+        sizes = [d for d in self.dims if isinstance(d, int)]
+        self.threads = prod(sizes) if len(sizes) == 3 else None
+        """The number of threads of the block, None where unknown."""
+        self.in_rows = self._in_rows()
+        self._facts = tuple(f for f in p if not opaque(f, sigma))
+        self.warps = [active for warp in self._shape() if (active := self._active(warp))]
+
+    # --- what P says of the uniform unknowns ----------------------------------------------------------------------
+
+    def _leaves(self) -> Iterator[tuple[int, str]]:
+        for number, key in enumerate(self.atoms.keys):
+            match key:
+                case ("leaf", str() as name):
+                    yield number, name
+
+    def _array(self, name: str) -> Array:
+        return self.sigma.arrays[name.partition("#")[0]]
+
+    def _learn(self, facts: Iterable[Expr]) -> None:
+        """Bounds of atoms, from comparisons that do not depend on the lane. Twice: bounds give further bounds."""
+        for op, (a, b) in [(f.op, f.args) for f in facts if isinstance(f, Op) and f.op in COMPARISONS] * 2:
+            u, v = self.value(a, self.nowhere), self.value(b, self.nowhere)
+            if u is None or v is None:
+                continue
+            if op in (">", ">=", "=="):
+                self.atoms.at_least(plus(minus(u, v), -int(op == ">")))
+            if op in ("<", "<=", "=="):
+                self.atoms.at_least(plus(minus(v, u), -int(op == "<")))
+
+    def _reduce_leaves(self, facts: Iterable[Expr]) -> None:
+        """Where P says that a leaf is k * q + r for some q, put that in its place: divisibility then shows."""
+        names = dict(self._leaves())
+        classes: dict[str, tuple[int, int]] = {}
+        for e, modulus, residue in (c for f in facts for c in _congruences(f)):
+            a, k, r = (self.value(t, self.nowhere) for t in (e, modulus, residue))
+            match a, k, r:
+                case Form(((((number,), c),)), d), int(), int() if number in names:
+                    _meet(classes, names[number], c, d - r, abs(k))
+        for name, (k, r) in classes.items():
+            low, high = self.ranges[name]
+            low, high = None if low is None else -((r - low) // k), None if high is None else (high - r) // k
+            self._instead[name] = plus(scaled(self.atoms.atom(("quotient", name), low, high), k), r)
+
+    # --- the shape of the block -----------------------------------------------------------------------------------
+
+    def _in_rows(self) -> bool:
+        """Whether every warp has threadIdx.x = warp * w + lane, and one threadIdx.y and threadIdx.z."""
+        x, y, z = self.dims
+        return (x is not None and split(x, self.hardware.warp)[1] == 0) or y == z == 1
+
+    def _shape(self) -> list[list[Lane]]:
+        size = self.hardware.warp
+        if self.threads is not None and self.threads <= MAX_THREADS:
+            x, y, z = (range(d) for d in self.dims if isinstance(d, int))
+            threads = [(i, j, k) for k, j, i in product(z, y, x)]
+            return [
+                [Lane({"x": i, "y": j, "z": k}, first // size) for i, j, k in threads[first : first + size]]
+                for first in range(0, len(threads), size)
+            ]
+        if not self.in_rows:
+            return [[_nowhere(0)] * size]
+        widest = None if self.dims[0] is None else self.atoms.bounds(self.dims[0])[1]
+        w = self.atoms.atom(("w",), 0, None if widest is None else (widest - 1) // size)
+        row: dict[str, Number | None] = {
+            axis: 0 if d == 1 else self.atoms.atom(("tid", axis), 0)
+            for axis, d in zip("yz", self.dims[1:], strict=True)
+        }
+        return [[Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]]
+
+    def _active(self, warp: list[Lane]) -> list[Lane]:
+        """The lanes at which no conjunct of P is false."""
+        for name in self.x & self._defs.keys():
+            here = {self._defined(name, lane) for lane in warp}
+            if len(here) == 1 and (value := here.pop()) is not None:
+                for lane in warp:
+                    lane.known[name] = value
+        return [lane for lane in warp if all(self.value(f, lane) != 0 for f in self._facts)]
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def value(self, e: Expr, lane: Lane) -> Number | None:
+        """What e is worth at a lane, booleans as 0 and 1; None where it may depend on the lane in an unknown way."""
+        match e:
+            case Const(value, type_):
+                literal = isinstance(value, str) or type_.kind == "base"
+                return self.atoms.atom(("const", type_.name, value)) if literal else int(value)
+            case Tid(axis):
+                known = lane.tid[axis]
+                return self._defined(f"tid.{axis}", lane) if known is None else known
+            case Var(name) | Param(name):
+                if name not in lane.known:
+                    lane.known[name] = self._leaf(e, lane)
+                return lane.known[name]
+            case Read(array, index):
+                i = self.value(index, lane)
+                if i is None or lane.warp is None:
+                    return None
+                boolean = self._array(array).elem == BOOL
+                return self.atoms.atom(("read", array, i, lane.warp), *((0, 1) if boolean else (None, None)))
+            case Op(op, args):
+                return self._operator(op, args, lane)
+
+    def _leaf(self, leaf: Var | Param, lane: Lane) -> Number | None:
+        shared = isinstance(leaf, Param) or leaf.name in self.x
+        if not shared:
+            return self._defined(leaf.name, lane)
+        if (value := self._defined(leaf.name, self.nowhere)) is not None:
+            return value
+        instead = self._instead.get(leaf.name)
+        return self.atoms.atom(("leaf", leaf.name)) if instead is None else instead
+
+    def _defined(self, name: str, lane: Lane) -> Number | None:
+        return next((v for e in self._defs.get(name, ()) if (v := self.value(e, lane)) is not None), None)
+
+    def _operator(self, op: str, args: tuple[Expr, ...], lane: Lane) -> Number | None:
+        first = self.value(args[0], lane)
+        match op:
+            case "&&" | "||" if isinstance(first, int):
+                return self.value(args[1], lane) if first == (op == "&&") else first
+            case "&&" | "||":
+                second = self.value(args[1], lane)
+                if isinstance(second, int):
+                    return first if second == (op == "&&") else second
+                return None if first is None or second is None else self.atoms.apply(op, (first, second))
+            case "?:":
+                if isinstance(first, int):
+                    return self.value(args[1] if first else args[2], lane)
+                yes, no = self.value(args[1], lane), self.value(args[2], lane)
+                if yes is not None and yes == no:
+                    return yes
+                return None if first is None or yes is None or no is None else self.atoms.atom((op, first, yes, no))
+        values = [first, *(self.value(a, lane) for a in args[1:])]
+        operands = tuple(v for v in values if v is not None)
+        if len(operands) < len(values):
+            return None
+        if is_function(op):
+            return self.atoms.atom((op, *operands), *((0, 1) if is_predicate(op) else (None, None)))
+        return self.atoms.apply(op, operands)
+
+    # --- what the oracles ask -------------------------------------------------------------------------------------
+
+    def uniform(self, e: Expr) -> bool:
+        """Whether e has one value over the active lanes of every warp (or of the block, at scope block)."""
+        if not self.block_scope:
+            return all(_agreed({self.value(e, lane) for lane in warp}) for warp in self.warps)
+        if self.threads is None or self.threads > MAX_THREADS:
+            return self.value(e, self.nowhere) is not None
+        return _agreed({self.value(e, lane) for warp in self.warps for lane in warp})
+
+    def count(self, what: What, array: str, index: Expr) -> Count:
+        """The most sectors, or words in one bank, that one warp can touch in A[index]."""
+        seen: set[tuple[frozenset[Number | None], int]] = set()
+        most = Count(1, "lanes", False)
+        for warp in self.warps:
+            values = [self.value(index, lane) for lane in warp]
+            pattern = frozenset(values), values.count(None)
+            if pattern in seen:
+                continue
+            seen.add(pattern)
+            each = [*(pattern[0] - {None}), *[None] * pattern[1]]
+            here = worst(what, each, self._array(array), self.hardware, self.atoms)
+            if here.n > most.n or (here.n == most.n and here.loose <= most.loose):
+                most = here
+        return most
+
+
+def _nowhere(warp: int | None) -> Lane:
+    return Lane({"x": None, "y": None, "z": None}, warp)
+
+
+def _agreed(values: set[Number | None]) -> bool:
+    return len(values) <= 1 and None not in values
+
+
+def _congruences(fact: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """(e, k, r) where the fact implies that k divides e - r."""
+    match fact:
+        case Op("==", (a, b)):
+            for u, v in ((a, b), (b, a)):
+                match u:
+                    case Op("%", (e, k)):
+                        yield e, k, v
+                    case Op("&", (e, Const(int() as mask, _))) | Op("&", (Const(int() as mask, _), e)):
+                        if mask > 0 and mask & (mask + 1) == 0:
+                            yield e, Const(mask + 1), v
+
+
+def _meet(classes: dict[str, tuple[int, int]], name: str, c: int, d: int, k: int) -> None:
+    """Take in that k divides c * leaf + d, together with what is known of the leaf's class (modulus, residue)."""
+    if k < 2:
+        return
+    old_k, old_r = classes.get(name, (1, 0))
+    # leaf = old_k * q + old_r: solve c * old_k * q = -(d + c * old_r) (mod k) for q
+    a, b = c * old_k, -(d + c * old_r)
+    g = gcd(a, k)
+    if b % g or k // g == 1:
+        return
+    q = b // g * pow(a // g, -1, k // g) % (k // g)
+    classes[name] = old_k * (k // g), old_r + old_k * q

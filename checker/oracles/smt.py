@@ -1,0 +1,435 @@
+"""Z3 as an oracle, over mathematical integers. A yes is the solver's word; a no counts once its model was checked.
+
+What integers cannot say (reads, base types, shifts by unknown counts) becomes uninterpreted functions: what is proved
+for every function holds for the real one. z3 is imported at the first query.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, reduce
+from importlib import import_module
+from itertools import permutations
+from math import lcm
+from typing import Any, Final
+
+from checker.oracles.counts import span_count
+from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaf_type, prepared, value_of
+from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
+from logic.operators import COMPARISONS, Value
+from logic.potentials import Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
+from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
+from logic.typing import Signature
+
+MAX_SHIFT: Final = 64
+MAX_SPAN: Final = 4096
+LOG_STEPS: Final = 12
+"""log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
+
+
+_COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@cache
+def _z3() -> Any:
+    return import_module("z3")
+
+
+@cache
+def engine() -> str:
+    """The engine's name for verdicts."""
+    return f"z3 {_z3().get_version_string()}"
+
+
+@dataclass
+class Encoding:
+    """Z3 terms for expressions of one thread or of two.
+
+    Thread 1 and 2 have leaves of their own (`x@1`) except the shared ones; thread 0 stands for itself.
+    `common_reads` says that both threads read the same values at the same indices.
+    """
+
+    sigma: Signature
+    shared: frozenset[str] = frozenset()
+    common_reads: bool = True
+    context: Any = field(default_factory=lambda: _z3().Context())
+    leaves: dict[str, Any] = field(default_factory=dict)
+    axioms: list[Any] = field(default_factory=list)
+    logs: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def integer(self, name: str) -> Any:
+        return _z3().Int(name, self.context)
+
+    def number(self, value: int) -> Any:
+        return _z3().IntVal(value, self.context)
+
+    def name(self, leaf: Leaf, thread: int) -> str:
+        own = leaf_name(leaf)
+        return own if thread == 0 or isinstance(leaf, Param) or own in self.shared else f"{own}@{thread}"
+
+    def leaf(self, leaf: Leaf, thread: int) -> Any:
+        name = self.name(leaf, thread)
+        if name not in self.leaves:
+            boolean = leaf_type(leaf, self.sigma) == BOOL
+            self.leaves[name] = _z3().Bool(name, self.context) if boolean else self.integer(name)
+        return self.leaves[name]
+
+    def function(self, name: str, args: Sequence[Any], boolean: bool = False) -> Any:
+        """An uninterpreted function of the arguments."""
+        z3 = _z3()
+        result = z3.BoolSort(self.context) if boolean else z3.IntSort(self.context)
+        sorts = "".join("b" if z3.is_bool(a) else "i" for a in args)
+        return z3.Function(f"{name}/{sorts}", *(a.sort() for a in args), result)(*args)
+
+    # --- expressions ----------------------------------------------------------------------------------------------
+
+    def term(self, e: Expr, thread: int = 0) -> Any:
+        """e, prepared, at a thread."""
+        match e:
+            case Const(value, type_):
+                if isinstance(value, str) or type_.kind == "base":
+                    return self.integer(f"const:{type_.name}:{value}")
+                return _z3().BoolVal(value, self.context) if type_ == BOOL else self.number(int(value))
+            case Var() | Param() | Tid():
+                return self.leaf(e, thread)
+            case Read(array, index):
+                boolean = self.sigma.arrays[array].elem == BOOL
+                name = f"read:{array}" if self.common_reads else f"read:{array}@{thread}"
+                return self.function(name, [self.term(index, thread)], boolean)
+            case Op(op, args):
+                terms = [self.term(a, thread) for a in args]
+                if is_function(op):
+                    return self.function(op, terms, is_predicate(op))
+                return self._operator(op, terms)
+
+    def _operator(self, op: str, args: list[Any]) -> Any:
+        z3 = _z3()
+        a, b = args[0], args[-1]
+        match op:
+            case "?:":
+                return z3.If(args[0], args[1], args[2])
+            case "neg":
+                return -a
+            case "~":
+                return -a - 1
+            case "abs":
+                return z3.If(a >= 0, a, -a)
+            case "!":
+                return z3.Not(a)
+            case "int":
+                return z3.If(a, self.number(1), self.number(0)) if z3.is_bool(a) else a
+            case "bool":
+                return a if z3.is_bool(a) else a != 0
+            case "+":
+                return a + b
+            case "-":
+                return a - b
+            case "*":
+                return a * b
+            case "/":
+                return self._quotient(a, b)
+            case "%":
+                return self._remainder(a, b)
+            case "min":
+                return z3.If(a <= b, a, b)
+            case "max":
+                return z3.If(a >= b, a, b)
+            case "&&":
+                return z3.And(a, b)
+            case "||":
+                return z3.Or(a, b)
+            case _ if op in COMPARISONS:
+                return _COMPARE[op](a, b)
+        return self._bits(op, a, b)
+
+    def _quotient(self, a: Any, b: Any) -> Any:
+        z3 = _z3()
+        k = _literal(b)
+        if k is None:
+            size = z3.If(a >= 0, a, -a) / z3.If(b >= 0, b, -b)
+            return z3.If(b == 0, 0, z3.If((a >= 0) == (b > 0), size, -size))
+        if k == 0:
+            return self.number(0)
+        toward_zero = z3.If(a >= 0, a / abs(k), -((-a) / abs(k)))
+        return toward_zero if k > 0 else -toward_zero
+
+    def _remainder(self, a: Any, b: Any) -> Any:
+        z3 = _z3()
+        k = _literal(b)
+        if k is None:
+            size = z3.If(b >= 0, b, -b)
+            return z3.If(b == 0, a, z3.If(a >= 0, a % size, -((-a) % size)))
+        if k == 0:
+            return a
+        return z3.If(a >= 0, a % abs(k), -((-a) % abs(k)))
+
+    def _bits(self, op: str, a: Any, b: Any) -> Any:
+        """Shifts, `&`, `|`, `^`: exact where a constant makes them arithmetic."""
+        k = _literal(b)
+        if op in ("<<", ">>"):
+            if k is None or k > MAX_SHIFT:
+                return self.function(op, [a, b])
+            if k < 0:
+                return self.number(0)
+            return a * (1 << k) if op == "<<" else a / (1 << k)
+        if k is None:
+            a, b, k = b, a, _literal(a)
+        if k is not None and k >= 0 and k & (k + 1) == 0:
+            low = a % (k + 1)
+            return {"&": low, "|": a - low + k, "^": a - low + (k - low)}[op]
+        result = self.function(op, [a, b])
+        if op == "&":
+            z3 = _z3()
+            for x in (a, b):
+                self.axioms.append(z3.Implies(x >= 0, z3.And(result >= 0, result <= x)))
+        return result
+
+    # --- potentials -----------------------------------------------------------------------------------------------
+
+    def scaled(self, p: Poly) -> tuple[Any, int]:
+        """(t, k) with t = k * p, an integer term, and k > 0."""
+        k = lcm(*(c.denominator for _, c in p.terms)) if p.terms else 1
+        products = [
+            reduce(operator.mul, [*([] if c * k == 1 and m else [self.number(int(c * k))]), *map(self._atom, m)])
+            for m, c in p.terms
+        ]
+        return reduce(operator.add, products) if products else self.number(0), k
+
+    def _atom(self, a: Atom) -> Any:
+        z3 = _z3()
+        if isinstance(a, Sym):
+            return self.leaf(a.leaf, 0)
+        inside, k = self.scaled(a.arg)
+        match a:
+            case Max0() if k == 1:
+                return z3.If(inside >= 0, inside, 0)
+            case Floor(_, divisor):
+                return inside / (k * divisor)
+            case Log2() if k == 1:
+                return self._log2(inside)
+        raise ValueError(f"{a} is not a base function over the integers")
+
+    def _log2(self, a: Any) -> Any:
+        z3 = _z3()
+        value = self.function("log2", [a])
+        if not any(a.eq(b) for b, _ in self.logs):
+            self.logs.append((a, value))
+            self.axioms += [value >= 0, z3.Implies(a <= 1, value == 0), z3.Implies(a >= 1, value <= a - 1)]
+            for step in range(1, LOG_STEPS + 1):
+                self.axioms.append((a >= 2**step) == (value >= step))
+        return value
+
+    def growth(self) -> list[Any]:
+        """How the logarithms met so far relate: monotone, and one more for twice the argument."""
+        z3 = _z3()
+        return [
+            axiom
+            for (a, u), (b, v) in permutations(self.logs, 2)
+            for axiom in (
+                z3.Implies(a <= b, u <= v),
+                z3.Implies(z3.And(a >= 1, b >= 2 * a), v >= u + 1),
+                z3.Implies(z3.And(a >= 1, b <= 2 * a + 1), v <= u + 1),
+            )
+        ]
+
+
+def _literal(t: Any) -> int | None:
+    z3 = _z3()
+    t = z3.simplify(t)
+    return int(t.as_long()) if z3.is_int_value(t) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the solver said of a conjunction (`unsat`, `sat`, `unknown`), with values for the leaves where `sat`."""
+
+    said: str
+    store: dict[str, Value]
+    text: str
+
+
+def _ask(encoding: Encoding, claims: Iterable[Any], limit: float) -> Answer:
+    z3 = _z3()
+    solver = z3.Solver(ctx=encoding.context)
+    solver.set("timeout", max(1, int(limit * 1000)))
+    solver.set("random_seed", 0)
+    solver.add(*claims, *encoding.axioms, *encoding.growth())
+    text = solver.to_smt2()
+    said = str(solver.check())
+    store: dict[str, Value] = {}
+    if said == "sat":
+        model = solver.model()
+        for name, leaf in encoding.leaves.items():
+            value = model.eval(leaf, model_completion=True)
+            store[name] = z3.is_true(value) if z3.is_bool(value) else value.as_long()
+    return Answer(said, store, text)
+
+
+Texts = list[str]
+
+
+def _decide(
+    encoding: Encoding,
+    claims: Callable[[], list[Any]],
+    real: Callable[[dict[str, Value]], bool],
+    limit: float,
+    texts: Texts,
+) -> Verdict:
+    """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly."""
+    z3 = _z3()
+    try:
+        answer = _ask(encoding, claims(), limit)
+    except (z3.Z3Exception, ValueError) as problem:
+        return Unknown(engine(), f"the solver failed: {problem}")
+    texts.append(answer.text)
+    if answer.said == "unsat":
+        return Proved(engine(), "the negation has no model")
+    if answer.said != "sat":
+        return Unknown(engine(), "the solver could not decide it in time")
+    try:
+        if real(answer.store):
+            return Refuted(engine(), {name: int(value) for name, value in sorted(answer.store.items())})
+    except KeyError:
+        pass
+    return Unknown(engine(), "the solver's model could not be confirmed")
+
+
+def entails(o: Entails, context: Context, sigma: Signature, limit: float, texts: Texts) -> Verdict:
+    """P |- goal, for one arbitrary thread; the goal is not opaque."""
+    facts = facts_of(o.p, context, sigma)
+    encoding = Encoding(sigma)
+
+    def claims() -> list[Any]:
+        return [*(encoding.term(f) for f in facts), _z3().Not(_z3().And(*(encoding.term(g) for g in o.goal)))]
+
+    def real(store: dict[str, Value]) -> bool:
+        return all(value_of(f, store) for f in facts) and not all(value_of(g, store) for g in o.goal)
+
+    return _decide(encoding, claims, real, limit, texts)
+
+
+def at_least(o: AtLeast, context: Context, sigma: Signature, limit: float, texts: Texts) -> Verdict:
+    """q >= r, for one arbitrary thread."""
+    facts = facts_of(o.p, context, sigma)
+    difference = o.q - o.r
+    encoding = Encoding(sigma)
+
+    def claims() -> list[Any]:
+        return [*(encoding.term(f) for f in facts), encoding.scaled(difference)[0] < 0]
+
+    def real(store: dict[str, Value]) -> bool:
+        values = {leaf: int(store[leaf_name(leaf)]) for leaf in leaves(difference)}
+        return all(value_of(f, store) for f in facts) and evaluate(difference, values) < Fraction(0)
+
+    return _decide(encoding, claims, real, limit, texts)
+
+
+# --- two threads -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two threads of one warp, or of one block: what is shared, and how the block is shaped."""
+
+    context: Context
+    sigma: Signature
+    p: P
+    x: X
+    in_rows: bool
+    one_warp: bool
+    """The block is known to be one warp."""
+
+    def same_warp(self) -> bool:
+        return self.context.scope == "warp" or self.one_warp
+
+
+def _linear(of: Callable[[Leaf], Any]) -> Any:
+    """A thread's number in its block: x fastest, then y, then z."""
+    x, y, z = (of(Tid(axis)) for axis in ("x", "y", "z"))
+    return x + of(Param("blockDim.x")) * (y + of(Param("blockDim.y")) * z)
+
+
+def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
+    """P and the launch for both threads, which are of one warp where `together`."""
+    facts = facts_of(pair.p, pair.context, pair.sigma)
+    claims = [encoding.term(f, t) for t in (1, 2) for f in facts]
+    if not together:
+        return claims
+    warp, size = encoding.integer("?warp"), pair.context.hardware.warp
+    for t in (1, 2):
+        lane = encoding.integer(f"?lane@{t}")
+        number = _linear(lambda leaf, t=t: encoding.leaf(leaf, t))  # type: ignore[misc]
+        claims += [lane >= 0, lane < size, number == size * warp + lane]
+        if pair.in_rows:
+            row = encoding.integer("?row")
+            claims.append(encoding.leaf(Tid("x"), t) == size * row + lane)
+    if pair.in_rows:
+        claims += [encoding.leaf(Tid(axis), 1) == encoding.leaf(Tid(axis), 2) for axis in ("y", "z")]
+    return claims
+
+
+def _really_two_threads(pair: Pair, encoding: Encoding, store: dict[str, Value]) -> list[dict[str, Value]] | None:
+    """The stores of the two threads where they satisfy P, the launch and the scope, checked exactly."""
+    facts = facts_of(pair.p, pair.context, pair.sigma)
+    needed = {t for f in facts for t in subterms(f) if isinstance(t, Var | Param | Tid)}
+    needed |= {Tid("x"), Tid("y"), Tid("z"), *(Param(f"blockDim.{axis}") for axis in "xyz")}
+    names = {leaf_name(leaf): leaf for leaf in needed}
+    base = {name.partition("@")[0] for name in store}
+    stores: list[dict[str, Value]] = []
+    for t in (1, 2):
+        one = {name: store[key] for name in base if (key := name if name in store else f"{name}@{t}") in store}
+        if names.keys() - one.keys() or not all(value_of(f, one) for f in facts):
+            return None
+        stores.append(one)
+    if pair.same_warp():
+        first, second = (
+            int(_linear(lambda leaf, s=s: int(s[leaf_name(leaf)]))) // pair.context.hardware.warp  # type: ignore[misc]
+            for s in stores
+        )
+        if first != second:
+            return None
+    return stores
+
+
+def uniform(o: Uniform, pair: Pair, limit: float, texts: Texts) -> Verdict:
+    """P; X |- e unif: two threads that differ on e do not exist."""
+    e, sigma = prepared(o.expr, pair.sigma)
+    encoding = Encoding(sigma, o.x, pair.same_warp())
+
+    def claims() -> list[Any]:
+        threads = _two_threads(pair, encoding, pair.same_warp())
+        return [*threads, encoding.term(e, 1) != encoding.term(e, 2)]
+
+    def real(store: dict[str, Value]) -> bool:
+        stores = _really_two_threads(pair, encoding, store)
+        return stores is not None and value_of(e, stores[0]) != value_of(e, stores[1])
+
+    return _decide(encoding, claims, real, limit, texts)
+
+
+def at_most(o: AtMost, pair: Pair, limit: float, texts: Texts) -> Verdict:
+    """A count by the span of the indices: as many units as that many neighbouring elements can touch."""
+    array, hardware = pair.sigma.arrays[o.array], pair.context.hardware
+    span = bisect_right(range(MAX_SPAN), o.n, key=lambda d: span_count(o.what, array, hardware, d)) - 1
+    if span < 0:
+        return Unknown(engine(), "one element may touch more")
+    index, sigma = prepared(o.index, pair.sigma)
+    encoding = Encoding(sigma, o.x)
+
+    def claims() -> list[Any]:
+        threads = _two_threads(pair, encoding, True)
+        return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
+
+    verdict = _decide(encoding, claims, lambda _: False, limit, texts)
+    return Unknown(engine(), f"indices may be more than {span} apart") if isinstance(verdict, Unknown) else verdict

@@ -1,0 +1,101 @@
+"""Expressions made ready for the oracles, and their exact values.
+
+A read that occurs twice is two reads (another warp may write in between, section 5), and what happens on base types is
+opaque: `prepared` writes both into the expression itself, so that no oracle has to remember either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from logic.assertions import FRESH, Context, fresh_type, launch_facts, opaque
+from logic.operators import COMPARISONS, Value, denote
+from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, subterms
+from logic.typing import Signature, type_of
+
+
+def leaf_name(leaf: Var | Param | Tid) -> str:
+    """The name of a leaf in stores and witnesses; no local, parameter or tid shares one with another."""
+    return f"tid.{leaf.axis}" if isinstance(leaf, Tid) else leaf.name
+
+
+def leaf_type(leaf: Var | Param | Tid, sigma: Signature) -> Type:
+    """The type of a leaf. Raises TypeProblem for an undeclared one that is not universally quantified."""
+    if isinstance(leaf, Var) and leaf.name.startswith(FRESH):
+        return fresh_type(leaf.name)
+    return type_of(leaf, sigma)
+
+
+def with_fresh(sigma: Signature, exprs: Iterable[Expr]) -> Signature:
+    """sigma, with the types of the universally quantified values that occur in the expressions."""
+    fresh = {
+        t.name: fresh_type(t.name)
+        for e in exprs
+        for t in subterms(e)
+        if isinstance(t, Var) and t.name.startswith(FRESH)
+    }
+    return replace(sigma, locals={**sigma.locals, **fresh}) if fresh else sigma
+
+
+def prepared(e: Expr, sigma: Signature) -> tuple[Expr, Signature]:
+    """e with its k-th read of A renamed to a read of `A#k`, and operators on base types renamed to `call:OP`.
+
+    So two occurrences of a read never look alike, and every operator that is still called by its own name works on
+    integers and booleans. The signature that comes back knows the arrays `A#k`.
+    """
+    arrays: dict[str, Array] = dict(sigma.arrays)
+    count = 0
+
+    def walk(t: Expr) -> Expr:
+        nonlocal count
+        match t:
+            case Read(array, index):
+                inner = walk(index)
+                count += 1
+                name = f"{array}#{count}"
+                arrays[name] = sigma.arrays[array]
+                return Read(name, inner)
+            case Op(op, args):
+                plain = op == "?:" or op.startswith(("call:", "as:"))
+                base = not plain and any(type_of(a, sigma).kind == "base" for a in args)
+                return Op(f"call:{op}" if base else op, tuple(walk(a) for a in args))
+        return t
+
+    walked = walk(e) if opaque(e, sigma) else e
+    return walked, replace(sigma, arrays=arrays)
+
+
+def is_function(op: str) -> bool:
+    """Whether an operator of a prepared expression is an uninterpreted function of its operands."""
+    return op.startswith(("call:", "as:"))
+
+
+def is_predicate(op: str) -> bool:
+    """Whether an uninterpreted operator of a prepared expression returns a boolean."""
+    return op.startswith("call:") and (op[5:] in COMPARISONS or op[5:] in ("bool", "!"))
+
+
+def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Expr, ...]:
+    """P and what holds of every thread of the launch, without what P cannot speak of."""
+    return tuple(f for f in (*p, *launch_facts(context.launch, context.hardware)) if not opaque(f, sigma))
+
+
+def value_of(e: Expr, store: Mapping[str, Value]) -> Value:
+    """The exact value of e. Raises KeyError for a leaf without a value, a read or an opaque operator."""
+    match e:
+        case Const(value, type_):
+            if isinstance(value, str):
+                raise KeyError(value)
+            return bool(value) if type_ == BOOL else value
+        case Var() | Param() | Tid():
+            return store[leaf_name(e)]
+        case Op("<<", (a, b)):
+            count = int(value_of(b, store))
+            if count > 4096:
+                raise KeyError("a shift too far to carry out")
+            return denote("<<", (value_of(a, store), count))
+        case Op(op, args):
+            return denote(op, tuple(value_of(a, store) for a in args))
+        case Read(array, _):
+            raise KeyError(array)

@@ -1,0 +1,154 @@
+"""Calls: the functions of CUDA become operators, those with a body are inlined.
+
+An inlined function costs the assignment of its arguments to fresh variables and what its body costs; where it returns
+from the middle, also a variable for the result and the guards of `semantics.cuda.statements`. A call that writes arrays
+or synchronises has to be the whole right side of its statement, since C leaves its order to the rest open.
+"""
+
+from __future__ import annotations
+
+from logic.syntax import TRUE, Assign, Const, Expr, Op, Sync, Var, Write, statements
+from semantics.cuda.clang import Node
+from semantics.cuda.convert import convert
+from semantics.cuda.ctype import scalar
+from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.expressions import address, expr, place
+from semantics.cuda.places import evaluated, frozen, load, store
+from semantics.cuda.scan import count_changes
+from semantics.cuda.shim import ATOMICS, FENCES, OPERATORS, TO_INT, in_shim
+from semantics.cuda.state import Frame, State, Use
+from semantics.cuda.statements import bind_pointer, block, jumps
+
+
+def call(st: State, node: Node, use: Use) -> Expr | None:
+    """The value of a call, None where it has none; what it does is emitted."""
+    callee = node.referenced
+    if callee is not None and (callee.kind == "CONSTRUCTOR" or callee.name == "operator="):
+        raise unsupported("copying a whole structure", node.loc, "Use its fields one by one.")
+    if callee is None or callee.kind not in ("FUNCTION_DECL", "CXX_METHOD"):
+        raise unsupported(f"this call of '{node.name}'" if node.name else "this call", node.loc)
+    if callee.kind == "CXX_METHOD":
+        raise unsupported(f"the method '{callee.name}'", node.loc, "Write it as a device function.")
+    definition = callee.definition
+    if definition is not None:
+        return _inline(st, node, definition, use)
+    if not in_shim(callee):
+        raise CudaError(f"the function '{callee.name}' has no body in this file", node.loc, "Include its definition.")
+    return _builtin(st, node, callee, use)
+
+
+def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
+    name, args = callee.name, node.arguments
+    if name == "__syncthreads":
+        if use != "statement":
+            raise unsupported("'__syncthreads()' inside an expression", node.loc)
+        st.emit(Sync(node.loc))
+        return None
+    if name in FENCES:
+        st.note("memory fences and __syncwarp cost nothing and order nothing")
+        return None
+    if name in ATOMICS and use == "statement":
+        _atomic(st, node, name)
+        return None
+    if name == "__ldg":
+        return load(st, address(st, args[0]).plus(node.type.size, Const(0)), node.type, node.loc)
+    if name in ("isnan", "isnanf"):
+        x = expr(st, args[0])
+        return Op("!=", (x, x), node.loc)
+    if name in TO_INT:
+        x = expr(st, args[0])
+        return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
+    if name in OPERATORS:
+        return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+    result = scalar(callee.result)
+    if result is None or result.kind != "base" or not args:
+        raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
+    first = convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
+    return Op(f"call:{name}", (first, *(expr(st, a) for a in args[1:])), node.loc)
+
+
+_ADVICE = {
+    "printf": "Take it out.",
+    "assert": "Define it away: -D 'assert(e)='.",
+    **dict.fromkeys(ATOMICS, "Its result can't be used: write it as a statement of its own."),
+}
+
+
+def _atomic(st: State, node: Node, name: str) -> None:
+    target, value = node.arguments
+    t = node.type
+    where = evaluated(st, address(st, target).plus(t.size, Const(0)))
+    v = expr(st, value)
+    if ATOMICS[name]:
+        v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)
+    store(st, where, v, t, node.loc)
+    st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
+
+
+def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
+    if callee.identity in st.calls:
+        raise unsupported(f"the recursive function '{callee.name}'", node.loc)
+    body = callee.children[-1]
+    if body.kind != "COMPOUND_STMT":
+        raise unsupported(f"the function '{callee.name}'", node.loc)
+    count_changes(body, st.changed)
+    with st.captured() as stmts:
+        by_reference = _bind(st, node, callee)
+        st.calls.append(callee.identity)
+        st.frames.append(Frame(callee.name))
+        value = _body(st, callee, body, use)
+        st.frames.pop()
+        st.calls.pop()
+    outer = by_reference or any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
+    if outer and use == "part":
+        raise unsupported(
+            f"a call of '{callee.name}', which has effects, inside an expression",
+            node.loc,
+            "Assign its result to a variable first.",
+        )
+    st.emit(*stmts)
+    return value
+
+
+def _bind(st: State, node: Node, callee: Node) -> bool:
+    """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller."""
+    by_reference = False
+    if len(callee.arguments) != len(node.arguments):
+        raise unsupported(f"the variadic function '{callee.name}'", node.loc)
+    for parameter, argument in zip(callee.arguments, node.arguments, strict=True):
+        t, type_ = parameter.type, scalar(parameter.type)
+        if t.kind == "pointer":
+            bind_pointer(st, parameter, address(st, argument), argument.loc)
+        elif t.kind == "reference" and not (t.inner and t.inner.const):
+            by_reference = True
+            st.bindings[parameter.identity] = frozen(st, place(st, argument), parameter.name)
+        elif type_ is not None:
+            value = convert(expr(st, argument), argument.type, t.inner or t, argument.loc)
+            local = st.declare(parameter.name, type_, parameter.loc, settled=not st.changed[parameter.identity])
+            st.emit(Assign(local.name, value, argument.loc))
+            st.bindings[parameter.identity] = local
+        else:
+            raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
+    return by_reference
+
+
+def _body(st: State, callee: Node, body: Node, use: Use) -> Expr | None:
+    """Emit the body of a function; the value it returns."""
+    t = callee.result
+    if t.kind in ("pointer", "reference", "record"):
+        raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a scalar.")
+    last = body.children[-1] if body.children else None
+    if last is not None and last.kind == "RETURN_STMT" and last.children:
+        before = body.children[:-1]
+        if not any("return" in jumps(n) for n in before):
+            block(st, before, frozenset())
+            return expr(st, last.children[0], "part" if use == "part" else "whole")
+    type_ = scalar(t)
+    result = st.declare(f"{callee.name}_result", type_, callee.loc) if type_ else None
+    st.frame.result = result
+    with st.captured() as stmts:
+        block(st, body.children, frozenset({"return"}))
+    if st.frame.live:
+        st.emit(Assign(st.frame.live, TRUE, callee.loc))
+    st.emit(*stmts)
+    return Var(result.name, callee.loc) if result else None

@@ -1,0 +1,369 @@
+"""The only module that talks to libclang (PyPI `libclang` 18.1.1): a typed, read-only view of its syntax tree.
+
+cindex does not bind the operator kinds, `clang_Cursor_Evaluate` and the initialiser of a variable, so they are declared
+here. Columns of libclang are byte columns; `Loc`s count characters.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from logic.source import Loc
+from semantics.cuda.ctype import CType
+
+KEEP_GOING_WITH_RECORD: Final = 0x201
+_ERROR: Final = 3
+_EVAL_INT: Final = 1
+_EVAL_FLOAT: Final = 2
+_UNARY: Final = {
+    1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!",
+}  # fmt: skip
+_BINARY: Final = {
+    3: "*", 4: "/", 5: "%", 6: "+", 7: "-", 8: "<<", 9: ">>", 11: "<", 12: ">", 13: "<=", 14: ">=", 15: "==", 16: "!=",
+    17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=", 26: "+=", 27: "-=", 28: "<<=",
+    29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
+}  # fmt: skip
+
+
+class ClangFailed(Exception):
+    """libclang gave no syntax tree at all."""
+
+
+@functools.cache
+def _cindex() -> Any:
+    """The binding with the functions that it lacks; imported on first use."""
+    import clang.cindex as cindex
+
+    lib = cindex.conf.lib
+    for name, result in (
+        ("clang_getCursorBinaryOperatorKind", ctypes.c_int),
+        ("clang_getCursorUnaryOperatorKind", ctypes.c_int),
+        ("clang_Cursor_Evaluate", ctypes.c_void_p),
+        ("clang_Cursor_getVarDeclInitializer", cindex.Cursor),
+    ):
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [cindex.Cursor], result
+    lib.clang_Cursor_getVarDeclInitializer.errcheck = cindex.Cursor.from_cursor_result
+    for name, result in (
+        ("clang_EvalResult_getKind", ctypes.c_int),
+        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
+        ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong),
+        ("clang_EvalResult_isUnsignedInt", ctypes.c_uint),
+        ("clang_EvalResult_getAsDouble", ctypes.c_double),
+        ("clang_EvalResult_dispose", None),
+    ):
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [ctypes.c_void_p], result
+    return cindex
+
+
+@functools.cache
+def _names(enumeration: str) -> dict[int, str]:
+    """The names of libclang's cursor or type kinds by number."""
+    kinds = getattr(_cindex(), enumeration)
+    known = ((name, kind) for name, kind in vars(kinds).items() if isinstance(kind, kinds))
+    return {kind.value: name for name, kind in known}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """An error that clang reported; `offset` is its byte offset in its file."""
+
+    message: str
+    loc: Loc | None
+    offset: int
+
+
+class Source:
+    """A file's bytes, for turning byte columns into character columns."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._ascii = data.isascii()
+        self._starts = [0, *(m.end() for m in re.finditer(rb"\r\n|\n|\r", data))]
+        try:
+            data.decode()
+            self._encoding = "utf-8"
+        except UnicodeDecodeError:
+            self._encoding = "latin-1"
+
+    def column(self, line: int, column: int) -> int:
+        """The character column of a byte column; both count from 1."""
+        if self._ascii or not 1 <= line <= len(self._starts):
+            return column
+        start = self._starts[line - 1]
+        return len(self.data[start : start + column - 1].decode(self._encoding, "replace")) + 1
+
+
+class Unit:
+    """A parsed translation unit. `path` is the name the user gave, which every Loc repeats."""
+
+    def __init__(self, path: str, data: bytes, args: Sequence[str]) -> None:
+        cindex = _cindex()
+        self._cindex = cindex
+        self._lib = cindex.conf.lib
+        self.path = path
+        self._name = f"./{path}" if path.startswith("-") else path
+        self._sources = {path: Source(data)}
+        self._files: dict[int, str] = {}
+        self._decls: dict[int, list[tuple[Any, int]]] = {}
+        self._types: dict[tuple[int, int | None], CType] = {}
+        self._count = 0
+        try:
+            self._tu = cindex.Index.create().parse(self._name, list(args), [(self._name, data)], KEEP_GOING_WITH_RECORD)
+        except cindex.TranslationUnitLoadError as e:
+            raise ClangFailed(str(e)) from e
+
+    @property
+    def data(self) -> bytes:
+        return self._sources[self.path].data
+
+    def root(self) -> Node:
+        return Node(self, self._tu.cursor)
+
+    def errors(self) -> list[Diagnostic]:
+        """The errors, in clang's order."""
+        found = []
+        for d in self._tu.diagnostics:
+            if d.severity >= _ERROR:
+                loc, offset = self.place(d.location)
+                found.append(Diagnostic(d.spelling, loc, offset))
+        return found
+
+    def place(self, location: Any) -> tuple[Loc | None, int]:
+        """A libclang location (where a macro is used, not where it is defined) and its byte offset."""
+        file = self._cindex.c_object_p()
+        line, column, offset = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+        self._lib.clang_getInstantiationLocation(
+            location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset)
+        )
+        address = ctypes.cast(file, ctypes.c_void_p).value
+        if not address:
+            return None, 0
+        name = self._files.get(address)
+        if name is None:
+            found = location.file.name
+            name = self._files[address] = self.path if found == self._name else found
+        return Loc(name, line.value, self._source(name).column(line.value, column.value)), offset.value
+
+    def _source(self, name: str) -> Source:
+        if name not in self._sources:
+            try:
+                self._sources[name] = Source(Path(name).read_bytes())
+            except OSError:
+                self._sources[name] = Source(b"")
+        return self._sources[name]
+
+    def identity(self, cursor: Any) -> int:
+        """A number that two cursors share exactly when they are the same declaration."""
+        bucket = self._decls.setdefault(cursor.hash, [])
+        for known, number in bucket:
+            if known == cursor:
+                return number
+        self._count += 1
+        bucket.append((cursor, self._count))
+        return self._count
+
+    def ctype(self, ty: Any) -> CType:
+        """A libclang type as data. One type is one pointer of clang's, qualifiers included."""
+        key = (ty._kind_id, ty.data[0])
+        known = self._types.get(key)
+        if known is None:
+            known = self._types[key] = self._ctype(ty.get_canonical())
+        return known
+
+    def _ctype(self, t: Any) -> CType:
+        kind = _names("TypeKind").get(t._kind_id, "")
+        const = t.is_const_qualified()
+        if kind in _POINTERS:
+            inner = self.ctype(t.get_pointee())
+            return CType(_POINTERS[kind], t.spelling, 8, inner=inner, const=const)
+        size = max(0, t.get_size())
+        if kind in _ARRAYS:
+            count = t.element_count if kind == "CONSTANTARRAY" else None
+            return CType("array", t.spelling, size, inner=self.ctype(t.element_type), count=count)
+        if kind in _INTEGERS:
+            return CType("int", _plain(t), size, signed=kind in _SIGNED, const=const)
+        if kind == "ENUM":
+            return CType("int", _plain(t), size, const=const)
+        if kind == "BOOL":
+            return CType("bool", "bool", size, signed=False, const=const)
+        if kind in _FLOATS:
+            return CType("base", _plain(t), size, const=const)
+        if kind in ("RECORD", "ELABORATED"):
+            return CType("record", _plain(t), size, const=const)
+        return CType("void" if kind == "VOID" else "other", _plain(t), size, const=const)
+
+
+def _plain(t: Any) -> str:
+    return re.sub(r"\b(const|volatile|struct)\s+", "", str(t.spelling)).strip()
+
+
+_POINTERS: Final[dict[str, Any]] = {
+    "POINTER": "pointer", "LVALUEREFERENCE": "reference", "RVALUEREFERENCE": "reference",
+}  # fmt: skip
+_ARRAYS: Final = ("CONSTANTARRAY", "INCOMPLETEARRAY", "VARIABLEARRAY", "DEPENDENTSIZEDARRAY")
+_SIGNED: Final = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128", "WCHAR")
+_INTEGERS: Final = (*_SIGNED, "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16", "CHAR32")
+_FLOATS: Final = ("FLOAT", "DOUBLE", "LONGDOUBLE", "HALF", "FLOAT128", "FLOAT16")
+
+
+class Node:
+    """A cursor: one node of the syntax tree. `kind` is libclang's name of its kind, such as FOR_STMT."""
+
+    __slots__ = ("_children", "_cursor", "_type", "kind", "unit")
+
+    def __init__(self, unit: Unit, cursor: Any) -> None:
+        self.unit = unit
+        self._cursor = cursor
+        self.kind: str = _names("CursorKind").get(cursor._kind_id, "UNKNOWN")
+        self._children: tuple[Node, ...] | None = None
+        self._type: CType | None = None
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        if self._children is None:
+            self._children = tuple(Node(self.unit, c) for c in self._cursor.get_children())
+        return self._children
+
+    @property
+    def arguments(self) -> tuple[Node, ...]:
+        """The arguments of a call, or the parameters of a function."""
+        return tuple(Node(self.unit, c) for c in self._cursor.get_arguments() if c is not None)
+
+    @property
+    def name(self) -> str:
+        return str(self._cursor.spelling)
+
+    @property
+    def type(self) -> CType:
+        if self._type is None:
+            self._type = self.unit.ctype(self._cursor.type)
+        return self._type
+
+    @property
+    def array_kinds(self) -> tuple[str, ...]:
+        """libclang's kinds of an array type, from the outermost: VARIABLEARRAY for a length that is no constant."""
+        kinds: list[str] = []
+        t = self._cursor.type.get_canonical()
+        while (kind := _names("TypeKind").get(t._kind_id, "")) in _ARRAYS:
+            kinds.append(kind)
+            t = t.element_type
+        return tuple(kinds)
+
+    @property
+    def loc(self) -> Loc | None:
+        """Where the node begins."""
+        cursor = self._cursor
+        return self.unit.place(cursor.extent.start if self.kind == "MEMBER_REF_EXPR" else cursor.location)[0]
+
+    @property
+    def span(self) -> tuple[str, int, int]:
+        """The file and the byte offsets of the node's first byte and of the first one after it."""
+        extent = self._cursor.extent
+        loc, start = self.unit.place(extent.start)
+        return (loc.file if loc else "", start, self.unit.place(extent.end)[1])
+
+    @property
+    def offset(self) -> int:
+        """The byte offset of what the node is called by: of a declaration, its name."""
+        return self.unit.place(self._cursor.location)[1]
+
+    @property
+    def result(self) -> CType:
+        """What a function returns."""
+        return self.unit.ctype(self._cursor.result_type)
+
+    @property
+    def operator(self) -> str:
+        """The operator of a unary or binary operator node as it is written; `x++` and `++x` tell the two apart."""
+        lib = self.unit._lib
+        if self.kind == "UNARY_OPERATOR":
+            return _UNARY.get(lib.clang_getCursorUnaryOperatorKind(self._cursor), "?")
+        return _BINARY.get(lib.clang_getCursorBinaryOperatorKind(self._cursor), "?")
+
+    @property
+    def identity(self) -> int:
+        """The number of this declaration."""
+        return self.unit.identity(self._cursor.canonical)
+
+    @property
+    def referenced(self) -> Node | None:
+        """The declaration that this node mentions."""
+        found = self._cursor.referenced
+        return Node(self.unit, found) if found is not None else None
+
+    @property
+    def definition(self) -> Node | None:
+        """The definition of this declaration, None where there is none in the unit."""
+        found = self._cursor.get_definition()
+        return Node(self.unit, found) if found is not None else None
+
+    @property
+    def parent(self) -> Node | None:
+        """The scope that declares this node."""
+        found = self._cursor.semantic_parent
+        return Node(self.unit, found) if found is not None else None
+
+    @property
+    def initialiser(self) -> Node | None:
+        """The initialiser of a variable."""
+        found = self.unit._lib.clang_Cursor_getVarDeclInitializer(self._cursor)
+        return Node(self.unit, found) if found is not None else None
+
+    @property
+    def is_definition(self) -> bool:
+        return bool(self._cursor.is_definition())
+
+    @property
+    def storage(self) -> str:
+        """The storage class of a variable: NONE, STATIC, EXTERN, ..."""
+        return str(self._cursor.storage_class.name)
+
+    @property
+    def is_bitfield(self) -> bool:
+        return bool(self._cursor.is_bitfield())
+
+    @property
+    def field_offset(self) -> int:
+        """The byte offset of a field in its structure."""
+        return int(self._cursor.get_field_offsetof()) // 8
+
+    def evaluate(self) -> int | float | None:
+        """The value that clang folds this expression to, None where it does not.
+
+        clang also folds expressions with side effects (`(i++, 3)`): ask only where those are dealt with.
+        """
+        lib = self.unit._lib
+        result = lib.clang_Cursor_Evaluate(self._cursor)
+        if not result:
+            return None
+        try:
+            match lib.clang_EvalResult_getKind(result):
+                case kind if kind == _EVAL_INT and lib.clang_EvalResult_isUnsignedInt(result):
+                    return int(lib.clang_EvalResult_getAsUnsigned(result))
+                case kind if kind == _EVAL_INT:
+                    return int(lib.clang_EvalResult_getAsLongLong(result))
+                case kind if kind == _EVAL_FLOAT:
+                    return float(lib.clang_EvalResult_getAsDouble(result))
+            return None
+        finally:
+            lib.clang_EvalResult_dispose(result)
+
+    def tokens(self) -> list[tuple[str, int]]:
+        """The tokens of the node as written, with their byte offsets."""
+        return [(t.spelling, self.unit.place(t.location)[1]) for t in self._cursor.get_tokens()]
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, in source order. Works on any depth."""
+        stack = [self]
+        while stack:
+            here = stack.pop()
+            yield here
+            stack.extend(reversed(here.children))

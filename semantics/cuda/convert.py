@@ -1,0 +1,90 @@
+"""C conversions: to bool, to narrower integers, between integers and floating types.
+
+Conversions to 8 and 16 bits wrap around exactly, as masks: the other integer types are taken as mathematical integers
+(that nothing overflows is an assumption of every report, not of this module).
+"""
+
+from __future__ import annotations
+
+from logic.source import Loc
+from logic.syntax import BOOL, DOUBLE, FALSE, FLOAT, INT, TRUE, Const, Expr, Op, Type
+from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.errors import unsupported
+
+
+def zero(t: Type, loc: Loc | None) -> Const:
+    return literal(0, t, loc)
+
+
+def literal(value: int, t: Type, loc: Loc | None) -> Const:
+    """An integer as a literal of a type."""
+    if t == BOOL:
+        return TRUE if value else FALSE
+    if t == INT:
+        return Const(value, INT, loc)
+    return Const(f"{value}.0f" if t == FLOAT else f"{value}.0", t, loc)
+
+
+def truth(e: Expr, t: Type) -> Expr:
+    """e != 0"""
+    if t == BOOL:
+        return e
+    match e:
+        case Const(int(value)) if t == INT:
+            return literal(int(value != 0), BOOL, e.loc)
+        case Op("int", (b,)):
+            return b
+    return Op("!=", (e, zero(t, e.loc)), e.loc)
+
+
+def _fits(a: CType, b: CType) -> bool:
+    """Whether every value of integer type a is one of integer type b."""
+    if b.signed:
+        return a.size < b.size or (a.size == b.size and a.signed)
+    return not a.signed and a.size <= b.size
+
+
+def wrapped(e: Expr, t: CType) -> Expr:
+    """e modulo 2^bits in an integer type of 8 or 16 bits."""
+    full = 1 << 8 * t.size
+    half = full // 2 if t.signed else 0
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return Const((e.value + half) % full - half, INT, e.loc)
+    shifted = Op("+", (e, Const(half)), e.loc) if half else e
+    masked = Op("&", (shifted, Const(full - 1)), e.loc)
+    return Op("-", (masked, Const(half)), e.loc) if half else masked
+
+
+def narrowed(e: Expr, a: CType, b: CType) -> Expr:
+    """An integer of C type a as one of C type b."""
+    return e if b.kind != "int" or b.size > 2 or a.kind == "bool" or _fits(a, b) else wrapped(e, b)
+
+
+def convert(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
+    """The value e of C type a as one of C type b."""
+    source, target = scalar(a), scalar(b)
+    if source is None or target is None:
+        raise unsupported(f"converting '{a.name}' to '{b.name}'", loc)
+    if source == target:
+        return narrowed(e, a, b) if source == INT else e
+    if target == BOOL:
+        return truth(e, source)
+    if target == INT:
+        if isinstance(e, Const) and source == BOOL:
+            return Const(int(bool(e.value)), INT, loc)
+        return Op("int", (e,), loc)
+    if isinstance(e, Const) and source in (INT, BOOL) and target in (FLOAT, DOUBLE):
+        return literal(int(e.value), target, loc)
+    return Op(f"as:{target.name}", (e,), loc)
+
+
+def common(a: CType, b: CType) -> CType:
+    """The type in which C computes an operation on values of these types."""
+    for name in ("double", "float"):
+        for t in (a, b):
+            if t.kind == "base" and t.name == name:
+                return t
+    for t in (a, b):
+        if t.kind == "base":
+            return t
+    return max((CType("int", "int", 4), a, b), key=lambda t: t.size)

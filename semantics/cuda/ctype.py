@@ -1,0 +1,51 @@
+"""C types, as far as layout and meaning go: what libclang says about a type, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from logic.syntax import BOOL, DOUBLE, FLOAT, INT, Type
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """A canonical C type. `size` is in bytes (0 where incomplete); `inner` is what a pointer, reference or array holds.
+
+    `count` is the length of an array type, None where the type does not say. Enumerations are `int`; `base` are the
+    floating types; `other` is everything that miniCUDA has no use for.
+    """
+
+    kind: Literal["int", "bool", "base", "record", "void", "pointer", "reference", "array", "other"]
+    name: str
+    size: int = 0
+    signed: bool = True
+    inner: CType | None = None
+    count: int | None = None
+    const: bool = False
+
+
+def scalar(t: CType) -> Type | None:
+    """The miniCUDA type of a value of this C type, None for what is no scalar. Every integer type is `int`."""
+    match t.kind:
+        case "int":
+            return INT
+        case "bool":
+            return BOOL
+        case "base":
+            return {"float": FLOAT, "double": DOUBLE}.get(t.name, Type("base", t.name, t.size))
+        case "reference":
+            return scalar(t.inner) if t.inner else None
+    return None
+
+
+def innermost(t: CType) -> CType:
+    """The element type of an array of arrays of ...; t itself if it is no array."""
+    while t.kind == "array" and t.inner:
+        t = t.inner
+    return t
+
+
+def compatible(a: CType, b: CType) -> bool:
+    """Whether a pointer to one may be read as a pointer to the other without changing layout or meaning."""
+    return a.kind == b.kind and a.size == b.size and (a.kind in ("int", "bool", "void") or a.name == b.name)

@@ -1,0 +1,623 @@
+"""C expressions to miniCUDA expressions.
+
+What a construct costs follows from the expression it becomes (M.op an operator, M.gread an array read, ...):
+
+- constant expressions of integer type (macros, enumerations, sizeof, template arguments) are one literal;
+- `c ? a : b`, `&&`, `||` are operators that evaluate everything while their right sides read no array and change
+  nothing, else they become an `if` around the assignment of a temporary variable (M.if, M.vwrite, perhaps M.div);
+- an assignment or `x++` inside an expression is done in a statement before it. C leaves the order of such an effect and
+  other uses of x open (undefined behaviour) except over `&&`, `||`, `?:`, the comma and calls, which are handled;
+- conversions that C makes silently are operators, except those of literals; a conversion of an int to a 32-bit or
+  64-bit integer type is none;
+- the index of `A[e] += v` is evaluated once, into a variable, where it reads an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from logic.operators import COMPARISONS
+from logic.source import Loc
+from logic.syntax import (
+    BOOL,
+    INT,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Param,
+    Skip,
+    Stmt,
+    Tid,
+    Var,
+    reads_array,
+    seq,
+)
+from semantics.cuda.clang import Node
+from semantics.cuda.convert import common, convert, literal
+from semantics.cuda.ctype import CType, compatible, scalar
+from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.places import evaluated, index, load, member, outside, store
+from semantics.cuda.shim import INDICES, in_shim
+from semantics.cuda.state import Address, Local, Moving, Place, State, Use, is_plain, pointee_size
+
+CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
+_LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_UNARY_EXPR")
+_STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
+
+
+def operand(node: Node) -> Node | None:
+    """What a cast or a pair of parentheses holds."""
+    inner = [c for c in node.children if not c.kind.endswith("_REF")]
+    return inner[-1] if inner else None
+
+
+def bare(node: Node) -> Node:
+    """The node inside parentheses and conversions that change nothing."""
+    while node.kind in ("PAREN_EXPR", *CASTS):
+        inner = operand(node)
+        if inner is None or _shape(inner.type) != _shape(node.type):
+            return node
+        node = inner
+    return node
+
+
+def _shape(t: CType) -> tuple[str, int, bool]:
+    return t.kind, t.size, t.signed
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def expr(st: State, node: Node, use: Use = "part") -> Expr:
+    """The value of a scalar expression; effects inside it are emitted first."""
+    while node.kind == "PAREN_EXPR" and node.children:
+        node = node.children[-1]
+    if node.kind in CASTS:
+        return _cast(st, node, use)
+    if node.kind == "CALL_EXPR":
+        value = st.call(st, node, use)
+        if value is None:
+            raise CudaError(f"'{node.name}' returns no value", node.loc)
+        return value
+    lower = _VALUES.get(node.kind)
+    if lower is None:
+        raise unsupported(described(node), node.loc)
+    return lower(st, node)
+
+
+def described(node: Node) -> str:
+    """A node's kind in words, for messages."""
+    return _WORDS.get(node.kind, f"this ({node.kind.lower().removesuffix('_expr').removesuffix('_stmt')})")
+
+
+_WORDS: Final = {
+    "SWITCH_STMT": "'switch'",
+    "GOTO_STMT": "'goto'",
+    "LABEL_STMT": "a label",
+    "ASM_STMT": "inline assembly",
+    "GCC_ASM_STMT": "inline assembly",
+    "MS_ASM_STMT": "inline assembly",
+    "LAMBDA_EXPR": "a lambda",
+    "CXX_NEW_EXPR": "'new'",
+    "CXX_DELETE_EXPR": "'delete'",
+    "CXX_THIS_EXPR": "'this'",
+    "CXX_FOR_RANGE_STMT": "a range-based 'for'",
+    "CXX_TRY_STMT": "'try'",
+    "STRING_LITERAL": "a string",
+    "CONDITIONAL_OPERATOR": "'?:'",
+    "CALL_EXPR": "a call",
+    "INIT_LIST_EXPR": "an initialiser list",
+    "CXX_REINTERPRET_CAST_EXPR": "a reinterpreting cast",
+    "CXX_NULL_PTR_LITERAL_EXPR": "a null pointer",
+}
+
+
+def _integer(node: Node) -> Const:
+    """The value of an integer expression that is constant."""
+    value = node.evaluate()
+    if not isinstance(value, int):
+        raise unsupported(described(node), node.loc)
+    return literal(value, scalar(node.type) or INT, node.loc)
+
+
+def folded(node: Node, e: Expr) -> Expr:
+    """e, or its value where it has nothing but literals in it and clang knows their value."""
+    if not isinstance(e, Op) or not all(isinstance(a, Const) for a in e.args):
+        return e
+    if scalar(node.type) not in (INT, BOOL):
+        match e:
+            case Op("neg", (Const(str(text), t),)) if not text.startswith("-"):
+                return Const(f"-{text}", t, e.loc)
+        return e
+    value = node.evaluate()
+    return literal(value, scalar(node.type) or INT, node.loc) if isinstance(value, int) else e
+
+
+def _floating(st: State, node: Node) -> Expr:
+    t = scalar(node.type)
+    if t is None:
+        raise unsupported(described(node), node.loc)
+    text = next(iter(node.tokens()), ("", 0))[0]
+    if not text[:1].isdigit() and not text.startswith("."):
+        text = f"{node.evaluate()}{'f' if t.name == 'float' else ''}"
+    return Const(text, t, node.loc)
+
+
+def _cast(st: State, node: Node, use: Use) -> Expr:
+    inner = operand(node)
+    if inner is None:
+        return _integer(node)
+    if inner.type.kind in ("pointer", "array"):
+        raise unsupported("a pointer as a number or a condition", node.loc)
+    if node.type.kind == "record":
+        raise unsupported("copying a whole structure", node.loc, "Use its fields one by one.")
+    value = expr(st, inner, use)
+    converted = convert(value, inner.type, node.type, node.loc)
+    if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
+        known = node.evaluate()
+        return literal(known, scalar(node.type) or INT, node.loc) if isinstance(known, int) else converted
+    return converted
+
+
+def condition(st: State, node: Node, use: Use = "part") -> Expr:
+    """The value of an expression as a bool."""
+    return convert(expr(st, node, use), node.type, CType("bool", "bool", 1), node.loc)
+
+
+def _name(st: State, node: Node) -> Expr:
+    decl = node.referenced
+    if decl is None or decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER"):
+        return _integer(node)
+    if decl.name == "warpSize" and in_shim(decl):
+        return Param("warpSize", node.loc)
+    if decl.identity not in st.bindings and (decl.type.const or not node.name):
+        value = node.evaluate()
+        t = scalar(decl.type)
+        if isinstance(value, int) and t is not None and t.kind != "base":
+            return literal(value, t, node.loc)
+        if isinstance(value, int | float) and t is not None and t.kind == "base":
+            return Const(f"{float(value)}{'f' if t.name == 'float' else ''}", t, node.loc)
+    return load(st, place(st, node), node.type, node.loc)
+
+
+def _load(st: State, node: Node) -> Expr:
+    """The value of `A[i]`, `*p`, `s.x`."""
+    if node.kind == "MEMBER_REF_EXPR" and node.children:
+        inner = bare(node.children[0])
+        decl = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
+        if decl is not None and decl.name in INDICES and in_shim(decl):
+            return _index(decl.name, node.name, node.loc)
+    return load(st, place(st, node), node.type, node.loc)
+
+
+def _index(name: str, axis: str, loc: Loc | None) -> Expr:
+    for a in ("x", "y", "z"):
+        if a == axis:
+            return Tid(a, loc) if name == "threadIdx" else Param(f"{name}.{a}", loc)
+    raise unsupported(f"'{name}.{axis}'", loc)
+
+
+def _binary(st: State, node: Node) -> Expr:
+    left, right = node.children
+    match node.operator:
+        case "&&" | "||" as op:
+            return _connective(st, op, left, right, node.loc)
+        case ",":
+            discard(st, left)
+            return expr(st, right)
+        case "=":
+            return assign(st, node, wanted=True)
+        case op:
+            pass
+    if left.type.kind in ("pointer", "array") or right.type.kind in ("pointer", "array"):
+        return _pointers(st, op, left, right, node.loc)
+    a, b = expr(st, left), expr(st, right)
+    if op not in _ARITHMETIC:
+        raise unsupported(f"the operator '{op}'", node.loc)
+    return folded(node, Op(op, (a, b), node.loc))
+
+
+_ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", *COMPARISONS)
+
+
+def _pointers(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> Expr:
+    """The difference or comparison of two pointers into one array: that of their indices."""
+    if op not in ("-", *COMPARISONS) or not all(n.type.kind in ("pointer", "array") for n in (left, right)):
+        raise unsupported(f"the operator '{op}' on pointers", loc)
+    a, b = address(st, left), address(st, right)
+    if (a.root, a.path) != (b.root, b.path):
+        raise unsupported("comparing pointers into different arrays", loc)
+    size = pointee_size(left.type)
+    return Op(op, (steps(a, size, loc), steps(b, size, loc)), loc)
+
+
+def steps(a: Address, size: int, loc: Loc | None) -> Expr:
+    """How many elements of `size` bytes the address lies behind its base."""
+    if any(s % size for s, _ in a.terms):
+        raise unsupported(f"this pointer into '{a.root}'", loc, "Use an index in place of it.")
+    return index(a, size, loc)
+
+
+def _connective(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> Expr:
+    a = condition(st, left)
+    if isinstance(a, Const):
+        return condition(st, right) if bool(a.value) == (op == "&&") else a
+    with st.captured() as effects:
+        b = condition(st, right)
+    return connected(st, op, a, b, effects, loc)
+
+
+def connected(st: State, op: str, a: Expr, b: Expr, effects: list[Stmt], loc: Loc | None) -> Expr:
+    """a && b or a || b, where `effects` come before b and only if b is evaluated."""
+    if not effects and isinstance(b, Const):
+        return a if bool(b.value) == (op == "&&") else b
+    if not effects and not reads_array(b):
+        return Op(op, (a, b), loc)
+    t = st.declare("t", BOOL, loc, settled=True)
+    again = seq(*effects, Assign(t.name, b, loc))
+    test = Var(t.name, loc) if op == "&&" else Op("!", (Var(t.name, loc),), loc)
+    st.emit(Assign(t.name, a, loc), If(test, again, Skip(), loc))
+    return Var(t.name, loc)
+
+
+def _conditional(st: State, node: Node, target: Local | None = None) -> Expr:
+    """c ? a : b; with a target, its value may already be there (the value is then the target itself)."""
+    test, left, right = node.children
+    t = scalar(node.type)
+    if t is None:
+        raise unsupported(f"'?:' on values of type '{node.type.name}'", node.loc, "Use if and else.")
+    c = condition(st, test)
+    if isinstance(c, Const):
+        return expr(st, left if c.value else right)
+    with st.captured() as before_a:
+        a = expr(st, left)
+    with st.captured() as before_b:
+        b = expr(st, right)
+    if not (before_a or before_b or reads_array(a) or reads_array(b)):
+        return Op("?:", (c, a, b), node.loc)
+    x = (target or st.declare("t", t, node.loc, settled=True)).name
+    then = seq(*before_a, Assign(x, a, a.loc))
+    st.emit(If(c, then, seq(*before_b, Assign(x, b, b.loc)), node.loc))
+    return Var(x, node.loc)
+
+
+def _unary(st: State, node: Node) -> Expr:
+    (inner,) = node.children
+    match node.operator:
+        case "x++" | "++x" | "x--" | "--x":
+            return step(st, node, wanted=True)
+        case "*":
+            return _load(st, node)
+        case "+":
+            return expr(st, inner)
+        case "-":
+            return folded(node, Op("neg", (expr(st, inner),), node.loc))
+        case "~":
+            return folded(node, Op("~", (expr(st, inner),), node.loc))
+        case "!":
+            e = condition(st, inner)
+            untested = operand(inner) if inner.kind == "UNEXPOSED_EXPR" else None
+            if untested is not None and scalar(untested.type) == INT:
+                match e:
+                    case Op("!=", (x, Const(0))):
+                        return Op("==", (x, Const(0)), node.loc)
+            return folded(node, Op("!", (e,), node.loc))
+        case "&":
+            raise unsupported("the address of a value as a number", node.loc)
+    raise unsupported("this operator", node.loc)
+
+
+# --- places and pointers ---------------------------------------------------------------------------------------------
+
+
+def place(st: State, node: Node) -> Place:
+    """The place that an lvalue names."""
+    match node.kind:
+        case "PAREN_EXPR":
+            return place(st, node.children[-1])
+        case "DECL_REF_EXPR":
+            return _named(st, node)
+        case "ARRAY_SUBSCRIPT_EXPR":
+            base, offset = node.children
+            if offset.type.kind in ("pointer", "array"):
+                base, offset = offset, base
+            return address(st, base).plus(node.type.size, _number(st, offset))
+        case "UNARY_OPERATOR" if node.operator == "*":
+            (inner,) = node.children
+            return address(st, inner).plus(node.type.size, Const(0, loc=node.loc))
+        case "UNARY_OPERATOR" if node.operator in ("++x", "--x"):
+            step(st, node, wanted=False)
+            return place(st, node.children[0])
+        case "MEMBER_REF_EXPR" if node.children:
+            return _member(st, node)
+        case kind if kind in CASTS:
+            inner_ = operand(node)
+            if inner_ is not None and compatible(inner_.type, node.type):
+                return place(st, inner_)
+    raise unsupported(f"{described(node)} as a place in memory", node.loc)
+
+
+def _number(st: State, node: Node) -> Expr:
+    """The value of an index."""
+    return convert(expr(st, node), node.type, CType("int", "long", 8), node.loc)
+
+
+def _member(st: State, node: Node) -> Place:
+    inner = node.children[0]
+    decl = node.referenced
+    if decl is None or decl.kind not in ("FIELD_DECL", "INDIRECT_FIELD_DECL"):
+        raise unsupported(f"the member '{node.name}'", node.loc)
+    if inner.type.kind == "pointer":
+        whole = address(st, inner).plus(pointee_size(inner.type), Const(0, loc=node.loc))
+        return member(st, whole, node, decl)
+    return member(st, place(st, inner), node, decl)
+
+
+def _named(st: State, node: Node) -> Place:
+    decl = node.referenced
+    if decl is None:
+        raise unsupported(f"'{node.name}'", node.loc)
+    bound = binding(st, decl, node.loc)
+    if isinstance(bound, Moving):
+        raise unsupported(f"the pointer '{decl.name}' as a value", node.loc)
+    return bound
+
+
+def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
+    """What a declaration stands for."""
+    if decl.identity not in st.bindings:
+        if decl.kind != "VAR_DECL":
+            raise unsupported(f"'{decl.name}', of type '{decl.type.name}',", loc)
+        st.bindings[decl.identity] = outside(st, decl, loc)
+    return st.bindings[decl.identity]
+
+
+def address(st: State, node: Node) -> Address:
+    """The value of a pointer, or where an array begins."""
+    match node.kind:
+        case "PAREN_EXPR":
+            return address(st, node.children[-1])
+        case "DECL_REF_EXPR":
+            return _pointer(st, node)
+        case "BINARY_OPERATOR" if node.operator in ("+", "-"):
+            return _moved(st, node)
+        case "BINARY_OPERATOR" if node.operator == "=":
+            assign(st, node, wanted=False)
+            return address(st, node.children[0])
+        case "UNARY_OPERATOR" if node.operator == "&":
+            found = place(st, node.children[0])
+            if isinstance(found, Address):
+                return found
+            raise unsupported("the address of a variable", node.loc, "Only array elements have addresses in miniCUDA.")
+        case "UNARY_OPERATOR" if node.operator in _STEPS:
+            return _stepped(st, node)
+        case "ARRAY_SUBSCRIPT_EXPR" | "MEMBER_REF_EXPR" if node.type.kind in ("array", "pointer"):
+            found = place(st, node)
+            passed = isinstance(found, Address) and not found.terms and not found.path
+            if isinstance(found, Address) and (node.type.kind == "array" or passed):
+                return found
+            raise unsupported("a pointer that is read from memory", node.loc, "Pass it to the kernel as an argument.")
+        case kind if kind in CASTS or kind == "CXX_REINTERPRET_CAST_EXPR":
+            inner = operand(node)
+            if inner is not None and inner.type.kind in ("pointer", "array"):
+                return _recast(st, node, inner)
+    raise unsupported(f"{described(node)} as a pointer", node.loc)
+
+
+def _recast(st: State, node: Node, inner: Node) -> Address:
+    found = address(st, inner)
+    old, new = inner.type.inner, node.type.inner
+    whole = found.root in st.dynamic and not found.terms
+    if whole or (old is not None and new is not None and compatible(old, new)):
+        return found
+    raise unsupported(
+        f"the cast from '{inner.type.name}' to '{node.type.name}'", node.loc, "Give the array the type it is read with."
+    )
+
+
+def _pointer(st: State, node: Node) -> Address:
+    decl = node.referenced
+    if decl is None:
+        raise unsupported(f"'{node.name}'", node.loc)
+    match binding(st, decl, node.loc):
+        case Address() as found:
+            return found
+        case Moving(Address() as base, size, index):
+            return base.plus(size, Var(index, node.loc))
+        case Moving():
+            raise CudaError(f"the pointer '{decl.name}' is used before it is assigned", node.loc)
+    raise unsupported(f"'{decl.name}' as a pointer", node.loc)
+
+
+def _moved(st: State, node: Node) -> Address:
+    """pointer + int, int + pointer, pointer - int"""
+    left, right = node.children
+    pointer, offset = (left, right) if left.type.kind in ("pointer", "array") else (right, left)
+    if offset.type.kind in ("pointer", "array"):
+        raise unsupported("this operator on pointers", node.loc)
+    base, e = address(st, pointer), _number(st, offset)
+    if node.operator == "-":
+        e = Const(-e.value) if isinstance(e, Const) and isinstance(e.value, int) else Op("neg", (e,), node.loc)
+    return base.plus(pointee_size(node.type), e)
+
+
+def _moving(st: State, node: Node) -> tuple[Node, Moving]:
+    """The pointer variable that an assignment changes."""
+    target = bare(node)
+    decl = target.referenced if target.kind == "DECL_REF_EXPR" else None
+    bound = binding(st, decl, node.loc) if decl is not None else None
+    if decl is None or not isinstance(bound, Moving):
+        raise unsupported("assigning to this pointer", node.loc)
+    return decl, bound
+
+
+def _stepped(st: State, node: Node) -> Address:
+    """`p++` and its like, inside an expression."""
+    _, bound = _moving(st, node.children[0])
+    old: Expr = Var(bound.index, node.loc)
+    if bound.base is None:
+        raise CudaError("a pointer is used before it is assigned", node.loc)
+    postfix = node.operator.startswith("x")
+    if postfix:
+        old = st.saved(old, INT)
+    step(st, node, wanted=False)
+    return bound.base.plus(bound.size, old)
+
+
+def point(st: State, decl: Node, bound: Moving, target: Address, loc: Loc | None) -> None:
+    """Emit `p = target` for a pointer variable p."""
+    base = Address(target.root, target.space, (), target.path, target.offset, target.total)
+    if bound.base is not None and bound.base != base:
+        raise unsupported(f"the pointer '{decl.name}' into two arrays", loc, "Use a pointer for each array.")
+    st.bindings[decl.identity] = Moving(base, bound.size, bound.index)
+    st.emit(Assign(bound.index, steps(target, bound.size, loc), loc))
+
+
+# --- effects ---------------------------------------------------------------------------------------------------------
+
+
+def discard(st: State, node: Node) -> None:
+    """Emit the effects of an expression whose value nobody uses. Without effects it is nothing at all."""
+    while node.kind in ("PAREN_EXPR", *CASTS):
+        inner = operand(node)
+        if inner is None:
+            return
+        node = inner
+    match node.kind:
+        case "CALL_EXPR":
+            st.call(st, node, "statement")
+        case "BINARY_OPERATOR" if node.operator == "=":
+            assign(st, node, wanted=False)
+        case "BINARY_OPERATOR" if node.operator == ",":
+            for part in node.children:
+                discard(st, part)
+        case "COMPOUND_ASSIGNMENT_OPERATOR":
+            update(st, node, wanted=False)
+        case "UNARY_OPERATOR" if node.operator in _STEPS:
+            step(st, node, wanted=False)
+        case "CONDITIONAL_OPERATOR":
+            _choice(st, node)
+        case _ if node.type.kind in ("pointer", "array"):
+            address(st, node)
+        case _ if node.type.kind == "record":
+            raise unsupported("copying a whole structure", node.loc, "Use its fields one by one.")
+        case _:
+            expr(st, node)
+
+
+def _choice(st: State, node: Node) -> None:
+    test, left, right = node.children
+    c = condition(st, test)
+    then = st.block(lambda: discard(st, left))
+    orelse = st.block(lambda: discard(st, right))
+    if then != Skip() or orelse != Skip():
+        st.emit(If(c, then, orelse, node.loc))
+
+
+def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr:
+    """Emit p <- value and give the value of the assignment, which is not read back from an array."""
+    if not isinstance(p, Local) and not is_plain(value):
+        value = st.saved(value, scalar(t) or INT)
+    store(st, p, value, t, loc)
+    return Var(p.name, loc) if isinstance(p, Local) else value
+
+
+def assign(st: State, node: Node, *, wanted: bool) -> Expr:
+    """Emit `a = b`; its value is meaningful where it is wanted (of a scalar)."""
+    left, right = node.children
+    t = left.type
+    if t.kind == "pointer":
+        decl, bound = _moving(st, left)
+        point(st, decl, bound, address(st, right), node.loc)
+        return Const(0)
+    target = place(st, left)
+    if not wanted and isinstance(target, Local):
+        into(st, target, right, node.loc)
+        return Const(0)
+    indices = [e for _, e in target.terms] if isinstance(target, Address) else []
+    alone = not wanted and not any(reads_array(e) for e in indices)
+    value = expr(st, right, "whole" if alone else "part")
+    if wanted:
+        return _result(st, target, value, t, node.loc)
+    store(st, target, value, t, node.loc)
+    return Const(0)
+
+
+def into(st: State, target: Local, node: Node, loc: Loc | None) -> None:
+    """Emit `x = e`; a conditional becomes an `if` that assigns x itself, where it has to become one."""
+    inner = bare(node)
+    if inner.kind == "CONDITIONAL_OPERATOR":
+        value = _conditional(st, inner, target)
+        if value == Var(target.name) and isinstance(st.out[-1] if st.out else None, If):
+            return
+    else:
+        value = expr(st, node, "whole")
+    st.emit(Assign(target.name, value, loc))
+
+
+def update(st: State, node: Node, *, wanted: bool) -> Expr:
+    """Emit `a += b` and its like: a is read, computed with in C's type for the operation, and written."""
+    left, right = node.children
+    op, t = node.operator.removesuffix("="), left.type
+    if t.kind == "pointer":
+        _, bound = _moving(st, left)
+        here = Var(bound.index, node.loc)
+        st.emit(Assign(bound.index, Op(op, (here, _number(st, right)), node.loc), node.loc))
+        return Const(0)
+    target = evaluated(st, place(st, left))
+    b = expr(st, right)
+    a = load(st, target, t, left.loc)
+    working = t if op in ("<<", ">>") else common(t, right.type)
+    if working.kind == "int" and working.size < 4:
+        working = CType("int", "int", 4)
+    value: Expr = Op(op, (convert(a, t, working, left.loc), _operand(b, right, working, op)), node.loc)
+    value = convert(value, working, t, node.loc)
+    if wanted:
+        return _result(st, target, value, t, node.loc)
+    store(st, target, value, t, node.loc)
+    return Const(0)
+
+
+def _operand(b: Expr, right: Node, working: CType, op: str) -> Expr:
+    return b if op in ("<<", ">>") else convert(b, right.type, working, right.loc)
+
+
+def step(st: State, node: Node, *, wanted: bool) -> Expr:
+    """Emit `x++` and its like; the value is the old one for the postfix operators."""
+    (inner,) = node.children
+    op, t = _STEPS[node.operator], inner.type
+    if t.kind == "pointer":
+        _, bound = _moving(st, inner)
+        st.emit(Assign(bound.index, Op(op, (Var(bound.index, node.loc), Const(1)), node.loc), node.loc))
+        return Const(0)
+    type_ = scalar(t)
+    if type_ is None:
+        raise unsupported(f"'{node.operator.strip('x')}' on a value of type '{t.name}'", node.loc)
+    target = evaluated(st, place(st, inner))
+    old = load(st, target, t, inner.loc)
+    if wanted and node.operator.startswith("x"):
+        old = st.saved(old, type_)
+    if type_ == BOOL:
+        raise unsupported("counting with a bool", node.loc)
+    working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else t
+    value = convert(Op(op, (old, literal(1, type_, node.loc)), node.loc), working, t, node.loc)
+    if wanted and not node.operator.startswith("x"):
+        return _result(st, target, value, t, node.loc)
+    store(st, target, value, t, node.loc)
+    return old
+
+
+_VALUES: Final[dict[str, Callable[[State, Node], Expr]]] = {
+    **dict.fromkeys(_LITERALS, lambda _, node: _integer(node)),
+    "FLOATING_LITERAL": _floating,
+    "DECL_REF_EXPR": _name,
+    "MEMBER_REF_EXPR": _load,
+    "ARRAY_SUBSCRIPT_EXPR": _load,
+    "BINARY_OPERATOR": _binary,
+    "COMPOUND_ASSIGNMENT_OPERATOR": lambda st, node: update(st, node, wanted=True),
+    "UNARY_OPERATOR": _unary,
+    "CONDITIONAL_OPERATOR": _conditional,
+}

@@ -1,0 +1,282 @@
+"""From a file to a kernel's syntax tree: options, errors, variable-length shared arrays, templates and launches."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from semantics.cuda.clang import ClangFailed, Diagnostic, Node, Unit
+from semantics.cuda.errors import CudaError
+from semantics.cuda.places import is_shared
+from semantics.cuda.shim import PATH, in_shim
+
+OPTIONS: Final = (
+    "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
+    "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything", "-include", PATH,
+)  # fmt: skip
+
+_PROVIDED: Final = re.compile(
+    r"'(cuda\w*\.h|device_\w+\.h|math_functions\.h|vector_types\.h|sm_\w+\.h|curand\w*\.h|cooperative_groups\.h"
+    r"|(std|math|assert|float|limits|string|time|sys/\w+|unistd|ctype|errno|getopt|malloc|memory|omp)\w*\.h|\w+)'"
+    r" file not found"
+)
+"""Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
+
+_MISSING: Final = re.compile(r"'(.*)' file not found")
+_INSTANCE: Final = "warpbound_instance"
+_LONG: Final = 16_384
+_LONG_RUN: Final = 1_500
+_PROBE: Final = (
+    "import sys, clang.cindex as c\n"
+    "c.Index.create().parse(sys.argv[1], sys.argv[2:], [(sys.argv[1], sys.stdin.buffer.read())], 0x201)\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to read and how; see `semantics.cuda.read_cuda`."""
+
+    path: str
+    includes: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    std: str = "c++14"
+    instantiate: str | None = None
+    shared_block: tuple[int | None, ...] | None = None
+
+    @property
+    def args(self) -> list[str]:
+        return [*OPTIONS, f"-std={self.std}", *(f"-I{p}" for p in self.includes), *(f"-D{d}" for d in self.defines)]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A unit and the byte offsets of the shared arrays whose length was replaced by a stand-in."""
+
+    unit: Unit
+    unknown_lengths: frozenset[int] = field(default_factory=frozenset)
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file. Raises CudaError where it can't be read."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        reason = "no such file"
+    except IsADirectoryError:
+        reason = "it is a directory"
+    except PermissionError:
+        reason = "permission denied"
+    except (OSError, ValueError) as e:
+        reason = (getattr(e, "strerror", None) or str(e)).lower()
+    raise CudaError(f"cannot read '{path}': {reason}", None)
+
+
+def parse(request: Request) -> Parsed:
+    """Parse a file, with the hidden reference that instantiates a template at its end."""
+    data = read_bytes(request.path)
+    if request.instantiate is not None:
+        if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
+            raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")
+        data += f"\nstatic auto *{_INSTANCE} = &{request.instantiate};\n".encode()
+    unit = _unit(request, data)
+    if request.shared_block is not None:
+        unit = _again(request, unit, _with_block(unit, request.shared_block))
+    data, unknown = _with_ones(unit)
+    return Parsed(_again(request, unit, data), unknown)
+
+
+def _again(request: Request, unit: Unit, data: bytes) -> Unit:
+    return unit if data == unit.data else _unit(request, data)
+
+
+def _unit(request: Request, data: bytes) -> Unit:
+    _probe(request, data)
+    try:
+        unit = Unit(request.path, data, request.args)
+    except (ClangFailed, UnicodeError) as e:
+        raise CudaError(f"clang cannot parse '{request.path}'", None, "Check -I, -D and --std.") from e
+    for error in unit.errors():
+        if error.loc is None:
+            raise CudaError(f"clang says: {error.message}", None, "Check -I, -D and --std.")
+    return unit
+
+
+def _probe(request: Request, data: bytes) -> None:
+    """Let another process parse a suspicious file first: clang's recursion is only bounded by the stack."""
+    run = max((len(part) for part in re.split(rb"[;{}]", data)), default=0)
+    if len(data) < _LONG and run < _LONG_RUN:
+        return
+    name = f"./{request.path}" if request.path.startswith("-") else request.path
+    command = [sys.executable, "-c", _PROBE, name, *request.args]
+    done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - our own interpreter
+    if done.returncode < 0:
+        raise CudaError(f"'{request.path}' is nested too deeply for clang", None, "Split up its largest expression.")
+
+
+# --- variable-length shared arrays -----------------------------------------------------------------------------------
+
+
+def _variable_arrays(unit: Unit) -> Iterator[Node]:
+    """The shared arrays of which a length is no constant."""
+    if not any("variable length array" in e.message for e in unit.errors()):
+        return
+    for function in functions(unit):
+        for node in function.walk():
+            if node.kind == "VAR_DECL" and "VARIABLEARRAY" in node.array_kinds and is_shared(node):
+                yield node
+
+
+def _lengths(node: Node) -> list[tuple[int, int]]:
+    """Where the variable lengths of an array are written, as byte offsets."""
+    sizes = sorted(c.span for c in node.children if c.kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")))
+    pairs = zip(sizes, node.array_kinds, strict=False)
+    return [(start, end) for (file, start, end), kind in pairs if kind == "VARIABLEARRAY" and file == node.unit.path]
+
+
+def _with_block(unit: Unit, dims: Sequence[int | None]) -> bytes:
+    """The text with numbers for blockDim.x .. in the lengths of shared arrays. No column moves."""
+    data = bytearray(unit.data)
+
+    def known(m: re.Match[bytes]) -> bytes:
+        at = b"xyz".index(m[1])
+        value = dims[at] if at < len(dims) else None
+        return m[0] if value is None else str(value).encode().ljust(len(m[0]))
+
+    for node in _variable_arrays(unit):
+        for start, end in _lengths(node):
+            data[start:end] = re.sub(rb"\bblockDim\s*\.\s*([xyz])\b", known, bytes(data[start:end]))
+    return bytes(data)
+
+
+def _with_ones(unit: Unit) -> tuple[bytes, frozenset[int]]:
+    """The text with 1 for the variable lengths of shared arrays, and where those are. No column moves."""
+    data = bytearray(unit.data)
+    found: set[int] = set()
+    for node in _variable_arrays(unit):
+        if node.array_kinds[0] != "VARIABLEARRAY" or "VARIABLEARRAY" in node.array_kinds[1:]:
+            raise CudaError(
+                f"the row length of the shared array '{node.name}' is not a constant",
+                node.loc,
+                "Give the block (--block), or flatten the array.",
+            )
+        found.add(node.offset)
+        for start, end in _lengths(node):
+            data[start:end] = b"1".ljust(end - start)
+    return bytes(data), frozenset(found)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+def functions(unit: Unit) -> Iterator[Node]:
+    """The functions and function templates with a body, outside of the shim, in source order."""
+    stack = list(reversed(unit.root().children))
+    while stack:
+        node = stack.pop()
+        if node.kind in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
+            stack.extend(reversed(node.children))
+        elif node.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE") and node.is_definition and not in_shim(node):
+            yield node
+
+
+def is_kernel(node: Node) -> bool:
+    return any(c.kind == "CUDAGLOBAL_ATTR" for c in node.children)
+
+
+def kernels(unit: Unit) -> list[Node]:
+    return [f for f in functions(unit) if is_kernel(f)]
+
+
+def find(parsed: Parsed, request: Request, name: str | None) -> Node:
+    """The kernel that is meant, its template arguments filled in."""
+    unit = parsed.unit
+    found = kernels(unit)
+    names = list(dict.fromkeys(k.name for k in found))
+    if name is None and request.instantiate is not None:
+        name = request.instantiate.split("<")[0].split("::")[-1].strip()
+    known = f"There are {', '.join(names)}." if len(names) > 1 else f"There is {names[0]}." if names else ""
+    if not found:
+        real = [e for e in unit.errors() if not _MISSING.match(e.message)]
+        if real:
+            raise CudaError(real[0].message, real[0].loc)
+        raise CudaError(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
+    if name is None and len(names) > 1:
+        raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
+    wanted = [k for k in found if name is None or k.name == name]
+    if not wanted:
+        raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, known)
+    if len(wanted) > 1:
+        raise CudaError(f"there are {len(wanted)} kernels called '{wanted[0].name}'", wanted[1].loc, "Rename one.")
+    if wanted[0].kind == "FUNCTION_TEMPLATE":
+        return _instance(unit, wanted[0], request)
+    return wanted[0]
+
+
+def _instance(unit: Unit, template: Node, request: Request) -> Node:
+    """The specialisation of a template that is asked for, or that the file uses."""
+    found: dict[int, Node] = {}
+    for top in unit.root().children:
+        hidden = top.name == _INSTANCE
+        if (request.instantiate is not None and not hidden) or top.kind not in ("FUNCTION_DECL", "VAR_DECL"):
+            continue
+        for node in top.walk():
+            used = node.referenced if node.kind == "DECL_REF_EXPR" and node.name == template.name else None
+            body = used.definition if used is not None and used.kind == "FUNCTION_DECL" else None
+            if body is not None and is_kernel(body):
+                found[body.identity] = body
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if request.instantiate is not None:
+        line = unit.data.count(b"\n", 0, unit.data.rindex(_INSTANCE.encode())) + 1
+        said = next((e.message for e in unit.errors() if e.loc and e.loc.line == line), "there is no such kernel")
+        raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
+    how = "several instances" if found else "no instance"
+    raise CudaError(
+        f"the kernel '{template.name}' is a template with {how} in this file",
+        template.loc,
+        f"Choose one, such as --instantiate '{template.name}<float>'.",
+    )
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
+    """Raise the first error in the kernel or in what it uses; errors elsewhere don't matter. Gives notes."""
+    errors = unit.errors()
+    missing = [m[1] for e in errors if (m := _MISSING.match(e.message)) and not _PROVIDED.match(e.message)]
+    if errors:
+        spans = list(_used(kernel))
+        for e in errors:
+            if any(_inside(e, span) for span in spans):
+                advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
+                raise CudaError(e.message, e.loc, advice)
+    return tuple(f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing))
+
+
+def _inside(e: Diagnostic, span: tuple[str, int, int]) -> bool:
+    return e.loc is not None and e.loc.file == span[0] and span[1] <= e.offset <= span[2]
+
+
+def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
+    """The extents of the kernel and of every declaration that it mentions, over any number of steps."""
+    seen: set[int] = set()
+    todo = [kernel]
+    while todo:
+        decl = todo.pop()
+        if decl.identity in seen or in_shim(decl):
+            continue
+        seen.add(decl.identity)
+        yield decl.span
+        for node in decl.walk():
+            used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
+            if used is None:
+                continue
+            if used.kind == "FIELD_DECL" and used.parent is not None:
+                used = used.parent
+            todo.append(used.definition or used)

@@ -1,0 +1,171 @@
+"""Where values live: C lvalues and pointers as places, and places as variables and array elements of miniCUDA.
+
+A pointer is a base array and a sum of stride * index. An access to it becomes `A[index]` where the stride of the array
+is the smallest of the strides, so `s[i][j]` of `int s[4][8]` is `s[i * 8 + j]` and `A[i].x` is an element of the array
+`A.x`, which has the stride of the structure and the offset of the field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from logic.source import Loc
+from logic.syntax import INT, Array, Assign, Const, Decl, Expr, Param, Read, Var, Write, reads_array
+from semantics.cuda.clang import Node
+from semantics.cuda.ctype import CType, innermost, scalar
+from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.state import Address, Binding, Fields, Local, Place, State, added, scaled
+
+
+def element(st: State, a: Address, t: CType, loc: Loc | None) -> tuple[str, Expr]:
+    """The array and the index of the element of C type t at an address; enters the array in the signature."""
+    elem = scalar(t)
+    name = a.root + a.path
+    if elem is None:
+        what = "copying a whole structure" if t.kind == "record" else f"a value of type '{t.name}' in an array"
+        raise unsupported(what, loc, f"Access the scalars in '{name}' one by one.")
+    stride = min((s for s, _ in a.terms), default=t.size)
+    if any(s % stride for s, _ in a.terms):
+        raise unsupported(f"the layout of '{name}'", loc, "Its strides have to be multiples of the smallest one.")
+    length = None if a.total is None else (a.total - a.offset - t.size) // stride + 1
+    array = Array(name, a.space, elem, stride, a.offset, t.size, length)
+    if st.sigma.arrays.setdefault(name, array) != array:
+        raise unsupported(f"the array '{name}' with elements of two types or sizes", loc, "Use two arrays.")
+    return name, index(a, stride, loc)
+
+
+def index(a: Address, stride: int, loc: Loc | None) -> Expr:
+    """The terms of an address, in units of a stride that divides theirs."""
+    total: Expr = Const(0, loc=loc)
+    for s, e in a.terms:
+        total = added(total, scaled(e, s // stride))
+    return total
+
+
+def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
+    """The value at a place."""
+    match p:
+        case Local(name):
+            return Var(name, loc)
+        case Param(name):
+            return Param(name, loc)
+        case Address():
+            array, at = element(st, p, t, loc)
+            return Read(array, at, loc)
+        case Fields(name):
+            raise unsupported("copying a whole structure", loc, f"Use the fields of '{name}' one by one.")
+
+
+def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
+    """Emit the assignment of a value to a place."""
+    match p:
+        case Local(name):
+            st.emit(Assign(name, value, loc))
+        case Address():
+            array, at = element(st, p, t, loc)
+            st.emit(Write(array, at, value, loc))
+        case Param(name) | Fields(name):
+            raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
+
+
+def evaluated(st: State, p: Place) -> Place:
+    """The place with every index that reads an array saved in a variable, so that it can be used twice."""
+    if not isinstance(p, Address):
+        return p
+    return replace(p, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in p.terms))
+
+
+def frozen(st: State, p: Place, name: str) -> Place:
+    """The place with every index that may change later saved in a variable called `name`."""
+    if not isinstance(p, Address):
+        return p
+    return replace(p, terms=tuple((s, st.saved(e, INT, name)) for s, e in p.terms))
+
+
+def member(st: State, p: Place, node: Node, decl: Node) -> Place:
+    """The place of a field, `node` being the expression and `decl` the field."""
+    if decl.is_bitfield:
+        raise unsupported(f"the bit-field '{decl.name}'", node.loc)
+    if not decl.name or (decl.parent is not None and decl.parent.kind == "UNION_DECL"):
+        raise unsupported(f"the union member '{decl.name}'", node.loc)
+    match p:
+        case Address():
+            return p.field(decl.name, decl.field_offset)
+        case Fields(outer):
+            return parameter(st, f"{outer}.{decl.name}", decl.type, node.loc)
+    raise unsupported(f"the member '{decl.name}' of this value", node.loc)
+
+
+def parameter(st: State, name: str, t: CType, loc: Loc | None) -> Place:
+    """The place of something that the kernel is passed: a scalar, a pointer to a global array or a structure."""
+    type_ = scalar(t)
+    if type_ is not None:
+        if all(d.name != name for d in st.params):
+            st.params.append(Decl(name, type_, loc))
+            st.sigma.params[name] = type_
+            st.taken.add(name)
+        return Param(name)
+    if t.kind == "pointer" and t.inner is not None:
+        st.taken.add(name)
+        address = Address(name, "global")
+        if scalar(t.inner) is not None:
+            element(st, address.plus(t.inner.size, Const(0)), t.inner, loc)
+        return address
+    if t.kind == "record":
+        st.taken.add(name)
+        return Fields(name)
+    raise unsupported(f"the type '{t.name}' of '{name}'", loc)
+
+
+def _attributes(decl: Node) -> set[str]:
+    return {c.kind for c in decl.children if c.kind.startswith("CUDA")}
+
+
+def is_shared(decl: Node) -> bool:
+    return "CUDASHARED_ATTR" in _attributes(decl)
+
+
+def shared(st: State, decl: Node) -> Address:
+    """A `__shared__` variable as an array: flattened, its length known where the type says it."""
+    t = decl.type
+    name = st.fresh(decl.name)
+    dynamic = t.kind == "array" and t.count is None
+    unknown = dynamic or decl.offset in st.unknown_lengths
+    if dynamic:
+        for other in st.dynamic:
+            raise unsupported(
+                f"a second dynamic shared array beside '{other}'", decl.loc, "They share one memory: use one of them."
+            )
+        st.dynamic.append(name)
+    address = Address(name, "shared", total=None if unknown else t.size)
+    elem = innermost(t)
+    if elem.kind == "pointer":
+        raise unsupported(f"the shared pointer '{decl.name}'", decl.loc, "Share an index in place of it.")
+    if not dynamic and scalar(elem) is not None:
+        element(st, address.plus(elem.size, Const(0)), elem, decl.loc)
+    return address
+
+
+def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
+    """What a variable declared outside of any function is to the kernel."""
+    attributes = _attributes(decl)
+    t = decl.type
+    if "CUDASHARED_ATTR" in attributes:
+        return shared(st, decl)
+    if "CUDADEVICE_ATTR" in attributes and t.kind != "pointer":
+        address = Address(st.fresh(decl.name), "global")
+        elem = innermost(t)
+        if elem.kind == "pointer":
+            raise unsupported(f"the array of pointers '{decl.name}'", loc, "Pass the pointers as arguments.")
+        if scalar(elem) is not None:
+            element(st, address.plus(elem.size, Const(0)), elem, loc)
+        return address
+    if attributes & {"CUDACONSTANT_ATTR", "CUDADEVICE_ATTR"}:
+        if t.kind == "array":
+            raise unsupported(f"the array '{decl.name}' in constant memory", loc, "Pass it as a pointer argument.")
+        st.note(f"'{decl.name}', declared outside of the kernel, is taken as a parameter")
+        place = parameter(st, st.fresh(decl.name), t, loc)
+        if not isinstance(place, Param | Fields | Address):
+            raise unsupported(f"the variable '{decl.name}'", loc)
+        return place
+    raise CudaError(f"'{decl.name}' is a variable of the host", loc, "Pass its value to the kernel as an argument.")

@@ -1,0 +1,162 @@
+"""CUDA C to miniCUDA: a file and a kernel's name to a `logic.syntax.Kernel`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from logic.source import Loc
+from logic.syntax import (
+    INT,
+    TRUE,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Seq,
+    Stmt,
+    While,
+    Write,
+    seq,
+)
+from logic.typing import TypeProblem, check_kernel
+from semantics.cuda.calls import call
+from semantics.cuda.clang import Node
+from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.launches import block_of
+from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
+from semantics.cuda.places import parameter
+from semantics.cuda.scan import count_changes
+from semantics.cuda.state import DEEPEST, Address, Frame, Moving, State, too_deep
+from semantics.cuda.statements import block
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A kernel as read. `block` is that of the launches in the file, `notes` are assumptions for the ledger."""
+
+    kernel: Kernel
+    block: tuple[int, int, int] | None
+    notes: tuple[str, ...]
+
+
+def read_cuda(
+    path: str,
+    name: str | None = None,
+    includes: Sequence[str] = (),
+    defines: Sequence[str] = (),
+    std: str = "c++14",
+    instantiate: str | None = None,
+    shared_block: tuple[int | None, ...] | None = None,
+) -> Reading:
+    """Read a kernel from a CUDA file: the one called `name`, else the only one.
+
+    `includes`, `defines` and `std` are what `-I`, `-D` and `--std` give a compiler; `instantiate` is a template
+    instance (`k<float,256>`); `shared_block` has the known block sizes, for `__shared__ int s[blockDim.x]`.
+    Raises CudaError for anything that can't be read, at its place.
+    """
+    request = Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block)
+    parsed = parse(request)
+    node = find(parsed, request, name)
+    notes = check(parsed.unit, node)
+    with _deep_recursion():
+        kernel, more = _lower(parsed, node)
+    return Reading(kernel, block_of(parsed.unit, node), (*notes, *more))
+
+
+def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:
+    """The names of the kernels in a file, in source order. Raises CudaError where it can't be read."""
+    parsed = parse(Request(path, tuple(includes), tuple(defines), std))
+    return list(dict.fromkeys(k.name for k in kernels(parsed.unit)))
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Room for the recursion over a tree of bounded depth (`scan.DEEPEST_TREE`)."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _lower(parsed: Parsed, node: Node) -> tuple[Kernel, tuple[str, ...]]:
+    st = State(call=call, unknown_lengths=parsed.unknown_lengths)
+    body = node.children[-1]
+    if body.kind != "COMPOUND_STMT":
+        raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
+    count_changes(body, st.changed)
+    st.taken.update(p.name for p in node.arguments)
+    st.frames.append(Frame(node.name))
+    for p in node.arguments:
+        _parameter(st, p)
+    with st.captured() as stmts:
+        block(st, body.children, frozenset({"return"}))
+    if st.frame.live:
+        st.emit(Assign(st.frame.live, TRUE, node.loc))
+    whole = seq(*st.out, *stmts)
+    _check_depth(whole)
+    kernel = Kernel(node.name, tuple(st.params), tuple(st.sigma.arrays.values()), tuple(st.locals), whole, node.loc)
+    try:
+        check_kernel(kernel)
+    except TypeProblem as e:
+        raise CudaError(f"this has no type in miniCUDA: {e.message}", e.loc, e.advice) from e
+    return kernel, tuple(st.notes)
+
+
+def _parameter(st: State, p: Node) -> None:
+    """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
+    t = p.type
+    if t.kind == "pointer" and t.inner is not None and t.inner.kind in ("pointer", "void", "other"):
+        return  # an error where it is used, since nothing binds it
+    place = parameter(st, p.name, t, p.loc)
+    if not st.changed[p.identity]:
+        st.bindings[p.identity] = place
+        return
+    match place:
+        case Param(name):
+            local = st.declare(name, st.sigma.params[name], p.loc, first=0)
+            st.emit(Assign(local.name, Param(name, p.loc), p.loc))
+            st.bindings[p.identity] = local
+        case Address() if t.inner is not None:
+            offset = st.declare(p.name, INT, p.loc, first=0)
+            st.emit(Assign(offset.name, Const(0, loc=p.loc), p.loc))
+            st.bindings[p.identity] = Moving(place, t.inner.size, offset.name)
+        case _:
+            raise unsupported(f"assigning to the structure '{p.name}'", p.loc)
+
+
+def _check_depth(s: Stmt) -> None:
+    """Raise where statements and expressions nest deeper than all that reads them can take."""
+    stack: list[tuple[Stmt | Expr, int, Loc | None]] = [(s, 0, None)]
+    while stack:
+        here, depth, loc = stack.pop()
+        loc = here.loc or loc
+        if depth > DEEPEST:
+            raise too_deep(loc)
+        inner: tuple[Stmt | Expr, ...] = ()
+        match here:
+            case Seq(stmts):
+                stack.extend((t, depth, loc) for t in stmts)
+            case If(c, a, b):
+                stack.append((c, 0, loc))
+                inner = (a, b)
+            case While(c, body):
+                stack.append((c, 0, loc))
+                inner = (body,)
+            case Assign(_, e):
+                stack.append((e, 0, loc))
+            case Write(_, i, e):
+                stack.extend(((i, 0, loc), (e, 0, loc)))
+            case Op(_, args):
+                inner = args
+            case Read(_, i):
+                inner = (i,)
+        stack.extend((t, depth + 1, loc) for t in inner)

@@ -1,0 +1,54 @@
+"""What a body does to its variables, found before it is lowered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from semantics.cuda.clang import Node
+from semantics.cuda.errors import CudaError
+
+DEEPEST_TREE: Final = 800
+"""How deep clang's tree of a function may be. Each level of C is up to three of its levels."""
+
+
+def count_changes(body: Node, changed: Counter[int]) -> None:
+    """Count, for every variable, the places in the body that may change it after its declaration.
+
+    Raises CudaError where the body nests too deeply.
+    """
+    stack = [(body, 0)]
+    while stack:
+        here, depth = stack.pop()
+        if depth > DEEPEST_TREE:
+            raise CudaError("this is nested too deeply", here.loc, "Split it up, with variables for the parts.")
+        for target in _targets(here):
+            decl = _variable(target)
+            if decl is not None:
+                changed[decl.identity] += 1
+        stack.extend((c, depth + 1) for c in here.children)
+
+
+def _targets(node: Node) -> tuple[Node, ...]:
+    """The expressions that a node may change the value of."""
+    match node.kind:
+        case "BINARY_OPERATOR" if node.operator == "=":
+            return node.children[:1]
+        case "COMPOUND_ASSIGNMENT_OPERATOR":
+            return node.children[:1]
+        case "UNARY_OPERATOR" if node.operator in ("x++", "++x", "x--", "--x", "&"):
+            return node.children
+        case "VAR_DECL" if node.type.kind == "reference":
+            return node.children[-1:]
+        case "CALL_EXPR":
+            return tuple(a for a in node.arguments if a.kind in ("DECL_REF_EXPR", "PAREN_EXPR"))
+    return ()
+
+
+def _variable(node: Node) -> Node | None:
+    """The variable that an lvalue is, or is a part of; None for what a pointer leads to."""
+    while node.children and (
+        node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children[0].type.kind == "record")
+    ):
+        node = node.children[-1]
+    return node.referenced if node.kind == "DECL_REF_EXPR" else None

@@ -1,0 +1,43 @@
+"""What `cuda_shim.h` declares in place of the CUDA headers, and what it is in miniCUDA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from semantics.cuda.clang import Node
+
+PATH: Final = str(Path(__file__).with_name("cuda_shim.h"))
+
+INDICES: Final = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+
+OPERATORS: Final = {
+    **dict.fromkeys(("min", "umin", "llmin", "ullmin", "fmin", "fminf"), "min"),
+    **dict.fromkeys(("max", "umax", "llmax", "ullmax", "fmax", "fmaxf"), "max"),
+    **dict.fromkeys(("abs", "labs", "llabs", "fabs", "fabsf"), "abs"),
+    **dict.fromkeys(("__mul24", "__umul24", "__fmul_rn", "__dmul_rn"), "*"),
+    **dict.fromkeys(("__fadd_rn", "__dadd_rn"), "+"),
+    **dict.fromkeys(("__fdividef", "fdividef", "__fdiv_rn"), "/"),
+}
+"""Functions that are operators."""
+
+TO_INT: Final = {
+    "__float2int_rz": "", "__float2uint_rz": "", "__double2int_rz": "", "__float2int_rn": "rintf",
+    "__float2int_rd": "floorf", "__float2int_ru": "ceilf", "__float2uint_rn": "rintf", "__float2uint_rd": "floorf",
+    "__float2uint_ru": "ceilf", "__double2int_rn": "rint", "__double2int_rd": "floor", "__double2int_ru": "ceil",
+}  # fmt: skip
+"""Conversions to int, with the rounding that comes before the truncation."""
+
+FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp")
+
+ATOMICS: Final = {
+    "atomicAdd": "+", "atomicSub": "-", "atomicMin": "min", "atomicMax": "max", "atomicAnd": "&", "atomicOr": "|",
+    "atomicXor": "^", "atomicExch": "",
+}  # fmt: skip
+"""Read-modify-write functions, with their operator; the empty one only writes."""
+
+
+def in_shim(decl: Node) -> bool:
+    """Whether the shim declares this."""
+    loc = decl.loc
+    return loc is not None and loc.file == PATH

@@ -1,0 +1,236 @@
+"""What the lowering of one kernel keeps: names, declarations, bindings and the statements emitted so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from logic.source import Loc
+from logic.syntax import (
+    BUILTINS,
+    INT,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    Op,
+    Param,
+    Read,
+    Space,
+    Stmt,
+    Tid,
+    Type,
+    Var,
+    seq,
+    subterms,
+)
+from logic.typing import Signature, type_of
+from semantics.cuda.clang import Node
+from semantics.cuda.ctype import CType
+from semantics.cuda.errors import CudaError
+
+DEEPEST: Final = 200
+"""How deep expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A place: a thread-local variable of miniCUDA."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place or a pointer: root + the field offset of `path` + the sum of stride * index over `terms`, in bytes.
+
+    `total` is the size of the root in bytes where it is known (static shared arrays).
+    """
+
+    root: str
+    space: Space
+    terms: tuple[tuple[int, Expr], ...] = ()
+    path: str = ""
+    offset: int = 0
+    total: int | None = None
+
+    def plus(self, stride: int, index: Expr) -> Address:
+        """The address `index` elements of `stride` bytes further."""
+        if self.terms and self.terms[-1][0] == stride:
+            return replace(self, terms=(*self.terms[:-1], (stride, added(self.terms[-1][1], index))))
+        return replace(self, terms=(*self.terms, (stride, index)))
+
+    def field(self, name: str, offset: int) -> Address:
+        """The address of a field."""
+        return replace(self, path=f"{self.path}.{name}", offset=self.offset + offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A pointer variable that is assigned: its value is base + size * the local variable `index`."""
+
+    base: Address | None
+    size: int
+    index: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A structure passed by value: its fields are parameters named `name.field`."""
+
+    name: str
+
+
+Use = Literal["part", "whole", "statement"]
+"""How a value is used: in a larger expression, as all that a statement evaluates (a call may then write arrays, since
+nothing else can tell when), or not at all."""
+
+Place = Local | Address | Param | Fields
+Binding = Place | Moving
+
+
+def added(a: Expr, b: Expr) -> Expr:
+    """a + b, without a literal zero."""
+    if a == Const(0):
+        return b
+    if b == Const(0):
+        return a
+    match b:
+        case Const(int(value)) if value < 0 and not isinstance(a, Const):
+            return Op("-", (a, Const(-value)), a.loc)
+        case Op("neg", (c,)):
+            return Op("-", (a, c), a.loc)
+    if isinstance(a, Const) and isinstance(b, Const) and isinstance(a.value, int) and isinstance(b.value, int):
+        return Const(a.value + b.value, INT, a.loc)
+    return Op("+", (a, b), a.loc)
+
+
+def scaled(a: Expr, k: int) -> Expr:
+    """a * k, where k is a literal; folded where a is one or k is 1."""
+    if k == 1 or a == Const(0):
+        return a
+    if isinstance(a, Const) and isinstance(a.value, int):
+        return Const(a.value * k, INT, a.loc)
+    return Op("*", (a, Const(k)), a.loc)
+
+
+@dataclass(slots=True)
+class Frame:
+    """A function being lowered: the kernel, or a device function in the middle of it."""
+
+    name: str
+    result: Local | None = None
+    live: str | None = None
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop being lowered, and its flags once a jump needs them."""
+
+    go: str | None = None
+    next: str | None = None
+
+
+@dataclass(slots=True)
+class State:
+    """The state of the lowering of one kernel.
+
+    `call` lowers a call and gives its value, None for void. `changed` counts the assignments to each declaration,
+    `unknown_lengths` has the offsets of the shared arrays whose
+    declared length is a stand-in.
+    """
+
+    call: Callable[[State, Node, Use], Expr | None]
+    unknown_lengths: frozenset[int] = frozenset()
+    params: list[Decl] = field(default_factory=list)
+    sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
+    locals: list[Decl] = field(default_factory=list)
+    taken: set[str] = field(default_factory=lambda: {"skip", "sync"})
+    bindings: dict[int, Binding] = field(default_factory=dict)
+    changed: Counter[int] = field(default_factory=Counter)
+    settled: set[str] = field(default_factory=set)
+    notes: dict[str, None] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    dynamic: list[str] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    depth: int = 0
+    out: list[Stmt] = field(default_factory=list)
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def emit(self, *stmts: Stmt) -> None:
+        self.out.extend(stmts)
+
+    @contextmanager
+    def captured(self) -> Iterator[list[Stmt]]:
+        """Collect what is emitted inside instead of emitting it."""
+        outer, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = outer
+
+    def block(self, lower: Callable[[], None]) -> Stmt:
+        """What `lower` emits, as one statement."""
+        self.depth += 1
+        with self.captured() as stmts:
+            lower()
+        self.depth -= 1
+        return seq(*stmts)
+
+    def fresh(self, name: str, first: int | None = None) -> str:
+        """A name that nothing has yet: `name`, else `name_1`, `name_2`, ...; with `first`, from `name_first` on."""
+        candidate, count = (name, 1) if first is None else (f"{name}_{first}", first + 1)
+        while candidate in self.taken:
+            candidate, count = f"{name}_{count}", count + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def declare(
+        self, name: str, type_: Type, loc: Loc | None, *, settled: bool = False, first: int | None = None
+    ) -> Local:
+        """A new local variable. A settled one has one assignment, so expressions over it keep their value."""
+        fresh = self.fresh(name, first)
+        self.locals.append(Decl(fresh, type_, loc))
+        self.sigma.locals[fresh] = type_
+        if settled:
+            self.settled.add(fresh)
+        return Local(fresh, type_)
+
+    def saved(self, e: Expr, type_: Type, name: str = "t") -> Expr:
+        """e evaluated here and now into a new variable; e itself where nothing can change its value."""
+        if self.is_settled(e):
+            return e
+        local = self.declare(name, type_, e.loc, settled=True)
+        self.emit(Assign(local.name, e, e.loc))
+        return Var(local.name, e.loc)
+
+    def is_settled(self, e: Expr) -> bool:
+        """Whether e has the same value wherever it can be used."""
+        return not any(isinstance(t, Read) or (isinstance(t, Var) and t.name not in self.settled) for t in subterms(e))
+
+    def is_int(self, e: Expr) -> bool:
+        return type_of(e, self.sigma) == INT
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+
+
+def too_deep(loc: Loc | None) -> CudaError:
+    return CudaError(f"this nests deeper than {DEEPEST} levels", loc, "Split it up, with variables for parts.")
+
+
+def is_plain(e: Expr) -> bool:
+    """Whether e is a name or a literal: as good as a variable."""
+    return isinstance(e, Var | Param | Const | Tid)
+
+
+def pointee_size(t: CType) -> int:
+    return t.inner.size if t.inner else 0

@@ -1,0 +1,465 @@
+"""C statements to miniCUDA statements.
+
+- `for (init; c; inc) body` is init; while (c) {body; inc}, `do body while (c)` is body; while (c) {body}. Where the
+  condition needs statements of its own (it reads an array after `&&`, or has an effect), they come before the loop and
+  again at the end of its body.
+- `if (c) return; rest` is `if (!c) {rest}`: a jump that ends one branch of an `if` puts the rest of the block into the
+  other branch, at no cost. Otherwise a bool variable (`live` for return, `go` for break, `next` for continue; one
+  assignment to set it, one where it jumps) guards the rest with an `if` and enters the conditions of the loops as
+  `go && c`. A `__syncthreads()` after an early return is thus inside an `if`.
+- `if (a && b)` without else where b reads an array is `if (a) { if (b) .. }`; an `if` on a constant is its branch.
+- a declaration without initialiser is no statement; nor is that of a constant.
+- a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
+  variable first); one that is assigned is an array and an int variable for the offset in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from logic.operators import NEGATED
+from logic.source import Loc
+from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, If, Op, Skip, Stmt, Var, While, reads_array, seq
+from semantics.cuda.clang import Node
+from semantics.cuda.ctype import scalar
+from semantics.cuda.errors import unsupported
+from semantics.cuda.expressions import address, bare, condition, described, discard, expr, into, place, steps
+from semantics.cuda.places import frozen, is_shared, shared
+from semantics.cuda.state import DEEPEST, Address, Loop, Moving, State, too_deep
+
+Part = Node | Callable[[], None]
+Kinds = frozenset[str]
+
+_JUMPS = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
+_LOOPS = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
+_INNER = frozenset({"break", "continue"})
+
+
+def jumps(part: Part) -> Kinds:
+    """The kinds of jump that may leave a statement."""
+    if not isinstance(part, Node):
+        return frozenset()
+    if part.kind in _JUMPS:
+        return frozenset({_JUMPS[part.kind]})
+    if part.kind in ("COMPOUND_STMT", "IF_STMT", "UNEXPOSED_STMT", *_LOOPS):
+        found = frozenset().union(*(jumps(c) for c in part.children))
+        return found - _INNER if part.kind in _LOOPS else found
+    return frozenset()
+
+
+def _always(node: Node) -> bool:
+    """Whether every way through a statement ends in a jump out of it."""
+    if node.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT"):
+        return any(_always(c) for c in node.children)
+    if node.kind == "IF_STMT":
+        return len(node.children) == 3 and _always(node.children[1]) and _always(node.children[2])
+    return node.kind in _JUMPS
+
+
+def negated(e: Expr) -> Expr:
+    """not e; without an operator of its own where e compares integers."""
+    match e:
+        case Const(bool(value)):
+            return FALSE if value else TRUE
+        case Op("!", (a,)):
+            return a
+        case Op(op, (a, b)) if op in ("==", "!="):
+            return Op(NEGATED[op], (a, b), e.loc)
+    return Op("!", (e,), e.loc)
+
+
+def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
+    """Emit statements in a row. `tail` has the kinds of jump that lead to where the block ends anyway."""
+    if st.depth > DEEPEST:
+        raise too_deep(next((p.loc for p in parts if isinstance(p, Node)), None))
+    at = 0
+    while at < len(parts):
+        part, at = parts[at], at + 1
+        if not isinstance(part, Node):
+            part()
+            continue
+        kinds = jumps(part)
+        if not kinds:
+            statement(st, part)
+            continue
+        rest = parts[at:]
+        if part.kind in _JUMPS:
+            _jump(st, part, tail)
+            return
+        if part.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT"):
+            _check_unexposed(part)
+            parts, at = (*part.children, *rest), 0
+            continue
+        if _split(st, part, rest, tail):
+            return
+        if not rest:
+            _within(st, part, tail)
+            return
+        _within(st, part, frozenset())
+        after = _block(st, rest, tail)
+        if after != Skip():
+            st.emit(If(_flags(st, kinds), after, Skip(), part.loc))
+        return
+
+
+def _block(st: State, parts: tuple[Part, ...], tail: Kinds) -> Stmt:
+    return st.block(lambda: block(st, parts, tail))
+
+
+def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
+    """An `if` of which one branch always jumps: what follows it goes into the other. Gives whether it was one."""
+    if node.kind != "IF_STMT":
+        return False
+    test, then, *other = _checked_if(node)
+    if not _always(then) and not (other and _always(other[0])):
+        return False
+    c = condition(st, test, "whole")
+    stay, leave = ((*other, *rest), (then,)) if _always(then) else ((then, *rest), (other[0],))
+    yes, no = (leave, stay) if _always(then) else (stay, leave)
+    if isinstance(c, Const):
+        chosen = yes if c.value else no
+        block(st, chosen, tail)
+        return True
+    _branch(st, c, _block(st, yes, tail), _block(st, no, tail), node)
+    return True
+
+
+def _branch(st: State, c: Expr, then: Stmt, orelse: Stmt, node: Node) -> None:
+    if then == Skip() and orelse != Skip():
+        c, then, orelse = _opposite(st, c), orelse, then
+    st.emit(If(c, then, orelse, node.loc))
+
+
+def _opposite(st: State, e: Expr) -> Expr:
+    """not e, where comparisons of integers are turned around."""
+    match e:
+        case Op(op, (a, b)) if op in NEGATED and st.is_int(a) and st.is_int(b):
+            return Op(NEGATED[op], (a, b), e.loc)
+    return negated(e)
+
+
+def _flags(st: State, kinds: Kinds) -> Expr:
+    """That none of these jumps has happened."""
+    names = []
+    if "return" in kinds:
+        names.append(_live(st))
+    if "break" in kinds:
+        names.append(_go(st))
+    if "continue" in kinds:
+        names.append(_next(st))
+    test: Expr = Var(names[0])
+    for name in names[1:]:
+        test = Op("&&", (test, Var(name)))
+    return test
+
+
+def _live(st: State) -> str:
+    if st.frame.live is None:
+        st.frame.live = st.declare("live", BOOL, None).name
+    return st.frame.live
+
+
+def _go(st: State) -> str:
+    loop = st.loops[-1]
+    if loop.go is None:
+        loop.go = st.declare("go", BOOL, None).name
+    return loop.go
+
+
+def _next(st: State) -> str:
+    loop = st.loops[-1]
+    if loop.next is None:
+        loop.next = st.declare("next", BOOL, None).name
+    return loop.next
+
+
+def _jump(st: State, node: Node, tail: Kinds) -> None:
+    kind = _JUMPS[node.kind]
+    if kind == "return" and node.children:
+        result = st.frame.result
+        if result is None:
+            discard(st, node.children[0])
+        else:
+            into(st, result, node.children[0], node.loc)
+    if kind not in tail:
+        flag = {"return": _live, "break": _go, "continue": _next}[kind](st)
+        st.emit(Assign(flag, FALSE, node.loc))
+
+
+def statement(st: State, node: Node) -> None:
+    """Emit one statement that no jump leaves."""
+    _within(st, node, frozenset())
+
+
+def _within(st: State, node: Node, tail: Kinds) -> None:
+    match node.kind:
+        case "COMPOUND_STMT":
+            block(st, node.children, tail)
+        case "UNEXPOSED_STMT":
+            _check_unexposed(node)
+            block(st, node.children, tail)
+        case "NULL_STMT":
+            pass
+        case "DECL_STMT":
+            for decl in node.children:
+                declaration(st, decl)
+        case "IF_STMT":
+            _if(st, node, tail)
+        case "FOR_STMT":
+            _for(st, node)
+        case "WHILE_STMT":
+            if len(node.children) != 2:
+                raise unsupported("a declaration in a condition", node.loc)
+            _loop(st, node.children[0], node.children[1], None, node)
+        case "DO_STMT":
+            _do(st, node)
+        case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
+            discard(st, node)
+        case _:
+            raise unsupported(described(node), node.loc)
+
+
+def _check_unexposed(node: Node) -> None:
+    """A statement that libclang has no name for is a pragma or an attribute in front of another one."""
+    if node.kind == "UNEXPOSED_STMT" and len(node.children) != 1:
+        raise unsupported("this statement", node.loc)
+
+
+def _checked_if(node: Node) -> tuple[Node, ...]:
+    if node.children[0].kind in ("VAR_DECL", "DECL_STMT") or len(node.children) > 3:
+        raise unsupported("a declaration in a condition", node.loc, "Declare the variable before.")
+    return node.children
+
+
+def _if(st: State, node: Node, tail: Kinds) -> None:
+    test, then, *other = _checked_if(node)
+    if not other:
+        _guarded(st, test, lambda: block(st, (then,), tail), node)
+        return
+    c = condition(st, test, "whole")
+    if isinstance(c, Const):
+        block(st, (then if c.value else other[0],), tail)
+        return
+    st.emit(If(c, _block(st, (then,), tail), _block(st, (other[0],), tail), node.loc))
+
+
+def _late(node: Node) -> bool:
+    """Whether an expression looks as if it read an array or changed something. Either answer is right."""
+    return any(
+        n.kind in ("ARRAY_SUBSCRIPT_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR")
+        or (n.kind == "UNARY_OPERATOR" and n.operator in ("x++", "++x", "x--", "--x", "*"))
+        or (n.kind == "BINARY_OPERATOR" and n.operator == "=")
+        or (n.kind == "CALL_EXPR" and (callee := n.referenced) is not None and callee.definition is not None)
+        for n in node.walk()
+    )
+
+
+def _guarded(st: State, test: Node, then: Callable[[], None], node: Node) -> None:
+    """`if (test) then`, nested where test is `a && b` and b has to be evaluated after a."""
+    inner = bare(test)
+    if inner.kind == "BINARY_OPERATOR" and inner.operator == "&&":
+        left, right = inner.children
+        if _late(right):
+            _guarded(st, left, lambda: _guarded(st, right, then, node), node)
+            return
+    c = condition(st, test, "whole")
+    if isinstance(c, Const):
+        if c.value:
+            then()
+        return
+    st.emit(If(c, st.block(then), Skip(), node.loc))
+
+
+# --- loops -----------------------------------------------------------------------------------------------------------
+
+
+def _for(st: State, node: Node) -> None:
+    init, test, increment, body = _header(node)
+    if init is not None:
+        statement(st, init)
+    _loop(st, test, body, increment, node)
+
+
+def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
+    """The parts of a `for`, which libclang lists without the empty ones: they are told apart by the two semicolons."""
+    *head, body = node.children
+    if len(head) == 3:
+        return head[0], head[1], head[2], body
+    semicolons: list[int] = []
+    depth = 0
+    for text, offset in node.tokens()[1:]:
+        depth += (text in "([{") - (text in ")]}")
+        if depth == 0:
+            break
+        if text == ";" and depth == 1:
+            semicolons.append(offset)
+    if len(semicolons) != 2 or len(head) > 3:
+        raise unsupported("this 'for'", node.loc, "Write it as a 'while'.")
+    found: list[Node | None] = [None, None, None]
+    for part in head:
+        _, start, _ = part.span
+        found[sum(start > s for s in semicolons)] = part
+    return found[0], found[1], found[2], body
+
+
+def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node: Node) -> None:
+    kinds = jumps(body)
+    st.loops.append(Loop())
+    leaves = kinds & {"break", "return"}
+    flags = _flags(st, leaves) if leaves else None
+    if st.loops[-1].go:
+        st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
+    with st.captured() as before:
+        c = _loop_condition(st, flags, test)
+    if c == FALSE and flags is None:
+        st.loops.pop()
+        st.emit(*before)
+        return
+    inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
+    with st.captured() as stmts:
+        _loop_body(st, body, inc, kinds)
+        st.emit(*before)
+    flag = st.loops.pop().next
+    if flag:
+        stmts.insert(0, Assign(flag, TRUE, node.loc))
+    st.emit(*before, While(c, seq(*stmts), node.loc))
+
+
+def _loop_condition(st: State, flags: Expr | None, test: Node | None) -> Expr:
+    """The condition of a loop; after a jump it is not evaluated any more."""
+    if flags is None:
+        return TRUE if test is None else condition(st, test, "whole")
+    if test is None:
+        return flags
+    with st.captured() as effects:
+        c = condition(st, test, "whole")
+    if not effects and not reads_array(c):
+        return flags if c == TRUE else Op("&&", (flags, c), c.loc)
+    t = st.declare("t", BOOL, test.loc, settled=True)
+    st.emit(Assign(t.name, flags, test.loc), If(Var(t.name), seq(*effects, Assign(t.name, c, c.loc)), Skip(), test.loc))
+    return Var(t.name, test.loc)
+
+
+def _loop_body(st: State, body: Node, inc: tuple[Part, ...], kinds: Kinds) -> None:
+    """The body and the increment, which a `continue` still reaches and the other jumps don't."""
+    leaves = kinds & {"break", "return"}
+    if "continue" not in kinds:
+        block(st, (body, *inc), frozenset())
+        return
+    block(st, (body,), frozenset({"continue"}))
+    if not leaves:
+        block(st, inc, frozenset())
+    elif inc:
+        st.emit(If(_flags(st, leaves), _block(st, inc, frozenset()), Skip(), body.loc))
+
+
+def _do(st: State, node: Node) -> None:
+    body, test = node.children
+    kinds = jumps(body)
+    inner = bare(test)
+    if not kinds & _INNER and inner.kind == "INTEGER_LITERAL" and inner.evaluate() == 0:
+        block(st, (body,), frozenset())
+        return
+    if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):
+        _flagged_do(st, body, test, kinds, node)
+        return
+    st.loops.append(Loop())
+    with st.captured() as stmts:
+        block(st, (body,), frozenset({"continue"}))
+        c = condition(st, test, "whole")
+    flag = st.loops.pop().next
+    if flag:
+        stmts.insert(0, Assign(flag, TRUE, node.loc))
+    st.emit(*stmts)
+    if c != FALSE:
+        st.emit(While(c, seq(*stmts), node.loc))
+
+
+def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> None:
+    """go <- true; while (go) {body; go <- test}"""
+    st.loops.append(Loop())
+    go = _go(st)
+    st.emit(Assign(go, TRUE, node.loc))
+    leaves = kinds & {"break", "return"}
+
+    def again() -> None:
+        st.emit(Assign(go, condition(st, test, "whole"), test.loc))
+
+    with st.captured() as stmts:
+        _loop_body(st, body, (again,), kinds)
+    flag = st.loops.pop().next
+    if flag:
+        stmts.insert(0, Assign(flag, TRUE, node.loc))
+    c: Expr = Var(go, node.loc)
+    if "return" in leaves:
+        c = Op("&&", (Var(_live(st)), c), node.loc)
+    st.emit(While(c, seq(*stmts), node.loc))
+
+
+# --- declarations ----------------------------------------------------------------------------------------------------
+
+
+def declaration(st: State, decl: Node) -> None:
+    """Bind a declared name and emit its initialisation."""
+    if decl.kind != "VAR_DECL":
+        if decl.kind in ("STRUCT_DECL", "UNION_DECL", "CLASS_DECL", "ENUM_DECL", "TYPEDEF_DECL", "TYPE_ALIAS_DECL",
+                         "STATIC_ASSERT", "USING_DECLARATION", "USING_DIRECTIVE"):  # fmt: skip
+            return
+        raise unsupported(described(decl), decl.loc)
+    t, type_ = decl.type, scalar(decl.type)
+    if decl.storage in ("STATIC", "EXTERN") and not t.const and not is_shared(decl):
+        raise unsupported(f"the {decl.storage.lower()} variable '{decl.name}'", decl.loc, "All threads share it.")
+    if is_shared(decl):
+        if decl.identity not in st.bindings:
+            st.bindings[decl.identity] = shared(st, decl)
+    elif t.kind == "pointer":
+        init = decl.initialiser
+        bind_pointer(st, decl, None if init is None else address(st, init), decl.loc)
+    elif t.kind == "reference":
+        init = decl.initialiser
+        if init is None:
+            raise unsupported(f"the reference '{decl.name}'", decl.loc)
+        st.bindings[decl.identity] = frozen(st, place(st, init), decl.name)
+    elif type_ is not None:
+        _scalar(st, decl, type_.kind)
+    elif t.kind == "array":
+        raise unsupported(f"the array '{decl.name}' of one thread", decl.loc, "Use scalars, or shared memory.")
+    else:
+        raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc, "Use scalars for its fields.")
+
+
+def _scalar(st: State, decl: Node, kind: str) -> None:
+    type_ = scalar(decl.type)
+    if type_ is None:
+        return
+    init = decl.initialiser
+    if init is not None and init.kind == "INIT_LIST_EXPR" and len(init.children) == 1:
+        init = init.children[0]
+    if init is not None and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
+        with st.captured() as effects:
+            value = expr(st, init)
+        if isinstance(value, Const) and not effects:
+            return  # every use of it is folded
+    local = st.declare(decl.name, type_, decl.loc, settled=init is not None and not st.changed[decl.identity])
+    st.bindings[decl.identity] = local
+    if init is not None:
+        into(st, local, init, decl.loc)
+
+
+def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None) -> None:
+    """Bind a pointer variable to the address it starts with."""
+    size = decl.type.inner.size if decl.type.inner else 0
+    if target is not None and not st.changed[decl.identity]:
+        found = frozen(st, target, decl.name)
+        if isinstance(found, Address):
+            st.bindings[decl.identity] = found
+        return
+    if size == 0:
+        raise unsupported(f"the type of '{decl.name}'", decl.loc)
+    offset = st.declare(decl.name, INT, decl.loc)
+    if target is None:
+        st.bindings[decl.identity] = Moving(None, size, offset.name)
+        return
+    base = Address(target.root, target.space, (), target.path, target.offset, target.total)
+    st.bindings[decl.identity] = Moving(base, size, offset.name)
+    st.emit(Assign(offset.name, steps(target, size, loc), loc))

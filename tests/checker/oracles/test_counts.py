@@ -1,0 +1,141 @@
+"""Theorems 4 and 5 and Lemma 4, repaired, against enumeration (errata 7 and 8)."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import pytest
+
+from checker.oracles.counts import gcd_lemma, one_access, span_count, stride_lemma, worst
+from checker.oracles.forms import Atoms, Number, plus, scaled
+from logic.metrics import HARDWARE, Hardware, conflicts, sectors
+from logic.syntax import DOUBLE, FLOAT, INT, Array
+
+NVIDIA = HARDWARE["nvidia"]
+FLOATS = Array("A", "global", FLOAT, 4)
+
+
+def test_lemma_4_a_run_of_multiples_hits_as_many_classes_as_the_gcd_allows() -> None:
+    for n in range(1, 17):
+        for a in range(20):
+            c = n // gcd(a, n)
+            for start in range(-3, 4):
+                for m in range(1, 20):
+                    assert len({i * a % n for i in range(start, start + m)}) == min(m, c)
+
+
+@pytest.mark.parametrize("stride", [a for a in range(-33, 34) if a])
+def test_theorem_5_half_open_is_exact_at_every_offset(stride: int) -> None:
+    for lanes in range(1, 33):
+        for offset in (0, 1, 5, 31):
+            addresses = [4 * (stride * t + offset) for t in range(lanes)]
+            assert gcd_lemma(stride, lanes, 32) == conflicts(addresses, 4, NVIDIA)
+
+
+def test_theorem_5_on_32_lanes_of_stride_32_is_32_not_31() -> None:
+    assert gcd_lemma(32, 32, 32) == 32
+
+
+@pytest.mark.parametrize("stride", range(-33, 34))
+def test_theorem_4_repaired_is_exact_for_the_worst_offset(stride: int) -> None:
+    for lanes in range(1, 33):
+        truth = max(sectors([4 * (stride * t + c) for t in range(lanes)], 4, NVIDIA) for c in range(8))
+        assert stride_lemma(stride, lanes, 8) == truth
+
+
+def test_theorem_4_as_printed_is_negative_where_two_lanes_touch_two_sectors() -> None:
+    assert -3 * (2 - 1) // 1 + 1 == -2
+    assert stride_lemma(-3, 2, 1) == 2
+
+
+SIZES = (
+    FLOATS,
+    Array("D", "global", DOUBLE, 8),
+    Array("C", "global", INT, 1),
+    Array("F", "shared", FLOAT, 12, 4, 4),
+    Array("Q", "global", FLOAT, 16),
+    Array("T", "shared", INT, 3, 1, 2),
+    Array("W", "global", FLOAT, 40, 0, 40),
+    Array("V", "shared", FLOAT, 4, 0, 8),
+)
+
+
+@pytest.mark.parametrize("array", SIZES)
+@pytest.mark.parametrize("what", ["MemReads", "Conflicts"])
+def test_one_row_is_exact_for_every_size_of_element(what: str, array: Array) -> None:
+    count = sectors if what == "MemReads" else conflicts
+    for stride in (-9, -1, 0, 1, 2, 3, 7, 8, 32, 127):
+        for lanes in (1, 2, 16, 32):
+            atoms = Atoms()
+            row = {plus(atoms.atom("c"), stride * t) for t in range(lanes)}
+            truth = max(
+                count([array.stride * (stride * t + c) + array.offset for t in range(lanes)], array.width, NVIDIA)
+                for c in range(128)
+            )
+            assert worst("MemReads" if what == "MemReads" else "Conflicts", row, array, NVIDIA, atoms).n == truth
+
+
+def test_aligned_rows_are_seen_as_aligned() -> None:
+    atoms = Atoms()
+    row = [plus(scaled(atoms.atom("b"), 32), t) for t in range(32)]
+    assert worst("MemReads", row, FLOATS, NVIDIA, atoms).n == 4
+    assert worst("MemReads", [plus(v, 4) for v in row], FLOATS, NVIDIA, atoms).n == 5
+    assert worst("MemReads", [plus(v, 8) for v in row], FLOATS, NVIDIA, atoms).n == 4
+
+
+def rows(unit: int) -> tuple[Atoms, list[Number]]:
+    atoms = Atoms()
+    n, c = atoms.atom("n"), atoms.atom("c")
+    return atoms, [plus(plus(scaled(n, unit * y), c), x) for y in range(2) for x in range(16)]
+
+
+def test_rows_an_unknown_distance_apart_count_as_disjoint() -> None:
+    atoms, values = rows(1)
+    truth = max(
+        sectors([4 * (n * y + c + x) for y in range(2) for x in range(16)], 4, NVIDIA)
+        for n in range(16, 40)
+        for c in range(8)
+    )
+    assert worst("MemReads", values, FLOATS, NVIDIA, atoms).n == truth == 6
+    atoms, values = rows(8)
+    assert worst("MemReads", values, FLOATS, NVIDIA, atoms).n == 6
+    assert worst("Conflicts", values, FLOATS, NVIDIA, atoms).n == 2
+
+
+@pytest.mark.parametrize("slopes", [(1, 8), (8, 1), (2, 8), (8, 12)])
+def test_one_unknown_shifts_rows_by_different_amounts(slopes: tuple[int, int]) -> None:
+    atoms = Atoms()
+    n = atoms.atom("n")
+    values = [plus(scaled(n, slope), x) for slope in slopes for x in range(16)]
+    truth = max(sum(sectors([4 * (s * c + x) for x in range(16)], 4, NVIDIA) for s in slopes) for c in range(8))
+    assert worst("MemReads", values, FLOATS, NVIDIA, atoms).n == truth > 4
+
+
+def test_too_many_unknowns_are_bounded_row_by_row() -> None:
+    atoms = Atoms()
+    values = [plus(atoms.atom(f"u{t}"), t) for t in range(8)]
+    assert worst("Conflicts", values, FLOATS, NVIDIA, atoms).n == 8
+
+
+def test_a_lane_that_may_be_anywhere_adds_a_whole_access() -> None:
+    answer = worst("MemReads", [0, 1, None, None], FLOATS, NVIDIA, Atoms())
+    assert answer.n == 3
+    assert answer.loose
+    fields = Array("F", "global", FLOAT, 12, 4, 8)
+    assert one_access("MemReads", fields, NVIDIA) == 2
+    assert worst("MemReads", [None] * 4, fields, NVIDIA, Atoms()).n == 8
+
+
+def test_a_bounded_unknown_takes_only_its_values() -> None:
+    atoms = Atoms()
+    c = atoms.atom("c", 0, 2)
+    row = [plus(c, t) for t in range(4)]
+    assert worst("MemReads", row, Array("A", "global", DOUBLE, 8), NVIDIA, atoms).n == 2
+    assert worst("MemReads", [plus(scaled(c, 4), t) for t in range(4)], FLOATS, NVIDIA, atoms).n == 1
+
+
+def test_span_counts_neighbours_at_the_worst_alignment() -> None:
+    assert [span_count("MemReads", FLOATS, NVIDIA, d) for d in (0, 1, 8, 9, 16, 17)] == [1, 2, 2, 3, 3, 4]
+    assert [span_count("Conflicts", FLOATS, NVIDIA, d) for d in (0, 31, 32, 63, 64)] == [1, 1, 2, 2, 3]
+    odd = Hardware("odd", sector=8, banks=4, word=4, warp=4, alignment=8)
+    assert span_count("MemReads", Array("D", "global", DOUBLE, 8), odd, 3) == 4

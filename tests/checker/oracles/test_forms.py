@@ -1,0 +1,114 @@
+"""The polynomials that lanes compute with: C's operators, and what bounds may be believed."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from checker.oracles.forms import Atoms, Form, Number, plus, scaled, times
+from logic.operators import COMPARISONS, c_div, c_mod, denote
+
+KS = (-8, -3, -2, -1, 0, 1, 2, 3, 4, 6, 7, 8)
+
+
+def real(v: Number, atoms: Atoms, values: dict[object, int]) -> int:
+    """The value of a form, by the meaning of its atoms' keys."""
+    if isinstance(v, int):
+        return v
+    total = v.const
+    for m, c in v.terms:
+        for number in m:
+            c *= meaning(atoms, number, values)
+        total += c
+    return total
+
+
+def meaning(atoms: Atoms, number: int, values: dict[object, int]) -> int:
+    match atoms.keys[number]:
+        case ("floor", (int() | Form()) as a, int() as k):
+            result = real(a, atoms, values) // k
+        case ("residue", (int() | Form()) as a, int() as k):
+            result = real(a, atoms, values) % k
+        case (">=0", Form() as a):
+            result = int(real(a, atoms, values) >= 0)
+        case ("==0", Form() as a):
+            result = int(real(a, atoms, values) == 0)
+        case (str() as op, *args):
+            result = int(denote(op, tuple(real(a, atoms, values) for a in args if isinstance(a, int | Form))))
+        case key:
+            result = values[key]
+    low, high = atoms.sizes[number]
+    assert low is None or low <= result, atoms.keys[number]
+    assert high is None or result <= high, atoms.keys[number]
+    return result
+
+
+@pytest.mark.parametrize("op", ["/", "%", ">>", "<<", "&", "|", "^", "min", "max", "+", "-", "*", *COMPARISONS])
+@pytest.mark.parametrize("bounds", [(None, None), (0, None), (None, 0), (-2, 5), (3, 3)])
+def test_operators_on_forms_mean_what_c_means(op: str, bounds: tuple[int | None, int | None]) -> None:
+    low, high = bounds
+    for slope, shift, k, swap in product((1, -1, 2, 4, 6), (-5, 0, 1, 4), KS, (False, True)):
+        atoms = Atoms()
+        a = plus(scaled(atoms.atom("a", low, high), slope), shift)
+        v = atoms.apply(op, (k, a) if swap else (a, k))
+        for x in range(-9 if low is None else low, 10 if high is None else high + 1):
+            here = slope * x + shift
+            if swap and op in ("<<", ">>") and here > 64:
+                continue
+            want = denote(op, (k, here) if swap else (here, k))
+            assert real(v, atoms, {"a": x}) == want, (slope, shift, k, swap, x)
+
+
+@pytest.mark.parametrize("op", ["/", "%", "&", "|", "^", "min", "max", "*", "==", "<"])
+def test_operators_on_two_unknowns(op: str) -> None:
+    for low in (None, 0, 1):
+        atoms = Atoms()
+        v = atoms.apply(op, (atoms.atom("a", low), atoms.atom("b", low)))
+        for x, y in product(range(-9 if low is None else low, 10), repeat=2):
+            assert real(v, atoms, {"a": x, "b": y}) == denote(op, (x, y))
+
+
+@pytest.mark.parametrize("op", ["neg", "~", "abs", "bool", "int"])
+def test_unary_operators(op: str) -> None:
+    atoms = Atoms()
+    v = atoms.apply(op, (plus(atoms.atom("a"), 1),))
+    for x in range(-9, 10):
+        assert real(v, atoms, {"a": x}) == int(denote(op, (x + 1,)))
+
+
+def test_a_remainder_of_unknown_sign_is_not_a_residue() -> None:
+    atoms = Atoms()
+    a = plus(scaled(atoms.atom("n"), 16), 3)
+    assert not isinstance(atoms.remainder(a, 16), int)
+    assert atoms.remainder(plus(scaled(atoms.atom("p", 0), 16), 3), 16) == 3
+    assert atoms.remainder(plus(scaled(atoms.atom("q", None, -1), 16), 3), 16) == -13
+
+
+def test_a_congruence_is_decided_whatever_the_sign() -> None:
+    atoms = Atoms()
+    a = scaled(atoms.atom("n"), 32)
+    assert atoms.apply("==", (atoms.remainder(plus(a, 3), 2), 0)) == 0
+    assert atoms.apply("==", (atoms.remainder(plus(a, 4), 2), 0)) == 1
+    assert atoms.apply("==", (atoms.remainder(plus(a, 3), 2), 2)) == 0
+    assert not isinstance(atoms.apply("==", (atoms.remainder(plus(a, 3), 2), 1)), int)
+
+
+def test_bounds_follow_from_facts() -> None:
+    atoms = Atoms()
+    s, n = atoms.atom("s"), atoms.atom("n", None, 256)
+    atoms.at_least(plus(s, -1))
+    atoms.at_least(plus(n, scaled(plus(scaled(s, 3), 1), -1)))
+    assert atoms.bounds(s) == (1, 85)
+    assert atoms.bounds(n) == (4, 256) or atoms.bounds(n) == (None, 256)
+    assert atoms.bounds(plus(scaled(s, -2), 7)) == (-163, 5)
+    assert atoms.bounds(times(atoms.atom("u", -2, 3), atoms.atom("v", -5, 1))) == (None, None)
+    assert atoms.bounds(times(s, s)) == (1, 85 * 85)
+
+
+def test_division_by_zero_is_as_defined() -> None:
+    atoms = Atoms()
+    a = atoms.atom("a")
+    assert atoms.quotient(a, 0) == c_div(5, 0)
+    assert atoms.remainder(a, 0) == a
+    assert c_mod(5, 0) == 5

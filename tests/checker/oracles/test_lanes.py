@@ -1,0 +1,303 @@
+"""The lanes of warps: shapes of blocks, narrowing by P, and the index patterns of section 10."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checker.oracles import Oracles
+from logic.assertions import AtMost, Context, Dim, Launch, Proved, Refuted, Uniform, Unknown, conj
+from logic.metrics import HARDWARE, METRICS, sectors
+from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
+from logic.typing import Signature
+
+NVIDIA = HARDWARE["nvidia"]
+SIGMA = Signature(
+    dict.fromkeys(("i", "j", "k", "x"), INT) | {"f": FLOAT},
+    dict.fromkeys((*BUILTINS, "n", "s", "wA"), INT) | {"alpha": FLOAT},
+    {
+        a.name: a
+        for a in (
+            Array("A", "global", FLOAT, 4),
+            Array("D", "global", DOUBLE, 8),
+            Array("C", "global", INT, 1),
+            Array("Fx", "global", FLOAT, 12, 4, 4),
+            Array("Fxy", "global", FLOAT, 12, 0, 8),
+            Array("S", "shared", FLOAT, 4),
+            Array("T", "shared", DOUBLE, 8),
+            Array("N", "global", INT, 4),
+        )
+    },
+)
+TX, TY = Tid("x"), Tid("y")
+K, N, S, WA = Var("k"), Param("n"), Param("s"), Param("wA")
+
+
+def op(name: str, *args: Expr | int) -> Op:
+    return Op(name, tuple(Const(a) if isinstance(a, int) else a for a in args))
+
+
+GID = op("+", op("*", Param("blockDim.x"), Param("blockIdx.x")), TX)
+
+
+def context(block: Dim, *assumptions: Expr, scope: str = "warp") -> Context:
+    launch = Launch(block, assumptions=conj(assumptions, SIGMA))
+    return Context(SIGMA, METRICS["sectors"], NVIDIA, launch, "block" if scope == "block" else "warp")
+
+
+def reads(array: str, index: Expr, block: Dim, *p: Expr, assume: tuple[Expr, ...] = ()) -> int:
+    ctx = context(block, *assume)
+    return Oracles(limit=0.5).least("MemReads", conj(p, SIGMA), frozenset({"k"}), array, index, ctx)
+
+
+def banks(array: str, index: Expr, block: Dim, *p: Expr, assume: tuple[Expr, ...] = ()) -> int:
+    ctx = context(block, *assume)
+    return Oracles(limit=0.5).least("Conflicts", conj(p, SIGMA), frozenset({"k"}), array, index, ctx)
+
+
+def verdict(e: Expr, block: Dim, *p: Expr, scope: str = "warp", assume: tuple[Expr, ...] = ()) -> object:
+    ctx = context(block, *assume, scope=scope)
+    return Oracles(limit=1.0)(Uniform(conj(p, SIGMA), frozenset({"k"}), e), ctx)
+
+
+def uniform(e: Expr, block: Dim, *p: Expr, scope: str = "warp", assume: tuple[Expr, ...] = ()) -> bool:
+    return isinstance(verdict(e, block, *p, scope=scope, assume=assume), Proved)
+
+
+@pytest.mark.parametrize("a", [*range(-33, 34, 3), -8, -1, 1, 2, 4, 8, 16, 32])
+@pytest.mark.parametrize("lanes", [1, 2, 7, 16, 31, 32])
+def test_strided_reads_at_an_unknown_offset_are_exact(a: int, lanes: int) -> None:
+    truth = max(sectors([4 * (a * t + c) for t in range(lanes)], 4, NVIDIA) for c in range(8))
+    assert reads("A", op("+", op("*", TX, a), K), (lanes, 1, 1)) == truth
+
+
+@pytest.mark.parametrize(("array", "aligned", "shifted"), [("A", 4, 5), ("D", 8, 9), ("C", 1, 2), ("Fx", 12, 13)])
+def test_consecutive_elements(array: str, aligned: int, shifted: int) -> None:
+    assert reads(array, GID, (256, 1, 1)) == aligned
+    assert reads(array, op("+", GID, N), (256, 1, 1)) == shifted
+
+
+def test_facts_about_parameters_align_rows() -> None:
+    row = op("+", op("*", WA, TY), TX)
+    eights = op("==", op("%", WA, 8), 0)
+    assert reads("A", row, (32, 32, 1)) == 5
+    assert reads("A", row, (32, 32, 1), assume=(eights,)) == 4
+    assert reads("A", row, (32, 32, 1), op("==", op("&", WA, 7), 0)) == 4
+    assert reads("A", row, (16, 16, 1)) == 6
+    assert reads("A", row, (16, 16, 1), assume=(eights,)) == 4
+    assert reads("A", row, (16, 16, 1), assume=(op("==", op("%", WA, 4), 0),)) == 5
+    assert reads("A", row, (16, 16, 1), assume=(op("==", op("%", WA, 4), 0), op("==", op("%", WA, 6), 2))) == 5
+    assert reads("A", row, (16, 16, 1), assume=(op("==", op("%", WA, 4), 0), op("==", op("%", WA, 3), 2))) == 5
+    assert reads("A", row, (16, 16, 1), assume=(op("==", op("%", WA, 4), 0), op("==", op("%", WA, 24), 16))) == 4
+    assert reads("A", row, (16, 16, 1), op("==", WA, op("*", K, 8))) == 4
+
+
+def test_a_remainder_that_is_not_zero_aligns_too() -> None:
+    assert reads("A", op("+", TX, N), (32, 1, 1), op("==", op("%", N, 8), 0)) == 4
+    assert reads("A", op("+", TX, N), (32, 1, 1), op("==", op("%", N, 8), 3)) == 5
+    assert reads("A", op("+", op("+", TX, N), 5), (32, 1, 1), op("==", op("%", N, 8), 3)) == 4
+    assert reads("A", op("+", op("+", TX, N), 5), (32, 1, 1), op("==", op("%", N, -8), 3)) == 4
+    assert reads("A", op("+", op("+", TX, N), 3), (32, 1, 1), op("==", op("%", N, 8), -3)) == 4
+    assert not uniform(op("*", TX, op("%", WA, 5)), (32, 1, 1), op("==", op("&", WA, 4), 0), op(">=", WA, 0))
+    some = (op("==", op("%", N, 8), 3), op(">=", N, 3), op("<=", N, 12))
+    assert reads("A", op("*", TX, 8), (32, 1, 1), op(">=", TX, N), *some) == 29
+
+
+def test_rows_of_100() -> None:
+    index = op("+", op("*", TY, 100), TX)
+    assert reads("A", index, (32, 32, 1)) == 5
+    assert reads("A", index, (48, 2, 1)) == 5  # the second warp: 16 lanes of row 0, 16 of row 1
+
+
+def test_warps_that_straddle_rows() -> None:
+    assert not uniform(TY, (48, 2, 1))
+    assert uniform(TY, (32, 32, 1))
+    assert uniform(TY, (64, 4, 1))
+    assert not uniform(TY, (32, 32, 1), scope="block")
+    assert not uniform(TY, (16, 16, 1))
+    assert uniform(TY, (48, 2, 1), op("<", GID, 32), op("==", Param("blockIdx.x"), 0), op("==", TY, 0))
+    assert uniform(op("/", TX, 32), (256, 1, 1))
+    assert not uniform(op("/", TX, 16), (256, 1, 1))
+    assert uniform(op("/", TX, 16), (16, 16, 1))
+
+
+def test_tiles_of_a_matrix_product() -> None:
+    assert banks("S", op("+", op("*", TY, 32), K), (32, 32, 1)) == 1
+    assert banks("S", op("+", op("*", K, 32), TX), (32, 32, 1)) == 1
+    assert banks("S", op("+", op("*", TX, 32), TY), (32, 32, 1)) == 32
+    assert banks("S", op("+", op("*", TX, 33), TY), (32, 32, 1)) == 1
+    assert banks("S", op("+", op("*", TX, 32), K), (32, 32, 1), op("==", op("%", TX, 2), 0)) == 16
+    assert banks("T", TX, (32, 32, 1)) == 2
+    assert banks("S", op("+", op("*", TY, 32), TX), (16, 16, 1)) == 2
+    assert banks("S", op("+", op("*", TY, 16), TX), (16, 16, 1)) == 1
+    assert reads("A", op("+", op("+", op("*", TY, 100), TX), N), (16, 16, 1)) == 6
+
+
+def test_symbolic_strides_are_as_bad_as_their_worst_class() -> None:
+    index = op("*", TX, N)
+    assert banks("S", index, (32, 1, 1)) == 32
+    assert banks("S", index, (32, 1, 1), op("==", op("%", N, 2), 1)) == 1
+    assert banks("S", index, (32, 1, 1), op("==", op("%", N, 4), 2)) == 2
+    assert banks("S", index, (8, 1, 1)) == 8
+    assert reads("A", index, (32, 1, 1)) == 32
+
+
+def test_a_small_unknown_is_tried_value_by_value() -> None:
+    index = op("*", op("*", K, 2), TX)
+    guard = (op(">=", K, 1), op("<", K, 64), op("<", index, 64))
+    truth = max(
+        max(sum(2 * k * t < 64 and 2 * k * t % 32 == bank for t in range(32)) for bank in range(32))
+        for k in range(1, 64)
+    )
+    assert banks("S", index, (64, 1, 1), *guard) == truth == 2
+
+
+def test_narrowing_by_p() -> None:
+    assert reads("A", GID, (256, 1, 1), op("<", TX, 8)) == 1
+    assert reads("A", op("*", TX, 8), (32, 1, 1), op("==", op("%", TX, 2), 0)) == 16
+    even = op("==", op("%", op("+", op("*", Param("blockIdx.x"), 32), TX), 2), 0)
+    assert reads("A", op("*", TX, 8), (32, 1, 1), even) == 16
+    assert reads("A", op("*", TX, 8), (32, 1, 1), op("==", op("%", op("+", op("*", N, 32), TX), 2), 0)) == 16
+    # n may be negative: (32 * n + tid.x) % 2 == 1 keeps odd lanes only, but all of them
+    assert reads("A", op("*", TX, 8), (32, 1, 1), op("==", op("%", op("+", op("*", N, 32), TX), 2), 1)) == 16
+    assert reads("A", op("*", TX, 8), (32, 1, 1), op("||", op("<", TX, 4), op(">", TX, 29))) == 6
+    assert reads("A", op("*", TX, 8), (32, 1, 1), op("<", TX, N)) == 32
+
+
+def test_remainders_of_what_may_be_negative_are_not_residues() -> None:
+    index = op("%", op("+", op("*", N, 16), TX), 16)
+    assert reads("A", index, (16, 1, 1), op(">=", N, 0)) == 2
+    # n = -1: the values are -0, -15 .. -1 and 0, so two rows of sectors, below and above 0
+    assert reads("A", index, (16, 1, 1)) >= 3 - 1
+    assert not uniform(op("<", index, 0), (16, 1, 1), op("<", N, 1))
+    assert uniform(op("<", index, 0), (16, 1, 1), op(">=", N, 0))
+    assert uniform(op(">>", op("+", op("*", N, 32), TX), 5), (32, 1, 1))
+    assert not uniform(op("/", op("+", op("*", N, 32), TX), 32), (32, 1, 1))
+
+
+def test_definitions_are_followed_in_chains_and_not_in_circles() -> None:
+    i, j = Var("i"), Var("j")
+    assert reads("A", j, (256, 1, 1), op("==", i, GID), op("==", op("-", j, 8), i)) == 4
+    assert reads("A", j, (256, 1, 1), op("==", i, j), op("==", j, i)) == 32
+    assert reads("A", j, (256, 1, 1), op("==", i, j), op("==", i, GID)) == 4
+    assert reads("A", j, (256, 1, 1), op("==", i, op("+", j, 1)), op("==", j, op("-", i, 1))) == 32
+    assert reads("A", K, (256, 1, 1), op("==", i, op("+", j, 1)), op("==", j, op("-", i, 1))) == 1
+    assert reads("A", i, (32, 1, 1), op("==", op("-", 32, i), TX)) == 5
+    assert reads("A", op("*", K, 8), (256, 1, 1), op("==", K, op("/", TX, 32))) == 1
+    # one lane, and any one of them: lane 0's element lies in one sector, lane 5's in two
+    assert reads("Fxy", K, (32, 1, 1), op("==", K, TX)) == 2
+    assert reads("A", op("+", TX, op("*", K, 4)), (256, 1, 1), op("==", K, op("*", op("/", TX, 32), 2))) == 4
+
+
+def test_what_is_unknown_of_a_lane_stays_unknown_under_connectives() -> None:
+    known, unknown = op("<", N, 5), op("<", Var("i"), 3)
+    for connective in ("&&", "||"):
+        assert not uniform(op(connective, known, unknown), (32, 1, 1))
+        assert not uniform(op(connective, unknown, known), (32, 1, 1))
+    assert uniform(op("&&", op("<", TX, 0), unknown), (32, 1, 1))
+    assert uniform(op("||", unknown, op("<", TX, 32)), (32, 1, 1))
+    assert not uniform(op("?:", unknown, N, 0), (32, 1, 1))
+    assert not uniform(op("?:", known, Var("i"), 0), (32, 1, 1))
+
+
+def test_reads_in_an_index() -> None:
+    assert reads("A", Read("N", K), (32, 1, 1)) == 1
+    assert reads("A", Read("N", TX), (32, 1, 1)) == 32
+    assert reads("A", Read("N", op("/", TX, 8)), (32, 1, 1)) == 4
+    assert reads("A", op("+", Read("N", K), TX), (32, 1, 1)) == 5
+    twice = Read("N", K)
+    assert not uniform(op("*", TX, op("-", twice, twice)), (32, 1, 1))
+
+
+def test_reads_are_shared_within_a_warp_only() -> None:
+    assert uniform(Read("N", K), (64, 1, 1))
+    assert not uniform(Read("N", K), (64, 1, 1), scope="block")
+    assert uniform(Read("N", K), (32, 1, 1), scope="block")
+    assert not uniform(Read("N", K), (None, 1, 1), scope="block")
+
+
+def test_base_typed_values() -> None:
+    product = op("*", Read("A", K), Param("alpha"))
+    assert uniform(op("<", product, Const("1.0f", FLOAT)), (32, 1, 1))
+    assert uniform(Op("call:sqrtf", (Op("as:float", (op("/", TX, 32),)),)), (64, 1, 1))
+    assert not uniform(op("==", Read("A", TX), Read("A", TX)), (32, 1, 1))
+    assert not uniform(Var("f"), (32, 1, 1))
+    # a NaN is not even equal to itself, but it is so at every lane
+    assert uniform(op("==", Param("alpha"), Param("alpha")), (32, 1, 1))
+
+
+def test_symbolic_blocks() -> None:
+    one_row = (op("==", Param("blockDim.y"), 1), op("==", Param("blockDim.z"), 1))
+    assert reads("A", TX, (None, None, None), assume=one_row) == 4
+    assert reads("A", TX, (None, 1, 1)) == 4
+    assert reads("A", GID, (None, 1, 1)) == 5
+    full = op("==", op("%", Param("blockDim.x"), 32), 0)
+    assert reads("A", GID, (None, None, None), assume=(full,)) == 4
+    assert reads("A", op("+", op("*", TY, 3), GID), (None, None, None), assume=(full,)) == 5
+    assert reads("A", TX, (64, None, None), op(">=", TX, 32)) == 4
+    assert reads("A", TX, (64, None, None), op(">=", TX, 64)) == 1
+    assert uniform(TY, (None, None, None), assume=(full,))
+    assert uniform(op("/", TX, 32), (None, 1, 1))
+    assert not uniform(op("/", TX, 32), (None, 1, 1), scope="block")
+    assert not uniform(TY, (None, None, 1))
+    assert reads("A", op("*", K, 7), (None, None, None)) == 1
+    assert reads("D", K, (None, None, None)) == 1
+    assert reads("A", TX, (None, None, None)) == 32
+    assert reads("A", TX, (None, None, None), op("==", TX, 0)) == 1
+    linear = op("+", TX, op("*", Param("blockDim.x"), op("+", TY, op("*", Param("blockDim.y"), Tid("z")))))
+    assert reads("A", linear, (None, None, None)) == 5
+
+
+def test_blocks_that_are_no_multiple_of_a_warp() -> None:
+    assert reads("A", op("*", TX, 8), (40, 1, 1), op(">=", TX, 32)) == 8
+    assert uniform(op("<", TX, 32), (40, 1, 1))
+    assert not uniform(op("<", TX, 32), (40, 1, 1), scope="block")
+
+
+def test_span_of_indices_by_the_solver() -> None:
+    assert reads("A", op("/", GID, S), (256, 1, 1), op(">=", S, 1)) == 5
+
+
+def test_not_below_what_lanes_may_touch() -> None:
+    oracles, ctx = Oracles(), context((32, 1, 1))
+    assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "A", TX, 4), ctx), Proved)
+    assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "A", TX, 3), ctx), Unknown)
+    assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "A", Var("i"), 32), ctx), Proved)
+    assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "A", Var("i"), 31), ctx), Unknown)
+    assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "nowhere", TX, 32), ctx), Unknown)
+    assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "A", Var("nobody"), 31), ctx), Unknown)
+
+
+def test_engines() -> None:
+    oracles, ctx = Oracles(), context((32, 1, 1))
+    x = frozenset({"k"})
+    questions = (
+        (AtMost("Conflicts", (), x, "S", op("+", TX, K), 1), "gcd-lemma"),
+        (AtMost("MemReads", (), x, "A", op("+", TX, K), 5), "closed-form"),
+        (AtMost("MemReads", (), x, "A", TX, 4), "lanes"),
+        (Uniform((), x, op("<", K, N)), "syntactic"),
+        (Uniform((), x, TY), "lanes"),
+    )
+    for question, engine in questions:
+        answer = oracles(question, ctx)
+        assert isinstance(answer, Proved)
+        assert answer.engine == engine
+    refuted = oracles(Uniform((), x, op("<", TX, N)), ctx)
+    assert isinstance(refuted, Refuted)
+    assert refuted.engine.startswith("z3 ")
+    w = refuted.witness
+    assert (w["tid.x@1"] < w["n"]) != (w["tid.x@2"] < w["n"])
+
+
+def test_answers_are_kept_whatever_the_metric_and_asked_anew_elsewhere() -> None:
+    oracles, ctx = Oracles(), context((256, 1, 1))
+    question = Uniform((), frozenset(), TY)
+    assert isinstance(oracles(question, ctx), Proved)
+    assert oracles(question, replace(ctx, metric=METRICS["steps"])) is oracles(question, ctx)
+    assert isinstance(oracles(question, context((16, 16, 1))), Refuted)
+    assert [r.kind for r in oracles.log] == ["Uniform"] * 4
+    assert oracles.log[0].claim == "true; {} |- tid.y unif"
+    assert oracles.log[0].engine == "lanes"
+    assert oracles.log[0].queries == ()
+    assert "(check-sat)" in oracles.log[3].queries[0]

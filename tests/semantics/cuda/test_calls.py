@@ -1,0 +1,142 @@
+"""Calls: CUDA's own functions and inlined device functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+
+from semantics.cuda import Reading
+
+Lower = Callable[..., str]
+Read = Callable[..., Reading]
+
+BUILTIN = {
+    "A[0] = min(n, 3) + max(n, 2) + abs(n) + __mul24(n, 2);": "A[0] <- min(n, 3) + max(n, 2) + abs(n) + n * 2;",
+    "F[n] = fminf(fabsf(F[n]), 1.0f);": "F[n] <- min(abs(F[n]), 1.0f);",
+    "F[n] = sqrtf(F[n]) + powf(F[0], 2.0f);": "F[n] <- sqrtf(F[n]) + powf(F[0], 2.0f);",
+    "F[n] = sqrt((double)n) + sqrt(n);": "F[n] <- as_float(sqrt(as_double(n)) + sqrt(as_double(n)));",
+    "A[n] = __float2int_rz(F[n]) + __float2int_rd(F[n]);": "A[n] <- int(F[n]) + int(floorf(F[n]));",
+    "F[n] = __int2float_rn(n);": "F[n] <- __int2float_rn(as_float(n));",
+    "F[n] = __ldg(F + n) + __fdividef(F[0], F[1]);": "F[n] <- F[n] + F[0] / F[1];",
+    "A[n] = isnan(F[n]);": "A[n] <- int(F[n] != F[n]);",
+    "__syncthreads(); __syncthreads(), A[0] = 1;": "sync;\nsync;\nA[0] <- 1;",
+    "atomicAdd(&A[n], 2); atomicMax(A + 1, n); atomicExch(&A[1], n); atomicSub(A, 1);": (
+        "A[n] <- A[n] + 2;\nA[1] <- max(A[1], n);\nA[1] <- n;\nA[0] <- A[0] - 1;"
+    ),
+    "atomicAdd(&A[A[n]], 1);": "t <- A[n];\nA[t] <- A[t] + 1;",
+}
+
+
+@pytest.mark.parametrize("body", BUILTIN)
+def test_builtin(lower: Lower, body: str) -> None:
+    assert lower(body) == BUILTIN[body]
+
+
+def test_notes(read: Read) -> None:
+    reading = read("__global__ void k(int *A) { atomicAdd(&A[0], 1); atomicAdd(&A[1], 1); __threadfence(); }")
+    assert reading.notes == (
+        "atomicAdd is a read and a write of one lock-step instruction: collisions of lanes are not counted",
+        "memory fences and __syncwarp cost nothing and order nothing",
+    )
+
+
+FUNCTIONS = """
+__device__ int sq(int v) { int w = v * v; return w; }
+__device__ int clamp(int v) { if (v < 0) return 0; if (v > 9) { return 9; } return v; }
+__device__ void put(int *p, int v) { if (v < 0) return; p[0] = v; p[1] += v; }
+__device__ void swap(int &a, int &b) { int t = a; a = b; b = t; }
+__device__ int inc(int *p) { return ++*p; }
+__device__ int second(int *p) { p++; return p[1]; }
+template <class T> __device__ T twice(const T &x) { return x + x; }
+__device__ int find(int *p, int m) { for (int i = 0; i < m; i++) if (p[i]) return i; return -1; }
+__device__ int plus(int v, int w = 3) { v += w; return v; }
+"""
+
+INLINED = {
+    "A[0] = sq(n + 1) + sq(2);": """\
+        v <- n + 1;
+        w <- v * v;
+        v_1 <- 2;
+        w_1 <- v_1 * v_1;
+        A[0] <- w + w_1;""",
+    "A[0] = clamp(n);": """\
+        v <- n;
+        if (v < 0) {
+          clamp_result <- 0;
+        } else {
+          if (v > 9) {
+            clamp_result <- 9;
+          } else {
+            clamp_result <- v;
+          }
+        }
+        A[0] <- clamp_result;""",
+    "put(A + 2 * n, n);": """\
+        v <- n;
+        if (v >= 0) {
+          A[2 * n] <- v;
+          A[2 * n + 1] <- A[2 * n + 1] + v;
+        }""",
+    "int x = 1, y = 2; swap(x, y); A[x] = y;": """\
+        x <- 1;
+        y <- 2;
+        t <- x;
+        x <- y;
+        y <- t;
+        A[x] <- y;""",
+    "int x = inc(A + 1);": """\
+        t <- A[1] + 1;
+        A[1] <- t;
+        x <- t;""",
+    "if (inc(A)) A[1] = 2;": """\
+        t <- A[0] + 1;
+        A[0] <- t;
+        if (t != 0) {
+          A[1] <- 2;
+        }""",
+    "A[n] = second(A + n);": """\
+        p <- n;
+        p <- p + 1;
+        A[n] <- A[p + 1];""",
+    "F[0] = twice(F[1]); A[0] = twice(n);": """\
+        x <- F[1];
+        F[0] <- x + x;
+        x_1 <- n;
+        A[0] <- x_1 + x_1;""",
+    "A[0] = find(A, n);": """\
+        m <- n;
+        live <- true;
+        i <- 0;
+        while (live && i < m) {
+          if (A[i] != 0) {
+            find_result <- i;
+            live <- false;
+          } else {
+            i <- i + 1;
+          }
+        }
+        if (live) {
+          find_result <- -1;
+        }
+        A[0] <- find_result;""",
+    "A[0] = plus(n);": """\
+        v <- n;
+        w <- 3;
+        v <- v + w;
+        A[0] <- v;""",
+    "if (n > 2 && sq(n) > 3) A[0] = 1;": """\
+        if (n > 2) {
+          v <- n;
+          w <- v * v;
+          if (w > 3) {
+            A[0] <- 1;
+          }
+        }""",
+}
+
+
+@pytest.mark.parametrize("body", INLINED)
+def test_inlined(lower: Lower, body: str) -> None:
+    assert lower(body, FUNCTIONS) == dedent(INLINED[body])

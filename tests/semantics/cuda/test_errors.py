@@ -1,0 +1,209 @@
+"""Everything that can't be read: the place, the sentence, the advice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logic.source import Loc
+from semantics.cuda import CudaError, kernel_names, read_cuda
+
+Write = Callable[[str | bytes], str]
+ONE = "__global__ void k(int *A) { A[0] = 1; }\n"
+TWO = ONE + "__global__ void k2(int *A) { A[0] = 1; }\n"
+
+
+def failure(path: str, name: str | None = None, **options: object) -> CudaError:
+    with pytest.raises(CudaError) as caught:
+        read_cuda(path, name, **options)  # type: ignore[arg-type]
+    return caught.value
+
+
+BODIES = {
+    # column of the place, message, part of the advice
+    "switch (n) { case 1: break; }": (1, "'switch' is not supported", ""),
+    "goto l; l: A[0] = 1;": (1, "'goto' is not supported", ""),
+    'asm("nop;");': (1, "inline assembly is not supported", ""),
+    'printf("x");': (1, "the function 'printf' is not supported", "Take it out."),
+    "assert(n);": (1, "the function 'assert' is not supported", "-D 'assert(e)='"),
+    "int old = atomicAdd(&A[n], 2);": (11, "the function 'atomicAdd' is not supported", "a statement of its own"),
+    "A[0] = __shfl_down(n, 1);": (8, "the function '__shfl_down' is not supported", ""),
+    "A[0] = __popc(n);": (8, "the function '__popc' is not supported", ""),
+    "A[0] = tex1Dfetch(tex, n);": (8, "the function 'tex1Dfetch' is not supported", ""),
+    "A[0] = fact(n);": (None, "the recursive function 'fact' is not supported", ""),
+    "A[0] = proto(n);": (8, "the function 'proto' has no body in this file", "Include its definition."),
+    "A[1] = inc(A) + 1;": (
+        8,
+        "a call of 'inc', which has effects, inside an expression is not supported",
+        "Assign its result to a variable first.",
+    ),
+    "A[0] = m.get();": (8, "the method 'get' is not supported", "Write it as a device function."),
+    "int a[4];": (5, "the array 'a' of one thread is not supported", "Use scalars, or shared memory."),
+    "float4 v;": (8, "the variable 'v' of type 'float4' is not supported", "Use scalars for its fields."),
+    "V[n] = V[0];": (1, "copying a whole structure is not supported", "Use its fields one by one."),
+    "static int s = 1;": (12, "the static variable 's' is not supported", "All threads share it."),
+    "__shared__ float *p;": (19, "the shared pointer 'p' is not supported", "Share an index in place of it."),
+    "A[0] = T[n];": (8, "the array 'T' in constant memory is not supported", "Pass it as a pointer argument."),
+    "A[n] = *(float *)A;": (9, "the cast from 'int *' to 'float *' is not supported", "the type it is read with"),
+    "float *p = n ? F : F + 1;": (12, "'?:' as a pointer is not supported", ""),
+    "int *p = A; p = B;": (13, "the pointer 'p' into two arrays is not supported", "Use a pointer for each array."),
+    "int *p; *p = 1; p = A;": (10, "the pointer 'p' is used before it is assigned", ""),
+    "if (A) A[0] = 1;": (5, "a pointer as a number or a condition is not supported", ""),
+    "if (A < B) A[0] = 1;": (5, "comparing pointers into different arrays is not supported", ""),
+    "int *p = &n;": (10, "the address of a variable is not supported", "Only array elements"),
+    "PP[n][1] = 2;": (1, "'PP', of type 'int **', is not supported", ""),
+    "if (int x = n) A[x] = 1;": (1, "a declaration in a condition is not supported", "Declare the variable before."),
+    "auto g = [](int x) { return x; };": (6, "the variable 'g' of type '(lambda at x.cu:12:10)' is not supported", ""),
+    "U[n].a = 1;": (1, "the union member 'a' is not supported", ""),
+    "__shared__ int q[8][n];": (
+        16,
+        "the row length of the shared array 'q' is not a constant",
+        "Give the block (--block), or flatten the array.",
+    ),
+    "extern __shared__ int s1[]; extern __shared__ int s2[]; s1[0] = s2[0];": (
+        51,
+        "a second dynamic shared array beside 's1' is not supported",
+        "They share one memory: use one of them.",
+    ),
+    "extern __shared__ float s[]; float *a = s; int *b = (int *)s; a[1] = b[1];": (
+        63,
+        "the array 's' with elements of two types or sizes is not supported",
+        "Use two arrays.",
+    ),
+    # clang's
+    "A[0] = foo(n);": (8, "use of undeclared identifier 'foo'", ""),
+    "A[0] = 1": (9, "expected ';' after expression", ""),
+    "/* éü */ A[0] = foo;": (17, "use of undeclared identifier 'foo'", ""),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_unsupported(here: Write, body: str) -> None:
+    before = """texture<int> tex;
+        __device__ int fact(int v) { return v < 2 ? 1 : v * fact(v - 1); }
+        __device__ int proto(int);
+        __device__ int inc(int *p) { return ++*p; }
+        struct M { int z; __device__ int get() { return z; } };
+        struct S { int x, y; };
+        union W { int a; float b; };
+        __constant__ int T[4];
+        __constant__ M m;
+        """
+    path = here(f"{before}\n__global__ void k(int *A, int *B, float *F, S *V, W *U, int **PP, int n) {{\n{body}\n}}\n")
+    column, message, advice = BODIES[body]
+    error = failure(path)
+    assert error.message == message
+    assert advice in error.advice
+    place = Loc("x.cu", 2, 61) if column is None else Loc("x.cu", 12, column)
+    assert error.loc == place
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message", "loc", "advice"),
+    [
+        ("", None, "there is no kernel in 'x.cu'", None, "A kernel is a function marked __global__."),
+        ("int x;", None, "there is no kernel in 'x.cu'", None, "A kernel is a function marked __global__."),
+        ("hello world", None, "unknown type name 'hello'", (1, 1), ""),
+        (b"\0\1\2\xff\xfe" * 50, None, "expected unqualified-id", (1, 2), ""),
+        (TWO, None, "'x.cu' has 2 kernels: say which", None, "There are k, k2. Use --kernel NAME."),
+        (TWO, "zz", "there is no kernel 'zz' in 'x.cu'", None, "There are k, k2."),
+        (ONE, "zz", "there is no kernel 'zz' in 'x.cu'", None, "There is k."),
+        (b"// \xe9\n__global__ void k(int *A) { /* \xe9\xe9 */ foo(); }", None,
+         "use of undeclared identifier 'foo'", (2, 38), ""),
+        ("struct P { foo z; int y; };\n__global__ void k(P *A) { A[0].y = 1; }", None,
+         "unknown type name 'foo'", (1, 12), ""),
+        ("typedef foo T;\n__global__ void k(T *A) { A[0] = 1; }", None, "unknown type name 'foo'", (1, 9), ""),
+        ('#include "z.h"\n__global__ void k(real *A) { A[0] = 1; }', None,
+         "unknown type name 'real'", (2, 19), "'z.h' was not found: give its folder with -I."),
+        ("__device__ int f(int x) { return bad; }\n__global__ void k(int *A) { A[0] = f(2); }", None,
+         "use of undeclared identifier 'bad'", (1, 34), ""),
+        ("namespace a { __global__ void k(int *A) {} }\n" + ONE, "k", "there are 2 kernels called 'k'", (2, 17),
+         "Rename one."),
+    ],
+)  # fmt: skip
+def test_file(
+    here: Write, text: str | bytes, name: str | None, message: str, loc: tuple[int, int] | None, advice: str
+) -> None:
+    error = failure(here(text), name)
+    assert (error.message, error.advice) == (message, advice)
+    assert error.loc == (None if loc is None else Loc("x.cu", *loc))
+
+
+def test_errors_elsewhere_do_not_matter(here: Write) -> None:
+    path = here("#include <iostream>\nfoo T;\nvoid h() { std::cout << bar(); }\n" + ONE)
+    assert read_cuda(path).notes == ()
+
+
+def test_missing_header_is_noted(here: Write) -> None:
+    path = here('#include <stdio.h>\n#include <cuda_runtime.h>\n#include "mine.h"\n' + ONE)
+    assert read_cuda(path).notes == ("the header 'mine.h' was not found and is taken as empty",)
+
+
+def test_includes_and_defines(here: Write, tmp_path: Path) -> None:
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "z.h").write_text("typedef int real;\n__global__ void other(real *A) { A[0] = bad; }\n")
+    path = here('#include "z.h"\n__global__ void k(real *A) { A[0] = N; }')
+    assert read_cuda(path, "k", includes=["inc"], defines=["N=7"]).notes == ()
+    error = failure(path, "other", includes=["inc"], defines=["N=7"])
+    assert error.loc is not None
+    assert (Path(error.loc.file).name, error.loc.line, error.loc.column) == ("z.h", 2, 41)
+
+
+def test_bad_standard(here: Write) -> None:
+    error = failure(here(ONE), std="c99")
+    assert (error.message, error.loc) == ("clang cannot parse 'x.cu'", None)
+    assert error.advice == "Check -I, -D and --std."
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"), [("no.cu", "no such file"), (".", "it is a directory"), ("a\0b", "embedded null byte")]
+)
+def test_unreadable(here: Write, path: str, reason: str) -> None:
+    error = failure(path)
+    assert (error.message, error.loc) == (f"cannot read '{path}': {reason}", None)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a name that is no text")
+def test_name_that_is_no_text(here: Write, tmp_path: Path) -> None:
+    Path("\udcff.cu").write_text(ONE)
+    assert failure("\udcff.cu").loc is None
+
+
+def test_file_name_like_an_option(here: Write) -> None:
+    Path(here("")).rename("-x.cu")
+    Path("-x.cu").write_text("__global__ void k(int *A) { foo(); }")
+    error = failure("-x.cu")
+    assert error.loc == Loc("-x.cu", 1, 29)
+
+
+def test_kernel_names(here: Write) -> None:
+    text = TWO + 'template <class T> __global__ void t(T *a) {}\nextern "C" { __global__ void e() {} }\nvoid h() {}\n'
+    assert kernel_names(here(text)) == ["k", "k2", "t", "e"]
+    with pytest.raises(CudaError, match=r"cannot read 'no\.cu': no such file"):
+        kernel_names("no.cu")
+
+
+HEAD = "__global__ void k(int *A, int a) { "
+DEEP = {
+    "sum": lambda n: "A[0] = " + "+".join(["a"] * n) + ";",
+    "minus": lambda n: "A[0] = " + "- " * n + "a;",
+    "if": lambda n: "if (a) " * n + "A[0] = 1;",
+    "else": lambda n: "if (a == 1) A[0] = 1; else " * n + "A[0] = 1;",
+    "return": lambda n: "if (a == 1) return; " * n + "A[0] = 1;",
+    "and": lambda n: "A[0] = " + "&&".join(["a"] * n) + ";",
+}
+
+
+@pytest.mark.parametrize("shape", DEEP)
+def test_nesting(here: Write, shape: str) -> None:
+    assert read_cuda(here(f"{HEAD}{DEEP[shape](150)} }}")).kernel.name == "k"
+    for n in (210, 20_000):
+        assert "nest" in failure(here(f"{HEAD}{DEEP[shape](n)} }}")).message
+
+
+def test_many_statements(here: Write) -> None:
+    kernel = read_cuda(here(HEAD + "A[0] = a;\n" * 10_000 + "}")).kernel
+    assert len(kernel.body.stmts) == 10_000  # type: ignore[union-attr]

@@ -1,0 +1,148 @@
+"""Arrays, pointers, structures and shared memory: the accesses and the arrays that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from logic.syntax import BOOL, FLOAT, INT, Array, Decl
+from semantics.cuda import Reading
+
+Lower = Callable[..., str]
+Read = Callable[..., Reading]
+
+POINTERS = {
+    "*A = 1; *(A + n) = 2; A[n - 1] = *(A + n - 1); (n + A)[2] = 3; (A + n)[-1] = 4;": (
+        "A[0] <- 1;\nA[n] <- 2;\nA[n - 1] <- A[n - 1];\nA[n + 2] <- 3;\nA[n - 1] <- 4;"
+    ),
+    "int *q = A + 4 * n; q[1] = *q;": "A[4 * n + 1] <- A[4 * n];",
+    "int *q = &A[n], *p = q + 1; p[n] = 1;": "A[n + 1 + n] <- 1;",
+    "int j = n; j++; int *p = A + j; j = 2; p[j] = 1;": "j <- n;\nj <- j + 1;\np <- j;\nj <- 2;\nA[p + j] <- 1;",
+    "int *p = A + A[n]; A[n] = 7; p[1] = 2;": "p <- A[n];\nA[n] <- 7;\nA[p + 1] <- 2;",
+    "int *r = A; r++; *r++ = 2; r += 3; *r = 4;": (
+        "r <- 0;\nr <- r + 1;\nt <- r;\nr <- r + 1;\nA[t] <- 2;\nr <- r + 3;\nA[r] <- 4;"
+    ),
+    "int *r; r = A + n; *r = 1; r = A; *r = 2;": "r <- n;\nA[r] <- 1;\nr <- 0;\nA[r] <- 2;",
+    "int *r = A + n; while (r - A < 9 && r != A + 7) *r++ = 1;": (
+        "r <- n;\nwhile (r - 0 < 9 && r != 7) {\n  t <- r;\n  r <- r + 1;\n  A[t] <- 1;\n}"
+    ),
+    "F = F + 4; F[n] = 1.0f;": "F_0 <- 0;\nF_0 <- F_0 + 4;\nF[F_0 + n] <- 1.0f;",
+    "const volatile int *v = A; A[0] = v[1];": "A[0] <- A[1];",
+    "int x = 5; int &y = x; y = 3; int &z = A[n]; z += 2;": "x <- 5;\nx <- 3;\nA[n] <- A[n] + 2;",
+}
+
+
+@pytest.mark.parametrize("body", POINTERS)
+def test_pointer(lower: Lower, body: str) -> None:
+    assert lower(body) == POINTERS[body]
+
+
+def arrays(reading: Reading) -> dict[str, Array]:
+    return {a.name: a for a in reading.kernel.arrays}
+
+
+def kernel(params: str, body: str, before: str = "") -> str:
+    return f"{before}\n__global__ void k({params}) {{ {body} }}\n"
+
+
+def test_sizes_of_elements(read: Read) -> None:
+    found = arrays(read(kernel("unsigned char *a, long long *b, bool *c, double *d, const float *e", "a[0] = b[0];")))
+    assert found["a"] == Array("a", "global", INT, 1)
+    assert found["b"] == Array("b", "global", INT, 8)
+    assert found["c"] == Array("c", "global", BOOL, 1)
+    assert (found["d"].elem.name, found["d"].stride) == ("double", 8)
+    assert found["e"] == Array("e", "global", FLOAT, 4)
+
+
+def test_signature(read: Read) -> None:
+    k = read(kernel("int *A, int n, float x, bool f", "int i = n; float y; bool b = f;")).kernel
+    assert k.name == "k"
+    assert k.params == (Decl("n", INT), Decl("x", FLOAT), Decl("f", BOOL))
+    assert k.locals == (Decl("i", INT), Decl("y", FLOAT), Decl("b", BOOL))
+    assert k.loc is not None
+    assert (k.loc.line, k.loc.column) == (2, 17)
+
+
+def test_shared_arrays_are_flat(read: Read, lower: Lower) -> None:
+    body = "__shared__ int s[4][8]; __shared__ int one; s[n][3] = s[2][threadIdx.y]; one = s[0][n]; *s[1] = one;"
+    assert lower(body) == "s[n * 8 + 3] <- s[16 + tid.y];\none[0] <- s[n];\ns[8] <- one[0];"
+    found = arrays(read(kernel("int n", body)))
+    assert found == {
+        "s": Array("s", "shared", INT, 4, length=32),
+        "one": Array("one", "shared", INT, 4, length=1),
+    }
+
+
+def test_dynamic_shared_memory(read: Read, lower: Lower) -> None:
+    assert lower("extern __shared__ float s[]; float *a = s, *b = &s[n]; b[1] = a[2];") == "s[n + 1] <- s[2];"
+    found = read(kernel("int n", "extern __shared__ char raw[]; float *s = (float *)raw; s[threadIdx.x] = 1;"))
+    assert arrays(found) == {"raw": Array("raw", "shared", FLOAT, 4)}
+
+
+@pytest.mark.parametrize(
+    ("declared", "block", "length"),
+    [
+        ("s[blockDim.x]", None, None),
+        ("s[n]", (32, 1, 1), None),
+        ("s[blockDim.x]", (32, 1, 1), 32),
+        ("s[2 * blockDim . x + 1]", (32, 1, 1), 65),
+        ("s[blockDim.y][8]", (None, 4), 32),
+        ("s[blockDim.y][8]", (32, None), None),
+        ("s[n][8]", None, None),
+    ],
+)
+def test_variable_length(read: Read, declared: str, block: tuple[int | None, ...] | None, length: int | None) -> None:
+    """Research CUDA declares `__shared__ int As[blockDim.x]` (POPL 2021, Fig. 1)."""
+    two = declared.count("[") == 2
+    text = kernel("int n", f"__shared__ int {declared}; s{'[1]' * two}[n] = 2;")
+    reading = read(text, shared_block=block)
+    assert arrays(reading) == {"s": Array("s", "shared", INT, 4, length=length)}
+    write = reading.kernel.body
+    assert write.loc is not None
+    assert write.loc.column == text.splitlines()[1].index("s[1]" if two else "s[n] =") + 1
+
+
+def test_structures(read: Read, lower: Lower) -> None:
+    before = "struct P { float x; int y; }; struct Q { int v[3]; P p; };"
+    params = "P *a, Q *q, float4 *v, P s, int n"
+    body = "a[n].x = a[n + 1].x; q[n].v[2] = q[n].v[n]; q[n].p.y = s.y; a->y = 3; v[n].w = s.x; P *z = &a[n]; z->y = 1;"
+    assert lower(body, before, params) == (
+        "a.x[n] <- a.x[n + 1];\nq.v[n * 5 + 2] <- q.v[n * 5 + n];\nq.p.y[n] <- s.y;\na.y[0] <- 3;\n"
+        "v.w[n] <- s.x;\na.y[n] <- 1;"
+    )
+    reading = read(kernel(params, body, before))
+    assert arrays(reading) == {
+        "a.x": Array("a.x", "global", FLOAT, 8, 0, 4),
+        "a.y": Array("a.y", "global", INT, 8, 4, 4),
+        "q.v": Array("q.v", "global", INT, 4, 0, 4),
+        "q.p.y": Array("q.p.y", "global", INT, 20, 16, 4),
+        "v.w": Array("v.w", "global", FLOAT, 16, 12, 4),
+    }
+    assert reading.kernel.params == (Decl("n", INT), Decl("s.y", INT), Decl("s.x", FLOAT))
+
+
+def test_array_of_structures_in_shared_memory(read: Read) -> None:
+    reading = read(kernel("int n", "__shared__ float2 s[8]; s[n].y = 1;"))
+    assert arrays(reading) == {"s.y": Array("s.y", "shared", FLOAT, 8, 4, 4, 8)}
+
+
+def test_pointers_in_a_structure(read: Read, lower: Lower) -> None:
+    assert lower("p.q[n] = p.n;", "struct R { int *q; int n; };", "R p, int n") == "p.q[n] <- p.n;"
+
+
+def test_variables_outside(read: Read) -> None:
+    before = "__constant__ int c; __device__ int d; __device__ int g[10]; __shared__ int s[4];"
+    reading = read(kernel("int *A, int n", "A[0] = c + d; g[n] = s[n];", before))
+    assert reading.kernel.params == (Decl("n", INT), Decl("c", INT))
+    assert arrays(reading) == {
+        "A": Array("A", "global", INT, 4),
+        "d": Array("d", "global", INT, 4),
+        "g": Array("g", "global", INT, 4),
+        "s": Array("s", "shared", INT, 4, length=4),
+    }
+    assert reading.notes == ("'c', declared outside of the kernel, is taken as a parameter",)
+
+
+def test_flat_two_dimensional_parameter(lower: Lower) -> None:
+    assert lower("q[n][1] = 2;", "", "int (*q)[8], int n") == "q[n * 8 + 1] <- 2;"

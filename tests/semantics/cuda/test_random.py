@@ -1,0 +1,355 @@
+"""Random C: expressions come back as they were built, and jumps do what C says they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from logic.operators import ARITHMETIC, COMPARISONS, denote
+from logic.syntax import (
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Param,
+    Read,
+    Seq,
+    Skip,
+    Stmt,
+    Tid,
+    Var,
+    While,
+    Write,
+)
+from semantics.cuda import Reading
+
+Reader = Callable[..., Reading]
+QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+
+def c_text(e: Expr) -> str:
+    """e in C, with all parentheses: written apart from `logic.syntax.show`."""
+    match e:
+        case Param(name):
+            return name
+        case Const(value):
+            return str(value)
+        case Tid(axis):
+            return f"threadIdx.{axis}"
+        case Read(array, index):
+            return f"{array}[{c_text(index)}]"
+        case Op("?:", (c, a, b)):
+            return f"(({c_text(c)}) ? ({c_text(a)}) : ({c_text(b)}))"
+        case Op("neg", (a,)):
+            return f"(-({c_text(a)}))"
+        case Op("int", (a,)):
+            return f"((int)({c_text(a)}))"
+        case Op(("!" | "~") as op, (a,)):
+            return f"({op}({c_text(a)}))"
+        case Op("abs", (a,)):
+            return f"abs((int)({c_text(a)}))"
+        case Op(("min" | "max") as op, (a, b)):
+            return f"{op}((int)({c_text(a)}), (int)({c_text(b)}))"
+        case Op(op, (a, b)):
+            return f"({c_text(a)} {op} {c_text(b)})"
+    raise NotImplementedError(e)
+
+
+LEAVES: tuple[Expr, ...] = (Param("n"), Param("m"), Param("blockIdx.x"), Param("blockDim.y"), Tid("x"), Tid("z"))
+
+
+@st.composite
+def expressions(draw: st.DrawFn, depth: int = 4, reads: bool = True) -> Expr:
+    """An int expression; no operator in it has literals only, since those are folded."""
+    kinds = ["leaf", "binary", "unary", "int", "?:"] + ["read"] * reads
+    kind = draw(st.sampled_from(kinds if depth else ["leaf"]))
+    if kind == "leaf":
+        return draw(st.one_of(st.sampled_from(LEAVES), st.integers(0, 100).map(Const)))
+    inner = expressions(depth - 1, reads)
+    if kind == "read":
+        return Read("A", draw(inner))
+    if kind == "int":
+        return Op("int", (draw(conditions(depth - 1, reads)),))
+    if kind == "?:":
+        pure = expressions(depth - 1, False)
+        return Op("?:", (draw(conditions(depth - 1, reads)), draw(pure), draw(pure)))
+    first = draw(inner)
+    if isinstance(first, Const):
+        first = Param("n")
+    if kind == "unary":
+        return Op(draw(st.sampled_from(("neg", "~", "abs"))), (first,))
+    args = (first, draw(inner))
+    return Op(draw(st.sampled_from(ARITHMETIC)), args if draw(st.booleans()) else args[::-1])
+
+
+@st.composite
+def conditions(draw: st.DrawFn, depth: int, reads: bool) -> Expr:
+    """A bool expression; what && and || may skip reads no array."""
+    kind = draw(st.sampled_from(["compare", "!", "&&", "||"] if depth else ["compare"]))
+    if kind == "!":
+        return Op("!", (draw(conditions(depth - 1, reads)),))
+    if kind in ("&&", "||"):
+        return Op(kind, (draw(conditions(depth - 1, reads)), draw(conditions(depth - 1, False))))
+    left = draw(expressions(depth, reads))
+    right = draw(expressions(depth, reads))
+    return Op(draw(st.sampled_from(COMPARISONS)), (Param("m") if isinstance(left, Const) else left, right))
+
+
+@QUICK
+@given(e=expressions())
+def test_expressions_come_back(read: Reader, e: Expr) -> None:
+    text = f"__global__ void k(int *A, int n, int m) {{ int x = {c_text(e)}; }}"
+    assert read(text).kernel.body == Assign("x", e)
+
+
+# --- jumps -----------------------------------------------------------------------------------------------------------
+# A program over variables a, b, c and an array A of 16 cells; each assignment is copied to a cell. Loops count with a
+# variable of their own that nothing else assigns, so that all of them end.
+
+
+@dataclass(frozen=True)
+class Test:
+    """x < k, A[x & 7] < k, x++ < k, or two of them with && or ||."""
+
+    __test__ = False
+    kind: str
+    var: str = "a"
+    bound: int = 0
+    left: Test | None = None
+    right: Test | None = None
+
+
+@dataclass(frozen=True)
+class Node:
+    """A statement: set, put, if, for, while, do, block, break, continue, return."""
+
+    kind: str
+    var: str = "a"
+    bound: int = 0
+    test: Test | None = None
+    body: tuple[Node, ...] = ()
+    other: tuple[Node, ...] = ()
+
+
+def cond_text(t: Test) -> str:
+    if t.left and t.right:
+        return f"({cond_text(t.left)} {t.kind} {cond_text(t.right)})"
+    return {"local": t.var, "read": f"A[{t.var} & 7]", "step": f"{t.var}++"}[t.kind] + f" < {t.bound}"
+
+
+def text_of(nodes: tuple[Node, ...], fresh: list[int], result: str) -> str:
+    out = []
+    for n in nodes:
+        body, other = text_of(n.body, fresh, result), text_of(n.other, fresh, result)
+        fresh[0] += 1
+        i = f"i{fresh[0]}"
+        match n.kind:
+            case "set":
+                out.append(f"{n.var} = {n.var} * 3 + {n.bound}; {n.var} &= 15; A[{8 + 'abc'.index(n.var)}] = {n.var};")
+            case "put":
+                out.append(f"A[{n.var} & 7] += {n.bound};")
+            case "if":
+                tail = f" else {{ {other} }}" if n.other else ""
+                out.append(f"if ({cond_text(n.test)}) {{ {body} }}{tail}" if n.test else "")
+            case "for":
+                guard = f" && {cond_text(n.test)}" if n.test else ""
+                out.append(f"for (int {i} = 0; {i} < {n.bound}{guard}; {i}++) {{ {body} }}")
+            case "while":
+                out.append(f"{{ int {i} = 0; while ({i}++ < {n.bound}) {{ {body} }} }}")
+            case "do":
+                out.append(f"{{ int {i} = 0; do {{ {body} }} while (++{i} < {n.bound}); }}")
+            case "block":
+                out.append(f"{{ {body} }}")
+            case "return":
+                out.append(f"return{result};")
+            case kind:
+                out.append(f"{kind};")
+    return " ".join(out)
+
+
+class Leave(Exception):
+    """A jump in the direct interpreter."""
+
+
+class Direct:
+    """C's meaning of a program, by exceptions for jumps."""
+
+    def __init__(self, a: int) -> None:
+        self.vars = {"a": a, "b": 1, "c": 2}
+        self.cells = [0] * 16
+
+    def holds(self, t: Test) -> bool:
+        if t.left and t.right:
+            return (
+                self.holds(t.left) and self.holds(t.right)
+                if t.kind == "&&"
+                else self.holds(t.left) or self.holds(t.right)
+            )
+        value = self.vars[t.var]
+        if t.kind == "read":
+            value = self.cells[value & 7]
+        if t.kind == "step":
+            self.vars[t.var] += 1
+        return value < t.bound
+
+    def run(self, nodes: tuple[Node, ...]) -> None:
+        for n in nodes:
+            self.one(n)
+
+    def body(self, n: Node) -> bool:
+        """Run a loop's body; whether the loop goes on."""
+        try:
+            self.run(n.body)
+        except Leave as jump:
+            if jump.args[0] == "return":
+                raise
+            return bool(jump.args[0] == "continue")
+        return True
+
+    def one(self, n: Node) -> None:
+        match n.kind:
+            case "set":
+                self.vars[n.var] = (self.vars[n.var] * 3 + n.bound) & 15
+                self.cells[8 + "abc".index(n.var)] = self.vars[n.var]
+            case "put":
+                self.cells[self.vars[n.var] & 7] += n.bound
+            case "if":
+                self.run(n.body if n.test and self.holds(n.test) else n.other)
+            case "for":
+                i = 0
+                while i < n.bound and (n.test is None or self.holds(n.test)) and self.body(n):
+                    i += 1
+            case "while":
+                i = 0
+                while i < n.bound:
+                    i += 1
+                    if not self.body(n):
+                        break
+            case "do":
+                i = 0
+                while self.body(n):
+                    i += 1
+                    if i >= n.bound:
+                        break
+            case "block":
+                self.run(n.body)
+            case kind:
+                raise Leave(kind)
+
+
+class Lowered:
+    """miniCUDA's meaning of a program, for one thread."""
+
+    def __init__(self, n: int) -> None:
+        self.vars: dict[str, int | bool] = {}
+        self.n = n
+        self.cells: dict[int, int] = dict.fromkeys(range(16), 0)
+        self.steps = 0
+
+    def value(self, e: Expr) -> int | bool:
+        match e:
+            case Const(int(value)):
+                return value
+            case Var(name):
+                return self.vars[name]
+            case Param():
+                return self.n
+            case Read(_, index):
+                return self.cells[int(self.value(index))]
+            case Op(op, args):
+                return denote(op, tuple(self.value(a) for a in args))
+        raise NotImplementedError(e)
+
+    def run(self, s: Stmt) -> None:
+        match s:
+            case Skip():
+                pass
+            case Seq(stmts):
+                for t in stmts:
+                    self.run(t)
+            case Assign(x, e):
+                self.vars[x] = self.value(e)
+            case Write(_, index, e):
+                self.cells[int(self.value(index))] = int(self.value(e))
+            case If(c, a, b):
+                self.run(a if self.value(c) else b)
+            case While(c, body):
+                while self.value(c):
+                    self.steps += 1
+                    if self.steps > 100_000:
+                        pytest.fail("the lowered loop does not end")
+                    self.run(body)
+
+
+VARS = st.sampled_from("abc")
+SMALL = st.integers(0, 5)
+ATOM = st.builds(Test, st.sampled_from(["local", "read", "step"]), VARS, st.integers(0, 15))
+TESTS = st.one_of(
+    ATOM, st.builds(lambda op, a, b: Test(op, left=a, right=b), st.sampled_from(["&&", "||"]), ATOM, ATOM)
+)
+
+
+def statements(depth: int, in_loop: bool) -> st.SearchStrategy[Node]:
+    plain = st.one_of(st.builds(Node, st.just("set"), VARS, SMALL), st.builds(Node, st.just("put"), VARS, SMALL))
+    jumps = ["return", "break", "continue"] if in_loop else ["return"]
+    choices = [plain, st.sampled_from(jumps).map(Node)]
+    if depth > 0:
+        inner = st.lists(statements(depth - 1, in_loop), max_size=3).map(tuple)
+        looped = st.lists(statements(depth - 1, True), min_size=1, max_size=4).map(tuple)
+        branch = st.builds(Node, st.just("if"), test=TESTS, body=inner, other=inner)
+        guard = st.one_of(st.none(), TESTS)
+        choices += [branch, branch, st.builds(Node, st.just("block"), body=inner)]
+        choices.append(st.builds(Node, st.sampled_from(["for", "while", "do"]), bound=SMALL, test=guard, body=looped))
+    return st.one_of(choices)
+
+
+PROGRAMS = st.lists(statements(3, False), min_size=1, max_size=5).map(tuple)
+START = "int b = 1, c = 2;"
+
+
+def expected(program: tuple[Node, ...], a: int) -> list[int]:
+    direct = Direct(a)
+    try:
+        direct.run(program)
+        direct.cells[15] = 7
+    except Leave:
+        direct.cells[15] = 9
+    return direct.cells
+
+
+def actual(reading: Reading, a: int) -> list[int]:
+    lowered = Lowered(a)
+    lowered.run(reading.kernel.body)
+    return list(lowered.cells.values())
+
+
+@QUICK
+@given(program=PROGRAMS, a=st.integers(0, 15))
+def test_jumps_in_a_kernel(read: Reader, program: tuple[Node, ...], a: int) -> None:
+    body = text_of(program, [0], "")
+    text = f"__global__ void k(int *A, int a) {{ A[15] = 9; {START} {body} A[15] = 7; }}"
+    assert actual(read(text), a) == expected(program, a)
+
+
+@QUICK
+@given(program=PROGRAMS, a=st.integers(0, 15))
+def test_jumps_in_a_function(read: Reader, program: tuple[Node, ...], a: int) -> None:
+    body = text_of(program, [0], " 9")
+    function = f"__device__ int g(int *A, int a) {{ {START} {body} return 7; }}"
+    text = f"{function}\n__global__ void k(int *A, int n) {{ int r = g(A, n); A[15] = r; }}"
+    assert actual(read(text), a) == expected(program, a)
+
+
+def test_the_two_interpreters_can_differ(read: Reader) -> None:
+    """The comparison above has teeth: a `break` taken for a `continue` is seen."""
+    program = (Node("for", bound=3, body=(Node("put", "a", 1), Node("break"))),)
+    wrong = text_of(program, [0], "").replace("break", "continue")
+    text = f"__global__ void k(int *A, int a) {{ A[15] = 9; {START} {wrong} A[15] = 7; }}"
+    assert actual(read(text), 0) != expected(program, 0)

@@ -1,0 +1,331 @@
+"""C statements: what each becomes, to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+
+Lower = Callable[..., str]
+
+CASES = {
+    "for (int i = 0; i < n; i++) A[i] = i;": """\
+        i <- 0;
+        while (i < n) {
+          A[i] <- i;
+          i <- i + 1;
+        }""",
+    "int i, j; for (i = 0, j = 2; i < n; i++, j--) A[j] = i;": """\
+        i <- 0;
+        j <- 2;
+        while (i < n) {
+          A[j] <- i;
+          i <- i + 1;
+          j <- j - 1;
+        }""",
+    "for (; n < 10;) n *= 2;": """\
+        n_0 <- n;
+        while (n_0 < 10) {
+          n_0 <- n_0 * 2;
+        }""",
+    "for (;; n++) A[n] = 1;": """\
+        n_0 <- n;
+        while (true) {
+          A[n_0] <- 1;
+          n_0 <- n_0 + 1;
+        }""",
+    "for (n = 2;; ) A[n] = 1;": """\
+        n_0 <- n;
+        n_0 <- 2;
+        while (true) {
+          A[n_0] <- 1;
+        }""",
+    "#pragma unroll\nfor (int i = 0; i < 4; i++) A[i] = 0;": """\
+        i <- 0;
+        while (i < 4) {
+          A[i] <- 0;
+          i <- i + 1;
+        }""",
+    "for (int i = 0; i < 3; i++) A[i] = i; { int i = 2; A[i] = 1; } int i = 3; A[i] = i;": """\
+        i <- 0;
+        while (i < 3) {
+          A[i] <- i;
+          i <- i + 1;
+        }
+        i_1 <- 2;
+        A[i_1] <- 1;
+        i_2 <- 3;
+        A[i_2] <- i_2;""",
+    "do { A[n] = 1; n--; } while (n > 0);": """\
+        n_0 <- n;
+        A[n_0] <- 1;
+        n_0 <- n_0 - 1;
+        while (n_0 > 0) {
+          A[n_0] <- 1;
+          n_0 <- n_0 - 1;
+        }""",
+    "do { A[0] = 1; } while (0);": "A[0] <- 1;",
+    "do { A[n] = 1; if (n == 7) continue; n--; } while (n > 0);": """\
+        n_0 <- n;
+        A[n_0] <- 1;
+        if (n_0 != 7) {
+          n_0 <- n_0 - 1;
+        }
+        while (n_0 > 0) {
+          A[n_0] <- 1;
+          if (n_0 != 7) {
+            n_0 <- n_0 - 1;
+          }
+        }""",
+    "do { if (f) break; n--; } while (n > 0);": """\
+        n_0 <- n;
+        go <- true;
+        while (go) {
+          if (f) {
+            go <- false;
+          } else {
+            n_0 <- n_0 - 1;
+            go <- n_0 > 0;
+          }
+        }""",
+    "do { do { n--; } while (n > 3); } while (n > 0);": """\
+        n_0 <- n;
+        go <- true;
+        while (go) {
+          n_0 <- n_0 - 1;
+          while (n_0 > 3) {
+            n_0 <- n_0 - 1;
+          }
+          go <- n_0 > 0;
+        }""",
+    # conditions that need statements
+    "if (n > 0 && A[n] > 0) A[0] = 1;": """\
+        if (n > 0) {
+          if (A[n] > 0) {
+            A[0] <- 1;
+          }
+        }""",
+    "if (n > 0 && A[n] > 0) A[0] = 1; else A[0] = 2;": """\
+        t <- n > 0;
+        if (t) {
+          t <- A[n] > 0;
+        }
+        if (t) {
+          A[0] <- 1;
+        } else {
+          A[0] <- 2;
+        }""",
+    "while (n > 0 && A[n] > 0) n--;": """\
+        n_0 <- n;
+        t <- n_0 > 0;
+        if (t) {
+          t <- A[n_0] > 0;
+        }
+        while (t) {
+          n_0 <- n_0 - 1;
+          t <- n_0 > 0;
+          if (t) {
+            t <- A[n_0] > 0;
+          }
+        }""",
+    "for (int i = n; i--;) A[i] = 1;": """\
+        i <- n;
+        t <- i;
+        i <- t - 1;
+        while (t != 0) {
+          A[i] <- 1;
+          t <- i;
+          i <- t - 1;
+        }""",
+    "if (256 > 512) A[0] = 1; else A[1] = 1; while (0) A[2] = 1; if (0) return; A[3] = 1;": "A[1] <- 1;\nA[3] <- 1;",
+    # early exits
+    "if (threadIdx.x >= n) return; A[n] = 1; if (n == 3) return; A[n] = 2;": """\
+        if (tid.x < n) {
+          A[n] <- 1;
+          if (n != 3) {
+            A[n] <- 2;
+          }
+        }""",
+    "if (F[0] < 1.0f) return; A[1] = 1;": """\
+        if (!(F[0] < 1.0f)) {
+          A[1] <- 1;
+        }""",
+    "if (n < 0) { A[0] = 1; return; } else if (n == 0) { A[1] = 2; } else return; A[2] = 3;": """\
+        if (n < 0) {
+          A[0] <- 1;
+        } else {
+          if (n == 0) {
+            A[1] <- 2;
+            A[2] <- 3;
+          }
+        }""",
+    "if (n) { if (f) return; A[0] = 1; } A[1] = 1;": """\
+        live <- true;
+        if (n != 0) {
+          if (f) {
+            live <- false;
+          } else {
+            A[0] <- 1;
+          }
+        }
+        if (live) {
+          A[1] <- 1;
+        }""",
+    "int live = 3; if (n) { if (f) return; live = 4; } A[live] = 1;": """\
+        live_1 <- true;
+        live <- 3;
+        if (n != 0) {
+          if (f) {
+            live_1 <- false;
+          } else {
+            live <- 4;
+          }
+        }
+        if (live_1) {
+          A[live] <- 1;
+        }""",
+    "return; A[0] = 1;": "skip;",
+    "for (int i = 0; i < n; i++) { if (f) return; A[i] = 2; } A[1] = 3;": """\
+        live <- true;
+        i <- 0;
+        while (live && i < n) {
+          if (f) {
+            live <- false;
+          } else {
+            A[i] <- 2;
+            i <- i + 1;
+          }
+        }
+        if (live) {
+          A[1] <- 3;
+        }""",
+    "for (int i = 0; i < n; i++) { if (A[i] == 3) break; A[i] = 1; }": """\
+        i <- 0;
+        go <- true;
+        while (go && i < n) {
+          if (A[i] == 3) {
+            go <- false;
+          } else {
+            A[i] <- 1;
+            i <- i + 1;
+          }
+        }""",
+    "while (1) { n--; if (n < 0) break; }": """\
+        n_0 <- n;
+        go <- true;
+        while (go) {
+          n_0 <- n_0 - 1;
+          if (n_0 < 0) {
+            go <- false;
+          }
+        }""",
+    "for (int i = 0; i < n; i++) { if (A[i] == 3) continue; A[i] = 1; }": """\
+        i <- 0;
+        while (i < n) {
+          if (A[i] != 3) {
+            A[i] <- 1;
+          }
+          i <- i + 1;
+        }""",
+    "for (int i = 0; i < n; i++) { if (f) { if (n == i) continue; A[0] = 1; } A[i] = 2; }": """\
+        i <- 0;
+        while (i < n) {
+          next <- true;
+          if (f) {
+            if (n == i) {
+              next <- false;
+            } else {
+              A[0] <- 1;
+            }
+          }
+          if (next) {
+            A[i] <- 2;
+          }
+          i <- i + 1;
+        }""",
+    "for (int i = 0; i < n; i++) { if (f) { A[0] = 1; if (n) break; A[1] = 2; } if (n == 5) continue; A[i] = 1; }": """\
+        i <- 0;
+        go <- true;
+        while (go && i < n) {
+          if (f) {
+            A[0] <- 1;
+            if (n != 0) {
+              go <- false;
+            } else {
+              A[1] <- 2;
+            }
+          }
+          if (go) {
+            if (n != 5) {
+              A[i] <- 1;
+            }
+          }
+          if (go) {
+            i <- i + 1;
+          }
+        }""",
+    "for (int i = 0; A[i]; i++) if (A[i] == 2) break;": """\
+        i <- 0;
+        go <- true;
+        t <- go;
+        if (t) {
+          t <- A[i] != 0;
+        }
+        while (t) {
+          if (A[i] == 2) {
+            go <- false;
+          } else {
+            i <- i + 1;
+          }
+          t <- go;
+          if (t) {
+            t <- A[i] != 0;
+          }
+        }""",
+    "for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) { if (A[j]) break; if (f) return; } A[0]++; }": """\
+        live <- true;
+        i <- 0;
+        while (live && i < n) {
+          j <- 0;
+          go <- true;
+          while (live && go && j < n) {
+            if (A[j] != 0) {
+              go <- false;
+            } else {
+              if (f) {
+                live <- false;
+              } else {
+                j <- j + 1;
+              }
+            }
+          }
+          if (live) {
+            A[0] <- A[0] + 1;
+            i <- i + 1;
+          }
+        }""",
+    # the rest
+    "for (unsigned s = blockDim.x / 2; s > 0; s >>= 1) { if (threadIdx.x < s) A[n] += A[s]; __syncthreads(); }": """\
+        s <- blockDim.x / 2;
+        while (s > 0) {
+          if (tid.x < s) {
+            A[n] <- A[n] + A[s];
+          }
+          sync;
+          s <- s >> 1;
+        }""",
+    "f ? (void)(A[0] = 1) : (void)(A[1] = 2);": """\
+        if (f) {
+          A[0] <- 1;
+        } else {
+          A[1] <- 2;
+        }""",
+    "int x; typedef int T; struct S { int a; }; {} ; { ; } x = 1;": "x <- 1;",
+    "int skip = n; A[skip] = 1;": "skip_1 <- n;\nA[skip_1] <- 1;",
+}
+
+
+@pytest.mark.parametrize("body", CASES)
+def test_statement(lower: Lower, body: str) -> None:
+    assert lower(body) == dedent(CASES[body])
