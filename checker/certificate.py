@@ -1,8 +1,8 @@
 """Certificates: one self-contained, canonical JSON document for a claim and everything that it rests on.
 
 docs/certificate.md describes it field by field. `write` makes one from what the kernel accepted; `read` gives back the
-kernel, the context and the derivation, for the kernel to judge again. Tables hold every term once; a derivation is a list
-of rule applications in which premises come before conclusions. Evidence follows the order in which side conditions
+kernel, the context and the derivation, for the kernel to judge again. Tables hold every term once; a derivation is a
+list of rule applications in which premises come before conclusions. Evidence follows the order in which side conditions
 arise: node after node, within a node in the order of the rule.
 """
 
@@ -374,12 +374,12 @@ class _Reader:
             return cast(Value, self._at(tables[what], row))
         if what == "variables":
             if not isinstance(row, list) or not all(isinstance(x, str) for x in row):
-                raise ValueError(f"no set of variables: {row}")
+                raise TypeError(f"no set of variables: {row}")
             return frozenset(row)
         if what == "cost":
             return Fraction(row)
         if not isinstance(row, int if what == "count" else str) or isinstance(row, bool):
-            raise ValueError(f"no {what}: {row}")
+            raise TypeError(f"no {what}: {row}")
         return row
 
     def derivation(self) -> Derivation:

@@ -201,8 +201,8 @@ def _apply(
             _discharge(obligation, f"the side condition {show(schema)}", rule.name, node.loc, context, oracle, ledger)
     conclusion = _judgement(rule.conclusion, env, context)
     if isinstance(conclusion, Triple):
-        _well_formed(conclusion.pre, context)
-        _well_formed(conclusion.post, context)
+        for condition in () if rules.unrestricted else (conclusion.pre, conclusion.post):
+            _well_formed(condition, context)
         if rule.name in ("Q:If4", "Q:While2"):
             for s in statements(conclusion.stmt):
                 if isinstance(s, Sync):

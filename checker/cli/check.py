@@ -1,8 +1,9 @@
-"""`warpbound check`: a derivation or outline that a person wrote, judged by the kernel."""
+"""`warpbound check`: an outline that a person wrote, or a certificate, judged by the kernel."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,42 +12,109 @@ from checker.cli.options import OptionProblem, add_output_options, emit
 if TYPE_CHECKING:
     from checker.elaborate import Stuck
     from checker.kernel import Claim, Ledger, Rejected
-    from checker.outline import Outline
+    from logic.assertions import Context
+    from logic.syntax import Kernel
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Registers the subcommand."""
     parser = subparsers.add_parser(
         "check",
-        help="check a derivation that a person wrote",
-        description="Completes a proof outline (.qhl) to a derivation and lets the kernel judge it.",
+        help="check a derivation or a certificate",
+        description="Completes a proof outline (.qhl) to a derivation, or reads one from a certificate (.json), and "
+        "has the kernel judge it; a certificate goes to the second checker too.",
     )
-    parser.add_argument("file", metavar="FILE.qhl", help="the outline")
+    parser.add_argument("file", metavar="FILE", help="an outline (.qhl) or a certificate (.json)")
     parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
     add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when the kernel accepts, else 1. Raises SourceError for a file that cannot be read as an outline."""
+    """0 when the kernel accepts, else 1. Raises SourceError for a file that is neither an outline nor a certificate."""
     import json
 
-    from checker.notation import parse_outline
     from logic.rules import RULE_SETS
 
     if args.rules not in RULE_SETS:
         raise OptionProblem(f"--rules {args.rules}: no such rule set", advice=f"Known: {', '.join(RULE_SETS)}.")
-    outline = parse_outline(_text(args.file), args.file)
-
-    from checker.kernel import Ledger
-
-    ledger = Ledger()
-    outcome = _judge(outline, args.rules, ledger)
+    judged = _certificate(args.file) if args.file.endswith(".json") else _outline(args.file, args.rules)
     if args.format == "json":
-        emit(json.dumps(_as_json(outcome, outline, args.rules, ledger), indent=2), args.output)
+        emit(json.dumps(_as_json(judged), indent=2), args.output)
     else:
-        emit(_as_text(outcome, outline, args.rules, ledger), args.output)
-    return 0 if _verdict(outcome) == "accepted" else 1
+        emit(_as_text(judged), args.output)
+    return 0 if _verdict(judged.outcome) == "accepted" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was checked, and what became of it. `second` is the second checker's verdict, for certificates."""
+
+    kernel: Kernel
+    context: Context
+    rules: str
+    ledger: Ledger
+    outcome: Claim | Rejected | Stuck
+    second: str = ""
+
+
+def _outline(path: str, rules: str) -> Judged:
+    """An outline, completed to a derivation and judged under a rule set."""
+    from checker import kernel as trusted
+    from checker.elaborate import Elaborator, Stuck
+    from checker.flow import analyse
+    from checker.inference.search import find_potentials
+    from checker.kernel import Ledger, Rejected
+    from checker.notation import parse_outline
+    from checker.oracles import Oracles
+    from logic.assertions import Condition
+    from logic.potentials import ZERO
+    from logic.rules import RULE_SETS
+
+    outline = parse_outline(_text(path), path)
+    oracle, ledger = Oracles(), Ledger()
+    elaborator = Elaborator(outline.context, oracle, oracle.least)
+    outcome: Claim | Rejected | Stuck
+    try:
+        flow = find_potentials(analyse(outline, oracle), elaborator)
+        proof = elaborator.block(flow, Condition(flow.end.p, ZERO, flow.end.x))
+        theorem = trusted.check(proof.derivation, RULE_SETS[rules], outline.context, oracle, ledger)
+        outcome = trusted.claim(outline.kernel, theorem, outline.context, oracle, ledger)
+    except (Rejected, Stuck) as problem:
+        outcome = problem
+    return Judged(outline.kernel, outline.context, rules, ledger, outcome)
+
+
+def _certificate(path: str) -> Judged:
+    """A certificate, judged by the kernel and by the second checker, which have to agree."""
+    import json
+
+    from checker import kernel as trusted
+    from checker.certificate import read
+    from checker.kernel import Ledger, Rejected
+    from checker.oracles import Oracles
+    from checker.recheck import recheck
+    from logic.rules import RULE_SETS
+
+    text = _text(path)
+    certificate = read(text, path)
+    oracle, ledger = Oracles(), Ledger()
+    second = recheck(json.loads(text))
+    rules, context = RULE_SETS.get(certificate.rules), certificate.context
+    outcome: Claim | Rejected | Stuck
+    if rules is None:
+        outcome = Rejected(f"the certificate names a rule set '{certificate.rules}' that is not there")
+        return Judged(certificate.kernel, context, certificate.rules, ledger, outcome, second.verdict)
+    try:
+        theorem = trusted.check(certificate.derivation, rules, context, oracle, ledger)
+        outcome = trusted.claim(certificate.kernel, theorem, context, oracle, ledger)
+    except Rejected as problem:
+        outcome = problem
+    if sorted(set(ledger.barriers)) != certificate.admitted and isinstance(outcome, trusted.Claim):
+        outcome = Rejected("what the certificate admits is not what its derivation needs", got=certificate.admitted)
+    elif second.verdict == "invalid":
+        outcome = Rejected(f"the second checker refuses it: {second.problem}")
+    return Judged(certificate.kernel, certificate.context, certificate.rules, ledger, outcome, second.verdict)
 
 
 def _text(path: str) -> str:
@@ -56,29 +124,9 @@ def _text(path: str) -> str:
         raise OptionProblem(f"cannot read '{path}': it is not UTF-8 text", advice="Save it as UTF-8.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise OptionProblem(f"cannot read '{path}': {reason}", advice="Give the path of a .qhl file.") from None
-
-
-def _judge(outline: Outline, rules: str, ledger: Ledger) -> Claim | Rejected | Stuck:
-    from checker import kernel as trusted
-    from checker.elaborate import Elaborator, Stuck
-    from checker.flow import analyse
-    from checker.inference.search import find_potentials
-    from checker.kernel import Rejected
-    from checker.oracles import Oracles
-    from logic.assertions import Condition
-    from logic.potentials import ZERO
-    from logic.rules import RULE_SETS
-
-    oracle = Oracles()
-    elaborator = Elaborator(outline.context, oracle, oracle.least)
-    try:
-        flow = find_potentials(analyse(outline, oracle), elaborator)
-        proof = elaborator.block(flow, Condition(flow.end.p, ZERO, flow.end.x))
-        theorem = trusted.check(proof.derivation, RULE_SETS[rules], outline.context, oracle, ledger)
-        return trusted.claim(outline.kernel, theorem, outline.context, oracle, ledger)
-    except (Rejected, Stuck) as problem:
-        return problem
+        raise OptionProblem(
+            f"cannot read '{path}': {reason}", advice="Give the path of a .qhl or .json file."
+        ) from None
 
 
 def _verdict(outcome: Claim | Rejected | Stuck) -> str:
@@ -97,14 +145,15 @@ def _judgement(outcome: Claim | Rejected | Stuck) -> str | None:
     return value(outcome.theorem.judgement) if isinstance(outcome, Claim) else None
 
 
-def _as_json(outcome: Claim | Rejected | Stuck, outline: Outline, rules: str, ledger: Ledger) -> dict[str, Any]:
+def _as_json(judged: Judged) -> dict[str, Any]:
     from checker.kernel import Claim
     from checker.report.bounds import assumptions
 
+    outcome, ledger = judged.outcome, judged.ledger
     return {
         "verdict": _verdict(outcome),
         "judgement": _judgement(outcome),
-        "rules": rules,
+        "rules": judged.rules,
         "obligations": [
             {
                 "kind": type(line.obligation).__name__,
@@ -115,7 +164,7 @@ def _as_json(outcome: Claim | Rejected | Stuck, outline: Outline, rules: str, le
             }
             for line in ledger.discharged
         ],
-        "assumptions": assumptions(outline.context, (), ledger.barriers),
+        "assumptions": assumptions(judged.context, (), ledger.barriers),
         "error": None if isinstance(outcome, Claim) else _error(outcome),
     }
 
@@ -137,19 +186,20 @@ def _error(problem: Rejected | Stuck) -> dict[str, Any]:
     }
 
 
-def _as_text(outcome: Claim | Rejected | Stuck, outline: Outline, rules: str, ledger: Ledger) -> str:
+def _as_text(judged: Judged) -> str:
     from checker.kernel import Claim, Rejected
     from checker.report.bounds import assumptions
     from checker.report.rejection import explain
 
-    context = outline.context
+    outcome, context, ledger = judged.outcome, judged.context, judged.ledger
     if isinstance(outcome, Claim):
         engines = sorted({line.verdict.engine for line in ledger.discharged})
         lines = [
-            f"accepted: {outline.kernel.name} costs at most {outcome.pre.q} {context.metric.name} a {context.scope}",
+            f"accepted: {judged.kernel.name} costs at most {outcome.pre.q} {context.metric.name} a {context.scope}",
             *([] if outcome.unconditional else [f"  from states with {outcome.pre}"]),
             "",
-            f"  rules '{rules}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
+            f"  rules '{judged.rules}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
+            *([f"  second checker: {judged.second}"] if judged.second else []),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(context, (), ledger.barriers)),

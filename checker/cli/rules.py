@@ -15,7 +15,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)"
     )
-    add_output_options(parser)
+    add_output_options(parser, ("text", "json", "latex"))
     parser.set_defaults(func=run)
 
 
@@ -23,6 +23,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the rules. Raises OptionProblem for a set or a rule that is not there."""
     import json
 
+    from checker.report.latex import document
     from checker.report.rejection import draw
     from logic.rules import RULE_SETS
     from logic.schema import Rule, show
@@ -50,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.format == "json":
         emit(json.dumps([row(r) for r in chosen], indent=2), args.output)
+    elif args.format == "latex":
+        emit(document(chosen), args.output)
     else:
         emit("\n\n".join(text(r) for r in chosen), args.output)
     return 0

@@ -16,8 +16,8 @@ from itertools import count, product
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, steps
-from checker.oracles import lp
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
+from checker.oracles import lp
 from logic.assertions import FRESH, AtLeast, Context, Proved, abstracted, assume, launch_facts, opaque
 from logic.potentials import (
     ZERO,

@@ -1,6 +1,7 @@
 """Arithmetic proofs: exact certificates for `P |- P'` and `Q >= Q'`, which a checker verifies by adding up polynomials.
 
-A goal is a nonnegative rational combination of products of facts (Farkas, Handelman), after splitting on the sign of what
+A goal is a nonnegative rational combination of products of facts (Farkas, Handelman), after splitting on the sign of
+what
 stands inside max(0, .). An LP finds the coefficients, in exact fractions. docs/certificate.md describes the result.
 """
 

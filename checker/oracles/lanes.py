@@ -127,7 +127,7 @@ class View:
         self.threads = prod(sizes) if len(sizes) == 3 else None
         """The number of threads of the block, None where unknown."""
         self.in_rows = self._in_rows()
-        self._facts = tuple(f for f in p if not opaque(f, sigma))
+        self._facts = tuple(f for f in p if not opaque(f, sigma) and not self._same_everywhere(f))
         self.warps = [active for warp in self._shape() if (active := self._active(warp))]
 
     # --- what P says of the uniform unknowns ----------------------------------------------------------------------
@@ -200,6 +200,14 @@ class View:
                 for lane in warp:
                     lane.known[name] = value
         return [lane for lane in warp if all(self.value(f, lane) != 0 for f in self._facts)]
+
+    def _same_everywhere(self, fact: Expr) -> bool:
+        """Whether a fact cannot be false at some lanes only: nothing in it depends on the lane, or it just names e."""
+        match fact:
+            case Op("==", (Var(name), _)) | Op("==", (_, Var(name))) if name not in self.x:
+                return len(self._defs.get(name, ())) == 1
+        known = self.value(fact, self.nowhere)
+        return known is not None and known != 0
 
     # --- values ---------------------------------------------------------------------------------------------------
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from logic.rules import assignments, conditionals, expressions, loops, operands, sequencing, structural
+from logic.rules import assignments, conditionals, expressions, loops, operands, paper, sequencing, structural
 from logic.schema import Rule
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RuleSet:
     """Rules by name. Two sets are the same only when they are one object: a set that is called `sound` need not be
     SOUND."""
 
     name: str
-    rules: dict[str, Rule] = field(compare=False)
+    rules: dict[str, Rule]
+    unrestricted: bool = False
+    """Whether potentials may mention variables outside X, which the print does not rule out (section 4, p. 11)."""
 
 
 def rule_set(name: str, *families: tuple[Rule, ...]) -> RuleSet:
@@ -35,4 +37,7 @@ SOUND: Final = rule_set(
 )
 """The repaired rules: the only set that a certificate may rest on."""
 
-RULE_SETS: Final = {SOUND.name: SOUND}
+PAPER: Final = RuleSet("paper", {**SOUND.rules, **{rule.name: rule for rule in paper.RULES}}, unrestricted=True)
+"""Fig. 4 as printed, so that its errors can be shown. It certifies nothing."""
+
+RULE_SETS: Final = {rules.name: rules for rules in (SOUND, PAPER)}

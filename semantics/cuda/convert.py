@@ -32,8 +32,6 @@ def truth(e: Expr, t: Type) -> Expr:
     match e:
         case Const(int(value)) if t == INT:
             return literal(int(value != 0), BOOL, e.loc)
-        case Op("int", (b,)):
-            return b
     return Op("!=", (e, zero(t, e.loc)), e.loc)
 
 

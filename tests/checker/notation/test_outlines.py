@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from hypothesis import given
 
+import checker.notation
 from checker.notation import parse_kernel, parse_outline, parse_potential, show_kernel, show_outline
 from checker.outline import Branch, Loop, Outline, Partial, Plain, bare
 from logic.assertions import Launch, conj
@@ -180,6 +183,11 @@ begin
 end
 """
     )
+
+
+def test_the_example_of_the_documentation_is_read() -> None:
+    example = textwrap.dedent(str(checker.notation.__doc__).partition("say:\n\n")[2].rpartition("\n\n")[0])
+    assert len(parse_outline(example, "doc").body) == 5
 
 
 def test_declarations_have_sizes_and_layouts() -> None:

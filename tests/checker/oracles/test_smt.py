@@ -177,6 +177,17 @@ def test_a_model_that_is_wrong_is_not_believed(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(entails(op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)), Unknown)
 
 
+@pytest.mark.parametrize(("second", "verdict"), [(40, Unknown), (31, Refuted)])
+def test_a_pair_of_threads_of_two_warps_is_no_witness(
+    second: int, verdict: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store: dict[str, int | bool] = {"blockDim.x": 64, "warpSize": 32, "n": 1, "tid.x@1": 0, "tid.x@2": second}
+    store |= {f"{name}.{a}": int(name != "blockIdx") for a in "xyz" for name in ("blockIdx", "gridDim")}
+    store |= {"blockDim.y": 1, "blockDim.z": 1} | {f"tid.{a}@{t}": 0 for a in "yz" for t in (1, 2)}
+    monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("sat", dict(store), ""))
+    assert isinstance(Oracles()(Uniform((), frozenset(), op("<", Tid("x"), n)), CONTEXT), verdict)
+
+
 def test_nesting_too_deep_is_unknown() -> None:
     deep: Expr = x
     for _ in range(20_000):

@@ -32,6 +32,7 @@ def test_the_line_has_a_caret_and_the_advice_follows() -> None:
 
 def test_tabs_and_wide_characters_keep_the_caret_in_place() -> None:
     assert rendered("\ti\t<- ?", 6) == ["        i   <- ?", "              ^"]
+    assert rendered("\uff21 <- ?", 6) == ["    \uff21 <- ?", "          ^"]
     assert rendered("宽 <- ?", 6) == ["    宽 <- ?", "          ^"]
     assert rendered("e\u0301 <- ?", 7) == ["    e\u0301 <- ?", "         ^"]
 
