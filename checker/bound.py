@@ -10,10 +10,10 @@ from typing import Literal
 from checker import kernel as trusted
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Flow, analyse
-from checker.inference.search import find_potentials
+from checker.inference.search import find_potentials, without_potentials
 from checker.kernel import Claim, Ledger, Rejected
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
+from checker.outline import Outline
 from logic.assertions import Condition, Context
 from logic.derivation import Derivation
 from logic.metrics import Metric
@@ -37,15 +37,22 @@ class Result:
     seconds: float
 
 
-def find_bounds(kernel: Kernel, context: Context, metrics: Sequence[Metric], oracle: Oracles) -> list[Result]:
-    """A bound for each metric: one flow serves them all. The context's own metric is not looked at."""
+def find_bounds(
+    outline: Outline, metrics: Sequence[Metric], oracle: Oracles, hinted: str | None = None
+) -> list[Result]:
+    """A bound for each metric: one flow serves them all. The context's own metric is not looked at.
+
+    `hinted` names the metric that the potentials in the outline are for; None means all of them.
+    """
     start = time.perf_counter()
-    flow = analyse(Outline(kernel, context, bare(kernel.body)), oracle)
+    kernel, context = outline.kernel, outline.context
+    flow = analyse(outline, oracle)
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
         start = time.perf_counter()
-        result = _one(kernel, replace(context, metric=metric), flow, oracle)
+        own = flow if hinted in (None, metric.name) else without_potentials(flow)
+        result = _one(kernel, replace(context, metric=metric), own, oracle)
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
 

@@ -5,6 +5,7 @@ The paper omits the rules as straightforward; here they are the match arms of `t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,14 +49,31 @@ class Signature:
     arrays: dict[str, Array]
 
 
+_NAME: Final = re.compile(r"[^\W\d]\w*(\.\w+)*")
+
+TAKEN: Final = (*BUILTINS, *(f"tid.{axis}" for axis in "xyz"), "true", "false")
+"""Names with a meaning of their own. A declared `tid.x`, the member of a structure, would be taken for the thread's."""
+
+
 def signature(kernel: Kernel) -> Signature:
-    """The signature of a kernel. Raises TypeProblem where one name is declared twice."""
-    seen: set[str] = set(BUILTINS)
+    """The signature of a kernel.
+
+    Raises TypeProblem where one name is declared twice, is none, or has a meaning of its own, and for an array whose
+    elements are not in a memory space or take no bytes.
+    """
+    seen: set[str] = set()
     declared: list[tuple[str, Loc | None]] = [(d.name, d.loc) for d in (*kernel.params, *kernel.locals)]
     for name, loc in (*declared, *((a.name, kernel.loc) for a in kernel.arrays)):
+        if name in TAKEN:
+            raise TypeProblem(f"'{name}' has a meaning of its own", loc, "Choose another name.")
+        if not _NAME.fullmatch(name):
+            raise TypeProblem(f"'{name}' is not a name", loc, "Names are made of letters, digits, `_` and `.`.")
         if name in seen:
             raise TypeProblem(f"'{name}' is declared twice", loc, "Rename one of the two.")
         seen.add(name)
+    for a in kernel.arrays:
+        if a.space not in ("global", "shared") or a.stride < 1 or a.width < 1 or a.offset < 0:
+            raise TypeProblem(f"'{a.name}' is not laid out as an array", kernel.loc)
     return Signature(
         {d.name: d.type for d in kernel.locals},
         {**dict.fromkeys(BUILTINS, INT), **{d.name: d.type for d in kernel.params}},
@@ -105,7 +123,9 @@ def _operator(op: str, types: tuple[Type, ...], loc: Loc | None) -> Type:
 def type_of(e: Expr, sigma: Signature) -> Type:
     """tau with Sigma |- e : tau. Raises TypeProblem where there is none."""
     match e:
-        case Const(_, type_):
+        case Const(value, type_):
+            if type(value) is not {"int": int, "bool": bool, "base": str}[type_.kind]:
+                raise TypeProblem(f"the literal {value!r} is not of type {type_}", e.loc)
             return type_
         case Tid():
             return INT

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
@@ -53,7 +55,16 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None) -> Launch:
+def source_text(path: str) -> str:
+    """The text of a CUDA source, which may be Latin-1."""
+    data = Path(path).read_bytes()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
     """The launch that the options describe. Raises SourceError."""
     from checker.notation import parse_assumption
     from logic.assertions import MAX_BLOCK, Launch, conj
@@ -67,8 +78,9 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None) -> La
         raise OptionProblem(
             f"--block {args.block}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block."
         )
-    grid = parse_dim(args.grid, "--grid") if args.grid else (None, None, None)
-    return Launch(block or (None, None, None), grid, conj(facts, sigma))
+    if args.grid:
+        grid = parse_dim(args.grid, "--grid")
+    return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,21 +96,26 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem(f"--per {args.per}: not yet supported", advice="Use --per warp.")
 
     from checker.bound import find_bounds
+    from checker.notation import read_annotations
     from checker.oracles import Oracles
+    from checker.outline import Outline
     from checker.report import bounds as report
-    from logic.assertions import Context
+    from logic.assertions import Context, conj
     from logic.typing import check_kernel
     from semantics.cuda import read_cuda
 
     reading = read_cuda(args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
     kernel = reading.kernel
-    launch = launch_of(args, kernel, reading.block)
-    context = Context(check_kernel(kernel), metrics[0], hardware, launch, args.scope)
+    sigma = check_kernel(kernel)
+    hints = read_annotations(kernel, source_text(args.file), sigma)
+    launch = launch_of(args, kernel, hints.block or reading.block, hints.grid)
+    launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
+    context = Context(sigma, metrics[0], hardware, launch, args.scope)
     unknown = sorted(at.keys() - context.sigma.params.keys())
     if unknown:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
     oracle = Oracles()
-    results = find_bounds(kernel, context, metrics, oracle)
+    results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hints.metric)
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.format == "json":
         rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]

@@ -12,6 +12,7 @@ from checker.cli.options import OptionProblem, add_output_options, emit
 if TYPE_CHECKING:
     from checker.elaborate import Stuck
     from checker.kernel import Claim, Ledger, Rejected
+    from checker.outline import Outline
     from logic.assertions import Context
     from logic.syntax import Kernel
 
@@ -21,10 +22,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "check",
         help="check a derivation or a certificate",
-        description="Completes a proof outline (.qhl) to a derivation, or reads one from a certificate (.json), and "
+        description="Completes an outline (.qhl, or annotations in .cu) to a derivation, or reads one from a certificate "
+        "(.json), and "
         "has the kernel judge it; a certificate goes to the second checker too.",
     )
-    parser.add_argument("file", metavar="FILE", help="an outline (.qhl) or a certificate (.json)")
+    parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
     parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
     add_output_options(parser)
     parser.set_defaults(func=run)
@@ -34,11 +36,17 @@ def run(args: argparse.Namespace) -> int:
     """0 when the kernel accepts, else 1. Raises SourceError for a file that is neither an outline nor a certificate."""
     import json
 
+    from checker.notation import parse_outline
     from logic.rules import RULE_SETS
 
     if args.rules not in RULE_SETS:
         raise OptionProblem(f"--rules {args.rules}: no such rule set", advice=f"Known: {', '.join(RULE_SETS)}.")
-    judged = _certificate(args.file) if args.file.endswith(".json") else _outline(args.file, args.rules)
+    if args.file.endswith(".json"):
+        judged = _certificate(args.file)
+    elif args.file.endswith(".cu"):
+        judged = _judge(_annotated(args.file), args.rules)
+    else:
+        judged = _judge(parse_outline(_text(args.file), args.file), args.rules)
     if args.format == "json":
         emit(json.dumps(_as_json(judged), indent=2), args.output)
     else:
@@ -58,20 +66,43 @@ class Judged:
     second: str = ""
 
 
-def _outline(path: str, rules: str) -> Judged:
+def _annotated(path: str) -> Outline:
+    """The outline that the annotations of a CUDA source make."""
+    from checker.cli.bound import source_text
+    from checker.notation import read_annotations
+    from checker.outline import Outline
+    from logic.assertions import Context, Launch
+    from logic.metrics import HARDWARE, METRICS
+    from logic.typing import check_kernel
+    from semantics.cuda import read_cuda
+
+    reading = read_cuda(path)
+    sigma = check_kernel(reading.kernel)
+    given = read_annotations(reading.kernel, source_text(path), sigma)
+    if given.metric is None:
+        raise OptionProblem(
+            f"'{path}' does not say what its derivation counts",
+            reading.kernel.loc,
+            "Add //@ metric sectors; before it.",
+        )
+    symbolic = (None, None, None)
+    launch = Launch(given.block or reading.block or symbolic, given.grid or symbolic, given.assumptions)
+    context = Context(sigma, METRICS[given.metric], HARDWARE["nvidia"], launch)
+    return Outline(reading.kernel, context, given.body)
+
+
+def _judge(outline: Outline, rules: str) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
     from checker import kernel as trusted
     from checker.elaborate import Elaborator, Stuck
     from checker.flow import analyse
     from checker.inference.search import find_potentials
     from checker.kernel import Ledger, Rejected
-    from checker.notation import parse_outline
     from checker.oracles import Oracles
     from logic.assertions import Condition
     from logic.potentials import ZERO
     from logic.rules import RULE_SETS
 
-    outline = parse_outline(_text(path), path)
     oracle, ledger = Oracles(), Ledger()
     elaborator = Elaborator(outline.context, oracle, oracle.least)
     outcome: Claim | Rejected | Stuck

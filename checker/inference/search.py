@@ -337,6 +337,23 @@ def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
     return replace(flow, nodes=tuple(put(node) for node in flow.nodes))
 
 
+def without_potentials(flow: Flow) -> Flow:
+    """The flow with no potential stated anywhere."""
+
+    def bare(node: Node) -> Node:
+        match node:
+            case Cut():
+                return replace(node, q=None)
+            case Cycle():
+                return replace(node, q=None, body=without_potentials(node.body))
+            case Fork():
+                then, orelse = (without_potentials(s) if isinstance(s, Flow) else s for s in (node.then, node.orelse))
+                return replace(node, then=then, orelse=orelse)
+        return node
+
+    return replace(flow, nodes=tuple(bare(node) for node in flow.nodes))
+
+
 def find_potentials(flow: Flow, elaborator: Elaborator) -> Flow:
     """The flow with potentials at its loop heads such that the bound is least at sample points. Raises Stuck."""
     cycles = list(_cycles(flow))

@@ -28,6 +28,7 @@ The only room that imports lark, and only when something is read. Bad text is a 
 A condition is {P; Q; X}; `_` leaves a part to the tool. The names of rules in brackets are a choice of the writer's.
 """
 
+from checker.notation.annotations import Annotations, read_annotations
 from checker.notation.expressions import parse_assumption, parse_expr
 from checker.notation.outlines import parse_kernel, parse_outline
 from checker.notation.potentials import parse_potential
@@ -35,12 +36,14 @@ from checker.notation.printer import show_kernel, show_outline
 from checker.notation.problem import SyntaxProblem
 
 __all__ = [
+    "Annotations",
     "SyntaxProblem",
     "parse_assumption",
     "parse_expr",
     "parse_kernel",
     "parse_outline",
     "parse_potential",
+    "read_annotations",
     "show_kernel",
     "show_outline",
 ]

@@ -54,9 +54,15 @@ def parse_expr(text: str, sigma: Signature, file: str = "<text>", origin: Loc | 
     return checked(parse(text, "expression", scope.place).children[0], scope)
 
 
-def parse_assumption(text: str, sigma: Signature, file: str) -> Expr:
+def parse_assumption(text: str, sigma: Signature, file: str, origin: Loc | None = None) -> Expr:
     """A fact about parameters only; `0 <= w <= 100` means both comparisons. Raises SyntaxProblem and TypeProblem."""
-    scope = Scope(sigma, Place(file), "assumption")
+    scope = Scope(sigma, placed(file, origin), "assumption")
+    return fact(parse(text, "expression", scope.place).children[0], scope)
+
+
+def parse_fact(text: str, sigma: Signature, origin: Loc) -> Expr:
+    """A fact that P can state, for a text that begins at `origin`. Raises SyntaxProblem and TypeProblem."""
+    scope = Scope(sigma, placed(origin.file, origin), "condition")
     return fact(parse(text, "expression", scope.place).children[0], scope)
 
 

@@ -126,7 +126,9 @@ def explain(error: Rejected) -> str:
         lines.append(f"  found      {got}")
     at = witness(error)
     if at:
-        lines.append(f"  fails at   {', '.join(f'{name} = {v}' for name, v in sorted(at.items()))}")
+        text = str(o)
+        named = {name: v for name, v in at.items() if name.partition("@")[0] in text or name.startswith("tid.x")}
+        lines.append(f"  fails at   {', '.join(f'{name} = {v}' for name, v in sorted((named or at).items()))}")
         shortfall = _shortfall(error, at)
         if shortfall:
             lines.append(f"  short by   {shortfall}")

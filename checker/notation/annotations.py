@@ -1,0 +1,182 @@
+"""Annotations in CUDA C, in the manner of ACSL: comments `//@ ...;` that state facts, potentials and loop invariants.
+
+    //@ requires w % 8 == 0;         before the kernel: an assumption about parameters (`assume` is the same)
+    //@ launch block = 32, grid = 4; before the kernel: sizes of the launch
+    //@ metric sectors;              before the kernel: what `check` counts
+    //@ loop invariant i >= 0;       before a loop; also `loop potential 2*|[i, n]|;` and `loop uniform i, j;`
+    //@ assert x < n;                before a statement; also `potential 3*n;`
+
+`bound` takes them as hints, `check` as the derivation itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from checker.notation.expressions import parse_assumption, parse_fact
+from checker.notation.potentials import parse_potential
+from checker.notation.problem import SyntaxProblem
+from checker.outline import Block, Branch, Item, Loop, Partial, Plain, bare
+from logic.assertions import Dim, P, conj
+from logic.metrics import METRICS
+from logic.source import Loc
+from logic.syntax import INT, Kernel
+from logic.typing import Signature
+
+KINDS: Final = (
+    "requires",
+    "assume",
+    "launch",
+    "metric",
+    "loop invariant",
+    "loop potential",
+    "loop uniform",
+    "potential",
+    "assert",
+)
+_ABOUT_THE_KERNEL: Final = ("requires", "assume", "launch", "metric")
+_LINE: Final = re.compile(r"//@(.*)")
+_CLAUSE: Final = re.compile(r"\s*((?:loop\s+)?[A-Za-z]+)\b\s*(.*?)\s*;\s*$")
+_SIZES: Final = re.compile(r"\s*(block|grid)\s*=\s*(\d+(?:\s*,\s*\d+){0,2})\s*(?:,|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One annotation: its kind, its text, and where the annotation and the text begin."""
+
+    kind: str
+    text: str
+    loc: Loc
+    inside: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """What the annotations of one kernel say; `body` is its outline with their conditions in it."""
+
+    assumptions: P
+    block: Dim | None
+    grid: Dim | None
+    metric: str | None
+    body: Block
+    found: bool
+
+
+def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
+    """The annotations of a kernel in the text of its file. Raises SyntaxProblem and TypeProblem."""
+    assumptions, sizes, metric = [], dict[str, Dim](), None
+    local: list[Clause] = []
+    clauses = list(_clauses(kernel, source))
+    for c in clauses:
+        match c.kind:
+            case "requires" | "assume":
+                assumptions.append(parse_assumption(c.text, sigma, c.loc.file, c.inside))
+            case "launch":
+                sizes |= _sizes(c)
+            case "metric":
+                if c.text not in METRICS:
+                    raise SyntaxProblem(f"no metric is called '{c.text}'", c.inside, f"Known: {', '.join(METRICS)}.")
+                metric = c.text
+            case _:
+                local.append(c)
+    body = _Placer(sigma, local).body(bare(kernel.body))
+    found = bool(clauses)
+    return Annotations(conj(assumptions, sigma), sizes.get("block"), sizes.get("grid"), metric, body, found)
+
+
+def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
+    """The annotations that belong to the kernel: before it, up to the kernel before, and inside it."""
+    if kernel.loc is None:
+        return
+    lines = source.splitlines()
+    heads = [n for n, line in enumerate(lines, start=1) if "__global__" in line.partition("//")[0]]
+    own = max((n for n in heads if n <= kernel.loc.line), default=kernel.loc.line)
+    before = max((n for n in heads if n < own), default=0)
+    after = min((n for n in heads if n > own), default=len(lines) + 1)
+    for n, line in enumerate(lines, start=1):
+        found = _LINE.search(line)
+        if not found or not before < n < after:
+            continue
+        loc = Loc(kernel.loc.file, n, found.start() + 1)
+        clause = _CLAUSE.match(found[1])
+        if not clause:
+            raise SyntaxProblem("this is no annotation", loc, "Write //@ KIND TEXT; with a semicolon at the end.")
+        kind = " ".join(clause[1].split())
+        if kind not in KINDS:
+            raise SyntaxProblem(f"no annotation is called '{kind}'", loc, f"There are: {', '.join(KINDS)}.")
+        if kind in _ABOUT_THE_KERNEL:
+            if n < own or n <= kernel.loc.line:
+                yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
+            elif n < after and not any(n < h for h in heads if h > own):
+                raise SyntaxProblem(f"'{kind}' belongs before the kernel", loc, "Move it above __global__.")
+        elif n > own:
+            yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
+
+
+def _sizes(c: Clause) -> dict[str, Dim]:
+    found: dict[str, Dim] = {}
+    rest = c.text
+    while rest.strip():
+        size = _SIZES.match(rest)
+        if not size:
+            raise SyntaxProblem("a launch is written: block = 16, 16, grid = 4", c.inside, "Sizes are whole numbers.")
+        x, y, z = (*(int(t) for t in size[2].split(",")), 1, 1)[:3]
+        if min(x, y, z) < 1:
+            raise SyntaxProblem("a launch has positive sizes", c.inside)
+        found[size[1]] = (x, y, z)
+        rest = rest[size.end() :]
+    return found
+
+
+class _Placer:
+    """Puts conditions before the statement, and at the loop, that follows them in the text."""
+
+    def __init__(self, sigma: Signature, clauses: list[Clause]) -> None:
+        self.sigma = sigma
+        self.clauses = clauses
+
+    def body(self, block: Block) -> Block:
+        placed = self.block(block)
+        loops = [c for c in self.clauses if c.kind.startswith("loop")]
+        if loops:
+            raise SyntaxProblem("no loop follows this annotation", loops[0].loc, "Put it right before the loop.")
+        return (*placed, *(self.condition(c) for c in self.clauses))
+
+    def block(self, block: Block) -> Block:
+        items: list[Item] = []
+        for item in block:
+            loc = item.stmt.loc if isinstance(item, Plain) else item.loc
+            due = [c for c in self.clauses if loc and c.loc < loc and not c.kind.startswith("loop")]
+            self.clauses = [c for c in self.clauses if c not in due]
+            items += [self.condition(c) for c in due]
+            match item:
+                case Branch():
+                    items.append(replace(item, then=self.block(item.then), orelse=self.block(item.orelse)))
+                case Loop():
+                    due = [c for c in self.clauses if loc and c.loc < loc and c.kind.startswith("loop")]
+                    self.clauses = [c for c in self.clauses if c not in due]
+                    items.append(replace(item, invariant=self.invariant(due), body=self.block(item.body)))
+                case _:
+                    items.append(item)
+        return tuple(items)
+
+    def condition(self, c: Clause) -> Partial:
+        if c.kind == "assert":
+            return Partial(conj((parse_fact(c.text, self.sigma, c.inside),), self.sigma), None, None, c.loc)
+        return Partial(None, parse_potential(c.text, self.sigma, c.loc.file, c.inside), None, c.loc)
+
+    def invariant(self, clauses: list[Clause]) -> Partial:
+        facts = [parse_fact(c.text, self.sigma, c.inside) for c in clauses if c.kind == "loop invariant"]
+        q = [parse_potential(c.text, self.sigma, c.loc.file, c.inside) for c in clauses if c.kind == "loop potential"]
+        uniform = [(name.strip(), c) for c in clauses if c.kind == "loop uniform" for name in c.text.split(",")]
+        if len(q) > 1:
+            raise SyntaxProblem("a loop has one potential", clauses[-1].loc, "Add the two up.")
+        for name, c in uniform:
+            if self.sigma.locals.get(name) != INT:
+                raise SyntaxProblem(f"no local int is called '{name}'", c.inside, "Name local variables of the kernel.")
+        p = conj(facts, self.sigma) if facts else None
+        x = frozenset(name for name, _ in uniform) if uniform else None
+        return Partial(p, q[0] if q else None, x, clauses[0].loc if clauses else None)
