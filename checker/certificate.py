@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -321,7 +322,7 @@ class _Reader:
     def potential(self, rows: Json) -> Poly:
         total: list[tuple[Monomial, Fraction]] = []
         for c, atoms in rows:
-            total.append((tuple(self.atom(a) for a in atoms), Fraction(c)))
+            total.append((tuple(self.atom(a) for a in atoms), _rational(c)))
         return Poly(tuple(total))
 
     def atom(self, row: Json) -> Atom:
@@ -377,7 +378,7 @@ class _Reader:
                 raise TypeError(f"no set of variables: {row}")
             return frozenset(row)
         if what == "cost":
-            return Fraction(row)
+            return _rational(row)
         if not isinstance(row, int if what == "count" else str) or isinstance(row, bool):
             raise TypeError(f"no {what}: {row}")
         return row
@@ -386,37 +387,62 @@ class _Reader:
         nodes: list[Derivation] = []
         used: set[int] = set()
         for row in self.document["derivation"]:
-            if used & set(row["from"]):
+            premises = tuple(self._at(nodes, i) for i in row["from"])
+            if used & set(row["from"]) or len(set(row["from"])) < len(premises):
                 raise ValueError("a premise is used twice")
             used |= set(row["from"])
             values = {letter: self.value(letter, v) for letter, v in row["with"].items()}
-            loc = Loc(self.path, *row["at"]) if row["at"] else None
-            nodes.append(Derivation(row["rule"], values, tuple(self._at(nodes, i) for i in row["from"]), loc))
+            nodes.append(Derivation(_of(str, row["rule"]), values, premises, self.place(row["at"])))
         if len(used) != len(nodes) - 1:
             raise ValueError("the derivation is not one tree")
         return nodes[-1]
+
+    def place(self, row: Json) -> Loc | None:
+        if row is None:
+            return None
+        line, column = row
+        return Loc(self.path, _of(int, line), _of(int, column))
 
     def certificate(self) -> Certificate:
         d = self.document
         k = d["kernel"]
         kernel = Kernel(
-            k["name"],
-            tuple(Decl(name, self.type(t)) for name, t in k["params"]),
-            tuple(Array(n, s, self.type(t), st, o, w, length) for n, s, t, st, o, w, length in k["arrays"]),
-            tuple(Decl(name, self.type(t)) for name, t in k["locals"]),
+            _of(str, k["name"]),
+            tuple(Decl(_of(str, name), self.type(t)) for name, t in k["params"]),
+            tuple(
+                Array(_of(str, n), s, self.type(t), _of(int, st), _of(int, o), _of(int, w), _size(length))
+                for n, s, t, st, o, w, length in k["arrays"]
+            ),
+            tuple(Decl(_of(str, name), self.type(t)) for name, t in k["locals"]),
             cast(Stmt, self._at(self.statements, k["body"])),
         )
         metric = Metric(
-            d["metric"]["name"],
-            {c: Fraction(v) for c, v in d["metric"]["fixed"].items()},
-            {c: Linear(Fraction(a), Fraction(b)) for c, (a, b) in d["metric"]["counted"].items()},
+            _of(str, d["metric"]["name"]),
+            {c: _rational(v) for c, v in d["metric"]["fixed"].items()},
+            {c: Linear(_rational(a), _rational(b)) for c, (a, b) in d["metric"]["counted"].items()},
         )
-        launch = Launch(
-            tuple(d["launch"]["block"]),
-            tuple(d["launch"]["grid"]),
-            tuple(map(self.expression, d["launch"]["assumptions"])),
-        )
-        context = Context(signature(kernel), metric, Hardware(**d["hardware"]), launch, d["scope"])
-        return Certificate(
-            kernel, context, d["rules"], self.derivation(), d["evidence"], list(d["admitted"]), d["digest"]
-        )
+        bx, by, bz = map(_size, d["launch"]["block"])
+        gx, gy, gz = map(_size, d["launch"]["grid"])
+        launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
+        hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
+        context = Context(signature(kernel), metric, hardware, launch, d["scope"])
+        evidence, admitted = _of(list, d["evidence"]), [_of(str, a) for a in _of(list, d["admitted"])]
+        return Certificate(kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d["digest"])
+
+
+def _of[T](kind_: type[T], x: Json) -> T:
+    """x, which has to be of this very type: true is no 1."""
+    if type(x) is not kind_:
+        raise TypeError(f"no {kind_.__name__}: {x}")
+    return x
+
+
+def _size(x: Json) -> int | None:
+    return None if x is None else _of(int, x)
+
+
+def _rational(x: Json) -> Fraction:
+    """The number that a text `p` or `p/q` is."""
+    if not re.fullmatch(r"-?\d+(/\d+)?", _of(str, x), re.ASCII):
+        raise ValueError(f"no rational: {x}")
+    return Fraction(x)

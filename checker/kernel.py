@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from typing import Final, cast
 
@@ -77,14 +77,15 @@ _MINT: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Theorem:
-    """A judgement that the kernel has derived: `check` is the only maker."""
+    """A judgement that the kernel has derived in a context: `check` is the only maker."""
 
     judgement: Judgement
     rules: RuleSet
-    mint: object = field(repr=False, compare=False)
+    context: Context
+    mint: InitVar[object]
 
-    def __post_init__(self) -> None:
-        if self.mint is not _MINT:
+    def __post_init__(self, mint: object) -> None:
+        if mint is not _MINT:
             raise TypeError("a Theorem is minted by the kernel only")
 
 
@@ -152,7 +153,7 @@ def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, le
             continue
         premises = [proved.pop() for _ in node.premises][::-1]
         try:
-            proved.append(_apply(node, premises, rules, context, oracle, ledger))
+            proved.append(_guarded(node, premises, rules, context, oracle, ledger))
         except Rejected as error:
             error.rule, error.rule_name, error.loc = rules.rules.get(node.rule), node.rule, node.loc
             error.path, error.substitution = _path(root, node), node.substitution
@@ -160,15 +161,27 @@ def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, le
     return proved.pop()
 
 
+def _guarded(
+    node: Derivation, premises: list[Theorem], rules: RuleSet, context: Context, oracle: Oracle, ledger: Ledger
+) -> Theorem:
+    """`_apply`, with a refusal of terms that are nested too deeply to be looked at."""
+    try:
+        return _apply(node, premises, rules, context, oracle, ledger)
+    except RecursionError:
+        raise Rejected("the terms are nested too deeply") from None
+
+
 def _path(root: Derivation, target: Derivation) -> tuple[int, ...]:
     """The indices of premises that lead from the root to a node."""
-    stack: list[tuple[Derivation, tuple[int, ...]]] = [(root, ())]
+    stack: list[tuple[Derivation, int, int]] = [(root, 0, 0)]
+    way: list[int] = []
     while stack:
-        node, path = stack.pop()
+        node, depth, index = stack.pop()
+        way[depth:] = [index]
         if node is target:
-            return path
-        stack.extend((premise, (*path, i)) for i, premise in enumerate(node.premises))
-    return ()
+            break
+        stack.extend((premise, depth + 1, i) for i, premise in enumerate(node.premises))
+    return tuple(way[1:])
 
 
 def _apply(
@@ -207,7 +220,7 @@ def _apply(
             for s in statements(conclusion.stmt):
                 if isinstance(s, Sync):
                     ledger.barriers.append(f"all threads of a block reach the barrier at {s.loc or node.loc} together")
-    return Theorem(conclusion, rules, _MINT)
+    return Theorem(conclusion, rules, context, _MINT)
 
 
 def _discharge(
@@ -498,10 +511,10 @@ class Claim:
     context: Context
     pre: Condition
     theorem: Theorem
-    mint: object = field(repr=False, compare=False)
+    mint: InitVar[object]
 
-    def __post_init__(self) -> None:
-        if self.mint is not _MINT:
+    def __post_init__(self, mint: object) -> None:
+        if mint is not _MINT:
             raise TypeError("a Claim is made by the kernel only")
 
     @property
@@ -528,6 +541,8 @@ def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, le
         raise Rejected("a claim rests on the sound rules only", expected=SOUND.name, got=theorem.rules.name)
     if not isinstance(judgement, Triple):
         raise Rejected("a claim needs a triple about the kernel's body", got=judgement)
+    if theorem.context != context:
+        raise Rejected("the theorem was derived in another context")
     _sensible(context)
     if check_kernel(kernel) != context.sigma:
         raise Rejected("the derivation is about another signature than the kernel's")

@@ -31,7 +31,7 @@ class Linear:
 class Metric:
     """A resource metric M. `fixed` prices the constants of FIXED, `counted` those of COUNTED; absent ones are free.
 
-    Raises ValueError for an unknown constant, a negative price or a price that falls with n.
+    Raises ValueError for an unknown constant, a price that is no Fraction, a negative one or one that falls with n.
     """
 
     name: str
@@ -42,13 +42,20 @@ class Metric:
         for constant, price in self.fixed.items():
             if constant not in FIXED:
                 raise ValueError(f"metric {self.name}: no resource constant is called '{constant}'")
+            self._exact(constant, price)
             if price < 0:
                 raise ValueError(f"metric {self.name}: the price {price} of '{constant}' is negative")
         for constant, line in self.counted.items():
             if constant not in COUNTED:
                 raise ValueError(f"metric {self.name}: no counted resource constant is called '{constant}'")
+            self._exact(constant, line.slope)
+            self._exact(constant, line.offset)
             if line.slope < 0:
                 raise ValueError(f"metric {self.name}: the price of '{constant}' falls with n; it must be monotone")
+
+    def _exact(self, constant: str, number: object) -> None:
+        if type(number) is not Fraction:
+            raise ValueError(f"metric {self.name}: {number!r} in the price of '{constant}' is not a Fraction")
 
     def cost(self, constant: str) -> Fraction:
         """M.constant"""
@@ -93,8 +100,9 @@ class Hardware:
 
     def __post_init__(self) -> None:
         for unit in ("sector", "banks", "word", "warp", "alignment"):
-            if getattr(self, unit) < 1:
-                raise ValueError(f"hardware {self.name}: '{unit}' has to be positive")
+            size = getattr(self, unit)
+            if type(size) is not int or size < 1:
+                raise ValueError(f"hardware {self.name}: '{unit}' has to be a positive integer")
         if self.alignment % self.sector or self.alignment % self.word:
             raise ValueError(f"hardware {self.name}: the alignment has to be a multiple of the sector and the word")
 

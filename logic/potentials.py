@@ -219,11 +219,19 @@ def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
 
 
 def is_canonical(p: Poly) -> bool:
-    """Whether p is what the constructors of this module would have made of its terms."""
+    """Whether p is what the constructors of this module would have made of its terms, with exact numbers throughout."""
     try:
-        return _rebuilt(p, {}) == p
+        return _exact(p) and _rebuilt(p, {}) == p
     except (ValueError, ZeroDivisionError):
         return False
+
+
+def _exact(p: Poly) -> bool:
+    """Whether every coefficient is a Fraction and every k an int: 1.5 == Fraction(3, 2), but floats round."""
+    inner = [a for m, _ in p.terms for a in m if not isinstance(a, Sym)]
+    return all(type(c) is Fraction for _, c in p.terms) and all(
+        _exact(a.arg) and (not isinstance(a, Floor) or type(a.k) is int) for a in inner
+    )
 
 
 def _rebuilt(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:

@@ -29,3 +29,5 @@ class SourceError(Exception):
         self.message = message
         self.loc = loc
         self.advice = advice
+        self.source: str | None = None
+        """The text that `loc` is in, where it is no file: an option's value, say."""

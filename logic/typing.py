@@ -124,7 +124,7 @@ def type_of(e: Expr, sigma: Signature) -> Type:
     """tau with Sigma |- e : tau. Raises TypeProblem where there is none."""
     match e:
         case Const(value, type_):
-            if type(value) is not {"int": int, "bool": bool, "base": str}[type_.kind]:
+            if type(value) is not {"int": int, "bool": bool, "base": str}.get(type_.kind):
                 raise TypeProblem(f"the literal {value!r} is not of type {type_}", e.loc)
             return type_
         case Tid():

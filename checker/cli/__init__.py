@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     except SourceError as error:
         from checker.report.terminal import render_error
 
-        sys.stderr.write(render_error(error) + "\n")
+        sys.stderr.write(render_error(error, error.source) + "\n")
         return 2
     except BrokenPipeError:
         sys.stderr.close()

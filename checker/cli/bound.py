@@ -68,10 +68,17 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     """The launch that the options describe. Raises SourceError."""
     from checker.notation import parse_assumption
     from logic.assertions import MAX_BLOCK, Launch, conj
+    from logic.source import SourceError
     from logic.typing import signature
 
     sigma = signature(kernel)
-    facts = [parse_assumption(text, sigma, "--assume") for text in args.assume]
+    facts = []
+    for text in args.assume:
+        try:
+            facts.append(parse_assumption(text, sigma, "--assume"))
+        except SourceError as error:
+            error.source = text
+            raise
     if args.block:
         block = parse_dim(args.block, "--block")
     if block and None not in block and (block[0] or 1) * (block[1] or 1) * (block[2] or 1) > MAX_BLOCK:
@@ -100,7 +107,8 @@ def run(args: argparse.Namespace) -> int:
     from checker.oracles import Oracles
     from checker.outline import Outline
     from checker.report import bounds as report
-    from logic.assertions import Context, conj
+    from logic.assertions import Context, Entails, Proved, conj, show_p
+    from logic.syntax import FALSE
     from logic.typing import check_kernel
     from semantics.cuda import read_cuda
 
@@ -115,6 +123,9 @@ def run(args: argparse.Namespace) -> int:
     if unknown:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
     oracle = Oracles()
+    if launch.assumptions and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
+        given = show_p(launch.assumptions)
+        raise OptionProblem(f"no launch satisfies what is assumed: {given}", advice="Anything would follow from it.")
     results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hints.metric)
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.format == "json":
@@ -145,10 +156,7 @@ def _point(text: str) -> dict[str, int]:
     """`w=256,h=-3` as numbers. Raises OptionProblem."""
     found = {}
     for name, value in parse_bindings([t for t in text.split(",") if t.strip()], "--at").items():
-        try:
-            found[name] = int(value)
-        except ValueError:
-            raise OptionProblem(
-                f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64."
-            ) from None
+        if not re.fullmatch(r"[+-]?\d{1,99}", value, re.ASCII):
+            raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.")
+        found[name] = int(value)
     return found

@@ -22,9 +22,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "check",
         help="check a derivation or a certificate",
-        description="Completes an outline (.qhl, or annotations in .cu) to a derivation, or reads one from a certificate "
-        "(.json), and "
-        "has the kernel judge it; a certificate goes to the second checker too.",
+        description="Completes an outline (.qhl, or annotations in .cu) to a derivation, or reads one from a "
+        "certificate (.json), and has the kernel judge it; a certificate goes to the second checker too.",
     )
     parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
     parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")

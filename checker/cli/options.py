@@ -82,10 +82,12 @@ def number(value: Fraction) -> int | str:
 
 def emit(text: str, output: str | None) -> None:
     """Writes a result to a file, or to standard output. Raises OptionProblem where the file can't be written."""
+    text = text.encode("utf-8", "backslashreplace").decode() + "\n"  # file names may hold lone surrogates
     if output is None:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text)
         return
     try:
-        Path(output).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OptionProblem(f"-o {output}: {error.strerror or error}", advice="Choose another file.") from None
+        Path(output).write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OptionProblem(f"-o {output}: {reason}", advice="Choose another file.") from None

@@ -30,11 +30,17 @@ class Program:
 
 
 def solve(program: Program) -> dict[str, Fraction] | None:
-    """An optimal vertex in exact fractions, or None where the program has none (or no engine could tell)."""
+    """A solution in exact fractions, or None where the program has none (or no engine could tell).
+
+    It satisfies every row exactly; that it is optimal rests on HiGHS, where HiGHS names the basis.
+    """
     names = program.variables()
     if not names:
         return {} if all(rhs == 0 for _, rhs in program.equations) else None
-    basis = _basis(program, names)
+    try:
+        basis = _basis(program, names)
+    except OverflowError:  # a number that no float can hold
+        basis = None
     if basis is not None:
         solution = _solve_basis(program, basis)
         if solution is not None and feasible(program, solution):

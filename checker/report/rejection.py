@@ -21,8 +21,8 @@ from logic.assertions import (
 )
 from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.schema import Rule
+from logic.syntax import Assign, Const, If, Op, Param, Read, Seq, Skip, Sync, Tid, Var, While, Write, show_stmt
 from logic.syntax import show as show_expr
-from logic.syntax import show_stmt
 
 
 def verdict_of(error: Rejected) -> str:
@@ -65,16 +65,17 @@ def value(x: object) -> str:
             return f"{show_p(p)}; {show_x(x_)} |- {show_expr(e)} : {c}"
         case frozenset():
             return show_x(x)
-        case tuple() if all(isinstance(i, str) for i in x):
+        case tuple() if x and all(isinstance(i, str) for i in x):
             return ", ".join(x)
-        case tuple():
+        case tuple() if all(isinstance(i, Var | Param | Const | Tid | Op | Read) for i in x):
             return show_p(x)
         case str() | int() | Fraction():
             return str(x)
-    try:
-        return show_expr(x)  # type: ignore[arg-type]
-    except TypeError:
-        return str(x)
+        case Var() | Param() | Const() | Tid() | Op() | Read():
+            return show_expr(x)
+        case Skip() | Seq() | Assign() | Write() | If() | While() | Sync():
+            return show_stmt(x).splitlines()[0]
+    return str(x)
 
 
 def witness(error: Rejected) -> dict[str, int] | None:

@@ -50,9 +50,18 @@ def test_sums_of_nonnegative_terms() -> None:
     assert not entails(op("==", op("*", M, N), 13), op("==", M, 3), op("==", N, 4))
 
 
+def test_a_difference_has_no_sign() -> None:
+    assert not entails(op(">=", N, 0), op("!=", N, 0))
+    assert not entails(op(">=", M, N), op("!=", M, N))
+    assert not entails(op(">=", N, M), op("!=", M, N))
+
+
 def test_connectives_and_falsehood() -> None:
     assert entails(op("||", op("<", M, 0), op(">=", N, 0)), op(">=", N, 1))
     assert not entails(op("||", op("<", M, 0), op(">=", N, 2)), op(">=", N, 1))
+    both = op("&&", op("<", M, 0), op(">=", N, 0))
+    assert not entails(op("||", both, op("<", M, -5)), op(">=", N, 1))
+    assert entails(op("||", both, op("<", M, -5)), op(">=", N, 1), op("<", M, -2))
     assert entails(op("<", M, 0), FALSE)
     assert arithmetic.entails((), ()) is not None
 
@@ -77,6 +86,7 @@ def test_potentials() -> None:
     assert at_least(n * n, n, op(">=", N, 1))
     assert not at_least(n * n, n + 1, op(">=", N, 1))
     assert at_least(floor_div(n, 32) + 1, const(1), op(">=", N, 0))
+    assert not at_least(floor_div(n, 32) + 1, const(1))
     assert not at_least(floor_div(n, 32) + 1, const(1), op(">=", N, -1))
     assert at_least(n - i, const(1), op("<", M, N))
     assert not at_least(n - i, const(2), op("<", M, N))

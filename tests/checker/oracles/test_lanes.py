@@ -223,6 +223,8 @@ def test_base_typed_values() -> None:
     assert uniform(Op("call:sqrtf", (Op("as:float", (op("/", TX, 32),)),)), (64, 1, 1))
     assert not uniform(op("==", Read("A", TX), Read("A", TX)), (32, 1, 1))
     assert not uniform(Var("f"), (32, 1, 1))
+    root = Op("call:sqrtf", (Op("as:float", (op("-", 5, TX),)),))
+    assert not uniform(op("==", root, root), (32, 1, 1))  # a NaN at some lanes
     # a NaN is not even equal to itself, but it is so at every lane
     assert uniform(op("==", Param("alpha"), Param("alpha")), (32, 1, 1))
 

@@ -187,7 +187,7 @@ def test_kernel_names(here: Write) -> None:
 
 
 HEAD = "__global__ void k(int *A, int a) { "
-DEEP = {
+DEEP: dict[str, Callable[[int], str]] = {
     "sum": lambda n: "A[0] = " + "+".join(["a"] * n) + ";",
     "minus": lambda n: "A[0] = " + "- " * n + "a;",
     "if": lambda n: "if (a) " * n + "A[0] = 1;",
