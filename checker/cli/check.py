@@ -43,9 +43,9 @@ def run(args: argparse.Namespace) -> int:
     if args.file.endswith(".json"):
         judged = _certificate(args.file)
     elif args.file.endswith(".cu"):
-        judged = _judge(_annotated(args.file), args.rules)
+        judged = judge(_annotated(args.file), args.rules)
     else:
-        judged = _judge(parse_outline(_text(args.file), args.file), args.rules)
+        judged = judge(parse_outline(_text(args.file), args.file), args.rules)
     if args.format == "json":
         emit(json.dumps(_as_json(judged), indent=2), args.output)
     else:
@@ -90,7 +90,7 @@ def _annotated(path: str) -> Outline:
     return Outline(reading.kernel, context, given.body)
 
 
-def _judge(outline: Outline, rules: str) -> Judged:
+def judge(outline: Outline, rules: str) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
     from checker import kernel as trusted
     from checker.elaborate import Elaborator, Stuck
