@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from checker.kernel import Claim, Ledger
 from logic.assertions import Context, Launch, Obligation, P
@@ -44,12 +44,13 @@ from logic.syntax import (
     While,
     Write,
 )
-from logic.typing import signature
+from logic.typing import TypeProblem, signature
 
 FORMAT: Final = "warpbound certificate"
 VERSION: Final = 1
 
 Json = Any
+_T = TypeVar("_T")
 
 
 class BadCertificate(SourceError):
@@ -275,6 +276,8 @@ def read(text: str, path: str) -> Certificate:
         if document.get("digest") != digest(document):
             raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
         return _Reader(document, path).certificate()
+    except TypeProblem as problem:
+        raise BadCertificate(f"'{path}' is not well formed: {problem.message}") from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
         raise BadCertificate(f"'{path}' is not well formed: {type(error).__name__} {error}") from None
 
@@ -430,7 +433,7 @@ class _Reader:
         return Certificate(kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d["digest"])
 
 
-def _of[T](kind_: type[T], x: Json) -> T:
+def _of(kind_: type[_T], x: Json) -> _T:
     """x, which has to be of this very type: true is no 1."""
     if type(x) is not kind_:
         raise TypeError(f"no {kind_.__name__}: {x}")

@@ -24,13 +24,15 @@ from logic.assertions import (
     conj,
     opaque,
 )
-from logic.potentials import Poly, of_expr
+from logic.potentials import Leaf, Poly, const, of_expr, sym
+from logic.potentials import substitute as substitute_potential
 from logic.source import Loc
 from logic.syntax import (
     Assign,
     Const,
     Expr,
     Op,
+    Param,
     Skip,
     Stmt,
     Sync,
@@ -291,7 +293,7 @@ def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str]) -> list[Expr
         match c:
             case Op("==", (Var(name), start)) if name in changed and not local_vars(start) & changed:
                 guesses |= {Op(op, (Var(name), start)): None for op in (">=", "<=")}
-                for step in sorted(steps(name, body)):
+                for step in sorted(steps(name, body, p)):
                     if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
                         residue = Op("%", (Var(name), Const(step)))
                         guesses[Op("==", (residue, Const(start.value % step)))] = None
@@ -304,15 +306,23 @@ def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str]) -> list[Expr
     return list(guesses)
 
 
-def steps(x: str, body: Stmt) -> set[int]:
-    """The constants by which the body moves x: |d| for every x <- x + d."""
+def constants(p: P) -> dict[Leaf, Poly]:
+    """The variables and parameters that P equates with a number."""
+    found: dict[Leaf, Poly] = {}
+    for c in p:
+        match c:
+            case Op("==", (Var() | Param() as leaf, Const(int() as value))):
+                found[leaf] = const(value)
+    return found
+
+
+def steps(x: str, body: Stmt, p: P) -> set[int]:
+    """The numbers by which the body moves x, in states of P: |d| for every x <- x + d."""
+    known = {leaf: value for leaf, value in constants(p).items() if leaf.name not in written(body)}
     found = set()
     for s in statements(body):
-        if isinstance(s, Assign) and s.var == x:
-            value = of_expr(s.value)
-            own = of_expr(Var(x))
-            if value is not None and own is not None and (value - own).is_constant:
-                d = abs((value - own).constant)
-                if d:
-                    found.add(int(d))
+        if isinstance(s, Assign) and s.var == x and (value := of_expr(s.value)) is not None:
+            d = substitute_potential(value, known) - sym(Var(x))
+            if d.is_constant and d.constant:
+                found.add(int(abs(d.constant)))
     return found

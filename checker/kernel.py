@@ -543,8 +543,12 @@ def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, le
         raise Rejected("a claim needs a triple about the kernel's body", got=judgement)
     if theorem.context != context:
         raise Rejected("the theorem was derived in another context")
-    _sensible(context)
-    if check_kernel(kernel) != context.sigma:
+    try:
+        _sensible(context)
+        sigma = check_kernel(kernel)
+    except SourceError as error:
+        raise Rejected(f"the claim is ill-typed: {error.message}") from None
+    if sigma != context.sigma:
         raise Rejected("the derivation is about another signature than the kernel's")
     if not same(judgement.stmt, kernel.body):
         raise Rejected("the theorem is about another program than the kernel's body")

@@ -86,7 +86,7 @@ _WRONG: Final = "'{op}' does not take {types}"
 
 def _operator(op: str, types: tuple[Type, ...], loc: Loc | None) -> Type:
     """The result type of an operator on operands of the given types."""
-    base = types[0].kind == "base"
+    base = types != () and types[0].kind == "base"
     match op, types:
         case _, (a, b) if op in ARITHMETIC and a == b == INT:
             return INT

@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import count, product
 
 from checker.elaborate import Elaborator, Stuck
-from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, steps
+from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, constants, steps
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from checker.oracles import lp
 from logic.assertions import FRESH, AtLeast, Context, Proved, abstracted, assume, launch_facts, opaque
@@ -186,20 +186,28 @@ class Search:
 
     def require(self, state: State, q: Linear) -> None:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
-        q = self.resolved(state, q)
+        q, positive = self.resolved(state, q)
         total = q
-        for i, g in enumerate(self.nonnegative(state, q)):
+        for i, g in enumerate([*self.nonnegative(state, q), *positive]):
             total = total - unknown(self.fresh(f"l{i}_"), g)
         for a in total.terms.values():
             self.equate(a)
 
-    def resolved(self, state: State, q: Linear) -> Linear:
-        """q with every max(0, p) whose sign P decides replaced by p or by 0."""
+    def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
+        """q with known numbers in place of variables, and p or 0 in place of every max(0, p) whose sign P decides.
+
+        Also p - 1 for each p that is at least 1: over the integers that says more than a combination of facts may.
+        """
+        positive: dict[Poly, None] = {}
+        known = constants((*state.p, *launch_facts(self.context.launch, self.context.hardware)))
+        q = q.mapped(lambda m: substitute(monomial(m), known))
 
         def decide(a: Atom) -> Poly:
             if not isinstance(a, Max0):
                 return atom(a)
             if self.proves(state, a.arg):
+                if self.proves(state, a.arg - 1):
+                    positive[a.arg - 1] = None
                 return a.arg
             return ZERO if self.proves(state, a.arg * -1) else atom(a)
 
@@ -209,7 +217,7 @@ class Search:
                 result = result * decide(a)
             return result
 
-        return q.mapped(image)
+        return q.mapped(image), list(positive)
 
     def nonnegative(self, state: State, q: Linear) -> list[Poly]:
         """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0."""
@@ -264,7 +272,7 @@ def measures(node: Cycle, context: Context) -> list[Poly]:
         if not names <= node.invariant.x or any(isinstance(x, Tid) for x in leaves(distance)):
             continue
         found[max0(distance)] = None
-        sizes = {d for x in names & changed for d in steps(x, node.body.stmt)}
+        sizes = {d for x in names & changed for d in steps(x, node.body.stmt, node.invariant.p)}
         for d in sorted(sizes - {1}):
             found[max0(distance + (d - 1))] = None
             found[max0(ceil_div(distance, d))] = None

@@ -184,7 +184,7 @@ class Oracles:
         self, plain: Count, view: View, what: What, p: P, x: X, array: str, index: Expr, context: Context
     ) -> Count | None:
         definitions = (f for f in p if isinstance(f, Op) and f.op == "==")
-        small = _smallest_range(view, (index, *definitions), x)
+        small = _smallest_range(view, (index, *definitions))
         if not plain.loose or small is None:
             return None
         leaf, values = small
@@ -217,11 +217,11 @@ class Oracles:
         return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
 
 
-def _smallest_range(view: View, exprs: tuple[Expr, ...], x: X) -> tuple[Var | Param, range] | None:
+def _smallest_range(view: View, exprs: tuple[Expr, ...]) -> tuple[Var | Param, range] | None:
     """The uniform unknown in the expressions that has the fewest values by P, and these values."""
     found: list[tuple[int, str, Var | Param, range]] = []
     for t in (t for e in exprs for t in subterms(e)):
-        if not isinstance(t, Var | Param) or (isinstance(t, Var) and t.name not in x) or t.name.startswith("blockDim."):
+        if not isinstance(t, Var | Param) or t.name.startswith("blockDim."):
             continue
         low, high = view.ranges.get(t.name, (None, None))
         if low is not None and high is not None and low < high:

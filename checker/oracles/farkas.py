@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from math import ceil
 from typing import Any, Final
 
 from checker.certificate import expression, potential
@@ -113,8 +114,32 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     absurd = _combination(const(-1), relevant)
     if absurd is not None:
         return {"absurd": absurd}
+    if cases >= MAX_SPLITS:
+        return None
     split = next((s for f in relevant if (s := _innermost_max(f.poly)) is not None), None)
-    return _split(split, goal, have, cases) if split is not None and cases < MAX_SPLITS else None
+    if split is None:
+        split = _rounded(goal, relevant)
+    return None if split is None else _split(split, goal, have, cases)
+
+
+def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
+    """A polynomial f - n or n - f, f a floor in the goal, that the facts allow to be negative over the rationals only."""
+    for a in dict.fromkeys(a for a in atoms(goal) if isinstance(a, Floor)):
+        for sign in (1, -1):
+            f = atom(a) * sign
+            least = _least(f, have)
+            if least is not None and least.denominator != 1:
+                return f - ceil(least)
+    return None
+
+
+def _least(f: Poly, have: list[Fact]) -> Fraction | None:
+    """The largest t such that f - t is a nonnegative combination of the facts."""
+    program = _program(f, [const(1), *(fact.poly for fact in have)])
+    program.objective = {"0": Fraction(-1)}
+    program.free = {"0"}
+    solution = lp.solve(program)
+    return None if solution is None else solution.get("0", Fraction(0))
 
 
 def _split(on: Poly, goal: Poly, have: list[Fact], cases: int) -> Json:

@@ -36,7 +36,7 @@ def _targets(node: Node) -> tuple[Node, ...]:
             return node.children[:1]
         case "COMPOUND_ASSIGNMENT_OPERATOR":
             return node.children[:1]
-        case "UNARY_OPERATOR" if node.operator in ("x++", "++x", "x--", "--x", "&"):
+        case "UNARY_OPERATOR" if node.operator in ("x++", "++x", "x--", "--x"):
             return node.children
         case "VAR_DECL" if node.type.kind == "reference":
             return node.children[-1:]

@@ -356,8 +356,11 @@ def _loop_body(st: State, body: Node, inc: tuple[Part, ...], kinds: Kinds) -> No
 def _do(st: State, node: Node) -> None:
     body, test = node.children
     kinds = jumps(body)
-    inner = bare(test)
-    if not kinds & _INNER and inner.kind == "INTEGER_LITERAL" and inner.evaluate() == 0:
+    if (
+        not kinds & _INNER
+        and not any(n.kind.endswith(("_OPERATOR", "CALL_EXPR")) for n in test.walk())
+        and (test.evaluate() == 0)
+    ):  # do { .. } while (0)
         block(st, (body,), frozenset())
         return
     if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):

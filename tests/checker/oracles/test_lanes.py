@@ -153,6 +153,13 @@ def test_a_small_unknown_is_tried_value_by_value() -> None:
     assert banks("S", index, (64, 1, 1), *guard) == truth == 2
 
 
+def test_a_small_divisor_is_tried_value_by_value() -> None:
+    assert reads("A", op("/", TX, K), (32, 1, 1), op(">=", K, 1), op("<=", K, 3)) == 4
+    assert reads("A", op("/", TX, K), (32, 1, 1), op(">=", K, 2), op("<=", K, 3)) == 2
+    assert reads("A", op("/", TX, K), (32, 1, 1), op(">=", K, 0), op("<=", K, 3)) == 4
+    assert reads("A", op("/", op("*", TX, 8), K), (32, 1, 1), op(">=", K, 1), op("<=", K, 3)) == 32
+
+
 def test_narrowing_by_p() -> None:
     assert reads("A", GID, (256, 1, 1), op("<", TX, 8)) == 1
     assert reads("A", op("*", TX, 8), (32, 1, 1), op("==", op("%", TX, 2), 0)) == 16

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from logic.source import Loc
+from logic.syntax import show_stmt
 from semantics.cuda import CudaError, kernel_names, read_cuda
 
 Write = Callable[[str | bytes], str]
@@ -150,6 +151,14 @@ def test_includes_and_defines(here: Write, tmp_path: Path) -> None:
     error = failure(path, "other", includes=["inc"], defines=["N=7"])
     assert error.loc is not None
     assert (Path(error.loc.file).name, error.loc.line, error.loc.column) == ("z.h", 2, 41)
+
+
+def test_variable_length_in_a_header(here: Write, tmp_path: Path) -> None:
+    """Only the file itself is edited: in a header such an array is clang's error."""
+    (tmp_path / "z.h").write_text("__global__ void other(int *A, int n) { __shared__ int s[n]; A[0] = s[0]; }\n")
+    path = here('#include "z.h"\n__global__ void k(int *A, int n) { A[n] = n + n; }')
+    assert show_stmt(read_cuda(path, "k").kernel.body) == "A[n] <- n + n;"
+    assert "variable-length array" in failure(path, "other").message
 
 
 def test_bad_standard(here: Write) -> None:

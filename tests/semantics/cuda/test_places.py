@@ -19,6 +19,8 @@ POINTERS = {
     "int *q = A + 4 * n; q[1] = *q;": "A[4 * n + 1] <- A[4 * n];",
     "int *q = &A[n], *p = q + 1; p[n] = 1;": "A[n + 1 + n] <- 1;",
     "int j = n; j++; int *p = A + j; j = 2; p[j] = 1;": "j <- n;\nj <- j + 1;\np <- j;\nj <- 2;\nA[p + j] <- 1;",
+    "int x = n; int &y = x; int *p = A + x; y = 3; p[1] = 1;": "x <- n;\np <- x;\nx <- 3;\nA[p + 1] <- 1;",
+    "int x = n; int *p = A + x; set(x); p[1] = 1;": "x <- n;\np <- x;\nx <- 3;\nA[p + 1] <- 1;",
     "int *p = A + A[n]; A[n] = 7; p[1] = 2;": "p <- A[n];\nA[n] <- 7;\nA[p + 1] <- 2;",
     "int *r = A; r++; *r++ = 2; r += 3; *r = 4;": (
         "r <- 0;\nr <- r + 1;\nt <- r;\nr <- r + 1;\nA[t] <- 2;\nr <- r + 3;\nA[r] <- 4;"
@@ -35,7 +37,7 @@ POINTERS = {
 
 @pytest.mark.parametrize("body", POINTERS)
 def test_pointer(lower: Lower, body: str) -> None:
-    assert lower(body) == POINTERS[body]
+    assert lower(body, "__device__ void set(int &r) { r = 3; }") == POINTERS[body]
 
 
 def arrays(reading: Reading) -> dict[str, Array]:

@@ -89,6 +89,39 @@ CASES = {
             go <- n_0 > 0;
           }
         }""",
+    "do { if (f) break; A[0] = 1; } while (0); A[1] = 2;": """\
+        go <- true;
+        while (go) {
+          if (f) {
+            go <- false;
+          } else {
+            A[0] <- 1;
+            go <- false;
+          }
+        }
+        A[1] <- 2;""",
+    "do { if (f) return; A[0] = 1; } while (0); A[1] = 2;": """\
+        live <- true;
+        if (f) {
+          live <- false;
+        } else {
+          A[0] <- 1;
+        }
+        if (live) {
+          A[1] <- 2;
+        }""",
+    "do { if (f) return; n--; } while (n > 0);": """\
+        n_0 <- n;
+        live <- true;
+        go <- true;
+        while (live && go) {
+          if (f) {
+            live <- false;
+          } else {
+            n_0 <- n_0 - 1;
+            go <- n_0 > 0;
+          }
+        }""",
     "do { do { n--; } while (n > 3); } while (n > 0);": """\
         n_0 <- n;
         go <- true;

@@ -1,0 +1,927 @@
+"""The second checker accepts what the kernel certified, and nothing that was changed so that it is no proof any more."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from checker import certificate, recheck
+from checker import kernel as trusted
+from checker.bound import find_bounds
+from checker.oracles import Oracles
+from checker.oracles.farkas import proof
+from checker.outline import Outline, bare
+from checker.recheck import Arithmetic, Bad, Lanes, Program
+from logic import operators
+from logic.assertions import Context, Launch
+from logic.metrics import HARDWARE, METRICS
+from logic.rules import SOUND
+from logic.syntax import (
+    FLOAT,
+    INT,
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Var,
+    While,
+    Write,
+    seq,
+)
+from logic.typing import check_kernel
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+Json = Any
+
+# --- certificates -----------------------------------------------------------------------------------------------------
+
+
+def op(name: str, *args: Expr) -> Expr:
+    return Op(name, args)
+
+
+I, J, A, F, N, T, ZERO, ONE = Var("i"), Var("j"), Var("a"), Var("f"), Param("n"), Tid("x"), Const(0), Const(1)
+STEP: Final = Assign("j", op("+", J, ONE))
+
+PROGRAMS: Final[dict[str, Stmt]] = {
+    "straight": seq(
+        Assign("i", T),
+        Assign("a", N),
+        Write("S", I, ZERO),
+        Sync(),
+        If(op("<", I, Const(16)), Write("G", I, op("+", Read("S", I), ONE)), Skip()),
+        If(op(">", N, ZERO), Assign("a", op("neg", A)), Skip()),
+        If(op(">=", T, ZERO), Skip(), Sync()),
+        If(op("<", T, ZERO), Sync(), Skip()),
+        Assign("a", op("?:", op(">", N, ZERO), ONE, N)),
+    ),
+    "loop": seq(Assign("j", ZERO), While(op("<", J, N), seq(Assign("a", Read("G", J)), STEP))),
+    "divergent": seq(Assign("j", ZERO), While(op("&&", op("<", J, N), op("<", J, T)), STEP)),
+    "opaque": seq(
+        Assign("i", Read("G", T)),
+        If(op(">", Read("H", I), Const("0.5f", FLOAT)), Write("H", op("%", I, Const(4)), F), Sync()),
+    ),
+    "small": If(op("==", op("%", T, Const(2)), ZERO), Write("G", T, N), Skip()),
+}
+
+
+def kernel(body: Stmt) -> Kernel:
+    arrays = Array("G", "global", INT, 4), Array("H", "global", FLOAT, 4), Array("S", "shared", INT, 4)
+    locals_ = Decl("i", INT), Decl("j", INT), Decl("a", INT), Decl("f", FLOAT)
+    return Kernel("k", (Decl("n", INT),), arrays, locals_, body)
+
+
+@cache
+def written(name: str, metric: str = "steps", scope: Any = "warp", block: Any = (32, 1, 1)) -> str:
+    k = kernel(PROGRAMS[name])
+    context = Context(check_kernel(k), METRICS[metric], HARDWARE["nvidia"], Launch(block), scope)
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), (METRICS[metric],), Oracles())
+    assert result.claim is not None
+    assert result.derivation is not None
+    return certificate.canonical(certificate.write(result.claim, result.derivation, result.ledger, proof, {}))
+
+
+def document(name: str, metric: str = "steps", **more: Any) -> dict[str, Json]:
+    return json.loads(written(name, metric, **more))  # type: ignore[no-any-return]
+
+
+def signed(doc: dict[str, Json]) -> dict[str, Json]:
+    """The document with the digest that its content has."""
+    return doc | {"digest": certificate.digest(doc)}
+
+
+def verdict(doc: dict[str, Json]) -> tuple[str, str]:
+    report = recheck.recheck(signed(doc))
+    return report.verdict, report.problem
+
+
+@pytest.mark.parametrize("scope", ["warp", "block"])
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_the_kernel_certified_is_valid(name: str, metric: str, scope: str) -> None:
+    doc = document(name, metric, scope=scope)
+    report = recheck.recheck(doc)
+    assert (report.verdict, report.problem, report.solver_backed) == ("valid", "", [])
+    assert report.digest == doc["digest"]
+    assert report.claim.startswith("k: every warp costs at most ")
+
+
+def test_a_symbolic_block_needs_no_solver() -> None:
+    assert verdict(document("divergent", block=(None, 1, 1)))[0] == "valid"
+
+
+def test_the_claim_names_what_it_is_conditional_on() -> None:
+    doc = document("opaque")
+    assert doc["admitted"]
+    claim = recheck.recheck(doc).claim
+    assert claim.endswith(doc["admitted"][0])
+    assert verdict(doc | {"admitted": []}) == ("invalid", "the claim: a barrier under divergence is not admitted")
+
+
+# --- every rule -------------------------------------------------------------------------------------------------------
+
+
+def add(doc: dict[str, Json], table: str, row: Json) -> int:
+    doc[table].append(row)
+    return len(doc[table]) - 1
+
+
+def put(letter: str, value: Json) -> Callable[[dict[str, Json], dict[str, Json]], None]:
+    return lambda _, node: node["with"].__setitem__(letter, value)
+
+
+def grown(letter: str, name: str) -> Callable[[dict[str, Json], dict[str, Json]], None]:
+    """A name more in a set."""
+    return lambda _, node: put(letter, sorted({*node["with"][letter], name}))(_, node)
+
+
+def charged(letter: str, row: Json) -> Callable[[dict[str, Json], dict[str, Json]], None]:
+    return lambda doc, node: put(letter, add(doc, "potentials", row))(doc, node)
+
+
+def renamed(name: str) -> Callable[[dict[str, Json], dict[str, Json]], None]:
+    return lambda _, node: node.__setitem__("rule", name)
+
+
+def swapped(a: str, b: str) -> Callable[[dict[str, Json], dict[str, Json]], None]:
+    def change(_: dict[str, Json], node: dict[str, Json]) -> None:
+        node["with"][a], node["with"][b] = node["with"][b], node["with"][a]
+
+    return change
+
+
+def priced(constant: str) -> Callable[[dict[str, Json], dict[str, Json]], None]:
+    return lambda doc, _: doc["metric"]["fixed"].__setitem__(constant, "2")
+
+
+COSTS, TRIPLE = "a premise (cost) is not what the rule needs", "a premise (triple) is not what the rule needs"
+TOO_WIDE = "should not be in X"
+OPERANDS = "does not take these operands"
+J_IN_Q: Final = [["1", [["var", "j"]]]]
+
+WRONG: Final = [
+    ("OQ:Var", "straight", put("x", "n"), "x has no such value"),
+    ("OQ:Var", "straight", put("x", "i"), None),
+    ("OQ:Const", "loop", lambda doc, n: put("k", add(doc, "expressions", ["var", "j"]))(doc, n), "to be a literal"),
+    ("OQ:Param", "loop", put("p", "j"), "p has no such value"),
+    ("OQ:Param", "loop", priced("param"), COSTS),
+    ("OQ:Tid", "straight", put("a", "w"), "a has no such value"),
+    ("EQ:Op1", "straight", put("op", "!"), OPERANDS),
+    ("EQ:Op1", "straight", put("C1", "-1"), "C1 has to be nonnegative"),
+    ("EQ:Op", "loop", put("C1", "7"), COSTS),
+    ("EQ:Op", "loop", swapped("e1", "e2"), COSTS),
+    ("EQ:Op3", "straight", put("op", "+"), OPERANDS),
+    ("EQ:GArray", "loop", put("G", "S"), "G has no such value"),
+    ("EQ:GArray", "loop", put("n", 7), COSTS),
+    ("EQ:SArray", "straight", put("n", -1), "n has to be an integer of the right size"),
+    ("EQ:SArray", "straight", put("S", "G"), "S has no such value"),
+    ("Q:Skip", "straight", charged("Q", [["7", []]]), TRIPLE),
+    ("Q:Sync", "straight", priced("sync"), TRIPLE),
+    ("Q:Seq", "loop", grown("X1", "a"), TRIPLE),
+    ("Q:Seq", "loop", swapped("s1", "s2"), TRIPLE),
+    ("Q:If1", "straight", swapped("s1", "s2"), TRIPLE),
+    ("Q:If2", "straight", renamed("Q:If3"), TRIPLE),
+    ("Q:If3", "straight", renamed("Q:If2"), TRIPLE),
+    ("Q:If4", "straight", grown("X'", "j"), TRIPLE),
+    ("Q:If4", "straight", renamed("Q:If1"), "the substitution has to have the fields"),
+    ("Q:While1", "loop", charged("Q", J_IN_Q), TRIPLE),
+    ("Q:While2", "divergent", grown("X'", "j"), TOO_WIDE),
+    ("Q:While2", "divergent", charged("Q'", J_IN_Q), "the sum is"),
+    ("Q:VWrite1", "loop", charged("Q'", [["1", [["var", "a"]]]]), "the sum is"),
+    ("Q:VWrite1", "loop", put("x", "f"), "the value for 'f' has another type"),
+    ("Q:VWrite2", "straight", charged("Q", [["1", [["var", "i"]]]]), TOO_WIDE),
+    ("Q:GWrite", "straight", put("G", "S"), "G has no such value"),
+    ("Q:GWrite", "straight", put("C1", "0"), COSTS),
+    ("Q:SWrite", "straight", put("C2", "0"), COSTS),
+    ("Q:Weak", "loop", put("c", "-1"), "c has to be nonnegative"),
+    ("Q:Weak", "loop", grown("X1'", "i"), TOO_WIDE),
+    ("Q:Weak", "loop", charged("Q2", [["9", []]]), TRIPLE),
+]
+
+
+@pytest.mark.parametrize("case", range(len(WRONG)), ids=lambda i: f"{WRONG[i][0]}-{i}")
+def test_a_rule_applied_wrongly_is_rejected(case: int) -> None:
+    rule, name, change, reason = WRONG[case]
+    doc = document(name)
+    node = next(node for node in doc["derivation"] if node["rule"] == rule)
+    if reason is None:
+        change(doc, node)
+        assert verdict(doc)[0] == "valid"
+        return
+    change(doc, node)
+    found, problem = verdict(doc)
+    assert found == "invalid"
+    assert reason in problem
+
+
+def test_every_rule_is_used_and_misused() -> None:
+    used = {node["rule"] for name in PROGRAMS for node in document(name)["derivation"]}
+    assert used == set(recheck.RULES) == set(SOUND.rules) == {rule for rule, *_ in WRONG}
+
+
+def test_the_metavariables_are_those_of_the_rules_text() -> None:
+    assert {name: set(letters.split()) for name, (letters, _) in recheck.RULES.items()} == {
+        name: set(rule.metavariables) for name, rule in SOUND.rules.items()
+    }
+
+
+# --- documents that are no proof --------------------------------------------------------------------------------------
+
+
+def changed(name: str, path: tuple[Any, ...], value: Json) -> dict[str, Json]:
+    doc = document(name)
+    place: Json = doc
+    for part in path[:-1]:
+        place = place[part]
+    place[path[-1]] = value
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("rules",), "paper", "only the rule set 'sound'"),
+        (("scope",), "grid", "the scope is"),
+        (("version",), True, "the version"),
+        (("extra",), 1, "a certificate has to have the fields"),
+        (("kernel", "locals", 0, 0), "?i", "is declared twice, or no name"),
+        (("kernel", "locals", 0, 0), "tid.x", "is declared twice, or no name"),
+        (("kernel", "locals", 0, 0), "n", "is declared twice, or no name"),
+        (("kernel", "arrays", 0, 3), 0, "a stride"),
+        (("kernel", "arrays", 0, 3), 1 << 70, "a stride"),
+        (("kernel", "params", 0, 1), ["base", "float", 4], "does not take"),
+        (("kernel", "body"), -1, "an index into statements"),
+        (("kernel", "body"), True, "an index into statements"),
+        (("metric", "counted", "gread"), ["-1", "99"], "the slope of 'gread' has to be nonnegative"),
+        (("metric", "fixed", "var"), "-1", "the price of 'var' has to be nonnegative"),
+        (("metric", "fixed", "fun"), "1", "a price is not known"),
+        (("hardware", "alignment"), 40, "bases are not aligned"),
+        (("launch", "block", 0), 0, "a size of the block"),
+        (("launch", "assumptions"), [["op", "<", ["tid", "x"], ["const", ["int", "int", 4], 3]]], "more than param"),
+        (("launch", "assumptions"), [["param", "n"]], "an assumption is not a truth value"),
+        (("potentials", 0), [["0", []]], "a coefficient is 0"),
+        (("potentials", 0), [["2/4", []]], "in lowest terms"),
+        (("potentials", 0), [["1", []], ["1", []]], "a monomial occurs twice"),
+        (("potentials", 0), [["1", [["tid", "x"]]]], "a potential depends on tid"),
+        (("potentials", 0), [["1", [["var", "f"]]]], "not an int"),
+        (("potentials", 0), [["1", [["var", "?i"]]]], "is reserved"),
+        (("potentials", 0), [["1", [["max0", [["2", [["param", "n"]]]]]]]], "max0 is not in canonical form"),
+        (("potentials", 0), [["1", [["floor", [["3", [["param", "n"]]]], 2]]]], "floor is not in canonical form"),
+        (("potentials", 0), [["1", [["floor", [["1", []]], 2]]]], "floor is not in canonical form"),
+        (("potentials", 0), [["1", [["log2", [["1/2", [["param", "n"]]]]]]]], "log2"),
+        (("expressions", 0), ["var", "nobody"], "no var is called 'nobody'"),
+        (("expressions", 0), ["const", ["int", "int", 4], True], "is no int"),
+        (("expressions", 0), ["read", "G", ["const", ["bool", "bool", 1], True]], "an index is not an int"),
+        (("derivation",), [], "there is no derivation"),
+        (("derivation", 0, "from"), [0], "a premise has to be"),
+        (("derivation", 0, "rule"), "Q:Conjure", "there is no such rule"),
+        (("evidence",), [], "there is too little evidence"),
+        (("admitted",), [3], "what is admitted"),
+    ],
+)
+def test_what_is_out_of_place_is_rejected(path: tuple[Any, ...], value: Json, reason: str) -> None:
+    found, problem = verdict(changed("loop", path, value))
+    assert found == "invalid"
+    assert reason in problem
+
+
+def test_a_wrong_digest_is_rejected() -> None:
+    assert recheck.recheck(document("loop") | {"tools": {"z3": "1"}}).problem == "the digest is not that of the content"
+
+
+def test_premises_are_used_exactly_once() -> None:
+    doc = document("loop")
+    node = next(node for node in doc["derivation"] if len(node["from"]) == 2)
+    node["from"][1] = node["from"][0]
+    assert "a premise is used twice" in verdict(doc)[1]
+    doc = document("loop")
+    doc["derivation"].insert(0, copy.deepcopy(doc["derivation"][0]))
+    for node in doc["derivation"]:
+        node["from"] = [i + 1 for i in node["from"]]
+    assert verdict(doc)[1] == "the claim: a judgement is proved and not used"
+
+
+def test_more_evidence_than_side_conditions_is_rejected() -> None:
+    doc = document("loop")
+    doc["evidence"].append({"engine": "z3", "proof": None})
+    assert verdict(doc)[1] == "the claim: there is more evidence than side conditions"
+
+
+def test_the_root_is_about_the_whole_body() -> None:
+    doc = document("loop")
+    doc["kernel"]["body"] = add(doc, "statements", ["skip"])
+    assert verdict(doc)[1] == "the claim: the root is about another program than the kernel's body"
+
+
+def test_the_precondition_is_true_of_every_store() -> None:
+    """skip under {false; 0; {}}: a bound that holds nowhere."""
+    doc = changed("loop", ("statements",), [["skip"]])
+    doc["kernel"]["body"] = 0
+    doc["expressions"] = [["const", ["bool", "bool", 1], False]]
+    doc["potentials"], doc["assertions"] = [[]], [[], [0]]
+    skip = {"rule": "Q:Skip", "with": {"P": 0, "Q": 0, "X": []}, "from": [], "at": None}
+    doc |= {"derivation": [skip], "evidence": [{"engine": "z3", "proof": None}]}
+    assert verdict(doc)[0] == "valid"
+    skip["with"] = {"P": 1, "Q": 0, "X": []}
+    assert verdict(doc)[1] == "the claim: the precondition is not {true; Q; {}}"
+    skip["with"] = {"P": 0, "Q": 0, "X": ["i"]}
+    assert verdict(doc)[1] == "the claim: the precondition is not {true; Q; {}}"
+    skip["with"] = {"P": 0, "Q": add(doc, "potentials", J_IN_Q), "X": []}
+    assert "a potential depends on variables that X lacks" in verdict(doc)[1]
+    skip["with"] = {"P": 0, "Q": add(doc, "potentials", [["-1", []]]), "X": []}
+    assert recheck.recheck(signed(doc)).solver_backed == ["the claim: true |- -1 >= 0 (by z3)"]
+
+
+# --- tampering --------------------------------------------------------------------------------------------------------
+
+
+def scalars(value: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Json]]:
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from scalars(part, (*path, key))
+    elif value is not None:
+        yield path, value
+
+
+ALIKE: Final = (
+    ["i", "j"],
+    ["n", "blockDim.x"],
+    ["G", "S", "H"],
+    ["int", "bool", "base"],
+    ["tid", "var", "param"],
+    ["x", "y"],
+    ["global", "shared"],
+    list(recheck.RULES),
+    ["<", "<=", ">", ">=", "==", "!=", "+", "-", "%"],
+    ["+", "-"],
+    ["sum", "absurd"],
+)
+
+
+def instead(value: Json) -> Iterator[Json]:
+    """Other values for a scalar."""
+    match value:
+        case bool():
+            yield not value
+        case int():
+            yield from (value + 1, value - 1)
+        case str() if value.lstrip("-").replace("/", "").isdigit():
+            yield from (str(Fraction(value) + 1), str(-Fraction(value)), str(Fraction(value) / 2))
+        case str():
+            yield f"{value}x"
+            for group in (g for g in ALIKE if value in g):
+                yield from (other for other in group if other != value)
+
+
+INFORMATIVE: Final = {
+    "kernel.name": "a name that only messages show",
+    "metric.name": "a name that only messages show",
+    "hardware.name": "a name that only messages show",
+    "derivation.at": "the place in the source",
+    "evidence.engine": "whose word was not needed",
+    "kernel.arrays.length": "no rule looks at lengths",
+}
+
+
+def where(path: tuple[Any, ...]) -> str:
+    if path[:2] == ("kernel", "arrays") and path[3] == 6:
+        return "kernel.arrays.length"
+    return ".".join(p for p in path if isinstance(p, str))
+
+
+def survivors(name: str, block: Any, metric: str) -> list[tuple[tuple[Any, ...], dict[str, Json]]]:
+    """The changed documents that stay valid although something is changed that is not informative only."""
+    found = []
+    doc = document(name, metric, block=block)
+    for path, value in list(scalars({k: v for k, v in doc.items() if k != "digest"})):
+        for other in instead(value):
+            if other == value:
+                continue
+            mutant = copy.deepcopy(doc)
+            place: Json = mutant
+            for part in path[:-1]:
+                place = place[part]
+            place[path[-1]] = other
+            if verdict(mutant)[0] == "valid" and where(path) not in INFORMATIVE:
+                found.append((path, mutant))
+    return found
+
+
+def accepted_by_the_kernel(doc: dict[str, Json]) -> bool:
+    try:
+        cert = certificate.read(certificate.canonical(signed(doc)), "mutant")
+        ledger, oracle = trusted.Ledger(), Oracles()
+        theorem = trusted.check(cert.derivation, SOUND, cert.context, oracle, ledger)
+        trusted.claim(cert.kernel, theorem, cert.context, oracle, ledger)
+    except (certificate.BadCertificate, trusted.Rejected):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("name", "block", "metric"), [("small", (8, 1, 1), "sectors"), ("loop", (2, 1, 1), "steps")])
+def test_a_changed_certificate_stays_valid_only_if_it_still_is_a_proof(name: str, block: Any, metric: str) -> None:
+    """Each scalar changed, one at a time. What stays valid proves, by the kernel's word, what it now claims."""
+    doc = document(name, metric, block=block)
+    stay = survivors(name, block, metric)
+    for path, mutant in stay:
+        assert accepted_by_the_kernel(mutant), path
+    # What they have in common: the derivation, which says what is claimed, is the same but for ...
+    inside = {where(path) for path, _ in stay}
+    assert inside <= {
+        "kernel.arrays",  # ... an array that the program does not touch, or a layout that counts no more
+        "kernel.locals",  # ... a variable that the program does not use
+        "kernel.params",
+        "hardware.sector",
+        "hardware.banks",
+        "hardware.word",
+        "hardware.warp",
+        "hardware.alignment",  # ... numbers under which the same counts hold
+        "launch.block",
+        "launch.grid",
+        "metric.fixed.div",  # ... prices of what does not occur
+        "metric.fixed.param",
+        "metric.fixed.sync",
+        "metric.counted.gread",
+        "metric.counted.gwrite",
+        "metric.counted.sread",
+        "metric.counted.swrite",
+        "metric.fixed.if",
+        "scope",
+        "expressions",
+        "evidence.proof.sum",  # ... a coefficient of a fact that is equal to 0
+        "derivation.with.n",
+        "derivation.with.X",
+    }
+    assert recheck.recheck(doc).verdict == "valid"
+
+
+JUNK: Final = st.sampled_from(
+    [None, True, -1, 0, 10**30, 1 << 300, "", "x", "?i0", "1/0", [], {}, [[]], [["op"]], {"split": []}, 0.5, "9" * 5000]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(["loop", "divergent", "opaque"]), st.data())
+def test_junk_ends_in_a_report(name: str, data: st.DataObject) -> None:
+    doc = document(name)
+    for _ in range(data.draw(st.integers(1, 2))):
+        place: Json = doc
+        while True:
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            key = data.draw(st.sampled_from(keys))
+            inner = place[key]
+            if not isinstance(inner, dict | list) or not inner or data.draw(st.integers(0, 3)) == 0:
+                break
+            place = inner
+        place[key] = data.draw(JUNK)
+    try:
+        doc = signed(doc)
+    except (ValueError, TypeError):
+        pass
+    assert recheck.recheck(doc).verdict in ("valid", "solver-backed", "invalid")
+
+
+def nested(depth: int) -> Json:
+    value: Json = ["var", "i"]
+    for _ in range(depth):
+        value = ["op", "neg", value]
+    return value
+
+
+@pytest.mark.parametrize("junk", [None, 3, "x", [], {}, {"digest": 1}, {3: 4}, float("nan"), {"format": {1, 2}}])
+def test_what_is_no_certificate_is_invalid(junk: object) -> None:
+    assert recheck.recheck(junk).verdict == "invalid"
+
+
+def test_depth_and_size_are_limited() -> None:
+    deep = changed("loop", ("expressions", 0), nested(100_000))
+    assert recheck.recheck(deep).problem == "the certificate is too deep or too large"
+    product = ["1", [["max0", [["1", [["param", "n"]]], ["1", []]]]] * 65]
+    assert "too many factors" in verdict(changed("loop", ("potentials", 0), [product]))[1]
+    test: Json = ["op", "==", ["var", "i"], ["var", "j"]]
+    for _ in range(40):
+        test = (
+            ["op", "?:", test, test, test]
+            if len(json.dumps(test)) < 100
+            else ["op", "?:", test, ["op", "!", BOOL], BOOL]
+        )
+    doc = changed("loop", ("expressions", 0), test)
+    doc["assertions"][0] = [0]
+    assert verdict(doc)[0] == "invalid"
+
+
+BOOL: Final = ["const", ["bool", "bool", 1], True]
+
+# --- potentials and conditions ----------------------------------------------------------------------------------------
+
+
+def program(**more: Any) -> Program:
+    """A program about locals i, j, a (int), f (float) and b (bool)."""
+    fields: dict[str, Any] = {
+        "locals": {"i": recheck.INT, "j": recheck.INT, "a": recheck.INT, "f": ("base", "float", 4), "b": recheck.BOOL},
+        "params": dict.fromkeys((*recheck.BUILTINS, "n", "m"), recheck.INT),
+        "arrays": {"G": recheck.Array("global", recheck.INT, 4, 0, 4)},
+        "fixed": {},
+        "counted": {},
+        "hardware": {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32},
+        "block": [32, 1, 1],
+        "grid": [None, None, None],
+        "scope": "warp",
+    }
+    made = Program(**(fields | more))
+    made.launch = recheck._launch_facts(made, [])
+    return made
+
+
+def e(text: Json) -> Any:
+    """An expression from a short notation: names are locals, n and m parameters, t is tid.x, tuples operators."""
+    if isinstance(text, bool | int):
+        return ("const", recheck.BOOL if isinstance(text, bool) else recheck.INT, text)
+    if isinstance(text, str):
+        return ("tid", "x") if text == "t" else ("param" if text in ("n", "m") or "." in text else "var", text)
+    return ("op", text[0], *(e(part) for part in text[1:]))
+
+
+def row(expression: Any) -> Json:
+    return json.loads(json.dumps(expression))
+
+
+def poly(expression: Any) -> recheck.Poly:
+    found = recheck.poly_of(e(expression))
+    assert found is not None
+    return found
+
+
+def test_a_variable_is_replaced_once() -> None:
+    """floor(x/2) with x <- 2x is x, and not 2x for having found x again."""
+    q = recheck.floor_of(poly("i"), 2)
+    assert program().updated(q, "i", e(("*", 2, "i"))) == poly("i")
+    assert program().updated(q, "i", ("read", "G", e("i"))) == recheck.floor_of(recheck.single(("var", "?i0")), 2)
+    assert program().updated(q, "i", e(("/", "i", "j"))) == recheck.floor_of(recheck.single(("var", "?i")), 2)
+
+
+@pytest.mark.parametrize(
+    ("fact", "expected"),
+    [
+        (("!", ("<", "i", "j")), [(">=", "i", "j")]),
+        (("!", ("||", ("<", "i", "j"), "b")), [(">=", "i", "j"), ("!", "b")]),
+        (("&&", "b", ("<", "i", "j")), ["b", ("<", "i", "j")]),
+        (("bool", "i"), [("!=", "i", 0)]),
+        (("?:", "b", ("<", "i", "j"), False), ["b", ("<", "i", "j")]),
+        (("||", "b", ("<", "f", "f")), []),
+        (("!", ("<", "f", "f")), []),
+        (("&&", "b", ("!", True)), [False]),
+        (("!", ("&&", "b", ("==", "f", "f"))), []),
+    ],
+)
+def test_conjunctions_are_canonical(fact: Any, expected: list[Any]) -> None:
+    assert program().conj([e(fact)]) == frozenset(map(e, expected))
+
+
+def test_abstraction_counts_from_left_to_right() -> None:
+    read = ("read", "G", e("i"))
+    whole = ("op", "+", read, ("op", "*", e("j"), ("op", "int", ("op", "<", e("f"), e("f")))))
+    assert program().abstract(whole) == e(("+", "?i0", ("*", "j", ("int", "?b1"))))
+
+
+# --- arithmetic proofs ------------------------------------------------------------------------------------------------
+
+FACT: Final = row(e(("<", "i", "n")))
+MAX_N: Final = [["max0", [["1", [["param", "n"]]]]]]
+N_ROWS: Final = [["1", [["param", "n"]]]]
+DOWN: Final = {"sum": [["1", [["fact", row(e((">=", "i", 2))), "-"]]]]}
+
+
+def proves(goal: recheck.Poly, given: Json) -> str:
+    facts = frozenset(map(e, [("<", "i", "n"), (">=", "i", 2), ("!=", "i", "j")]))
+    try:
+        Arithmetic(program(), facts | program().launch).prove(goal, given, "goal")
+    except Bad as problem:
+        return str(problem)
+    return ""
+
+
+MAX0_N: Final = recheck.max0(poly("n"))
+FLOOR: Final = recheck.floor_of(poly("n"), 4)
+GOOD_SPLIT: Final = {
+    "split": N_ROWS,
+    "yes": {"sum": [["1", [["case", 0]]]]},
+    "no": {"sum": []},
+}
+
+
+@pytest.mark.parametrize(
+    ("goal", "given"),
+    [
+        (poly(("-", "n", 3)), {"sum": [["1", [["fact", FACT, "+"]]], ["1", [["fact", DOWN["sum"][0][1][0][1], "-"]]]]}),
+        (MAX0_N, {"sum": [["1", [["max0", N_ROWS]]]]}),
+        (recheck.minus(MAX0_N, poly("n")), {"sum": [["1", [["above", N_ROWS]]]]}),
+        (recheck.minus(poly("n"), recheck.scaled(FLOOR, 4)), {"sum": [["1", [["low", N_ROWS, 4]]]]}),
+        (
+            recheck.plus(recheck.scaled(FLOOR, 4), poly(("-", 3, "n"))),
+            {"sum": [["1", [["high", N_ROWS, 4]]]]},
+        ),
+        (MAX0_N, GOOD_SPLIT),
+        (
+            recheck.minus(MAX0_N, poly("n")),
+            {
+                "settle": N_ROWS,
+                "as": "arg",
+                "because": [
+                    ["1", [["fact", FACT, "+"]]],
+                    ["1", [["fact", row(e((">=", "i", 2))), "-"]]],
+                    ["3", []],
+                ],
+                "then": {"sum": []},
+            },
+        ),
+        (
+            poly(("*", ("-", "i", 2), ("-", ("-", "n", "i"), 1))),
+            {"sum": [["1", [["fact", FACT, "+"], ["fact", row(e((">=", "i", 2))), "-"]]]]},
+        ),
+    ],
+)
+def test_arithmetic_proofs(goal: recheck.Poly, given: Json) -> None:
+    assert proves(goal, given) == ""
+
+
+@pytest.mark.parametrize(
+    ("goal", "given", "reason"),
+    [
+        (poly(("-", "i", 2)), {"sum": [["-1", [["fact", FACT, "+"]]]]}, "has to be nonnegative"),
+        (poly(("-", "i", 3)), DOWN, "the sum is"),
+        (poly(("-", "i", 2)), {"sum": [["2", DOWN["sum"][0][1]]]}, "the sum is"),
+        (poly(("-", "i", 2)), {"absurd": DOWN["sum"]}, "the sum is"),
+        (poly(("-", 2, "i")), {"sum": [["1", [["fact", row(e((">=", "i", 2))), "+"]]]]}, "does not give '+'"),
+        (poly(("-", "i", "j")), {"sum": [["1", [["fact", row(e((">=", "i", "j"))), "-"]]]]}, "is no fact here"),
+        (poly(("-", "i", "j")), {"sum": [["1", [["fact", row(e(("!=", "i", "j"))), "-"]]]]}, "does not give '-'"),
+        (MAX0_N, GOOD_SPLIT | {"yes": {"sum": [["1", [["case", 1]]]]}}, "a case's number"),
+        (MAX0_N, GOOD_SPLIT | {"yes": {"sum": [["1", [["case", -1]]]]}}, "a case's number"),
+        (poly("n"), GOOD_SPLIT, "the sum is"),
+        (MAX0_N, GOOD_SPLIT | {"split": [["1/2", [["param", "n"]]]]}, "without integer coefficients"),
+        (MAX0_N, {"split": N_ROWS, "yes": GOOD_SPLIT["yes"]}, "a proof is"),
+        (poly("n"), {"sum": [["1", [["high", [["1/2", [["param", "n"]]]], 2]]]]}, "'high' needs"),
+        (poly("n"), {"sum": [["1", [["low", N_ROWS, 0]]]]}, "a divisor"),
+        (
+            recheck.scaled(MAX0_N, -1),
+            {"settle": N_ROWS, "as": "zero", "because": [["1", [["fact", FACT, "+"]]]], "then": {"sum": []}},
+            "the sum is",
+        ),
+        (MAX0_N, {"settle": N_ROWS, "as": "both", "because": [], "then": {"sum": []}}, "settled as"),
+        (MAX0_N, {"sum": [["1", [["max0", N_ROWS]]]], "absurd": []}, "a proof is"),
+        (MAX0_N, {"sum": [["1", [["trust", "me"]]]]}, "not known"),
+        (MAX0_N, None, "a proof is an object"),
+        (MAX0_N, [], "a proof is an object"),
+        (poly("n"), {"sum": [["1", [["max0", [["1", [["var", "f"]]]]]]]]}, "not an int"),
+    ],
+)
+def test_wrong_arithmetic_proofs(goal: recheck.Poly, given: Json, reason: str) -> None:
+    assert reason in proves(goal, given)
+
+
+def test_a_comparison_of_base_values_is_no_fact_about_integers() -> None:
+    arithmetic = Arithmetic(program(), frozenset({e(("<=", "f", "f"))}))
+    assert arithmetic.comparison(e(("<=", "f", "f"))) == {}
+
+
+# --- lanes ------------------------------------------------------------------------------------------------------------
+
+
+def lanes(*facts: Any, x: str = "", **more: Any) -> Lanes:
+    made = program(**more)
+    return Lanes(made.conj(map(e, facts)), frozenset(x.split()), made)
+
+
+@pytest.mark.parametrize(
+    ("view", "expression", "uniform"),
+    [
+        (lanes(), ("/", "t", 32), True),
+        (lanes(), ("/", "t", 16), False),
+        (lanes(("<", "t", 16)), ("/", "t", 16), True),
+        (lanes(), "i", False),
+        (lanes(x="i"), ("+", "i", "n"), True),
+        (lanes(("==", "i", ("+", "n", 1))), "i", True),
+        (lanes(("==", "j", ("-", "i", "t")), x="j"), "i", False),
+        (lanes(("==", ("%", ("+", ("*", 256, "blockIdx.x"), "t"), 2), 0)), ("&", "t", 1), True),
+        (lanes(("==", ("%", ("-", "t", ("*", 256, "n")), 2), 1)), ("&", "t", 1), True),
+        (lanes(("!=", ("%", ("-", "t", ("*", 256, "n")), 2), 1)), ("&", "t", 1), False),
+        (lanes(block=[64, 1, 1]), ("/", "t", 32), True),
+        (lanes(block=[64, 1, 1], scope="block"), ("/", "t", 32), False),
+        (lanes(block=[None, 1, 1]), ("/", "t", 32), True),
+        (lanes(block=[None, 1, 1], scope="block"), ("/", "t", 32), False),
+        (lanes(block=[None, None, 1]), ("/", "t", 32), False),
+        (lanes(block=[64, None, 1]), ("tid.y",), False),
+    ],
+)
+def test_uniform(view: Lanes, expression: Any, uniform: bool) -> None:
+    text = ("tid", "y") if expression == ("tid.y",) else e(expression)
+    assert view.uniform(text) == (uniform or expression == ("tid.y",))
+
+
+def test_lanes_of_one_warp_read_together() -> None:
+    read = ("read", "G", e("n"))
+    for scope, uniform in (("warp", True), ("block", False)):
+        view = lanes(scope=scope)
+        assert view.uniform(recheck.prepared(read, view.program)) == uniform
+    view = lanes()
+    twice = recheck.prepared(("op", "-", read, read), view.program)
+    assert view.value(twice, view.nowhere) != 0
+
+
+def test_base_values_have_no_arithmetic() -> None:
+    """x == x is false of a NaN."""
+    view = lanes(x="f")
+    same = recheck.prepared(e(("==", "f", "f")), view.program)
+    assert view.value(same, view.nowhere) not in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("view", "index", "reads"),
+    [
+        (lanes(), "t", 4),
+        (lanes(), ("*", 2, "t"), 8),
+        (lanes(), ("+", "t", "n"), 5),
+        (lanes(), ("+", "t", ("*", 8, "n")), 4),
+        (lanes(("==", ("%", "n", 8), 3)), ("+", "t", "n"), 5),
+        (lanes(("==", ("%", "n", 8), 0)), ("+", "t", "n"), 4),
+        (lanes(), "n", 1),
+        (lanes(), "i", 32),
+        (lanes(), ("*", "t", "n"), 32),
+        (lanes(("==", ("%", "t", 2), 0)), "i", 16),
+        (lanes(block=[16, 2, 1]), ("+", ("*", ("%", "n", 1), "n"), "t"), 2),
+        (lanes(block=[None, 1, 1]), "t", 4),
+        (lanes(block=[None, None, 1]), "t", 32),
+    ],
+)
+def test_sectors(view: Lanes, index: Any, reads: int) -> None:
+    assert view.most("MemReads", view.program.arrays["G"], e(index)) == reads
+
+
+def test_wide_elements_span_units() -> None:
+    hw = program().hardware
+    assert recheck.most_of_one("MemReads", recheck.Array("global", recheck.INT, 4, 0, 4), hw) == 1
+    assert recheck.most_of_one("MemReads", recheck.Array("global", recheck.INT, 12, 4, 8), hw) == 2
+    assert recheck.most_of_one("Conflicts", recheck.Array("shared", recheck.INT, 256, 0, 256), hw) == 2
+
+
+LEAVES: Final = st.sampled_from(["t", "n", "m", "i", "j", "a", 0, 1, 2, 3, 5, -2])
+TERMS: Final = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["+", "-", "*", "min", "max", "&", "|"]), inner, inner),
+        st.tuples(st.sampled_from(["/", "%", "&", ">>", "<<"]), inner, st.integers(-2, 8)),
+        st.tuples(st.just("?:"), st.tuples(st.sampled_from(["<", "=="]), inner, inner), inner, inner),
+        st.tuples(st.sampled_from(["neg", "~", "abs"]), inner),
+        st.tuples(st.just("int"), st.tuples(st.sampled_from(["<", "==", "!="]), inner, inner)),
+    ),
+    max_leaves=5,
+)
+TESTS: Final = st.one_of(
+    st.tuples(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), TERMS, TERMS),
+    st.tuples(st.just("=="), st.tuples(st.just("%"), TERMS, st.sampled_from([2, 3, 4, -2])), st.integers(-1, 2)),
+    st.tuples(st.just("=="), st.sampled_from(["i", "j", "a"]), TERMS),
+    st.tuples(st.just("||"), st.tuples(st.just("<"), TERMS, TERMS), st.tuples(st.just("=="), TERMS, TERMS)),
+)
+
+Store = dict[str, int]
+
+
+def worth(text: Any, store: Store) -> int | bool:
+    if isinstance(text, int):
+        return text
+    if isinstance(text, str):
+        return store[text]
+    return operators.denote(text[0], tuple(worth(part, store) for part in text[1:]))
+
+
+def allowed(facts: list[Any], store: Store) -> bool:
+    return all(bool(worth(f, store)) for f in facts)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(TESTS, max_size=3), st.sets(st.sampled_from(["i", "j", "a"])), TERMS, st.sampled_from([4, 6, 8]), st.data()
+)
+def test_lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, data: st.DataObject) -> None:
+    """What the lanes say holds of all stores and threads: at random ones, here."""
+    tiny = {"sector": 8, "word": 4, "alignment": 16, "banks": 2, "warp": 4}
+    array = recheck.Array("global", recheck.INT, *data.draw(st.sampled_from([(4, 0, 4), (1, 0, 1), (12, 4, 8)])))
+    block = data.draw(st.sampled_from([[size, 1, 1], [None, 1, 1]]))
+    view = lanes(*facts, x=" ".join(x), hardware=tiny, block=block)
+    uniform = view.uniform(e(term))
+    most = {what: view.most(what, array, e(term)) for what in ("MemReads", "Conflicts")}
+    small = st.integers(-4, 9)
+    seen = False
+    for _ in range(12):
+        shared = {name: data.draw(small) for name in ("n", "m", "i", "j", "a")}
+        base = data.draw(st.integers(0, 3)) * tiny["alignment"]
+        warps: dict[int, list[int]] = {}
+        for t in range(size):
+            store = (
+                shared
+                | {"t": t}
+                | {y: data.draw(small) for y in ("i", "j", "a") if y not in x and data.draw(st.booleans())}
+            )
+            for f in facts:  # a definition is better kept than hit by chance
+                if f[0] == "==" and f[1] in ("i", "j", "a") and f[1] not in x:
+                    store[f[1]] = int(worth(f[2], store))
+            if allowed(facts, store):
+                warps.setdefault(t // 4, []).append(int(worth(term, store)))
+        for values in warps.values():
+            seen = True
+            assert not uniform or len(set(values)) == 1
+            for what, n in most.items():
+                unit = tiny["sector" if what == "MemReads" else "word"]
+                first = [base + array.stride * v + array.offset for v in values]
+                units = {u for b in first for u in range(b // unit, (b + array.width - 1) // unit + 1)}
+                banks = [len([u for u in units if u % tiny["banks"] == k]) for k in range(tiny["banks"])]
+                assert (len(units) if what == "MemReads" else max(banks)) <= n
+    assume(seen)
+
+
+# --- what cannot be decided, and where it runs ------------------------------------------------------------------------
+
+
+def test_what_is_not_decided_is_solver_backed() -> None:
+    doc = document("loop")
+    for i, entry in enumerate(doc["evidence"]):
+        if isinstance(entry["proof"], dict) and entry["proof"].get("sum"):
+            doc["evidence"][i] = {"engine": "z3 1.2", "proof": None}
+    report = recheck.recheck(signed(doc))
+    assert report.verdict == "solver-backed"
+    assert all(text.endswith("(by z3 1.2)") and text.startswith("derivation[") for text in report.solver_backed)
+
+
+def test_a_count_that_is_too_small_is_not_valid() -> None:
+    doc = document("small", "divwarps")
+    node = next(node for node in doc["derivation"] if node["rule"] == "Q:GWrite")
+    node["with"]["n"] = 3
+    report = recheck.recheck(signed(doc))
+    assert report.verdict == "solver-backed"
+    assert "MemReads(G[tid.x]) <= 3" in report.solver_backed[0]
+
+
+NO_LIBRARIES: Final = """
+import sys
+for name in ("z3", "pysmt", "lark", "clang", "highspy", "numpy", "logic", "semantics"):
+    sys.modules[name] = None
+sys.path.insert(0, {root!r})
+from checker.recheck import main
+sys.exit(main([{path!r}, "--format", "json"]))
+"""
+
+
+def test_it_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    good = tmp_path / "good.json"
+    good.write_text(written("loop"))
+    script = NO_LIBRARIES.format(root=str(ROOT), path=str(good))
+    ran = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    digest = document("loop")["digest"]
+    assert json.loads(ran.stdout) == {"digest": digest, "problem": "", "solver_backed": [], "verdict": "valid"}
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def told(text: str, *options: str) -> tuple[int, str, str]:
+        path = tmp_path / "c.json"
+        path.write_text(text)
+        code = recheck.main([str(path), *options])
+        return code, *capsys.readouterr()
+
+    assert told(written("loop"))[:2] == (0, "valid\nk: every warp costs at most 6 + 11*max(0, n) (steps, scope warp)\n")
+    code, out, _ = told(written("loop").replace('"warp":32', '"warp":64'), "--format", "json")
+    assert (code, json.loads(out)["problem"]) == (3, "the digest is not that of the content")
+    for text in ("{", '{"a":1,"a":2}', "[NaN]", "9" * 5000, "[" * 100_000):
+        code, out, problem = told(text)
+        assert (code, out) == (2, "")
+        assert "is no JSON document" in problem
+    assert recheck.main([str(tmp_path / "none.json")]) == 2
+
+
+def test_it_runs_as_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(written("loop"))
+    command = [sys.executable, "-I", str(ROOT / "checker" / "recheck.py"), str(path)]
+    assert subprocess.run(command, capture_output=True, check=False, cwd=tmp_path).returncode == 0
