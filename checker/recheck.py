@@ -52,7 +52,7 @@ MAX_UNIT: Final = 1024
 MAX_BLOCK: Final = 1024
 MAX_TERMS: Final = 1 << 14
 """A product of potentials that could have more terms than this is refused."""
-MAX_STEPS: Final = 1 << 23
+MAX_STEPS: Final = 1 << 20
 """Steps of normalisation in one certificate; doubly nested conditions could grow without limit."""
 MAX_DEGREE: Final = 64
 MAX_THREADS: Final = 2048
@@ -699,6 +699,7 @@ class Lanes:
         self.low: dict[Atom, int] = {}
         self.high: dict[Atom, int] = {}
         self.instead: dict[Atom, int | Poly] = {}
+        self.together = False
         self.nowhere = Lane(dict.fromkeys(AXES))
         self.definitions: dict[str, list[Expr]] = {}
         facts = sorted(p | program.launch, key=repr)
@@ -710,6 +711,8 @@ class Lanes:
         self.nowhere = Lane(dict.fromkeys(AXES))
         local = [f for f in facts if any(t[0] == "tid" or t[1] not in x for t in mentions(f, ("var", "tid")))]
         self.exact, warps = self._threads()
+        # threads of one warp read at once, and get the same at the same index; those of other warps need not
+        self.together = program.scope == "warp" or (self.exact and len(warps) == 1)
         self.warps = [[lane for lane in warp if all(self.value(f, lane) != 0 for f in local)] for warp in warps]
 
     def _define(self, fact: Expr) -> None:
@@ -828,9 +831,7 @@ class Lanes:
                 return self._leaf(e, lane)
             case ("read", array, index, occurrence):
                 at = self.value(index, lane)
-                # the lanes of one warp read together; those of other warps need not
-                block = self.program.scope == "block"
-                return None if at is None or block else self._unknown(("read", array, at, occurrence))
+                return None if at is None or not self.together else self._unknown(("read", array, at, occurrence))
             case ("function", op, *args):
                 values = [self.value(a, lane) for a in args]
                 return None if None in values else self._unknown(("function", op, tuple(values)))

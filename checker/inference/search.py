@@ -196,7 +196,7 @@ class Search:
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
         """q with known numbers in place of variables, and p or 0 in place of every max(0, p) whose sign P decides.
 
-        Also p - 1 for each p that is at least 1: over the integers that says more than a combination of facts may.
+        Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
         """
         positive: dict[Poly, None] = {}
         known = constants((*state.p, *launch_facts(self.context.launch, self.context.hardware)))
@@ -206,8 +206,7 @@ class Search:
             if not isinstance(a, Max0):
                 return atom(a)
             if self.proves(state, a.arg):
-                if self.proves(state, a.arg - 1):
-                    positive[a.arg - 1] = None
+                positive[a.arg - 1 if self.proves(state, a.arg - 1) else a.arg] = None
                 return a.arg
             return ZERO if self.proves(state, a.arg * -1) else atom(a)
 

@@ -21,6 +21,7 @@ from logic.potentials import (
     ZERO,
     Atom,
     Floor,
+    Leaf,
     Log2,
     Max0,
     Poly,
@@ -33,8 +34,9 @@ from logic.potentials import (
     log2,
     max0,
     of_expr,
+    substitute,
 )
-from logic.syntax import TRUE, Expr, Op
+from logic.syntax import TRUE, Const, Expr, Op, Param, Tid, Var
 
 Json = Any
 
@@ -54,7 +56,7 @@ def proof(obligation: Obligation, context: Context) -> Json:
     """An arithmetic proof of the obligation, or None where there is none of this form (or none was found)."""
     match obligation:
         case AtLeast(p, _, q, r):
-            return prove(q - r, facts(p, context))
+            return prove(substitute(q - r, numbers(p, context)), facts(p, context))
         case Entails(p, goal):
             return _entails(p, goal, context)
     return None
@@ -70,7 +72,7 @@ def _entails(p: P, goal: P, context: Context) -> Json:
             continue
         have = facts(p, context) if have is None else have
         polys = list(nonnegative(g)) if g != TRUE else []
-        proofs = [prove(poly, have) for poly, _ in polys]
+        proofs = [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
         if not polys or None in proofs:
             absurd = _combination(const(-1), _relevant(ZERO, have))
             return None if absurd is None else [{"goal": None, "by": [{"absurd": absurd}]}]
@@ -78,10 +80,21 @@ def _entails(p: P, goal: P, context: Context) -> Json:
     return entries
 
 
+def numbers(p: P, context: Context) -> dict[Leaf, Poly]:
+    """The leaves that P or a launch fact equates with a literal, and with one only."""
+    found: dict[Leaf, set[int]] = {}
+    for e in (*p, *launch_facts(context.launch, context.hardware)):
+        match e:
+            case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value))):
+                found.setdefault(leaf, set()).add(value)
+    return {leaf: const(min(values)) for leaf, values in found.items() if len(values) == 1}
+
+
 def facts(p: P, context: Context) -> list[Fact]:
     """Every comparison of integers in P and the launch facts, as polynomials that are nonnegative."""
+    known = numbers(p, context)
     return [
-        Fact(poly, ["fact", expression(e), sign])
+        Fact(substitute(poly, known), ["fact", expression(e), sign])
         for e in (*p, *launch_facts(context.launch, context.hardware))
         for poly, sign in nonnegative(e)
     ]
@@ -123,7 +136,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
 
 
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
-    """A polynomial f - n or n - f, f a floor in the goal, that the facts allow to be negative over the rationals only."""
+    """A polynomial f - n or n - f, f a floor in the goal, that the facts let be negative over the rationals only."""
     for a in dict.fromkeys(a for a in atoms(goal) if isinstance(a, Floor)):
         for sign in (1, -1):
             f = atom(a) * sign

@@ -253,6 +253,7 @@ def test_three_thousand_statements() -> None:
     """A balanced tree of Q:Seq over as many assignments, each charged."""
     n = 3000
     one = Assign("x", Const(1))
+
     def set_one(after: int) -> Derivation:
         values: dict[str, Value] = {"Q": const(15 * after), "P'": (), "x": "x", "e": Const(1), "C": Fraction(2)}
         return Derivation("Q:VWrite2", {**HERE, **values}, (cost((), frozenset(), Const(1)),))
@@ -397,14 +398,18 @@ def test_a_theorem_is_claimed_in_its_own_context(other: Context) -> None:
 
 
 def test_a_claim_is_about_its_own_kernel() -> None:
-    assert unclaimed(theorem(), program("sync;")).reason == "the theorem is about another program than the kernel's body"
+    assert (
+        unclaimed(theorem(), program("sync;")).reason == "the theorem is about another program than the kernel's body"
+    )
     wider = dataclasses.replace(SKIP_KERNEL, locals=(*SKIP_KERNEL.locals, Decl("w", INT)))
     assert unclaimed(theorem(), wider).reason == "the derivation is about another signature than the kernel's"
     ill = dataclasses.replace(SKIP_KERNEL, body=Assign("x", Var("b")))
     assert unclaimed(theorem(), ill).reason.startswith("the claim is ill-typed: 'x' is int, the value is bool")
 
 
-@pytest.mark.parametrize("name", ["?i", "?i0", "tid.x", "x@1", "A#1", "blockDim.x", "warpSize", "true", "", "a b", "1x"])
+@pytest.mark.parametrize(
+    "name", ["?i", "?i0", "tid.x", "x@1", "A#1", "blockDim.x", "warpSize", "true", "", "a b", "1x"]
+)
 def test_a_kernel_cannot_declare_names_that_the_logic_uses(name: str) -> None:
     """A local `?i` would stand for every value, a parameter `tid.x` for the thread's index."""
     for field in ("locals", "params"):

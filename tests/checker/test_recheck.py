@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -123,7 +124,10 @@ def verdict(doc: dict[str, Json]) -> tuple[str, str]:
 def test_what_the_kernel_certified_is_valid(name: str, metric: str, scope: str) -> None:
     doc = document(name, metric, scope=scope)
     report = recheck.recheck(doc)
-    assert (report.verdict, report.problem, report.solver_backed) == ("valid", "", [])
+    assert (report.verdict, report.problem) == ("valid" if name != "opaque" else "solver-backed", "")
+    assert [text.partition(" (by")[0] for text in report.solver_backed] == (
+        ["derivation[11] Q:GWrite: true |- MemReads(H[(i % 4)]) <= 2"] if name == "opaque" else []
+    )
     assert report.digest == doc["digest"]
     assert report.claim.startswith("k: every warp costs at most ")
 
@@ -199,7 +203,7 @@ WRONG: Final = [
     ("EQ:SArray", "straight", put("S", "G"), "S has no such value"),
     ("Q:Skip", "straight", charged("Q", [["7", []]]), TRIPLE),
     ("Q:Sync", "straight", priced("sync"), TRIPLE),
-    ("Q:Seq", "loop", grown("X1", "a"), TRIPLE),
+    ("Q:Seq", "loop", grown("X1", "i"), TRIPLE),
     ("Q:Seq", "loop", swapped("s1", "s2"), TRIPLE),
     ("Q:If1", "straight", swapped("s1", "s2"), TRIPLE),
     ("Q:If2", "straight", renamed("Q:If3"), TRIPLE),
@@ -392,7 +396,8 @@ def instead(value: Json) -> Iterator[Json]:
         case str():
             yield f"{value}x"
             for group in (g for g in ALIKE if value in g):
-                yield from (other for other in group if other != value)
+                first = group.index(value) + 1
+                yield from [*group[first:], *group[:first]][:4]
 
 
 INFORMATIVE: Final = {
@@ -496,10 +501,8 @@ def test_junk_ends_in_a_report(name: str, data: st.DataObject) -> None:
                 break
             place = inner
         place[key] = data.draw(JUNK)
-    try:
+    with suppress(ValueError, TypeError):
         doc = signed(doc)
-    except (ValueError, TypeError):
-        pass
     assert recheck.recheck(doc).verdict in ("valid", "solver-backed", "invalid")
 
 
@@ -820,7 +823,7 @@ def allowed(facts: list[Any], store: Store) -> bool:
     return all(bool(worth(f, store)) for f in facts)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(TESTS, max_size=3), st.sets(st.sampled_from(["i", "j", "a"])), TERMS, st.sampled_from([4, 6, 8]), st.data()
 )
@@ -867,8 +870,7 @@ def test_lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: i
 def test_what_is_not_decided_is_solver_backed() -> None:
     doc = document("loop")
     for i, entry in enumerate(doc["evidence"]):
-        if isinstance(entry["proof"], dict) and entry["proof"].get("sum"):
-            doc["evidence"][i] = {"engine": "z3 1.2", "proof": None}
+        doc["evidence"][i] = entry | {"engine": "z3 1.2", "proof": None}
     report = recheck.recheck(signed(doc))
     assert report.verdict == "solver-backed"
     assert all(text.endswith("(by z3 1.2)") and text.startswith("derivation[") for text in report.solver_backed)

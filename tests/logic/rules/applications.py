@@ -124,7 +124,9 @@ def skip(c: Condition) -> Derivation:
     return Derivation("Q:Skip", named("", c))
 
 
-def weak(inner: Derivation, s: Stmt, outer: tuple[Condition, Condition], inside: tuple[Condition, Condition]) -> Derivation:
+def weak(
+    inner: Derivation, s: Stmt, outer: tuple[Condition, Condition], inside: tuple[Condition, Condition]
+) -> Derivation:
     """Q:Weak from the triple `inside` to the triple `outer`."""
     values: dict[str, Value] = {"s": s, "c": Fraction(0)}
     values |= named("1", outer[0]) | named("2", inside[0]) | named("2'", inside[1]) | named("1'", outer[1])
@@ -153,7 +155,9 @@ def but(d: Derivation, premises: Iterable[Derivation] | None = None, **values: V
     changed = {letter.replace("_", "'"): v for letter, v in values.items()}
     if not changed.keys() <= d.substitution.keys():
         raise KeyError(f"{d.rule} has no {changed.keys() - d.substitution.keys()}")
-    return replace(d, substitution={**d.substitution, **changed}, premises=d.premises if premises is None else tuple(premises))
+    return replace(
+        d, substitution={**d.substitution, **changed}, premises=d.premises if premises is None else tuple(premises)
+    )
 
 
 def instead(d: Derivation, i: int, premise: Derivation) -> Derivation:

@@ -218,7 +218,8 @@ def test_a_uniform_condition_that_reads_an_array_is_no_fact() -> None:
     assert judged(root).pre == at("y >= 0", f"17 + 7 + {19 * 32 + 1 + 1 + 5} + |[z, n]|", "z")  # type: ignore[union-attr]
 
 
-# --- counterexamples to the print (ERRATA.md, errata 1, 2, 6) -----------------------------------------------------------
+# --- counterexamples to the print (ERRATA.md, errata 1, 2, 6) ----------------------------------------------------------
+
 
 def loop(x: str, start: Condition, end: Condition) -> Side:
     """while (x < 2) x <- x + 1, from |[x, 2]| under Q:While1, between weakened conditions."""
@@ -257,7 +258,7 @@ def test_erratum_1_a_branch_that_never_ran_does_not_pay_for_the_other() -> None:
 
 
 def test_erratum_2_a_branch_that_never_ran_leaves_nothing_behind() -> None:
-    """`if (b) skip else while (y < 2) skip`: after the loop 0 >= |[y, 2]|, which the print promises where b held too."""
+    """`if (b) skip else while (y < 2) skip`: after it 0 >= |[y, 2]|, which the print promises where b held too."""
     zero, gained = at("", "0", "y"), at("y >= 2", "|[y, 2]|", "y")
     e, whole = expr("y < 2"), stmt("while (y < 2) { skip; }")
     inner = at("y < 2", "0", "y")

@@ -155,7 +155,9 @@ def erratum_3(q: str, x: str) -> Derivation:
     inside = cond(head, "x < tid.x", True)
     middle = Condition(inside.p, pot("1 + 2*(n - x - 1)"), frozenset("xz"))
     zero = write1(Condition(inside.p, middle.q, inside.x), "z", "0", middle)
-    step = write1(Condition(middle.p, pot("2*(n - x - 1)"), middle.x), "x", "x + 1", Condition(head.p, head.q, middle.x))
+    step = write1(
+        Condition(middle.p, pot("2*(n - x - 1)"), middle.x), "x", "x + 1", Condition(head.p, head.q, middle.x)
+    )
     start, end = Condition(inside.p, middle.q + 1, inside.x), Condition(head.p, head.q, middle.x)
     both = Derivation(
         "Q:Seq",

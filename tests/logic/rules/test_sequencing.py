@@ -23,7 +23,11 @@ from tests.logic.rules.applications import (
     stmt,
 )
 
-START, MIDDLE, END = at("x >= 0", "34 + |[x, n]|", "x"), at("x >= 0", "17 + |[x, n]|", "x"), at("x >= 0", "|[x, n]|", "x")
+START, MIDDLE, END = (
+    at("x >= 0", "34 + |[x, n]|", "x"),
+    at("x >= 0", "17 + |[x, n]|", "x"),
+    at("x >= 0", "|[x, n]|", "x"),
+)
 SYNC = Derivation("Q:Sync", named("", END))
 FIRST = Derivation("Q:Sync", named("", MIDDLE))
 SEQ = Derivation(

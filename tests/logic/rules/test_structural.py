@@ -85,5 +85,7 @@ def test_every_item_above_the_bars_has_its_case() -> None:
 
 def test_the_sides_are_not_exchanged() -> None:
     """What is known before does not follow from what is known after."""
-    back = Derivation("Q:Weak", {**WEAK.substitution, **named("1", OUTER_POST), **named("1'", OUTER_PRE)}, WEAK.premises)
+    back = Derivation(
+        "Q:Weak", {**WEAK.substitution, **named("1", OUTER_POST), **named("1'", OUTER_PRE)}, WEAK.premises
+    )
     assert refusal(back).reason == "the side condition P1 |- P2 does not hold"
