@@ -36,6 +36,7 @@ from logic.syntax import (
     Skip,
     Stmt,
     Sync,
+    Type,
     Var,
     Write,
     local_vars,
@@ -311,7 +312,7 @@ def constants(p: P) -> dict[Leaf, Poly]:
     found: dict[Leaf, Poly] = {}
     for c in p:
         match c:
-            case Op("==", (Var() | Param() as leaf, Const(int() as value))):
+            case Op("==", (Var() | Param() as leaf, Const(int() as value, Type("int")))):
                 found[leaf] = const(value)
     return found
 

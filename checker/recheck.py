@@ -52,7 +52,7 @@ MAX_UNIT: Final = 1024
 MAX_BLOCK: Final = 1024
 MAX_TERMS: Final = 1 << 14
 """A product of potentials that could have more terms than this is refused."""
-MAX_STEPS: Final = 1 << 20
+MAX_STEPS: Final = 1 << 18
 """Steps of normalisation in one certificate; doubly nested conditions could grow without limit."""
 MAX_DEGREE: Final = 64
 MAX_THREADS: Final = 2048
@@ -1111,6 +1111,18 @@ def shortfalls(op: str, p: Poly, q: Poly) -> dict[str, Poly]:
     return {}
 
 
+def arithmetic(program: Program, facts: Facts) -> Arithmetic:
+    """Proofs from the facts and those of the launch, in which leaves that equal a literal are replaced by it."""
+    facts |= program.launch
+    found: dict[Atom, set[int]] = {}
+    for fact in facts:
+        match fact:
+            case ("op", "==", ("var" | "param" | "tid", _) as leaf, ("const", ("int", _, _), int(value))):
+                found.setdefault(leaf, set()).add(value)
+    values: dict[Atom, Poly] = {leaf: number(min(known)) for leaf, known in found.items() if len(known) == 1}
+    return Arithmetic(program, facts, (values,))
+
+
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     """Proofs that a potential is nonnegative wherever the facts hold. `swaps` and `cases` come from the way here."""
@@ -1164,14 +1176,14 @@ class Arithmetic:
 
     def _settle(self, goal: Poly, proof: dict[str, Json], what: str) -> None:
         """The sign of an argument of max0 is shown, not assumed."""
-        p = self.program.potential(proof["settle"], True)
+        p = self._replaced(self.program.potential(proof["settle"], True))
         want(proof["as"] in ("arg", "zero"), f"{what}: an argument is settled as 'arg' or as 'zero'")
         sign = 1 if proof["as"] == "arg" else -1
         self._sum(self._replaced(scaled(p, sign)), proof["because"], what)
         self._with(p, sign == 1).prove(goal, proof["then"], what)
 
     def _split(self, goal: Poly, proof: dict[str, Json], what: str) -> None:
-        p = self.program.potential(proof["split"], True)
+        p = self._replaced(self.program.potential(proof["split"], True))
         want(integral(p), f"{what}: a split on a potential without integer coefficients")
         self._with(p, True, p).prove(goal, proof["yes"], what)
         self._with(p, False, minus(scaled(p, -1), number(1))).prove(goal, proof["no"], what)
@@ -1385,13 +1397,12 @@ class Checker:
         claim = f"{show_facts(p, x)} |- {show_poly(q)} >= {show_poly(r)}"
         proof = self._entry(claim, constant is not None and constant >= 0)
         if proof is not None:
-            Arithmetic(self.program, p | self.program.launch).prove(goal, proof, "Q >= Q'")
+            arithmetic(self.program, p).prove(goal, proof, "Q >= Q'")
 
     def entails(self, p: Facts, goals: Facts) -> None:
         """P |- P'"""
-        facts = p | self.program.launch
-        arithmetic = Arithmetic(self.program, facts)
-        decided = FALSE in p or all(arithmetic.evident(g) for g in goals)
+        known = arithmetic(self.program, p)
+        decided = FALSE in p or all(known.evident(g) for g in goals)
         proof = self._entry(f"{show_facts(p)} |- {show_facts(goals)}", decided)
         if proof is None:
             return
@@ -1400,19 +1411,19 @@ class Checker:
         for row in rows:
             if isinstance(row, dict) and set(row) == {"goal", "literal"}:
                 goal = self.program.expression(row["goal"], True)
-                want(row["literal"] is True and goal in facts, f"{show(goal):.200} is no fact here")
+                want(row["literal"] is True and goal in known.facts, f"{show(goal):.200} is no fact here")
             else:
                 goal_row = record(row, "goal by", "an entry of a proof")["goal"]
                 by = array_of(row["by"], "the proofs of a goal")
                 if goal_row is None:
                     want(len(rows) == 1 and len(by) == 1, "a contradiction is proved once, alone")
-                    arithmetic.prove(number(-1), by[0], "P is contradictory")
+                    known.prove(number(-1), by[0], "P is contradictory")
                     return
                 goal = self.program.expression(goal_row, True)
-                parts = list(arithmetic.comparison(goal).values())
+                parts = list(known.comparison(goal).values())
                 want(0 < len(parts) == len(by), f"{show(goal):.200} has not so many proofs")
                 for part, each in zip(parts, by, strict=True):
-                    arithmetic.prove(part, each, show(goal)[:200])
+                    known.prove(part, each, show(goal)[:200])
             want(goal in left, f"{show(goal):.200} is no goal, or proved twice")
             left.remove(goal)
         want(not left, f"there is no proof of {show_facts(frozenset(left)):.200}")

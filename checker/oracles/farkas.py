@@ -36,7 +36,7 @@ from logic.potentials import (
     of_expr,
     substitute,
 )
-from logic.syntax import TRUE, Const, Expr, Op, Param, Tid, Var
+from logic.syntax import TRUE, Const, Expr, Op, Param, Tid, Type, Var
 
 Json = Any
 
@@ -85,7 +85,7 @@ def numbers(p: P, context: Context) -> dict[Leaf, Poly]:
     found: dict[Leaf, set[int]] = {}
     for e in (*p, *launch_facts(context.launch, context.hardware)):
         match e:
-            case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value))):
+            case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value, Type("int")))):
                 found.setdefault(leaf, set()).add(value)
     return {leaf: const(min(values)) for leaf, values in found.items() if len(values) == 1}
 

@@ -33,7 +33,7 @@ def minimise(
     for row, rhs in equations:
         solver.add(dot(row) == rational(rhs))
     handle = solver.minimize(dot(objective))
-    if solver.check() != z3.sat or str(solver.lower(handle)) == "-oo":
+    if solver.check() != z3.sat or "oo" in str(solver.lower(handle)):
         return None
     model = solver.model()
     solution: dict[str, Fraction] = {}

@@ -149,7 +149,6 @@ def _shortfall(error: Rejected, at: dict[str, int]) -> str:
     o = error.obligation
     if not isinstance(o, AtLeast):
         return ""
-    store: dict[Leaf, int] = {x: at[x.name] for x in leaves(o.q) | leaves(o.r) if x.name in at}
-    if len(store) < len(leaves(o.q) | leaves(o.r)):
-        return ""
-    return str(evaluate(o.r, store) - evaluate(o.q, store))
+    gap = o.r - o.q
+    store: dict[Leaf, int] = {x: at[x.name] for x in leaves(gap) if x.name in at}
+    return str(evaluate(gap, store)) if len(store) == len(leaves(gap)) else ""

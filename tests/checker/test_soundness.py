@@ -24,7 +24,8 @@ BLOCKS = ((4, 1, 1), (6, 1, 1), (8, 1, 1), (2, 2, 1), (3, 2, 1))
 
 def certified(k: Kernel, block: tuple[int, int, int]) -> list[Any]:
     context = Context(check_kernel(k), METRICS["steps"], TINY, Launch(block))
-    return [r for r in find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles()) if r.verdict == "certified"]
+    results = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles())
+    return [r for r in results if r.verdict == "certified"]
 
 
 def store(args: dict[str, int], block: tuple[int, int, int], grid: int, index: int) -> dict[Leaf, int]:
