@@ -257,7 +257,7 @@ class Certificate:
     rules: str
     derivation: Derivation
     evidence: list[Json]
-    admitted: list[str]
+    admitted: list[int]
     digest: str
 
 
@@ -429,7 +429,7 @@ class _Reader:
         launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
         context = Context(signature(kernel), metric, hardware, launch, d["scope"])
-        evidence, admitted = _of(list, d["evidence"]), [_of(str, a) for a in _of(list, d["admitted"])]
+        evidence, admitted = _of(list, d["evidence"]), [_of(int, a) for a in _of(list, d["admitted"])]
         return Certificate(kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d["digest"])
 
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Literal
 
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.oracles.counts import one_access
 from logic.assertions import (
     FRESH,
     AtLeast,
@@ -129,8 +130,11 @@ class Elaborator:
     def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
         """The smallest n that can be shown for an access, or the trivial one where the metric does not price it."""
         what: Count = "MemReads" if self.is_global(array) else "Conflicts"
-        priced = price in self.context.metric.counted
-        return self.least(what, p if priced else (), x if priced else frozenset(), array, index, self.context)
+        if price not in self.context.metric.counted:
+            return self.context.hardware.warp * one_access(
+                what, self.context.sigma.arrays[array], self.context.hardware
+            )
+        return self.least(what, p, x, array, index, self.context)
 
     # --- comparing potentials ---
 

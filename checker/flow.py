@@ -28,6 +28,7 @@ from logic.potentials import Leaf, Poly, const, of_expr, sym
 from logic.potentials import substitute as substitute_potential
 from logic.source import Loc
 from logic.syntax import (
+    INT,
     Assign,
     Const,
     Expr,
@@ -46,6 +47,7 @@ from logic.syntax import (
     subterms,
     written,
 )
+from logic.typing import Signature
 
 Oracle = Callable[[Obligation, Context], Verdict]
 
@@ -249,7 +251,7 @@ class _Analysis:
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
-        guesses = [c for c in _guesses(item.cond, body, state.p, changed) if self.entails(state.p, c)]
+        guesses = [c for c in _guesses(item.cond, body, state.p, changed, self.sigma) if self.entails(state.p, c)]
         x = state.x if item.invariant.x is None else item.invariant.x
         while True:
             invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
@@ -286,13 +288,15 @@ def _range_of(x: Var, e: Expr) -> Iterable[Expr]:
             yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
 
 
-def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str]) -> list[Expr]:
+def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature) -> list[Expr]:
     """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
     step."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
     for c in p:
         match c:
-            case Op("==", (Var(name), start)) if name in changed and not local_vars(start) & changed:
+            case Op("==", (Var(name), start)) if (
+                sigma.locals[name] == INT and name in changed and not local_vars(start) & changed
+            ):
                 guesses |= {Op(op, (Var(name), start)): None for op in (">=", "<=")}
                 for step in sorted(steps(name, body, p)):
                     if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:

@@ -37,6 +37,7 @@ from logic.assertions import (
     conj,
     opaque,
 )
+from logic.barriers import unproved_barriers
 from logic.derivation import Derivation, Value
 from logic.potentials import ZERO, Poly, const, is_canonical, leaves, of_expr, substitute, sym, variables
 from logic.rules import SOUND, RuleSet
@@ -63,7 +64,6 @@ from logic.syntax import (
     local_vars,
     same,
     seq,
-    statements,
     subterms,
     written,
 )
@@ -131,11 +131,11 @@ class Discharged:
 
 @dataclass(slots=True)
 class Ledger:
-    """What a theorem rests on: discharged side conditions, and barriers that the derivation cannot show to be
-    undivided."""
+    """What a claim rests on: discharged side conditions, and the numbers of barriers (from 0, in program order) that a
+    part of a block might reach without the rest."""
 
     discharged: list[Discharged] = field(default_factory=list)
-    barriers: list[str] = field(default_factory=list)
+    barriers: list[int] = field(default_factory=list)
 
 
 def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, ledger: Ledger) -> Theorem:
@@ -216,10 +216,6 @@ def _apply(
     if isinstance(conclusion, Triple):
         for condition in () if rules.unrestricted else (conclusion.pre, conclusion.post):
             _well_formed(condition, context)
-        if rule.name in ("Q:If4", "Q:While2"):
-            for s in statements(conclusion.stmt):
-                if isinstance(s, Sync):
-                    ledger.barriers.append(f"all threads of a block reach the barrier at {s.loc or node.loc} together")
     return Theorem(conclusion, rules, context, _MINT)
 
 
@@ -526,7 +522,9 @@ class Claim:
 def _sensible(context: Context) -> None:
     """A launch of positive sizes, assumed of are parameters only: a fact about tid or a local would exclude threads."""
     launch = context.launch
-    if any(d is not None and d < 1 for d in (*launch.block, *launch.grid)) or context.scope not in ("warp", "block"):
+    if any(
+        d is not None and (type(d) is not int or d < 1) for d in (*launch.block, *launch.grid)
+    ) or context.scope not in ("warp", "block"):
         raise Rejected("the launch is not one", got=launch)
     for fact in launch.assumptions:
         about_others = any(isinstance(t, Var | Tid | Read) for t in subterms(fact))
@@ -555,4 +553,5 @@ def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, le
     post = judgement.post
     obligation = AtLeast(post.p, post.x, post.q, ZERO)
     _discharge(obligation, "that nothing is owed at the end, Q' >= 0,", "claim", kernel.loc, context, oracle, ledger)
+    ledger.barriers.extend(unproved_barriers(kernel.body))
     return Claim(kernel, context, judgement.pre, theorem, _MINT)

@@ -711,9 +711,12 @@ class Lanes:
         self.nowhere = Lane(dict.fromkeys(AXES))
         local = [f for f in facts if any(t[0] == "tid" or t[1] not in x for t in mentions(f, ("var", "tid")))]
         self.exact, warps = self._threads()
-        # threads of one warp read at once, and get the same at the same index; those of other warps need not
-        self.together = program.scope == "warp" or (self.exact and len(warps) == 1)
-        self.warps = [[lane for lane in warp if all(self.value(f, lane) != 0 for f in local)] for warp in warps]
+        self.nobody = any(self.value(f, self.nowhere) == 0 for f in facts)
+        """Whether P excludes all threads."""
+        self.warps = [
+            [lane for lane in warp if not self.nobody and all(self.value(f, lane) != 0 for f in local)]
+            for warp in warps
+        ]
 
     def _define(self, fact: Expr) -> None:
         match fact:
@@ -981,8 +984,11 @@ class Lanes:
 
     def uniform(self, e: Expr) -> bool:
         groups = self.warps
+        # threads of one warp read at once, and get the same at the same index; those of other warps need not
+        self.together = self.program.scope == "warp" or (self.exact and len(self.warps) == 1)
         if self.program.scope == "block":
-            groups = [[lane for warp in self.warps for lane in warp]] if self.exact else [[self.nowhere]]
+            everyone = self.exact or self.nobody
+            groups = [[lane for warp in self.warps for lane in warp]] if everyone else [[self.nowhere]]
         for group in groups:
             values = {self.value(e, lane) for lane in group}
             if None in values or len(values) > 1:
@@ -994,6 +1000,7 @@ class Lanes:
         most = 0
         seen: set[Any] = set()
         one = most_of_one(what, array, self.program.hardware)
+        self.together = True  # in one warp
         for warp in self.warps:
             values = [self.value(index, lane) for lane in warp]
             anywhere = values.count(None)

@@ -6,6 +6,7 @@ Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings;
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import NoReturn
 
@@ -59,4 +60,10 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except (RecursionError, MemoryError):
         sys.stderr.write("warpbound: error: the input is too large or too deeply nested\n")
+        return 2
+    except Exception as error:
+        if os.environ.get("WARPBOUND_TRACEBACK"):
+            raise
+        sys.stderr.write(f"warpbound: internal error: {type(error).__name__}: {error}\n")
+        sys.stderr.write("  This is a fault in warpbound; WARPBOUND_TRACEBACK=1 shows where.\n")
         return 2

@@ -194,7 +194,7 @@ def _as_json(judged: Judged) -> dict[str, Any]:
             }
             for line in ledger.discharged
         ],
-        "assumptions": assumptions(judged.context, (), ledger.barriers),
+        "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
         "error": None if isinstance(outcome, Claim) else _error(outcome),
     }
 
@@ -232,7 +232,7 @@ def _as_text(judged: Judged) -> str:
             *([f"  second checker: {judged.second}"] if judged.second else []),
             "",
             "This assumes:",
-            *(f"  - {a}" for a in assumptions(context, (), ledger.barriers)),
+            *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
         ]
         return "\n".join(lines)
     if isinstance(outcome, Rejected):

@@ -9,12 +9,13 @@ from typing import Any, Final, cast
 from checker.bound import Result
 from checker.cli.options import number
 from checker.elaborate import Stuck
+from checker.kernel import Claim
 from checker.report.rejection import describe
 from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
-from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.source import Loc
-from logic.syntax import Kernel, Param, show
+from logic.syntax import Kernel, Param, Sync, show, statements
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -25,12 +26,13 @@ def parameters(kernel: Kernel) -> str:
     return f"Its parameters: {', '.join(names)}." if names else "It has no scalar parameters."
 
 
-def assumptions(context: Context, notes: Iterable[str] = (), barriers: Iterable[str] = ()) -> list[str]:
+def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), barriers: Iterable[int] = ()) -> list[str]:
     """What a bound rests on besides the derivation: the model's idealisations, and what the user assumed."""
+    syncs = [s for s in statements(kernel.body) if isinstance(s, Sync)]
     given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
     return [
         *given,
-        *dict.fromkeys(barriers),
+        *(f"all threads of a block reach the barrier{_where(syncs[n].loc)} together" for n in sorted(set(barriers))),
         *notes,
         "integers are mathematical: no signed overflow, no unsigned wrap-around",
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
@@ -38,16 +40,28 @@ def assumptions(context: Context, notes: Iterable[str] = (), barriers: Iterable[
     ]
 
 
-def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fraction | None, list[str]]:
-    """The bound's value at a point, with the launch's known sizes filled in; else None and the names that are
-    missing."""
-    store: dict[Leaf, int] = {Param(name): v for name, v in at.items()}
+def _where(loc: Loc | None) -> str:
+    return f" at {loc}" if loc else ""
+
+
+def known_sizes(context: Context) -> dict[Leaf, int]:
+    """The parameters that the launch gives a value."""
+    known: dict[Leaf, int] = {Param("warpSize"): context.hardware.warp}
     for axis, block, grid in zip("xyz", context.launch.block, context.launch.grid, strict=True):
-        if block is not None:
-            store.setdefault(Param(f"blockDim.{axis}"), block)
-        if grid is not None:
-            store.setdefault(Param(f"gridDim.{axis}"), grid)
-    store.setdefault(Param("warpSize"), context.hardware.warp)
+        for name, size in (("blockDim", block), ("gridDim", grid)):
+            if size is not None:
+                known[Param(f"{name}.{axis}")] = size
+    return known
+
+
+def shown(claim: Claim) -> Poly:
+    """A claim's bound with the launch's known sizes filled in."""
+    return substitute(claim.pre.q, {leaf: const(n) for leaf, n in known_sizes(claim.context).items()})
+
+
+def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fraction | None, list[str]]:
+    """The bound's value at a point, with the launch's known sizes filled in; else None and the names missing."""
+    store: dict[Leaf, int] = {**{Param(name): v for name, v in at.items()}, **known_sizes(context)}
     missing = sorted(x.name for x in leaves(bound) if x not in store)
     return (None, missing) if missing else (evaluate(bound, store), [])
 
@@ -62,7 +76,7 @@ def as_json(
     certificate: str | None,
 ) -> dict[str, Any]:
     """One row of `bound --format json`."""
-    bound = None if result.claim is None else result.claim.pre.q
+    bound = None if result.claim is None else shown(result.claim)
     value = None if bound is None else value_at(bound, context, at)[0]
     row: dict[str, Any] = {
         "kernel": kernel.name,
@@ -71,7 +85,7 @@ def as_json(
         "bound": None if bound is None else str(bound),
         "verdict": result.verdict,
         "value": None if value is None else number(value),
-        "assumptions": assumptions(context, notes, result.ledger.barriers),
+        "assumptions": assumptions(kernel, context, notes, result.ledger.barriers),
         "certificate": certificate,
         "seconds": round(result.seconds, 4),
     }
@@ -99,12 +113,12 @@ def as_text(
     """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
     lines = [f"{kernel.name}, per warp{_launch(context)}", ""]
     width = max(len(r.metric.name) for r in results)
-    texts = ["no bound" if r.claim is None else f"<= {r.claim.pre.q}" for r in results]
+    texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
     span = max(map(len, texts))
     for r, text in zip(results, texts, strict=True):
         line = f"  {r.metric.name:<{width}}  {text:<{span}}  {r.verdict:<10} {r.seconds:6.2f} s"
         if r.claim is not None and at:
-            value, missing = value_at(r.claim.pre.q, context, at)
+            value, missing = value_at(shown(r.claim), context, at)
             line += f"   = {value}" if value is not None else f"   (--at lacks {', '.join(missing)})"
         lines.append(line.rstrip())
     for r in results:
@@ -114,7 +128,7 @@ def as_text(
         lines += ["", *explanation(results, context)]
     lines += ["", "This assumes:"]
     barriers = [b for r in results for b in r.ledger.barriers]
-    lines += [f"  - {a}" for a in assumptions(context, notes, barriers)]
+    lines += [f"  - {a}" for a in assumptions(kernel, context, notes, barriers)]
     return "\n".join(lines)
 
 

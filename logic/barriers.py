@@ -1,0 +1,69 @@
+"""Barriers that all threads of a block provably reach together, by a taint analysis of the program text.
+
+A local is *shared* when every thread of the block holds the same value in it: it was last assigned from constants,
+parameters and shared locals, where all threads of the block went the same way. A `sync` is safe when every branch and
+loop around it tests an expression over those only. `sync` reached by some threads of a block is undefined in CUDA
+(section 5, p. 15, takes all threads to arrive), so a bound on a kernel with an unsafe `sync` rests on an assumption.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from logic.syntax import Assign, Expr, If, Read, Seq, Stmt, Sync, Tid, Var, While, statements, subterms, written
+
+Shared = frozenset[str]
+
+MAX_NESTING: Final = 8
+"""Loops with barriers nested deeper than this are not analysed: their barriers count as unproved."""
+
+
+def unproved_barriers(body: Stmt) -> list[int]:
+    """The numbers, from 0 in program order, of the barriers in a body that a part of a block may reach alone."""
+    unsafe: set[int] = set()
+    if _barriers(body):
+        _walk(body, frozenset(), True, 0, 0, unsafe)
+    return sorted(unsafe)
+
+
+def _barriers(s: Stmt) -> int:
+    return sum(isinstance(t, Sync) for t in statements(s))
+
+
+def _agreed(e: Expr, shared: Shared) -> bool:
+    """Whether all threads of the block agree on e."""
+    return not any(isinstance(t, Tid | Read) or (isinstance(t, Var) and t.name not in shared) for t in subterms(e))
+
+
+def _walk(s: Stmt, shared: Shared, together: bool, first: int, depth: int, unsafe: set[int]) -> Shared:
+    """What is shared after s; `unsafe` gets the numbers of barriers in s that are not proved.
+
+    together: whether all threads of the block are here;  first: the number of the first barrier in s.
+    A loop's body is walked until what is shared at its head no longer shrinks; one without barriers is not looked into.
+    """
+    match s:
+        case Seq(stmts):
+            for t in stmts:
+                shared = _walk(t, shared, together, first, depth, unsafe)
+                first += _barriers(t)
+        case Assign(x, e):
+            return shared | {x} if together and _agreed(e, shared) else shared - {x}
+        case Sync():
+            if not together:
+                unsafe.add(first)
+        case If(cond, then, orelse):
+            agreed = together and _agreed(cond, shared)
+            after = _walk(then, shared, agreed, first, depth, unsafe)
+            after &= _walk(orelse, shared, agreed, first + _barriers(then), depth, unsafe)
+            return after if agreed else after - written(then) - written(orelse)
+        case While(_, body) if not _barriers(body):
+            return shared - written(body)
+        case While(cond, body):
+            while True:
+                agreed = together and depth < MAX_NESTING and _agreed(cond, shared)
+                after = shared & _walk(body, shared, agreed, first, depth + 1, unsafe)
+                after = after if agreed else after - written(body)
+                if after == shared:
+                    break
+                shared = after
+    return shared
