@@ -428,6 +428,8 @@ class _Reader:
         gx, gy, gz = map(_size, d["launch"]["grid"])
         launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
+        if d["scope"] not in ("warp", "block"):
+            raise ValueError(f"no scope: {d['scope']}")
         context = Context(signature(kernel), metric, hardware, launch, d["scope"])
         evidence, admitted = _of(list, d["evidence"]), [_of(int, a) for a in _of(list, d["admitted"])]
         return Certificate(kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d["digest"])

@@ -123,6 +123,9 @@ def run(args: argparse.Namespace) -> int:
     unknown = sorted(at.keys() - context.sigma.params.keys())
     if unknown:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
+    excluded = report.excluded(at, context)
+    if excluded is not None:
+        raise OptionProblem(f"--at: {excluded} is assumed, and does not hold there", advice="Choose another point.")
     oracle = Oracles()
     if launch.assumptions and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
         given = show_p(launch.assumptions)

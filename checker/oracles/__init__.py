@@ -30,8 +30,8 @@ from logic.assertions import (
 )
 from logic.potentials import leaves
 from logic.source import SourceError
-from logic.syntax import INT, Const, Expr, Op, Param, Tid, Var, reads_array, subterms
-from logic.typing import Signature
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Tid, Var, reads_array, show, subterms
+from logic.typing import Signature, TypeProblem, type_of
 
 MAX_CASES: Final = 2**16
 """How many lanes, over all values of one small unknown, a count may look at."""
@@ -93,9 +93,12 @@ class Oracles:
 
     def _try(self, obligation: Obligation, context: Context, texts: list[str]) -> Verdict:
         try:
+            _check_types(obligation, context)
             return self._decide(obligation, context, texts)
         except SourceError as problem:
             return Unknown("syntactic", problem.message)
+        except RecursionError:
+            return Unknown("syntactic", "the terms are nested too deeply")
         except KeyError as problem:
             return Unknown("syntactic", f"nothing is called {problem}")
 
@@ -215,6 +218,19 @@ class Oracles:
             parts = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))
             self._signatures[id(sigma)] = sigma, (parts, tuple(sorted(sigma.arrays.items())))
         return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
+
+
+def _check_types(o: Obligation, context: Context) -> None:
+    """An ill-typed question has no answer: raises TypeProblem."""
+    facts = (*o.p, *o.goal) if isinstance(o, Entails) else o.p
+    terms = (o.expr,) if isinstance(o, Uniform) else (o.index,) if isinstance(o, AtMost) else ()
+    sigma = with_fresh(context.sigma, (*facts, *terms))
+    for e in facts:
+        if type_of(e, sigma) != BOOL:
+            raise TypeProblem(f"{show(e)} is no truth value")
+    for e in terms:
+        if type_of(e, sigma) != INT and isinstance(o, AtMost):
+            raise TypeProblem(f"{show(e)} is no index")
 
 
 def _smallest_range(view: View, exprs: tuple[Expr, ...]) -> tuple[Var | Param, range] | None:

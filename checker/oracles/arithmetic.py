@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd
 from typing import Literal
 
@@ -24,6 +25,7 @@ class Relation:
     poly: Poly
 
 
+@lru_cache(maxsize=65_536)
 def relation(e: Expr) -> Relation | None:
     """The relation that e states, canonically, or None where potentials cannot say it."""
     match e:
@@ -89,7 +91,8 @@ class Knowledge:
     nonnegative: frozenset[Leaf]
 
 
-def knowledge(facts: Iterable[Expr]) -> Knowledge:
+@lru_cache(maxsize=4_096)
+def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
     """What the facts say of single leaves."""
     relations = frozenset(r for f in facts if (r := relation(f)) is not None)
     values: dict[Leaf, int] = {}

@@ -10,12 +10,13 @@ from checker.bound import Result
 from checker.cli.options import number
 from checker.elaborate import Stuck
 from checker.kernel import Claim
+from checker.oracles.terms import value_of
 from checker.report.rejection import describe
 from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.source import Loc
-from logic.syntax import Kernel, Param, Sync, show, statements
+from logic.syntax import Kernel, Param, Sync, show, statements, subterms
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -52,6 +53,16 @@ def known_sizes(context: Context) -> dict[Leaf, int]:
             if size is not None:
                 known[Param(f"{name}.{axis}")] = size
     return known
+
+
+def excluded(at: dict[str, int], context: Context) -> str | None:
+    """An assumption that is false at a point, as text; None where every one holds or says something of other names."""
+    store = {**at, **{leaf.name: n for leaf, n in known_sizes(context).items()}}
+    for fact in context.launch.assumptions:
+        names = {t.name for t in subterms(fact) if isinstance(t, Param)}
+        if names <= store.keys() and not value_of(fact, store):
+            return show_p((fact,))
+    return None
 
 
 def shown(claim: Claim) -> Poly:

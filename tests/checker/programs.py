@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from logic.metrics import Hardware
 from logic.syntax import (
+    BOOL,
     INT,
     Array,
     Assign,
@@ -30,6 +31,7 @@ TINY = Hardware("tiny", sector=8, banks=4, word=4, warp=4, alignment=64)
 """Small enough that a handful of threads shows every effect of a warp."""
 
 LOCALS = ("i", "j", "a", "b")
+FLAGS = ("p", "q")
 PARAMS = ("n", "m")
 ARRAYS = (Array("G", "global", INT, 4), Array("H", "global", INT, 1), Array("S", "shared", INT, 4))
 
@@ -59,8 +61,16 @@ def _compound(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 
 
 EXPRESSIONS: st.SearchStrategy[Expr] = st.recursive(_LEAVES, _compound, max_leaves=4)
-CONDITIONS: st.SearchStrategy[Expr] = st.builds(
+COMPARISONS: st.SearchStrategy[Expr] = st.builds(
     lambda op, a, b: Op(op, (a, b)), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), EXPRESSIONS, EXPRESSIONS
+)
+CONDITIONS: st.SearchStrategy[Expr] = st.recursive(
+    st.one_of(COMPARISONS, COMPARISONS, one_of(*(Var(p) for p in FLAGS))),
+    lambda e: st.one_of(
+        st.builds(lambda a: Op("!", (a,)), e),
+        st.builds(lambda op, a, b: Op(op, (a, b)), st.sampled_from(["&&", "||"]), e, e),
+    ),
+    max_leaves=2,
 )
 
 
@@ -80,17 +90,29 @@ def _counted(draw: st.DrawFn, body: st.SearchStrategy[Stmt]) -> Stmt:
     return seq(Assign(x, start), While(cond, seq(inside, Assign(x, move))))
 
 
+@st.composite
+def _left_early(draw: st.DrawFn, body: st.SearchStrategy[Stmt]) -> Stmt:
+    """A counted loop with a `break`, as the front end makes it: a flag in the guard, the rest under the flag."""
+    x, stop, bound = draw(st.sampled_from(["i", "j"])), draw(CONDITIONS), draw(one_of(Param("n"), Const(5)))
+    rest = seq(draw(body), Assign(x, Op("+", (Var(x), Const(1)))))
+    guard = Op("&&", (Var("p"), Op("<", (Var(x), bound))))
+    inside = seq(If(stop, Assign("p", Const(False, BOOL)), Skip()), If(Var("p"), rest, Skip()))
+    return seq(Assign(x, Const(0)), Assign("p", Const(True, BOOL)), While(guard, inside))
+
+
 def _statements(inner: st.SearchStrategy[Stmt]) -> st.SearchStrategy[Stmt]:
     return st.one_of(
         st.builds(seq, inner, inner),
         st.builds(If, CONDITIONS, inner, st.one_of(st.just(Skip()), inner)),
         _counted(inner),
+        _left_early(inner),
         st.builds(While, CONDITIONS, inner),
     )
 
 
 _SIMPLE: st.SearchStrategy[Stmt] = st.one_of(
     st.builds(Assign, st.sampled_from(LOCALS), EXPRESSIONS),
+    st.builds(Assign, st.sampled_from(FLAGS), CONDITIONS),
     st.builds(Write, st.sampled_from(["G", "H", "S"]), EXPRESSIONS, EXPRESSIONS),
 )
 BODIES: st.SearchStrategy[Stmt] = st.recursive(_SIMPLE, _statements, max_leaves=6)
@@ -98,5 +120,5 @@ BODIES: st.SearchStrategy[Stmt] = st.recursive(_SIMPLE, _statements, max_leaves=
 
 def kernel(body: Stmt) -> Kernel:
     """A kernel with this body over the names above."""
-    params, locals_ = (Decl(p, INT) for p in PARAMS), (Decl(x, INT) for x in LOCALS)
-    return Kernel("k", tuple(params), ARRAYS, tuple(locals_), body)
+    locals_ = (*(Decl(x, INT) for x in LOCALS), *(Decl(p, BOOL) for p in FLAGS))
+    return Kernel("k", tuple(Decl(p, INT) for p in PARAMS), ARRAYS, locals_, body)

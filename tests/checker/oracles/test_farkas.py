@@ -1,0 +1,326 @@
+"""Arithmetic proofs, held against a verifier of our own: evaluation at points, and none of the project's polynomials."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.certificate import expression, potential
+from checker.notation import parse_expr, parse_potential
+from checker.oracles.farkas import proof
+from logic.assertions import AtLeast, Context, Entails, Launch, Uniform, conj, launch_facts
+from logic.metrics import HARDWARE, METRICS
+from logic.operators import denote
+from logic.potentials import Leaf, Poly, ceil_div, const, evaluate, floor_div, interval, log2, max0, sym
+from logic.syntax import BUILTINS, INT, Const, Op, Param, Var
+from logic.typing import Signature
+
+SIGMA = Signature(dict.fromkeys(("x", "y"), INT), dict.fromkeys((*BUILTINS, "n"), INT), {})
+CONTEXT = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((4, 1, 1), (1, 1, 1)))
+KNOWN = launch_facts(CONTEXT.launch, CONTEXT.hardware)
+Point = dict[str, int]
+Measure = Callable[[Point], Fraction]
+
+
+# --- the verifier: docs/certificate.md, by evaluation -----------------------------------------------------------------
+
+
+def number(p: Any, at: Point) -> Fraction:
+    return sum((Fraction(c) * prod((atom(a, at) for a in atoms), start=Fraction(1)) for c, atoms in p), Fraction(0))
+
+
+def atom(a: Any, at: Point) -> Fraction:
+    match a:
+        case ["var" | "param", name]:
+            return Fraction(at[name])
+        case ["tid", axis]:
+            return Fraction(at[f"tid.{axis}"])
+        case ["max0", p]:
+            return max(Fraction(0), number(p, at))
+        case ["floor", p, k]:
+            return Fraction(number(p, at) // k)
+        case ["log2", p]:
+            return Fraction(max(1, int(number(p, at))).bit_length() - 1)
+    raise AssertionError(a)
+
+
+def term(e: Any, at: Point) -> Any:
+    match e:
+        case ["const", _, value]:
+            return value
+        case ["op", op, *args]:
+            return denote(op, tuple(term(a, at) for a in args))
+    return int(atom(e, at))
+
+
+def factor(f: Any, at: Point, cases: list[Measure], known: list[Any]) -> Fraction:
+    match f:
+        case ["fact", e, sign]:
+            assert e in known
+            _, op, a, b = e
+            low, high = term(a, at), term(b, at)
+            assert (op, sign) in {("<", "+"), ("<=", "+"), ("==", "+"), (">", "-"), (">=", "-"), ("==", "-")}
+            gap = high - low if sign == "+" else low - high
+            return Fraction(gap - (op in "<>"))
+        case ["case", i]:
+            return cases[i](at)
+        case ["max0", p]:
+            return max(Fraction(0), number(p, at))
+        case ["above", p]:
+            return max(Fraction(0), number(p, at)) - number(p, at)
+        case ["low", p, k]:
+            return number(p, at) - k * (number(p, at) // k)
+        case ["high", p, k]:
+            return k * (number(p, at) // k) - number(p, at) + k - 1
+    raise AssertionError(f)
+
+
+def settled(known: list[Any]) -> Point:
+    """The leaves that the facts equate with one literal, which proofs put in their place first."""
+    values: dict[str, set[int]] = {}
+    for e in known:
+        match e:
+            case ["op", "==", ["var" | "param" | "tid" as kind, name], ["const", _, int(value)]]:
+                values.setdefault(f"tid.{name}" if kind == "tid" else name, set()).add(value)
+    return {name: found.pop() for name, found in values.items() if len(found) == 1}
+
+
+def points(where: list[Callable[[Point], bool]], known: list[Any]) -> list[Point]:
+    """Points at which the replacements on the way are right; the other facts may well be false there."""
+    rng, found = random.Random(1), []
+    names = ("x", "y", "n", *BUILTINS, "tid.x", "tid.y", "tid.z")
+    for size in (3, 40, 1000) * 700:
+        at = {name: rng.randint(-size, size) for name in names} | settled(known)
+        if all(holds(at) for holds in where):
+            found.append(at)
+        if len(found) == 24:
+            break
+    assert found
+    return found
+
+
+def adds_up(combination: Any, goal: Measure, cases: list[Measure], where: list[Any], known: list[Any]) -> None:
+    assert all(Fraction(c) >= 0 for c, _ in combination)
+    for at in points(where, known):
+        parts = (
+            Fraction(c) * prod((factor(f, at, cases, known) for f in fs), start=Fraction(1)) for c, fs in combination
+        )
+        assert sum(parts, Fraction(0)) == goal(at)
+
+
+def verify(goal: Measure, p: Any, known: list[Any], cases: list[Measure], where: list[Any]) -> None:
+    match p:
+        case {"sum": combination}:
+            adds_up(combination, goal, cases, where, known)
+        case {"absurd": combination}:
+            adds_up(combination, lambda _: Fraction(-1), cases, where, known)
+        case {"settle": q, "as": "arg", "because": because, "then": then}:
+            adds_up(because, lambda at: number(q, at), cases, where, known)
+            verify(goal, then, known, cases, [*where, lambda at: number(q, at) >= 0])
+        case {"settle": q, "as": "zero", "because": because, "then": then}:
+            adds_up(because, lambda at: -number(q, at), cases, where, known)
+            verify(goal, then, known, cases, [*where, lambda at: number(q, at) <= 0])
+        case {"split": q, "yes": yes, "no": no}:
+            assert all(Fraction(c).denominator == 1 for c, _ in q)
+            here = [*cases, lambda at: number(q, at)]
+            verify(goal, yes, known, here, [*where, lambda at: number(q, at) >= 0])
+            here = [*cases, lambda at: -number(q, at) - 1]
+            verify(goal, no, known, here, [*where, lambda at: number(q, at) < 0])
+        case _:
+            raise AssertionError(p)
+
+
+def gap(e: Any) -> list[Measure]:
+    """What a comparison says is nonnegative."""
+    _, op, a, b = e
+    up: Measure = lambda at: Fraction(term(b, at) - term(a, at) - (op == "<"))  # noqa: E731
+    down: Measure = lambda at: Fraction(term(a, at) - term(b, at) - (op == ">"))  # noqa: E731
+    return {"<": [up], "<=": [up], ">": [down], ">=": [down], "==": [up, down]}[op]
+
+
+def verify_proof(o: AtLeast | Entails, p: Any) -> None:
+    known = [expression(e) for e in (*o.p, *KNOWN)]
+    if isinstance(o, AtLeast):
+        q, r = potential(o.q), potential(o.r)
+        verify(lambda at: number(q, at) - number(r, at), p, known, [], [])
+        return
+    if p[0]["goal"] is None:
+        (absurd,) = p[0]["by"]
+        assert set(absurd) == {"absurd"}
+        verify(lambda _: Fraction(0), absurd, known, [], [])
+        return
+    assert [entry["goal"] for entry in p] == [expression(g) for g in o.goal]
+    for entry in p:
+        if entry.get("literal"):
+            assert entry["goal"] in known
+        else:
+            for goal, part in zip(gap(entry["goal"]), entry["by"], strict=True):
+                verify(goal, part, known, [], [])
+
+
+# --- obligations ------------------------------------------------------------------------------------------------------
+
+GRID = [
+    {"x": x, "y": y, "n": n, "tid.x": t, "tid.y": 0, "tid.z": 0, **dict.fromkeys(BUILTINS, 1)}
+    | {f"blockIdx.{a}": 0 for a in "xyz"}
+    | {"blockDim.x": 4, "warpSize": 32}
+    for x, y, n in product(range(-4, 8), range(-2, 4), range(-3, 9))
+    for t in (0, 3)
+]
+
+
+def false_at(o: AtLeast | Entails) -> Point | None:
+    """A point of a small grid where the obligation fails, by evaluation."""
+    p = [expression(e) for e in o.p]
+    goals = [expression(e) for e in o.goal] if isinstance(o, Entails) else []
+    for at in GRID:
+        if all(term(e, at) for e in p):
+            if isinstance(o, Entails) and not all(term(g, at) for g in goals):
+                return at
+            if isinstance(o, AtLeast) and number(potential(o.q), at) < number(potential(o.r), at):
+                return at
+    return None
+
+
+def at_least(p: str, q: str, r: str) -> AtLeast:
+    facts = conj((parse_expr(t, SIGMA) for t in p.split(",") if t), SIGMA)
+    return AtLeast(facts, frozenset("xy"), parse_potential(q, SIGMA, "Q"), parse_potential(r, SIGMA, "Q"))
+
+
+def entails(p: str, goal: str) -> Entails:
+    facts, goals = (conj((parse_expr(t, SIGMA) for t in text.split(",") if t), SIGMA) for text in (p, goal))
+    return Entails(facts, goals)
+
+
+TRUE = [
+    at_least("", "3", "0"),
+    at_least("", "x", "x"),
+    at_least("x < n", "|[x, n]|", "1 + |[x + 1, n]|"),
+    at_least("x < n", "10*|[x, n + 1]|", "20 + 10*|[x, n - 1]|"),
+    at_least("x >= n", "0", "|[x, n]|"),
+    at_least("", "|[x, n]| + |[n, x]|", "n - x"),
+    at_least("x < n", "max(0, ceil((n - x)/2))", "1 + max(0, ceil((n - x - 2)/2))"),
+    at_least("x >= 0, n >= x", "n*n", "x*x"),
+    at_least("x >= 0, x < 0", "0", "1"),
+    at_least("", "max(x, n)", "min(x, n)"),
+    at_least("x >= 2, y >= 3", "x*y", "6"),
+    at_least("x >= 0", "log2(x)*1/2 + 3", "3 + log2(x)*1/2"),
+    at_least("", "x", "3*floor(x/3)"),
+    at_least("", "3*floor(x/3) + 2", "x"),
+    entails("x < n", "x + 1 <= n, x <= n"),
+    entails("x == n", "x >= n, x <= n, n == x"),
+    entails("x > y, y >= n", "x > n, x >= n + 1"),
+    entails("x < 0, x > 0", "n == 5"),
+    entails("", "tid.x <= 3, blockDim.x == 4"),
+    entails("x == 2*y + 1", "2*y == x - 1"),
+    entails("x >= 0", "x >= 0"),
+]
+FALSE = [
+    at_least("", "0", "1"),
+    at_least("x <= n", "|[x, n]|", "1 + |[x + 1, n]|"),
+    at_least("x < n", "10*|[x, n]|", "20 + 10*|[x, n - 1]|"),
+    at_least("", "|[x, n]|", "n - x + 1"),
+    at_least("x < n", "max(0, floor((n - x)/2))", "1 + max(0, floor((n - x - 2)/2))"),
+    at_least("", "n*n", "x*x"),
+    at_least("", "3*floor(x/3) + 1", "x"),
+    at_least("n > 0", "1", "log2(n)"),
+    entails("x <= n", "x < n"),
+    entails("x < n", "n < x"),
+    entails("", "tid.x <= 2"),
+    entails("x != n", "x < n"),
+    entails("x < n", "x <= n, x <= y"),
+]
+
+
+@pytest.mark.parametrize("o", TRUE, ids=str)
+def test_what_holds_and_is_linear_has_a_proof(o: AtLeast | Entails) -> None:
+    assert false_at(o) is None
+    p = proof(o, CONTEXT)
+    assert p is not None
+    verify_proof(o, p)
+
+
+@pytest.mark.parametrize("o", FALSE, ids=str)
+def test_what_is_false_has_none(o: AtLeast | Entails) -> None:
+    assert false_at(o) is not None
+    assert proof(o, CONTEXT) is None
+
+
+def test_other_obligations_have_no_arithmetic_proof() -> None:
+    assert proof(Uniform((), frozenset(), Const(1)), CONTEXT) is None
+    assert proof(Entails((), (Op("!=", (Param("n"), Const(0))),)), CONTEXT) is None
+    assert (
+        proof(Entails((), (Op("||", (Op("<", (Param("n"), Const(1))), Op(">", (Param("n"), Const(0))))),)), CONTEXT)
+        is None
+    )
+
+
+def test_the_verifier_sees_a_wrong_proof() -> None:
+    o = at_least("x < n", "|[x, n]|", "1 + |[x + 1, n]|")
+    p = proof(o, CONTEXT)
+    for other in (
+        at_least("x < n", "|[x, n]|", "2 + |[x + 1, n]|"),
+        at_least("x <= n", "|[x, n]|", "1 + |[x + 1, n]|"),
+    ):
+        with pytest.raises(AssertionError):
+            verify_proof(other, p)
+
+
+X, Y, N = sym(Var("x")), sym(Var("y")), sym(Param("n"))
+ATOMS = [
+    const(1), X, Y, N, max0(X), max0(N - X), interval(X + 1, N), interval(Y, X), max0(max0(N - X) - Y),
+    floor_div(N, 3), ceil_div(N - X, 2), max0(ceil_div(N - X, 2)), log2(N + 1), max0(X) * max0(N), X * N,
+]  # fmt: skip
+COMPARED = st.sampled_from([Var("x"), Var("y"), Param("n"), Const(0), Const(2), Op("+", (Var("x"), Const(1)))])
+FACTS = st.lists(
+    st.builds(lambda op, a, b: Op(op, (a, b)), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), COMPARED, COMPARED),
+    max_size=3,
+).map(lambda facts: conj(facts, SIGMA))
+
+
+def poly(coefficients: list[tuple[int, int]]) -> Poly:
+    return sum((ATOMS[i] * Fraction(c, 2) for i, c in coefficients), const(0))
+
+
+POLYS = st.lists(st.tuples(st.integers(0, len(ATOMS) - 1), st.integers(-4, 6)), max_size=3).map(poly)
+EASY = st.lists(st.tuples(st.integers(0, len(ATOMS) - 1), st.integers(0, 3)), max_size=2).map(poly)
+
+
+@settings(max_examples=120)
+@given(FACTS, POLYS, st.one_of(POLYS, st.just(None)), EASY)
+def test_a_proof_of_random_comparisons_verifies_and_proves_no_falsehood(
+    p: tuple[Any, ...], q: Poly, r: Poly | None, more: Poly
+) -> None:
+    """With r left out q + (what is often nonnegative) is compared with q, so that some of them hold."""
+    o = AtLeast(p, frozenset("xy"), q + more, q if r is None else r)
+    found = proof(o, CONTEXT)
+    if found is not None:
+        verify_proof(o, found)
+        assert false_at(o) is None
+
+
+@settings(max_examples=80)
+@given(FACTS, FACTS)
+def test_a_proof_of_random_consequences_verifies_and_proves_no_falsehood(
+    p: tuple[Any, ...], goal: tuple[Any, ...]
+) -> None:
+    o = Entails(p, goal)
+    found = proof(o, CONTEXT)
+    if found:
+        verify_proof(o, found)
+    if found is not None:
+        assert false_at(o) is None
+
+
+@given(POLYS, st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
+def test_our_numbers_agree_with_the_projects(q: Poly, x: int, y: int, n: int) -> None:
+    store: dict[Leaf, int] = {Var("x"): x, Var("y"): y, Param("n"): n}
+    assert number(potential(q), {"x": x, "y": y, "n": n}) == evaluate(q, store)

@@ -1,0 +1,155 @@
+"""Linear programs: exact answers, against brute force over bases; floats only ever name a basis."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.oracles import lp
+
+F = Fraction
+ROWS = st.lists(st.tuples(st.lists(st.integers(-3, 3), min_size=4, max_size=4), st.integers(-6, 6)), max_size=3)
+
+
+def program(rows: list[tuple[list[int], int]], objective: list[int], free: str = "") -> lp.Program:
+    equations = [({f"x{i}": F(c) for i, c in enumerate(row) if c}, F(rhs)) for row, rhs in rows]
+    return lp.Program(equations, {f"x{i}": F(c) for i, c in enumerate(objective) if c}, set(free.split()))
+
+
+def determinant_solution(rows: list[tuple[list[int], int]], basis: tuple[int, ...]) -> list[F] | None:
+    """The unique solution with these variables alone, by plain elimination; None where there is no unique one."""
+    table = [[F(row[i]) for i in basis] + [F(rhs)] for row, rhs in rows]
+    rank = 0
+    for column in range(len(basis)):
+        pivot = next((r for r in range(rank, len(table)) if table[r][column]), None)
+        if pivot is None:
+            return None
+        table[rank], table[pivot] = table[pivot], table[rank]
+        table[rank] = [v / table[rank][column] for v in table[rank]]
+        for r in range(len(table)):
+            if r != rank:
+                table[r] = [a - table[r][column] * b for a, b in zip(table[r], table[rank], strict=True)]
+        rank += 1
+    return None if any(row[-1] for row in table[rank:]) else [row[-1] for row in table[:rank]]
+
+
+def vertices(rows: list[tuple[list[int], int]]) -> list[list[F]]:
+    """Every vertex of {x >= 0 : rows}: the basic solutions that are nonnegative."""
+    found = []
+    for size in range(5):
+        for basis in combinations(range(4), size):
+            values = determinant_solution(rows, basis)
+            if values is not None and all(v >= 0 for v in values):
+                point = [F(0)] * 4
+                for i, v in zip(basis, values, strict=True):
+                    point[i] = v
+                found.append(point)
+    return found
+
+
+@settings(max_examples=150)
+@given(ROWS, st.lists(st.integers(0, 4), min_size=4, max_size=4))
+def test_against_every_vertex(rows: list[tuple[list[int], int]], objective: list[int]) -> None:
+    """With an objective that is nonnegative the program is bounded: optimal at a vertex, or infeasible."""
+    solution = lp.solve(program(rows, objective))
+    corners = vertices(rows)
+    if solution is None:
+        assert corners == []
+        return
+    x = [solution.get(f"x{i}", F(0)) for i in range(4)]
+    assert all(type(v) is F and v >= 0 for v in x)
+    assert all(sum(c * v for c, v in zip(row, x, strict=True)) == rhs for row, rhs in rows)
+    cost = sum(c * v for c, v in zip(objective, x, strict=True))
+    assert cost == min(sum(c * v for c, v in zip(objective, p, strict=True)) for p in corners)
+
+
+def test_infeasible_and_unbounded_programs_have_no_answer() -> None:
+    assert lp.solve(program([([1, 1, 0, 0], -1)], [1, 1, 0, 0])) is None
+    assert lp.solve(program([([1, -1, 0, 0], 0)], [-1, 0, 0, 0])) is None
+    assert lp.solve(program([([1, 0, 0, 0], 1), ([1, 0, 0, 0], 2)], [1, 0, 0, 0])) is None
+    assert lp.solve(program([([1, 0, 0, 0], 0)], [1, 1, 0, 0], "x1")) is None
+
+
+def test_programs_without_variables() -> None:
+    assert lp.solve(lp.Program()) == {}
+    assert lp.solve(lp.Program([({}, F(0))])) == {}
+    assert lp.solve(lp.Program([({}, F(1))])) is None
+    assert lp.solve(lp.Program([({}, F(1))], {"x": F(1)})) is None
+
+
+def test_free_variables_may_be_negative() -> None:
+    rows = [([1, 1, 0, 0], 2), ([1, 0, 0, 0], 5)]
+    assert lp.solve(program(rows, [0, 1, 0, 0])) is None
+    assert lp.solve(program(rows, [0, 1, 0, 0], "x1")) == {"x0": 5, "x1": -3}
+
+
+def test_degenerate_and_redundant_rows() -> None:
+    rows = [([1, 1, 1, 0], 0), ([2, 2, 2, 0], 0), ([0, 0, 0, 1], 4), ([1, 1, 1, 1], 4)]
+    solution = lp.solve(program(rows, [1, 2, 3, 4]))
+    assert solution is not None
+    assert {n: v for n, v in solution.items() if v} == {"x3": 4}
+
+
+def test_answers_are_exact_where_floats_are_not() -> None:
+    big = F(10**17 + 1)
+    assert lp.solve(lp.Program([({"a": big}, F(1))], {"a": F(1)})) == {"a": 1 / big}
+    rows = [({"a": F(1, 3), "b": F(1, 7)}, F(1)), ({"a": F(1, 7), "b": F(-1, 3)}, F(0))]
+    solution = lp.solve(lp.Program(rows, {"a": F(1)}))
+    assert solution is not None
+    assert solution == {"a": F(147, 58), "b": F(63, 58)}
+
+
+@pytest.mark.parametrize("c", [F(10) ** 400, F(1, 10**400)])
+def test_numbers_that_no_float_holds(c: F) -> None:
+    for equations in ([({"a": c}, F(1))], [({"a": F(1)}, 1 / c)]):
+        assert lp.solve(lp.Program(equations, {"a": F(1)})) in ({"a": 1 / c}, None)
+
+
+GARBAGE: list[list[str] | None] = [None, [], ["x3"], ["x0", "x1", "x2", "x3"], ["nobody"], ["x1", "x1"]]
+
+
+@pytest.mark.parametrize("basis", GARBAGE)
+@pytest.mark.parametrize(
+    ("rows", "objective"),
+    [
+        ([([1, 2, 0, 0], 4), ([0, 1, 1, 0], 1)], [1, 1, 3, 1]),
+        ([([1, -1, 0, 0], 1), ([-1, 1, 0, 0], 1)], [1, 1, 1, 1]),
+        ([([1, 1, 1, 1], -2)], [1, 1, 1, 1]),
+    ],
+)
+def test_a_basis_is_a_hint_only(
+    basis: list[str] | None,
+    rows: list[tuple[list[int], int]],
+    objective: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the float solver names, what comes out satisfies every row, and nothing comes out where nothing can."""
+    monkeypatch.setattr(lp, "_basis", lambda *_: basis)
+    p = program(rows, objective)
+    solution = lp.solve(p)
+    assert (solution is None) == (vertices(rows) == [])
+    if solution is not None:
+        assert lp.feasible(p, solution)
+        x = [solution.get(f"x{i}", F(0)) for i in range(4)]
+        assert all(v >= 0 for v in x)
+        assert all(sum(c * v for c, v in zip(row, x, strict=True)) == rhs for row, rhs in rows)
+
+
+def test_the_exact_solver_is_asked_where_the_basis_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = program([([1, 1, 0, 0], 1)], [1, 2, 0, 0])
+    monkeypatch.setattr(lp, "_exact", lambda *_: None)
+    assert lp.solve(p) == {"x0": 1}
+    monkeypatch.setattr(lp, "_basis", lambda *_: ["x2"])
+    assert lp.solve(p) is None
+
+
+def test_feasible_is_exact() -> None:
+    p = program([([3, 0, 0, 0], 1)], [1, 0, 0, 0])
+    assert lp.feasible(p, {"x0": F(1, 3)})
+    assert not lp.feasible(p, {"x0": F(1, 3) + F(1, 10**30)})
+    assert not lp.feasible(p, {"x0": F(1, 3), "x1": F(-1)})
+    assert not lp.feasible(p, {})
