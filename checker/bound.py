@@ -26,7 +26,10 @@ Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one metric. `claim` is there exactly when the kernel accepted; `problem` says why it is not."""
+    """What became of one metric, in how many seconds.
+
+    `claim` is there exactly when the kernel accepted; `problem` says why it is not.
+    """
 
     metric: Metric
     verdict: Verdict
@@ -57,13 +60,18 @@ def find_bounds(
     return results
 
 
+def derive(flow: Flow, context: Context, oracle: Oracles) -> Derivation:
+    """A derivation for a flow, with potentials at the loop heads that have none. Raises Stuck."""
+    elaborator = Elaborator(context, oracle, oracle.least)
+    complete = find_potentials(flow, elaborator)
+    return elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x)).derivation
+
+
 def _one(kernel: Kernel, context: Context, flow: Flow, oracle: Oracles) -> Result:
-    elaborator, ledger = Elaborator(context, oracle, oracle.least), Ledger()
+    ledger = Ledger()
     derivation = None
     try:
-        complete = find_potentials(flow, elaborator)
-        proof = elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x))
-        derivation = proof.derivation
+        derivation = derive(flow, context, oracle)
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
         claim = trusted.claim(kernel, theorem, context, oracle, ledger)
     except (Stuck, Rejected) as problem:

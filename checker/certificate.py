@@ -262,7 +262,10 @@ class Certificate:
 
 
 def read(text: str, path: str) -> Certificate:
-    """The content of a certificate. Raises BadCertificate for anything else; the digest has to be right."""
+    """The content of a certificate. Raises BadCertificate for anything else; a digest that is there has to be right.
+
+    Without a digest the document is a derivation that a person wrote: `digest` is empty, and `evidence` may be.
+    """
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -273,7 +276,7 @@ def read(text: str, path: str) -> Certificate:
     if document.get("version") != VERSION:
         raise BadCertificate(f"'{path}' has certificate version {document.get('version')}, not {VERSION}")
     try:
-        if document.get("digest") != digest(document):
+        if "digest" in document and document["digest"] != digest(document):
             raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
         return _Reader(document, path).certificate()
     except TypeProblem as problem:
@@ -432,7 +435,9 @@ class _Reader:
             raise ValueError(f"no scope: {d['scope']}")
         context = Context(signature(kernel), metric, hardware, launch, d["scope"])
         evidence, admitted = _of(list, d["evidence"]), [_of(int, a) for a in _of(list, d["admitted"])]
-        return Certificate(kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d["digest"])
+        return Certificate(
+            kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d.get("digest", "")
+        )
 
 
 def _of(kind_: type[_T], x: Json) -> _T:

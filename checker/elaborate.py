@@ -2,8 +2,8 @@
 
 Potentials go backward from the end, each statement adding what it costs; where two ways meet, the larger one is
 needed, or max(., .) where neither is known to be; loops carry the potential that the outline states, with a frame added
-where the code after the loop needs one; Q:Weak goes in wherever conditions have to be brought together.
-The result is judged by the kernel like anyone's.
+where the code after the loop needs one; Q:Weak goes in wherever conditions have to be brought together. Where no
+derivation can be completed, Stuck is raised. The result is judged by the kernel like anyone's.
 """
 
 from __future__ import annotations
@@ -11,25 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
-from checker.oracles.counts import one_access
+from checker.kernel import Oracle, updated
+from checker.oracles.counts import What, one_access
 from logic.assertions import (
-    FRESH,
     AtLeast,
     Condition,
     Context,
-    Obligation,
     P,
     Proved,
-    Verdict,
     X,
-    abstracted,
     assume,
 )
 from logic.derivation import Derivation, Value
-from logic.potentials import ZERO, Poly, leaves, maximum, of_expr, substitute, sym, variables
+from logic.potentials import ZERO, Poly, leaves, maximum, variables
 from logic.source import Loc
 from logic.syntax import (
     Assign,
@@ -50,9 +46,7 @@ from logic.syntax import (
     written,
 )
 
-Oracle = Callable[[Obligation, Context], Verdict]
-Count = Literal["MemReads", "Conflicts"]
-Least = Callable[[Count, P, X, str, Expr, Context], int]
+Least = Callable[[What, P, X, str, Expr, Context], int]
 
 
 class Stuck(Exception):
@@ -125,11 +119,12 @@ class Elaborator:
                 return c + metric.count(price, n), Derivation(rule, substitution, (derivation,), e.loc)
 
     def is_global(self, array: str) -> bool:
+        """Whether an access to the array is counted in sectors; else in bank conflicts."""
         return self.context.sigma.arrays[array].space == "global"
 
     def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
         """The smallest n that can be shown for an access, or the trivial one where the metric does not price it."""
-        what: Count = "MemReads" if self.is_global(array) else "Conflicts"
+        what: What = "MemReads" if self.is_global(array) else "Conflicts"
         if price not in self.context.metric.counted:
             return self.context.hardware.warp * one_access(
                 what, self.context.sigma.arrays[array], self.context.hardware
@@ -139,6 +134,7 @@ class Elaborator:
     # --- comparing potentials ---
 
     def at_least(self, state: State, q: Poly, r: Poly) -> bool:
+        """Whether the oracle proves q >= r in the state."""
         return isinstance(self.oracle(AtLeast(state.p, state.x, q, r), self.context), Proved)
 
     def larger(self, a: State, q: Poly, b: State, r: Poly) -> Poly:
@@ -178,6 +174,7 @@ class Elaborator:
         return weaken(whole, start, whole.post)
 
     def node(self, node: Node, post: Condition) -> Proof:
+        """A proof of one statement that ends in `post`; P and X of its precondition are those before the node."""
         match node:
             case Step():
                 return self.step(node, post)
@@ -216,11 +213,10 @@ class Elaborator:
                 return Proof(pre, stmt, post, Derivation(rule, common, (d,), stmt.loc))
 
     def before_assignment(self, node: Step, stmt: Assign, q: Poly) -> Poly:
-        """Q[x <- e] as a potential over X and parameters."""
+        """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""
         if stmt.var not in variables(q):
             return q
-        value = of_expr(abstracted(stmt.value, self.context.sigma))
-        before = substitute(q, {Var(stmt.var): sym(Var(f"{FRESH}i")) if value is None else value})
+        before = updated(q, stmt.var, stmt.value, self.context)
         stray = [
             x.name for x in leaves(before) if isinstance(x, Tid) or (isinstance(x, Var) and x.name not in node.before.x)
         ]

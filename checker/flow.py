@@ -6,9 +6,10 @@ Everything found here is only a proposal: the kernel checks it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from checker.kernel import Oracle
 from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, bare, strip
 from logic.assertions import (
     Context,
@@ -17,7 +18,6 @@ from logic.assertions import (
     P,
     Proved,
     Uniform,
-    Verdict,
     X,
     abstracted,
     assume,
@@ -48,8 +48,6 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature
-
-Oracle = Callable[[Obligation, Context], Verdict]
 
 
 @dataclass(frozen=True, slots=True)

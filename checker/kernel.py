@@ -1,9 +1,8 @@
 """The kernel: instantiate a rule by an explicit substitution, compare, discharge, mint. Nothing else makes a `Theorem`.
 
-It sees `logic` and the standard library, gets its oracles as an argument, and is total: every derivation, however
-deep or
-wrong, ends in a theorem or in a `Rejected` that says where and why. Python cannot seal an object, so the second checker
-reads certificates on its own; this file is what a person reads.
+It sees `logic` and the standard library, gets its oracles as an argument, and is total: every derivation, however deep
+or wrong, ends in a theorem or in a `Rejected` that says where and why. Python cannot seal an object, so the second
+checker reads certificates on its own; this file is what a person reads.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+# The resource constants of Table 1, by whether their price depends on a count.
 FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
 COUNTED: Final = ("gread", "sread", "gwrite", "swrite")
 
@@ -89,6 +90,8 @@ class Hardware:
     """What a count means: sizes in bytes, `banks` of `word` bytes each, `warp` lanes.
 
     `alignment` is what every array's base address is a multiple of (cudaMalloc guarantees 256): an assumption.
+
+    Raises ValueError for sizes that are no positive integers, or an alignment that cuts sectors or words apart.
     """
 
     name: str
@@ -108,19 +111,22 @@ class Hardware:
 
 
 HARDWARE: Final = {h.name: h for h in (Hardware("nvidia"),)}
+"""The hardware models by name."""
+
+
+def touched(first_bytes: list[int], width: int, unit: int) -> set[int]:
+    """The numbers of the `unit`-byte blocks that accesses of `width` bytes at these byte addresses touch."""
+    return {block for a in first_bytes for block in range(a // unit, (a + width - 1) // unit + 1)}
 
 
 def sectors(first_bytes: list[int], width: int, hardware: Hardware) -> int:
-    """MemReads: the distinct sectors that accesses of `width` bytes at these byte addresses touch (erratum 8:
-    floor)."""
-    unit = hardware.sector
-    return len({s for a in first_bytes for s in range(a // unit, (a + width - 1) // unit + 1)})
+    """MemReads: the distinct sectors that the accesses touch (erratum 8: floor)."""
+    return len(touched(first_bytes, width, hardware.sector))
 
 
 def conflicts(first_bytes: list[int], width: int, hardware: Hardware) -> int:
-    """Conflicts: the most distinct words that these accesses touch in one bank (erratum 8: words, not threads)."""
-    words = {w for a in first_bytes for w in range(a // hardware.word, (a + width - 1) // hardware.word + 1)}
+    """Conflicts: the most distinct words that the accesses touch in one bank (erratum 8: words, not threads)."""
     per_bank = [0] * hardware.banks
-    for w in words:
+    for w in touched(first_bytes, width, hardware.word):
         per_bank[w % hardware.banks] += 1
     return max(per_bank)

@@ -3,15 +3,14 @@
     b ::= x | b * b | max(0, p) | floor(p / k) | floor(log2(p))
 
 `|[a, b]|` is max(0, b - a), ceil(p/k) is -floor(-p/k), max and min come from max(0, .). A potential is kept in a
-canonical
-form: a sorted sum of monomials over atoms, with every atom integer-valued on integer stores, so two potentials that
-are equal by
-the laws of polynomials, by scaling inside max(0, .) or by moving whole multiples out of floor(. / k) are equal as data.
+canonical form: a sorted sum of monomials over atoms, with every atom integer-valued on integer stores, so two
+potentials that are equal by the laws of polynomials, by scaling inside max(0, .) or by moving whole multiples out of
+floor(. / k) are equal as data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -134,6 +133,7 @@ def sym(leaf: Leaf) -> Poly:
 
 
 def atom(a: Atom) -> Poly:
+    """The potential that is one atom."""
     return Poly((((a,), Fraction(1)),))
 
 
@@ -155,10 +155,12 @@ def max0(p: Poly) -> Poly:
 
 
 def maximum(p: Poly, q: Poly) -> Poly:
+    """max(p, q)"""
     return p + max0(q - p)
 
 
 def minimum(p: Poly, q: Poly) -> Poly:
+    """min(p, q)"""
     return p - max0(p - q)
 
 
@@ -168,10 +170,9 @@ def interval(a: Poly, b: Poly) -> Poly:
 
 
 def floor_div(p: Poly, k: int) -> Poly:
-    """floor(p / k) for a positive integer k.
+    """floor(p / k) for a positive integer k: p and k are scaled alike until p's coefficients are integers.
 
-    Raises ValueError when k < 1, or when p's coefficients are not such that floor(p / k) is a base function: they
-    must be rationals that become integers when p and k are scaled alike, which they always do.
+    Raises ValueError when k < 1.
     """
     if k < 1:
         raise ValueError("floor(p / k) needs a positive integer k")
@@ -235,11 +236,16 @@ def _exact(p: Poly) -> bool:
 
 
 def _rebuilt(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
+    return mapped(p, lambda a: _map_atom(a, values))
+
+
+def mapped(p: Poly, image: Callable[[Atom], Poly]) -> Poly:
+    """p with the image of each atom in its place, in canonical form again; what is inside atoms is for `image`."""
     result = ZERO
     for m, c in p.terms:
         term = const(c)
         for a in m:
-            term = term * _map_atom(a, values)
+            term = term * image(a)
         result = result + term
     return result
 

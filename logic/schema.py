@@ -11,11 +11,10 @@ is told by how it begins:
 
     P assertion    Q F potential    X set of locals    s statement    e o expression    x local variable    p parameter
     k literal      a axis of tid    op operator        A G S array (any, global, shared)    C c nonnegative rational
-     n count
+    n count
 
-Items:  {p; q; x} s {p; q; x}     p; x |- e : C     p; x |- e unif     p; x |- X unif     p |- p     p |- e     p; x
-|- q >= q
-        p; x |- MemReads(G[o]) <= n     p; x |- Conflicts(S[o]) <= n     x <= x     c >= 0
+Items:  {p; q; x} s {p; q; x}     p; x |- e : C     p; x |- e unif     p; x |- x unif     p |- p     p |- e     p |- !e
+        p; x |- q >= q     p; x |- MemReads(G[o]) <= n     p; x |- Conflicts(S[o]) <= n     x <= x     c >= 0
 Terms:  p ::= P | true | p & e | p & !e | p[x <- e]      q ::= Q | 0 | C | M.if | M.gread(n) | q + q | q[x <- e]
         x ::= X | {} | {x} | x & x | x "|" x | x \ x | W(s) | vars(F)
         s ::= s | skip | sync | s; s | x <- e | A[o] <- e | if (e) s else s | while (e) s

@@ -256,18 +256,9 @@ def local_vars(e: Expr) -> frozenset[str]:
     return frozenset(t.name for t in subterms(e) if isinstance(t, Var))
 
 
-def param_names(e: Expr) -> frozenset[str]:
-    """The parameters in e."""
-    return frozenset(t.name for t in subterms(e) if isinstance(t, Param))
-
-
 def reads_array(e: Expr) -> bool:
     """Whether e reads an array anywhere."""
     return any(isinstance(t, Read) for t in subterms(e))
-
-
-def mentions_tid(e: Expr) -> bool:
-    return any(isinstance(t, Tid) for t in subterms(e))
 
 
 def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:

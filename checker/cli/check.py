@@ -11,10 +11,15 @@ from checker.cli.options import OptionProblem, add_output_options, emit
 
 if TYPE_CHECKING:
     from checker.elaborate import Stuck
-    from checker.kernel import Claim, Ledger, Rejected
+    from checker.kernel import Claim, Ledger, Rejected, Theorem
+    from checker.oracles import Oracles
     from checker.outline import Outline
     from logic.assertions import Context
+    from logic.derivation import Derivation
+    from logic.rules import RuleSet
     from logic.syntax import Kernel
+
+    Outcome = Claim | Theorem | Rejected | Stuck
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,16 +41,15 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from checker.notation import parse_outline
-    from logic.rules import RULE_SETS
+    from checker.rulefile import rule_set
 
-    if args.rules not in RULE_SETS:
-        raise OptionProblem(f"--rules {args.rules}: no such rule set", advice=f"Known: {', '.join(RULE_SETS)}.")
+    rules = rule_set(args.rules)
     if args.file.endswith(".json"):
-        judged = _certificate(args.file)
+        judged = _certificate(args.file, rules)
     elif args.file.endswith(".cu"):
-        judged = judge(_annotated(args.file), args.rules)
+        judged = judge(_annotated(args.file), rules)
     else:
-        judged = judge(parse_outline(_text(args.file), args.file), args.rules)
+        judged = judge(parse_outline(_text(args.file), args.file), rules)
     if args.format == "json":
         emit(json.dumps(_as_json(judged), indent=2), args.output)
     else:
@@ -55,13 +59,14 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was checked, and what became of it. `second` is the second checker's verdict, for certificates."""
+    """What was checked, and what became of it: a claim under the sound rules, a theorem under others, or a problem.
+    `second` is the second checker's verdict, for certificates."""
 
     kernel: Kernel
     context: Context
-    rules: str
+    rules: RuleSet
     ledger: Ledger
-    outcome: Claim | Rejected | Stuck
+    outcome: Outcome
     second: str = ""
 
 
@@ -90,61 +95,62 @@ def _annotated(path: str) -> Outline:
     return Outline(reading.kernel, context, given.body)
 
 
-def judge(outline: Outline, rules: str) -> Judged:
+def judge(outline: Outline, rules: RuleSet) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
-    from checker import kernel as trusted
-    from checker.elaborate import Elaborator, Stuck
+    from checker.bound import derive
+    from checker.elaborate import Stuck
     from checker.flow import analyse
-    from checker.inference.search import find_potentials
     from checker.kernel import Ledger, Rejected
     from checker.oracles import Oracles
-    from logic.assertions import Condition
-    from logic.potentials import ZERO
-    from logic.rules import RULE_SETS
 
     oracle, ledger = Oracles(), Ledger()
-    elaborator = Elaborator(outline.context, oracle, oracle.least)
-    outcome: Claim | Rejected | Stuck
+    outcome: Outcome
     try:
-        flow = find_potentials(analyse(outline, oracle), elaborator)
-        proof = elaborator.block(flow, Condition(flow.end.p, ZERO, flow.end.x))
-        theorem = trusted.check(proof.derivation, RULE_SETS[rules], outline.context, oracle, ledger)
-        outcome = trusted.claim(outline.kernel, theorem, outline.context, oracle, ledger)
+        derivation = derive(analyse(outline, oracle), outline.context, oracle)
+        outcome = _decide(outline.kernel, outline.context, derivation, rules, oracle, ledger)
     except (Rejected, Stuck) as problem:
         outcome = problem
     return Judged(outline.kernel, outline.context, rules, ledger, outcome)
 
 
-def _certificate(path: str) -> Judged:
-    """A certificate, judged by the kernel and by the second checker, which have to agree."""
+def _decide(
+    kernel: Kernel, context: Context, derivation: Derivation, rules: RuleSet, oracle: Oracles, ledger: Ledger
+) -> Claim | Theorem:
+    """The kernel's word on a derivation. Raises Rejected."""
+    from checker import kernel as trusted
+    from logic.rules import SOUND
+
+    theorem = trusted.check(derivation, rules, context, oracle, ledger)
+    return trusted.claim(kernel, theorem, context, oracle, ledger) if rules is SOUND else theorem
+
+
+def _certificate(path: str, rules: RuleSet) -> Judged:
+    """A certificate, judged by the kernel and by the second checker, which have to agree.
+
+    A document without a digest is a derivation that somebody wrote: it is judged by the kernel alone, under `rules`.
+    """
     import json
 
-    from checker import kernel as trusted
     from checker.certificate import read
-    from checker.kernel import Ledger, Rejected
+    from checker.kernel import Claim, Ledger, Rejected
     from checker.oracles import Oracles
     from checker.recheck import recheck
-    from logic.rules import RULE_SETS
 
     text = _text(path)
     certificate = read(text, path)
+    second = recheck(json.loads(text)) if certificate.digest else None
     oracle, ledger = Oracles(), Ledger()
-    second = recheck(json.loads(text))
-    rules, context = RULE_SETS.get(certificate.rules), certificate.context
-    outcome: Claim | Rejected | Stuck
-    if rules is None:
-        outcome = Rejected(f"the certificate names a rule set '{certificate.rules}' that is not there")
-        return Judged(certificate.kernel, context, certificate.rules, ledger, outcome, second.verdict)
+    outcome: Outcome
     try:
-        theorem = trusted.check(certificate.derivation, rules, context, oracle, ledger)
-        outcome = trusted.claim(certificate.kernel, theorem, context, oracle, ledger)
+        outcome = _decide(certificate.kernel, certificate.context, certificate.derivation, rules, oracle, ledger)
     except Rejected as problem:
         outcome = problem
-    if sorted(set(ledger.barriers)) != certificate.admitted and isinstance(outcome, trusted.Claim):
-        outcome = Rejected("what the certificate admits is not what its derivation needs", got=certificate.admitted)
-    elif second.verdict == "invalid":
+    if second is not None and second.verdict == "invalid":
         outcome = Rejected(f"the second checker refuses it: {second.problem}")
-    return Judged(certificate.kernel, certificate.context, certificate.rules, ledger, outcome, second.verdict)
+    elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != certificate.admitted:
+        outcome = Rejected("what the certificate admits is not what its derivation needs", got=certificate.admitted)
+    verdict = second.verdict if second else ""
+    return Judged(certificate.kernel, certificate.context, rules, ledger, outcome, verdict)
 
 
 def _text(path: str) -> str:
@@ -159,31 +165,33 @@ def _text(path: str) -> str:
         ) from None
 
 
-def _verdict(outcome: Claim | Rejected | Stuck) -> str:
-    from checker.kernel import Claim, Rejected
+def _verdict(outcome: Outcome) -> str:
+    from checker.kernel import Claim, Rejected, Theorem
     from checker.report.rejection import verdict_of
 
-    if isinstance(outcome, Claim):
+    if isinstance(outcome, Claim | Theorem):
         return "accepted"
     return verdict_of(outcome) if isinstance(outcome, Rejected) else "not-proved"
 
 
-def _judgement(outcome: Claim | Rejected | Stuck) -> str | None:
-    from checker.kernel import Claim
+def _judgement(outcome: Outcome) -> str | None:
+    from checker.kernel import Claim, Theorem
     from checker.report.rejection import value
 
-    return value(outcome.theorem.judgement) if isinstance(outcome, Claim) else None
+    if isinstance(outcome, Claim):
+        return value(outcome.theorem.judgement)
+    return value(outcome.judgement) if isinstance(outcome, Theorem) else None
 
 
 def _as_json(judged: Judged) -> dict[str, Any]:
-    from checker.kernel import Claim
+    from checker.kernel import Claim, Theorem
     from checker.report.bounds import assumptions
 
     outcome, ledger = judged.outcome, judged.ledger
     return {
         "verdict": _verdict(outcome),
         "judgement": _judgement(outcome),
-        "rules": judged.rules,
+        "rules": judged.rules.name,
         "obligations": [
             {
                 "kind": type(line.obligation).__name__,
@@ -195,7 +203,7 @@ def _as_json(judged: Judged) -> dict[str, Any]:
             for line in ledger.discharged
         ],
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
-        "error": None if isinstance(outcome, Claim) else _error(outcome),
+        "error": None if isinstance(outcome, Claim | Theorem) else _error(outcome),
     }
 
 
@@ -217,7 +225,7 @@ def _error(problem: Rejected | Stuck) -> dict[str, Any]:
 
 
 def _as_text(judged: Judged) -> str:
-    from checker.kernel import Claim, Rejected
+    from checker.kernel import Claim, Rejected, Theorem
     from checker.report.bounds import assumptions
     from checker.report.rejection import explain
 
@@ -228,13 +236,15 @@ def _as_text(judged: Judged) -> str:
             f"accepted: {judged.kernel.name} costs at most {outcome.pre.q} {context.metric.name} a {context.scope}",
             *([] if outcome.unconditional else [f"  from states with {outcome.pre}"]),
             "",
-            f"  rules '{judged.rules}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
+            f"  rules '{judged.rules.name}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
             *([f"  second checker: {judged.second}"] if judged.second else []),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
         ]
         return "\n".join(lines)
+    if isinstance(outcome, Theorem):
+        return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
     if isinstance(outcome, Rejected):
         return f"{_verdict(outcome)}: {explain(outcome)}"
     where = f"{outcome.loc}: " if outcome.loc else ""

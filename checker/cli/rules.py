@@ -25,12 +25,10 @@ def run(args: argparse.Namespace) -> int:
 
     from checker.report.latex import document
     from checker.report.rejection import draw
-    from logic.rules import RULE_SETS
+    from checker.rulefile import rule_set
     from logic.schema import Rule, show
 
-    if args.rules not in RULE_SETS:
-        raise OptionProblem(f"--set {args.rules}: no such rule set", advice=f"Known: {', '.join(RULE_SETS)}.")
-    rules = RULE_SETS[args.rules].rules
+    rules = rule_set(args.rules).rules
     chosen = [r for n, r in rules.items() if args.name is None or args.name in (n, n.partition(":")[2])]
     if not chosen:
         raise OptionProblem(f"no rule is called '{args.name}'", advice=f"Known: {', '.join(rules)}.")

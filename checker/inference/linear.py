@@ -69,7 +69,7 @@ def poly(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
 
 
 def lift(p: Poly) -> Linear:
-    """A known potential as one with (no) unknowns."""
+    """A known potential as one without unknowns."""
     return Linear({m: {ONE: c} for m, c in p.terms})
 
 
@@ -79,4 +79,5 @@ def unknown(name: str, base: Poly) -> Linear:
 
 
 def monomial(m: Monomial) -> Poly:
+    """The potential that is one monomial."""
     return Poly(((m, Fraction(1)),))

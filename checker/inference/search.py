@@ -1,15 +1,14 @@
 """Potentials for loop heads by linear programming (section 6, p. 18; Absynth's scheme, with exact arithmetic).
 
 Every loop head gets a template: unknown coefficients times base functions made from the loop's guard, plus what the
-code after the
-loop needs. Going backward as the elaborator does, each place where one potential has to cover another gives a
-constraint
-`P |- Q - Q' >= 0`; it is met when Q - Q' is a nonnegative combination of quantities known to be nonnegative there.
+code after the loop needs. Going backward as the elaborator does, each place where one potential has to cover another
+gives a constraint `P |- Q - Q' >= 0`; it is met when Q - Q' is a nonnegative combination of quantities known to be
+nonnegative there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, product
@@ -17,8 +16,10 @@ from itertools import count, product
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, constants, steps
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
+from checker.kernel import updated
 from checker.oracles import lp
-from logic.assertions import FRESH, AtLeast, Context, Proved, abstracted, assume, launch_facts, opaque
+from checker.oracles.farkas import differences
+from logic.assertions import AtLeast, Context, Proved, assume, launch_facts, opaque
 from logic.potentials import (
     ZERO,
     Atom,
@@ -33,10 +34,10 @@ from logic.potentials import (
     const,
     evaluate,
     leaves,
+    mapped,
     max0,
     of_expr,
     substitute,
-    sym,
     variables,
 )
 from logic.syntax import Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
@@ -56,6 +57,7 @@ class Search:
         return self.elaborator.context
 
     def fresh(self, prefix: str, free: bool = False) -> str:
+        """The name of a new unknown; one that is not free is nonnegative."""
         name = f"{prefix}{next(self.names)}"
         if free:
             self.program.free.add(name)
@@ -64,6 +66,7 @@ class Search:
     # --- the walk, backward ---
 
     def block(self, flow: Flow, post: Linear) -> Linear:
+        """What has to be there before a block for `post` to be left after it."""
         q = post
         for node in reversed(flow.nodes):
             if isinstance(node, Cut):
@@ -86,6 +89,7 @@ class Search:
                 return post
 
     def price(self, state: State, *parts: Expr, more: Fraction = Fraction(0)) -> Linear:
+        """What the expressions cost in a state, and `more`."""
         return lift(const(sum((self.elaborator.cost(state.p, state.x, e)[0] for e in parts), more)))
 
     def step(self, node: Step, post: Linear) -> Linear:
@@ -104,10 +108,7 @@ class Search:
 
     def assigned(self, q: Linear, x: str, e: Expr, node: Step) -> Linear:
         """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
-        value = of_expr(abstracted(e, self.context.sigma))
-        values: dict[Leaf, Poly] = {Var(x): sym(Var(f"{FRESH}i")) if value is None else value}
-        image = q.mapped(lambda m: substitute(monomial(m), values))
-        return self.within(node.before, image)
+        return self.within(node.before, q.mapped(lambda m: updated(monomial(m), x, e, self.context)))
 
     def within(self, state: State, q: Linear) -> Linear:
         """q without the monomials that {P; .; X} may not mention; their coefficients have to be 0."""
@@ -181,6 +182,7 @@ class Search:
     # --- constraints ---
 
     def proves(self, state: State, q: Poly) -> bool:
+        """Whether the oracle proves q >= 0 in the state."""
         obligation = AtLeast(state.p, state.x, q, ZERO)
         return isinstance(self.elaborator.oracle(obligation, self.context), Proved)
 
@@ -210,13 +212,7 @@ class Search:
                 return a.arg
             return ZERO if self.proves(state, a.arg * -1) else atom(a)
 
-        def image(m: Monomial) -> Poly:
-            result = const(1)
-            for a in m:
-                result = result * decide(a)
-            return result
-
-        return q.mapped(image), list(positive)
+        return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive)
 
     def nonnegative(self, state: State, q: Linear) -> list[Poly]:
         """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0."""
@@ -248,17 +244,9 @@ class Search:
         return [*found, *facts]
 
 
-def as_polynomials(fact: Expr) -> Iterable[Poly]:
-    """A comparison between integers as polynomials that it makes nonnegative."""
-    match fact:
-        case Op(("<" | "<=" | ">" | ">=" | "==") as op, (a, b)):
-            p, q = of_expr(a), of_expr(b)
-            if p is None or q is None:
-                return
-            if op in ("<", "<=", "=="):
-                yield q - p - (1 if op == "<" else 0)
-            if op in (">", ">=", "=="):
-                yield p - q - (1 if op == ">" else 0)
+def as_polynomials(fact: Expr) -> Iterator[Poly]:
+    """The polynomials that a comparison between integers makes nonnegative."""
+    return (g for g, _ in differences(fact))
 
 
 def measures(node: Cycle, context: Context) -> list[Poly]:

@@ -62,15 +62,13 @@ class Annotations:
     grid: Dim | None
     metric: str | None
     body: Block
-    found: bool
 
 
 def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
     """The annotations of a kernel in the text of its file. Raises SyntaxProblem and TypeProblem."""
     assumptions, sizes, metric = [], dict[str, Dim](), None
     local: list[Clause] = []
-    clauses = list(_clauses(kernel, source))
-    for c in clauses:
+    for c in _clauses(kernel, source):
         match c.kind:
             case "requires" | "assume":
                 assumptions.append(parse_assumption(c.text, sigma, c.loc.file, c.inside))
@@ -83,8 +81,7 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
             case _:
                 local.append(c)
     body = _Placer(sigma, local).body(bare(kernel.body))
-    found = bool(clauses)
-    return Annotations(conj(assumptions, sigma), sizes.get("block"), sizes.get("grid"), metric, body, found)
+    return Annotations(conj(assumptions, sigma), sizes.get("block"), sizes.get("grid"), metric, body)
 
 
 def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:

@@ -15,7 +15,7 @@ from math import gcd, prod
 from typing import Literal
 
 from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, terms_of
-from logic.metrics import Hardware, conflicts, sectors
+from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.syntax import Array
 
 What = Literal["MemReads", "Conflicts"]
@@ -106,7 +106,7 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
     shifts = _shifts(groups, array.stride, period, atoms)
     if shifts is None:
         return sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
-    touched = _touched_sectors if what == "MemReads" else _touched_banks
+    units = _touched_sectors if what == "MemReads" else _touched_banks
     memo: dict[tuple[int, int], Counter[int]] = {}
     most = 0
     for shift_of in shifts:
@@ -114,7 +114,7 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
         for row, (consts, shift) in enumerate(zip(groups.values(), shift_of, strict=True)):
             here = memo.get((row, shift))
             if here is None:
-                here = touched([array.stride * c + array.offset + shift for c in consts], array, hw)
+                here = units([array.stride * c + array.offset + shift for c in consts], array, hw)
                 memo[row, shift] = here
             total.update(here)
         most = max(most, *total.values())
@@ -126,8 +126,7 @@ def _touched_sectors(addresses: list[int], array: Array, hw: Hardware) -> Counte
 
 
 def _touched_banks(addresses: list[int], array: Array, hw: Hardware) -> Counter[int]:
-    words = {w for a in addresses for w in range(a // hw.word, (a + array.width - 1) // hw.word + 1)}
-    return Counter(w % hw.banks for w in words)
+    return Counter(w % hw.banks for w in touched(addresses, array.width, hw.word))
 
 
 def _shifts(groups: Groups, stride: int, period: int, atoms: Atoms) -> Iterable[tuple[int, ...]] | None:

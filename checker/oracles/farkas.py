@@ -1,8 +1,8 @@
 """Arithmetic proofs: exact certificates for `P |- P'` and `Q >= Q'`, which a checker verifies by adding up polynomials.
 
 A goal is a nonnegative rational combination of products of facts (Farkas, Handelman), after splitting on the sign of
-what
-stands inside max(0, .). An LP finds the coefficients, in exact fractions. docs/certificate.md describes the result.
+what stands inside max(0, .). An LP finds the coefficients, in exact fractions. docs/certificate.md describes the
+result.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from logic.potentials import (
     floor_div,
     leaves,
     log2,
+    mapped,
     max0,
     of_expr,
     substitute,
@@ -71,7 +72,7 @@ def _entails(p: P, goal: P, context: Context) -> Json:
             entries.append({"goal": expression(g), "literal": True})
             continue
         have = facts(p, context) if have is None else have
-        polys = list(nonnegative(g)) if g != TRUE else []
+        polys = list(differences(g)) if g != TRUE else []
         proofs = [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
         if not polys or None in proofs:
             absurd = _combination(const(-1), _relevant(ZERO, have))
@@ -96,11 +97,11 @@ def facts(p: P, context: Context) -> list[Fact]:
     return [
         Fact(substitute(poly, known), ["fact", expression(e), sign])
         for e in (*p, *launch_facts(context.launch, context.hardware))
-        for poly, sign in nonnegative(e)
+        for poly, sign in differences(e)
     ]
 
 
-def nonnegative(e: Expr) -> Iterator[tuple[Poly, str]]:
+def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
     """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b."""
     match e:
         case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
@@ -192,13 +193,7 @@ def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
             case Log2(inner):
                 return log2(replaced(inner, arg, value))
 
-    total = ZERO
-    for m, c in p.terms:
-        term = const(c)
-        for a in m:
-            term = term * image(a)
-        total = total + term
-    return total
+    return mapped(p, image)
 
 
 def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:

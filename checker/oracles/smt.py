@@ -379,7 +379,7 @@ def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
     return claims
 
 
-def _really_two_threads(pair: Pair, encoding: Encoding, store: dict[str, Value]) -> list[dict[str, Value]] | None:
+def _really_two_threads(pair: Pair, store: dict[str, Value]) -> list[dict[str, Value]] | None:
     """The stores of the two threads where they satisfy P, the launch and the scope, checked exactly."""
     facts = facts_of(pair.p, pair.context, pair.sigma)
     needed = {t for f in facts for t in subterms(f) if isinstance(t, Var | Param | Tid)}
@@ -412,7 +412,7 @@ def uniform(o: Uniform, pair: Pair, limit: float, texts: Texts) -> Verdict:
         return [*threads, encoding.term(e, 1) != encoding.term(e, 2)]
 
     def real(store: dict[str, Value]) -> bool:
-        stores = _really_two_threads(pair, encoding, store)
+        stores = _really_two_threads(pair, store)
         return stores is not None and value_of(e, stores[0]) != value_of(e, stores[1])
 
     return _decide(encoding, claims, real, limit, texts)

@@ -1,5 +1,4 @@
-"""A refused derivation, explained: the rule with its bar, the one premise in question, the terms filled in, a
-witness."""
+"""A refused derivation, explained: the rule with its bar, the side condition in question filled in, a witness."""
 
 from __future__ import annotations
 
@@ -31,11 +30,15 @@ def verdict_of(error: Rejected) -> str:
 
 
 def describe(error: Rejected) -> str:
-    """One line: where, which rule, why."""
+    """One line: place, rule, reason, and the side condition in question."""
+    return _head(error) + (f": {error.obligation}" if error.obligation else "")
+
+
+def _head(error: Rejected) -> str:
+    """Place, rule, reason."""
     where = f"{error.loc}: " if error.loc else ""
     rule = f"{error.rule_name}: " if error.rule_name else ""
-    claim = f": {error.obligation}" if error.obligation else ""
-    return f"{where}{rule}{error.reason}{claim}"
+    return f"{where}{rule}{error.reason}"
 
 
 def draw(rule: Rule) -> list[str]:
@@ -111,7 +114,7 @@ def _at(q: Poly, at: dict[str, int] | None) -> str:
 
 def explain(error: Rejected) -> str:
     """The whole message for a person."""
-    lines = [describe_head(error), ""]
+    lines = [_head(error), ""]
     if error.rule is not None:
         lines += [f"    {line}" for line in draw(error.rule)]
         lines.append("")
@@ -137,12 +140,6 @@ def explain(error: Rejected) -> str:
         why = f" ({error.verdict.reason})" if error.verdict.reason else ""
         lines.append(f"  no counterexample was found{why}: it may hold, but it could not be proved")
     return "\n".join(lines)
-
-
-def describe_head(error: Rejected) -> str:
-    """The first line: place, rule, reason."""
-    where = f"{error.loc}: " if error.loc else ""
-    return f"{where}{error.rule_name + ': ' if error.rule_name else ''}{error.reason}"
 
 
 def _shortfall(error: Rejected, at: dict[str, int]) -> str:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from logic.rules import assignments, conditionals, expressions, loops, operands, paper, sequencing, structural
+from logic.rules import (
+    assignments,
+    conditionals,
+    expressions,
+    extensions,
+    loops,
+    operands,
+    paper,
+    sequencing,
+    structural,
+)
 from logic.schema import Rule
 
 
@@ -40,4 +50,7 @@ SOUND: Final = rule_set(
 PAPER: Final = RuleSet("paper", {**SOUND.rules, **{rule.name: rule for rule in paper.RULES}}, unrestricted=True)
 """Fig. 4 as printed, so that its errors can be shown. It certifies nothing."""
 
-RULE_SETS: Final = {rules.name: rules for rules in (SOUND, PAPER)}
+EXTENDED: Final = RuleSet("extended", {**SOUND.rules, **{rule.name: rule for rule in extensions.RULES}})
+"""The sound rules and the extensions. It certifies nothing."""
+
+RULE_SETS: Final = {rules.name: rules for rules in (SOUND, PAPER, EXTENDED)}

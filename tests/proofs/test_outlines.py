@@ -10,6 +10,7 @@ from checker.cli.check import judge
 from checker.kernel import Claim
 from checker.notation import parse_outline
 from logic.potentials import evaluate
+from logic.rules import SOUND
 from logic.syntax import Param, same
 from semantics.cuda import read_cuda
 from semantics.grid import run
@@ -31,7 +32,7 @@ def test_outline(path: Path) -> None:
     outline = parse_outline(path.read_text(), str(path))
     kernel = read_cuda(str(path.parent / "kernel.cu")).kernel
     assert same(outline.kernel.body, kernel.body)
-    claim = judge(outline, "sound").outcome
+    claim = judge(outline, SOUND).outcome
     assert isinstance(claim, Claim)
     assert claim.unconditional
     block = outline.context.launch.block

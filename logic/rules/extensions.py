@@ -1,0 +1,37 @@
+r"""Rules beyond Fig. 4, each argued for in its notes. They certify nothing until trials have judged them."""
+
+from logic.schema import Rule
+
+RULES = (
+    Rule(
+        "Q:Frame",
+        r"""
+        {P; Q; X} s {P'; Q'; X'}   vars(F) <= X \ W(s)   P |- F >= 0
+        ------------------------------------------------------------
+        {P; Q + F; X} s {P'; Q' + F; X' | vars(F)}
+        """,
+        "ours",
+        "F is over parameters and uniform variables that s leaves alone, so it is worth the same afterwards.",
+    ),
+    Rule(
+        "Q:Unroll",
+        """
+        {P; Q; X} if (e) (s; while (e) s) else skip {P'; Q'; X'}
+        --------------------------------------------------------
+        {P; Q; X} while (e) s {P'; Q'; X'}
+        """,
+        "ours",
+        "The two programs do and cost the same, rule by rule of Fig. 3: a loop's test is an if's test.",
+    ),
+    Rule(
+        "Q:CaseSplit",
+        """
+        P; X |- e unif
+        {P & e; Q; X} s {P'; Q'; X'}   {P & !e; Q; X} s {P'; Q'; X'}
+        ------------------------------------------------------------
+        {P; Q; X} s {P'; Q'; X'}
+        """,
+        "ours",
+        "e is not evaluated by the program, so it costs nothing. Fails when threads of a warp may disagree on e.",
+    ),
+)
