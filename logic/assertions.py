@@ -96,8 +96,8 @@ def _conjuncts(e: Expr) -> Iterable[Expr]:
 
 def conj(facts: Iterable[Expr], sigma: Signature) -> P:
     """The canonical conjunction of boolean expressions; opaque atoms become true, never something stronger."""
-    parts = {show(c): c for e in facts for c in _conjuncts(_nnf(e, True, sigma)) if c != TRUE}
-    return tuple(parts[text] for text in sorted(parts))
+    parts = {c: None for e in facts for c in _conjuncts(_nnf(e, True, sigma)) if c != TRUE}
+    return tuple(sorted(parts, key=show))
 
 
 def assume(p: P, e: Expr, sigma: Signature, holds: bool = True) -> P:
