@@ -33,8 +33,8 @@ def rule_set(name: str) -> RuleSet:
         raise RuleFileProblem(f"this is no Python: {error.msg}", place, "A rule file is a Python module.") from None
     except SchemaError as error:
         raise RuleFileProblem(f"'{name}': {error}", advice="`warpbound rules` shows how rules are written.") from None
-    except Exception as error:  # noqa: BLE001 - whatever the user's file raises is the user's to know
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the user's file raises is the user's to know
         raise RuleFileProblem(f"'{name}' failed: {type(error).__name__}: {error}") from None
     if not isinstance(found, tuple) or not found or not all(isinstance(rule, Rule) for rule in found):
         raise RuleFileProblem(f"'{name}' defines no rules", advice="Write RULES = (Rule(...), ...) in it.")
-    return RuleSet(Path(name).stem, {**SOUND.rules, **{rule.name: rule for rule in found}})
+    return RuleSet(Path(name).name, {**SOUND.rules, **{rule.name: rule for rule in found}})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
@@ -17,6 +16,7 @@ from checker.cli.options import (
     parse_dim,
     parse_hardware,
     parse_metrics,
+    source_text,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--hardware", metavar="NAME", default="nvidia", help="(default: %(default)s)")
     parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
     parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
+    parser.add_argument(
+        "--search", choices=("lp", "smt"), default="lp", help="what solves for loop potentials (default: %(default)s)"
+    )
     parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bound there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
     parser.add_argument("--certificate", metavar="OUT.json", help="write what proves the bound (one metric)")
@@ -54,15 +57,6 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--assume", action="append", default=[], metavar="EXPR", help='a fact about parameters: --assume "w %% 8 == 0"'
     )
-
-
-def source_text(path: str) -> str:
-    """The text of a CUDA source, which may be Latin-1."""
-    data = Path(path).read_bytes()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
@@ -130,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     if launch.assumptions and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
         given = show_p(launch.assumptions)
         raise OptionProblem(f"no launch satisfies what is assumed: {given}", advice="Anything would follow from it.")
-    results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hints.metric)
+    results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hints.metric, args.search)
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.format == "json":
         rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
@@ -150,7 +144,7 @@ def _write_certificate(result: Result, path: str) -> str | None:
     from checker.cli import VERSION
     from checker.oracles.farkas import proof
 
-    tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "highspy")}}
+    tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
     document = certificate.write(result.claim, result.derivation, result.ledger, proof, tools)
     emit(certificate.canonical(document), path)
     return str(document["digest"])

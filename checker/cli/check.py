@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.options import OptionProblem, add_output_options, emit
+from checker.cli.options import OptionProblem, add_output_options, emit, source_text
 
 if TYPE_CHECKING:
     from checker.elaborate import Stuck
@@ -37,7 +37,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when the kernel accepts, else 1. Raises SourceError for a file that is neither an outline nor a certificate."""
+    """0 when the kernel accepts and nothing is admitted, else 1.
+
+    Raises SourceError for a file that is neither an outline nor a certificate.
+    """
     import json
 
     from checker.notation import parse_outline
@@ -54,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         emit(json.dumps(_as_json(judged), indent=2), args.output)
     else:
         emit(_as_text(judged), args.output)
-    return 0 if _verdict(judged.outcome) == "accepted" else 1
+    return 0 if _verdict(judged.outcome) == "accepted" and not judged.ledger.barriers else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,6 @@ class Judged:
 
 def _annotated(path: str) -> Outline:
     """The outline that the annotations of a CUDA source make."""
-    from checker.cli.bound import source_text
     from checker.notation import read_annotations
     from checker.outline import Outline
     from logic.assertions import Context, Launch
@@ -145,7 +147,9 @@ def _certificate(path: str, rules: RuleSet) -> Judged:
         outcome = _decide(certificate.kernel, certificate.context, certificate.derivation, rules, oracle, ledger)
     except Rejected as problem:
         outcome = problem
-    if second is not None and second.verdict == "invalid":
+    if certificate.rules != rules.name:
+        outcome = Rejected("it was written for another rule set", expected=certificate.rules, got=rules.name)
+    elif second is not None and second.verdict == "invalid":
         outcome = Rejected(f"the second checker refuses it: {second.problem}")
     elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != certificate.admitted:
         outcome = Rejected("what the certificate admits is not what its derivation needs", got=certificate.admitted)
@@ -202,6 +206,8 @@ def _as_json(judged: Judged) -> dict[str, Any]:
             }
             for line in ledger.discharged
         ],
+        "second_checker": judged.second or None,
+        "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
         "error": None if isinstance(outcome, Claim | Theorem) else _error(outcome),
     }
@@ -232,8 +238,10 @@ def _as_text(judged: Judged) -> str:
     outcome, context, ledger = judged.outcome, judged.context, judged.ledger
     if isinstance(outcome, Claim):
         engines = sorted({line.verdict.engine for line in ledger.discharged})
+        accepted = "accepted, but holey" if ledger.barriers else "accepted"
+        bound = f"{outcome.pre.q} {context.metric.name} a {context.scope}"
         lines = [
-            f"accepted: {judged.kernel.name} costs at most {outcome.pre.q} {context.metric.name} a {context.scope}",
+            f"{accepted}: {judged.kernel.name} costs at most {bound}",
             *([] if outcome.unconditional else [f"  from states with {outcome.pre}"]),
             "",
             f"  rules '{judged.rules.name}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",

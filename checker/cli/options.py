@@ -75,6 +75,15 @@ def parse_hardware(name: str) -> Hardware:
     return HARDWARE[name]
 
 
+def source_text(path: str) -> str:
+    """The text of a CUDA source, which may be Latin-1."""
+    data = Path(path).read_bytes()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
 def number(value: Fraction) -> int | str:
     """A rational for JSON: an integer as a number, else the exact "p/q"."""
     return value.numerator if value.denominator == 1 else str(value)

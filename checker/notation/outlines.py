@@ -23,7 +23,9 @@ from logic.syntax import (
     Array,
     Assign,
     Decl,
+    Expr,
     Kernel,
+    Op,
     Skip,
     Space,
     Sync,
@@ -279,10 +281,18 @@ def _rule(token: Token, kind: str, place: Place) -> str:
 def _condition(node: Tree[Token], scope: Scope) -> Partial:
     formula, potential, uniform = node.children
     sigma, about = scope.sigma, Scope(scope.sigma, scope.place, "condition")
-    p = None if _is_hole(formula) else conj((fact(formula, about),), sigma)
+    p = None if _is_hole(formula) else conj(_conjuncts(fact(formula, about)), sigma)
     q = None if _is_hole(potential) else to_poly(potential, about)
     x = None if isinstance(uniform, str) else frozenset(_uniform(words(uniform.children), about))
     return Partial(p, q, x, scope.place.of(node))
+
+
+def _conjuncts(e: Expr) -> list[Expr]:
+    """The conjuncts, for `conj` one by one: of `b && false` it would keep `false` alone, and so not what was shown."""
+    match e:
+        case Op("&&", (a, b)):
+            return [*_conjuncts(a), *_conjuncts(b)]
+    return [e]
 
 
 def _is_hole(node: Node) -> bool:

@@ -362,7 +362,7 @@ def test_theorems_and_claims_are_not_made_by_others() -> None:
         Claim(SKIP_KERNEL, CONTEXT, c.pre, t, None)
     for thing, change in ((t, {"judgement": None}), (c, {"pre": at("", "0")})):
         with pytest.raises((TypeError, ValueError)):
-            dataclasses.replace(thing, **change)  # type: ignore[arg-type]
+            dataclasses.replace(thing, **change)
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(thing, next(iter(change)), None)
         assert not hasattr(thing, "mint")
@@ -413,7 +413,8 @@ def test_a_claim_is_about_its_own_kernel() -> None:
 def test_a_kernel_cannot_declare_names_that_the_logic_uses(name: str) -> None:
     """A local `?i` would stand for every value, a parameter `tid.x` for the thread's index."""
     for field in ("locals", "params"):
-        kernel = dataclasses.replace(SKIP_KERNEL, **{field: (*getattr(SKIP_KERNEL, field), Decl(name, INT))})
+        changes: dict[str, Any] = {field: (*getattr(SKIP_KERNEL, field), Decl(name, INT))}
+        kernel = dataclasses.replace(SKIP_KERNEL, **changes)
         assert "is ill-typed" in unclaimed(theorem(), kernel).reason
 
 

@@ -218,7 +218,7 @@ def test_a_uniform_condition_that_reads_an_array_is_no_fact() -> None:
     assert judged(root).pre == at("y >= 0", f"17 + 7 + {19 * 32 + 1 + 1 + 5} + |[z, n]|", "z")  # type: ignore[union-attr]
 
 
-# --- counterexamples to the print (ERRATA.md, errata 1, 2, 6) ----------------------------------------------------------
+# --- counterexamples to the print (ERRATA.md, errata 1, 2, 6) ---------------------------------------------------------
 
 
 def loop(x: str, start: Condition, end: Condition) -> Side:
@@ -285,18 +285,6 @@ def test_erratum_6_uniform_in_one_branch_is_not_uniform_in_the_other() -> None:
     error = refusal(if4(pre, "y == 3", Side(Skip(), told, agreed), second, nothing(second), at("", "0")))
     assert error.reason == "X' <= (X & X1) \\ W(s1) does not hold"
     assert (error.got, error.expected) == (frozenset("y"), frozenset())
-
-
-def test_a_barrier_under_divergence_is_listed() -> None:
-    ledger = Ledger()
-    check(IF1, SOUND, CONTEXT, ORACLE, ledger)
-    assert ledger.barriers == []
-    c = at("z >= 0", "17", "z")
-    left = sync(inside(c, LANES, True), Condition(c.p, pot("0"), c.x))
-    second = inside(at("z >= 0", "0", "z"), LANES, False)
-    check(if4(c, LANES, left, second, nothing(second), at("z >= 0", "0", "z")), SOUND, CONTEXT, ORACLE, ledger)
-    assert len(ledger.barriers) == 1
-    assert "barrier" in ledger.barriers[0]
 
 
 def test_an_oracle_that_cannot_tell_is_not_believed() -> None:

@@ -1,0 +1,202 @@
+"""`warpbound bound`: options, output, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.certificate import read
+from checker.cli import main
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
+ADD = str(PROOFS / "addSub2/kernel.cu")
+KEYS = ["kernel", "metric", "per", "bound", "verdict", "value", "assumptions", "certificate", "seconds"]
+Capture = pytest.CaptureFixture[str]
+
+
+def bound(capsys: Capture, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    code = main(["bound", *words, "--format", "json"])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    result = json.loads(printed.out)
+    assert list(result) == ["results"]
+    return code, result["results"]
+
+
+@pytest.fixture
+def cu(tmp_path: Path) -> Path:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__global__ void k(int *A, int n) { for (int i = 0; i < n; i++) A[i] = 1; }\n"
+        "__global__ void spin(int n) { int x = 0; while (n > 0) { x = x + 1; } }\n"
+    )
+    return path
+
+
+def test_json(capsys: Capture) -> None:
+    code, rows = bound(capsys, ADD, "--block", "32", "--metric", "sectors", "--metric", "divwarps", "--at", "h=5,w=9")
+    assert code == 0
+    assert [list(row) for row in rows] == [KEYS, KEYS]
+    first, second = rows
+    assert (first["kernel"], first["metric"], first["per"], first["verdict"]) == (
+        "addSub2",
+        "sectors",
+        "warp",
+        "certified",
+    )
+    assert (first["bound"], first["value"], first["certificate"]) == ("28*max(0, ceil(h/2))", 84, None)
+    assert (second["metric"], second["bound"], second["value"]) == ("divwarps", "0", 0)
+    assert any("overflow" in a for a in first["assumptions"])
+    assert first["seconds"] >= 0
+
+
+def test_all_metrics_are_the_default(capsys: Capture) -> None:
+    _, rows = bound(capsys, str(PROOFS / "vectorAdd/kernel.cu"), "--block", "256")
+    assert [row["metric"] for row in rows] == ["sectors", "conflicts", "divwarps", "steps"]
+    assert [row["bound"] for row in rows] == ["12", "0", "1", "27"]
+    assert [row["value"] for row in rows] == [12, 0, 1, 27]
+
+
+def test_text(capsys: Capture) -> None:
+    assert main(["bound", ADD, "--block", "32", "--metric", "sectors", "--at", "h=4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "addSub2, per warp (block 32)"
+    assert re.fullmatch(r"  sectors  <= 28\*max\(0, ceil\(h/2\)\)  certified +\d+\.\d\d s   = 56", lines[2])
+    assert "This assumes:" in lines
+
+
+def test_a_value_needs_every_parameter_in_the_bound(capsys: Capture) -> None:
+    _, (row,) = bound(capsys, ADD, "--block", "32", "--metric", "sectors", "--at", "w=4")
+    assert (row["bound"], row["value"]) == ("28*max(0, ceil(h/2))", None)
+    assert main(["bound", ADD, "--block", "32", "--metric", "sectors", "--at", "w=4"]) == 0
+    assert "(--at lacks h)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("at", "value"), [("h=0", 0), ("h=-7", 0), ("h=1", 28), ("h=+3", 56), ("h=" + "9" * 99, None)])
+def test_values(at: str, value: int | None, capsys: Capture) -> None:
+    _, (row,) = bound(capsys, ADD, "--block", "32", "--metric", "sectors", "--at", at)
+    assert row["value"] == (28 * ((10**99 - 1 + 1) // 2) if value is None else value)
+
+
+def test_assumptions_are_used_and_listed(capsys: Capture) -> None:
+    _, (row,) = bound(
+        capsys, ADD, "--block", "32", "--metric", "sectors", "--assume", "w % 8 == 0", "--assume", "h > 0"
+    )
+    assert row["bound"].startswith("24*")
+    assert {"given: w % 8 == 0", "given: h > 0"} <= set(row["assumptions"])
+
+
+def test_a_block_of_unknown_size(capsys: Capture) -> None:
+    _, (row,) = bound(capsys, ADD, "--metric", "sectors")
+    assert row["verdict"] == "certified"
+    assert main(["bound", ADD, "--metric", "divwarps"]) == 0
+    assert "any block, any grid" in capsys.readouterr().out
+
+
+def test_explain(capsys: Capture) -> None:
+    assert main(["bound", ADD, "--block", "32", "--metric", "sectors", "--explain"]) == 0
+    text = capsys.readouterr().out
+    assert "Accesses, for one warp:" in text
+    assert re.search(r"A\[i\] +MemReads <= 4", text)
+    assert re.search(r"B\[j \* w \+ i\] +MemReads <= 5", text)
+    assert "Loops and branches:" in text
+    assert "Q:While1" in text
+    assert re.search(r"invariant .*j >= 0", text)
+
+
+def test_a_loop_that_never_ends_is_not_proved(cu: Path, capsys: Capture) -> None:
+    code, rows = bound(capsys, str(cu), "--kernel", "spin", "--block", "32", "--metric", "steps", "--metric", "sectors")
+    assert code == 1
+    steps, sectors = rows
+    assert (steps["verdict"], steps["bound"], steps["value"], steps["certificate"]) == ("not-proved", None, None, None)
+    assert re.match(rf"{re.escape(str(cu))}:2:\d+: no potential", steps["problem"])
+    assert (sectors["verdict"], sectors["bound"]) == ("certified", "0")
+    assert main(["bound", str(cu), "--kernel", "spin", "--block", "32", "--metric", "steps"]) == 1
+    assert "no bound" in capsys.readouterr().out
+
+
+def test_a_certificate(cu: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "c.json"
+    out.write_text("old")
+    words = (str(cu), "--kernel", "k", "--block", "32", "--metric", "sectors", "--certificate", str(out))
+    code, (row,) = bound(capsys, *words)
+    assert code == 0
+    c = read(out.read_text(), str(out))
+    assert c.digest == row["certificate"]
+    assert re.fullmatch(r"sha256:[0-9a-f]{64}", c.digest)
+    assert (c.kernel.name, c.context.metric.name, c.context.launch.block) == ("k", "sectors", (32, 1, 1))
+    first = out.read_bytes()
+    bound(capsys, *words)
+    assert out.read_bytes() == first
+    assert main(["check", str(out), "--format", "json"]) == 0
+    judged = json.loads(capsys.readouterr().out)
+    assert (judged["verdict"], judged["error"]) == ("accepted", None)
+    assert f"{{true; {row['bound']}; {{}}}}" in judged["judgement"]
+
+
+def test_no_certificate_without_a_bound(cu: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "c.json"
+    words = (str(cu), "--kernel", "spin", "--block", "32", "--metric", "steps", "--certificate", str(out))
+    code, (row,) = bound(capsys, *words)
+    assert (code, row["certificate"], out.exists()) == (1, None, False)
+
+
+def test_a_tampered_certificate_is_rejected(cu: Path, tmp_path: Path, capsys: Capture) -> None:
+    from checker.certificate import canonical, digest
+
+    out = tmp_path / "c.json"
+    main(["bound", str(cu), "--kernel", "k", "--block", "32", "--metric", "steps", "--certificate", str(out)])
+    capsys.readouterr()
+    d = json.loads(out.read_text())
+    d["metric"]["fixed"]["vwrite"] = "2"
+    out.write_text(canonical({**d, "digest": digest(d)}))
+    assert main(["check", str(out), "--format", "json"]) == 1
+    judged = json.loads(capsys.readouterr().out)
+    assert judged["verdict"] == "rejected"
+    assert "is not what its derivation proves" in judged["error"]["reason"] or judged["error"]["rule"] == ""
+    out.write_text(canonical(d))
+    assert main(["check", str(out)]) == 2
+    assert "was changed" in capsys.readouterr().err
+
+
+def test_a_kernel_has_to_be_named_where_there_are_two(cu: Path, capsys: Capture) -> None:
+    for words in ([], ["--kernel", "nobody"]):
+        assert main(["bound", str(cu), "--block", "32", *words]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert "spin" in printed.err
+
+
+def test_the_output_goes_to_a_file(cu: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out.json"
+    words = ["bound", str(cu), "--kernel", "k", "--block", "32", "--metric", "sectors", "--format", "json"]
+    assert main([*words, "-o", str(out)]) == 0
+    assert capsys.readouterr().out == ""
+    assert json.loads(out.read_text())["results"][0]["bound"] == "max(0, n)"
+
+
+def test_a_structure_called_tid_is_not_the_index_of_a_thread(tmp_path: Path, capsys: Capture) -> None:
+    """`tid.x` would name both, and `threadIdx.x == tid.x` would seem to hold in every lane."""
+    path = tmp_path / "tid.cu"
+    path.write_text(
+        "struct P { int x; };\n__global__ void k(P tid, int *A) { if (threadIdx.x == tid.x) A[threadIdx.x] = 1; }\n"
+    )
+    assert main(["bound", str(path), "--block", "32", "--metric", "divwarps"]) == 2
+    assert "'tid.x' has a meaning of its own" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("tid,", "p,").replace("tid.x", "p.x"))
+    code, (row,) = bound(capsys, str(path), "--block", "32", "--metric", "divwarps")
+    assert (code, row["bound"]) == (0, "1")
+
+
+def test_a_name_in_no_encoding(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "\udcff.qhl"
+    try:
+        path.write_text((PROOFS / "addSub3/sectors.qhl").read_text().replace("{ true; 4", "{ true; 3"))
+    except (OSError, UnicodeError):
+        pytest.skip("no such names here")
+    assert main(["check", str(path)]) == 1
+    assert "\\udcff.qhl:15:3" in capsys.readouterr().out

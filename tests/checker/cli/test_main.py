@@ -1,0 +1,144 @@
+"""The command itself: versions, help, and no traceback whatever is typed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checker.cli import VERSION, main
+from logic.source import SourceError
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
+KERNEL = str(PROOFS / "vectorAdd/kernel.cu")
+OUTLINE = str(PROOFS / "addSub3/sectors.qhl")
+Capture = pytest.CaptureFixture[str]
+
+
+def typed(*words: str) -> int:
+    """The exit code, also where argparse leaves on its own."""
+    try:
+        return main(list(words))
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else -1
+
+
+NASTY = [
+    [],
+    [""],
+    ["--"],
+    ["--bogus"],
+    ["bogus"],
+    ["bound"],
+    ["bound", ""],
+    ["bound", "/"],
+    ["bound", "/dev/null"],
+    ["bound", "no such file.cu"],
+    ["bound", "a\0b.cu"],
+    ["bound", "x" * 5000],
+    ["bound", OUTLINE],
+    ["bound", KERNEL, KERNEL],
+    ["bound", KERNEL, "--kernel", "nobody"],
+    ["bound", KERNEL, "--kernel", ""],
+    ["bound", KERNEL, "--metric", "joules"],
+    ["bound", KERNEL, "--metric"],
+    ["bound", KERNEL, "--hardware", "amd"],
+    ["bound", KERNEL, "--block", "0"],
+    ["bound", KERNEL, "--block", "-32"],
+    ["bound", KERNEL, "--block", "32,"],
+    ["bound", KERNEL, "--block", "1,2,3,4"],
+    ["bound", KERNEL, "--block", "1025"],
+    ["bound", KERNEL, "--block", "1e3"],
+    ["bound", KERNEL, "--block", "\u0663\u0662"],
+    ["bound", KERNEL, "--grid", "0"],
+    ["bound", KERNEL, "--assume", "numElements"],
+    ["bound", KERNEL, "--assume", "i > 0"],
+    ["bound", KERNEL, "--assume", "threadIdx.x == 0"],
+    ["bound", KERNEL, "--assume", "A[0] == 0"],
+    ["bound", KERNEL, "--assume", "("],
+    ["bound", KERNEL, "--assume", ""],
+    ["bound", KERNEL, "--assume", "0 == 1"],
+    ["bound", KERNEL, "--at", "numElements"],
+    ["bound", KERNEL, "--at", "n=1"],
+    ["bound", KERNEL, "--at", "numElements=1,numElements=2"],
+    ["bound", KERNEL, "--at", "numElements=1.5"],
+    ["bound", KERNEL, "--at", "numElements=" + "9" * 5000],
+    ["bound", KERNEL, "--at", "numElements=\u0663"],
+    ["bound", KERNEL, "--per", "lane"],
+    ["bound", KERNEL, "--scope", "grid"],
+    ["bound", KERNEL, "--format", "yaml"],
+    ["bound", KERNEL, "--std", "klingon"],
+    ["bound", KERNEL, "-D", "="],
+    ["bound", KERNEL, "--instantiate", "k<"],
+    ["bound", KERNEL, "--metric", "sectors", "-o", "/no/such/dir/out"],
+    ["bound", KERNEL, "--metric", "sectors", "-o", "/"],
+    ["bound", KERNEL, "--metric", "sectors", "--certificate", "/no/such/dir/c.json"],
+    ["bound", KERNEL, "--certificate", "/tmp/never-written.json"],  # noqa: S108 one metric has to be named
+    ["check", ""],
+    ["check", "/"],
+    ["check", "no.qhl"],
+    ["check", KERNEL, "--rules", "none"],
+    ["check", OUTLINE, "--rules", ""],
+    ["check", "\udcff.json"],
+    ["check", "a\0b.json"],
+    ["rules", "If5"],
+    ["rules", ""],
+    ["rules", "--set", "best"],
+    ["rules", "-o", "/no/such/dir/out"],
+    ["recheck", "no.json"],
+    ["recheck", "/"],
+    ["run", KERNEL, "--arg", "n"],
+]
+
+
+@pytest.mark.parametrize("words", NASTY, ids=lambda w: " ".join(w)[:40] or "nothing")
+def test_unusable_input_is_one_message_and_exit_code_2(words: list[str], capsys: Capture) -> None:
+    assert typed(*words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Traceback" not in printed.err
+    assert "error: " in printed.err or (words[0] == "recheck" and printed.err.startswith("cannot read"))
+    assert len(printed.err) < 3000 + 2 * len(" ".join(words))
+
+
+def test_version_and_help(capsys: Capture) -> None:
+    assert typed("--version") == 0
+    assert capsys.readouterr().out == f"warpbound {VERSION}\n"
+    for words in (["--help"], *([c, "--help"] for c in ("bound", "check", "recheck", "rules", "run"))):
+        assert typed(*words) == 0
+        assert "usage: warpbound" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "text"),
+    [
+        (SourceError("something", None, "do this"), 2, "error: something"),
+        (KeyboardInterrupt(), 2, "interrupted"),
+        (RecursionError(), 2, "too large or too deeply nested"),
+        (MemoryError(), 2, "too large or too deeply nested"),
+    ],
+)
+def test_what_stops_a_command(
+    problem: BaseException, code: int, text: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def stop(_: object) -> int:
+        raise problem
+
+    monkeypatch.setattr("checker.cli.rules.run", stop)
+    assert main(["rules"]) == code
+    assert text in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away() -> None:
+    """`warpbound rules | true`"""
+    program = "import sys; from checker.cli import main; sys.exit(main(['rules']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=PROOFS.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+    assert process.returncode in (0, 2)

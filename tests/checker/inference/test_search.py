@@ -1,0 +1,122 @@
+"""The search for potentials: loops and their bounds; every one of them is the kernel's word, never the search's."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.bound import Result, find_bounds
+from checker.elaborate import Elaborator, Stuck
+from checker.flow import Cycle, analyse
+from checker.inference.search import as_polynomials, find_potentials, measures
+from checker.notation import parse_outline
+from checker.oracles import Oracles, lp
+from logic.metrics import METRICS
+from logic.potentials import evaluate
+from logic.syntax import Param
+from tests.logic.rules.applications import expr, pot
+
+HEADER = "kernel k\nmetric sectors\nblock 32\nparam int n, m;\nglobal int A[];\nlocal int x, y, z;\nbegin\n"
+
+
+def result(body: str) -> Result:
+    outline = parse_outline(f"{HEADER}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("x <- 3; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - 3)"),
+        ("x <- 0; while (x <= n) { A[0] <- 1; x <- x + 1; }", "max(0, 1 + n)"),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
+        ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 3; }", "max(0, ceil(n/3))"),
+        ("x <- 0; while (x < n) { A[0] <- 1; A[1] <- 1; x <- x + 1; } A[0] <- 1;", "1 + 2*max(0, n)"),
+        ("x <- 0; while (x < 10) { A[0] <- 1; x <- x + 1; }", "10"),
+        ("x <- 0; while (x < n && A[x] > 0) { x <- x + 1; }", "1 + max(0, n)"),
+        ("x <- 0; while (x < n) { x <- x + 1; } while (x < m) { A[0] <- 1; x <- x + 1; }", None),
+        ("x <- m; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
+    ],
+)
+def test_loops(body: str, bound: str | None) -> None:
+    found = result(body)
+    if bound is None:
+        assert found.claim is None or found.verdict == "certified"
+        return
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
+
+
+def test_a_nest() -> None:
+    found = result("x <- 0; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x + 1; }")
+    assert found.claim is not None
+    for n in (-2, 0, 1, 5):
+        for m in (-2, 0, 3):
+            value = evaluate(found.claim.pre.q, {Param("n"): n, Param("m"): m})
+            assert value == max(0, n) * max(0, m)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while (true) { A[0] <- 1; }",
+        "x <- 0; while (x < n) { A[0] <- 1; }",
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x - 1; }",
+        "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }",
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x + A[x]; }",
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x + m; }",
+        "x <- A[0]; while (x > 0) { A[0] <- 1; x <- x - 1; }",
+    ],
+)
+def test_no_potential(body: str) -> None:
+    found = result(body)
+    assert (found.verdict, found.claim) == ("not-proved", None)
+    assert isinstance(found.problem, Stuck)
+    assert found.problem.loc is not None
+
+
+def test_a_wrong_solution_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the linear program's answer garbage, the kernel would refuse what is made of it."""
+    monkeypatch.setattr(lp, "solve", lambda _: {})
+    found = result("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; }")
+    assert (found.verdict, found.claim) == ("not-proved", None)
+
+
+def test_a_stated_potential_is_kept() -> None:
+    stated = "x <- 0; while (x < n) invariant { _; 7*|[x, n]|; {x} } { A[0] <- 1; x <- x + 1; }"
+    found = result(stated)
+    assert found.claim is not None
+    assert found.claim.pre.q == pot("7*max(0, n)")
+    outline = parse_outline(f"{HEADER}{stated}\nend", "k")
+    oracle = Oracles()
+    flow = analyse(outline, oracle)
+    assert find_potentials(flow, Elaborator(outline.context, oracle, oracle.least)) is flow
+
+
+def test_measures_of_a_guard() -> None:
+    outline = parse_outline(f"{HEADER}x <- 0; while (x < n && y > 0 && A[x] > 0) {{ x <- x + 2; }}\nend", "k")
+    cycle = next(node for node in analyse(outline, Oracles()).nodes if isinstance(node, Cycle))
+    found = measures(cycle, outline.context)
+    assert pot("|[x, n]|") in found
+    assert pot("|[x, n + 1]|") in found
+    assert pot("max(0, ceil((n - x)/2))") in found
+    assert pot("|[0, y]|") not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "polys"),
+    [
+        ("x < n", ["n - x - 1"]),
+        ("x <= n", ["n - x"]),
+        ("x > n", ["x - n - 1"]),
+        ("x >= n", ["x - n"]),
+        ("x == n", ["n - x", "x - n"]),
+        ("x != n", []),
+        ("x < n || x > n", []),
+        ("x % n == 0", []),
+    ],
+)
+def test_facts_as_polynomials(text: str, polys: list[str]) -> None:
+    assert list(as_polynomials(expr(text))) == [pot(p) for p in polys]

@@ -1,0 +1,125 @@
+"""The search's linear programs by pySMT: the same optima as by HiGHS and fractions, and none where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.cli import main
+from checker.oracles import lp, lra
+
+F = Fraction
+SMALL = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
+ROWS = st.lists(st.tuples(SMALL, st.integers(-6, 6)), max_size=3)
+FREE = st.sets(st.sampled_from(["x0", "x1", "x2", "x3"]))
+
+Solve = Callable[[lp.Program], dict[str, Fraction] | None]
+
+
+def program(rows: list[tuple[list[int], int]], objective: list[int], free: set[str] | None = None) -> lp.Program:
+    equations = [({f"x{i}": F(c) for i, c in enumerate(row)}, F(rhs)) for row, rhs in rows]
+    return lp.Program(equations, {f"x{i}": F(c) for i, c in enumerate(objective)}, free or set())
+
+
+def cost(p: lp.Program, x: dict[str, Fraction] | None) -> Fraction | None:
+    """The objective at a solution, which has to be one."""
+    if x is None:
+        return None
+    assert lp.feasible(p, x)
+    assert all(type(v) is F for v in x.values())
+    return sum((c * x.get(n, F(0)) for n, c in p.objective.items()), F(0))
+
+
+@settings(max_examples=60)
+@given(ROWS, SMALL, FREE)
+def test_the_optima_are_those_of_the_other_engine(
+    rows: list[tuple[list[int], int]], objective: list[int], free: set[str]
+) -> None:
+    """Among these programs are infeasible and unbounded ones; HiGHS tells them apart, `lra` need not."""
+    p = program(rows, objective, free)
+    basis = lp._basis(p, p.variables())
+    other = None if basis is None else lp._solve_basis(p, basis)
+    assert cost(p, lra.solve(p)) == cost(p, other)
+
+
+@pytest.mark.parametrize(
+    ("p", "best"),
+    [
+        (program([([1, 1, 0, 0], 4), ([0, 1, 1, 0], 1)], [2, 1, 3, 1]), 7),
+        (program([([3, 0, 0, 0], 1)], [1, 0, 0, 0]), F(1, 3)),
+        (program([([1, 1, 0, 0], 2), ([1, 0, 0, 0], 5)], [0, 1, 0, 0], {"x1"}), -3),
+        (program([([1, 1, 0, 0], 2), ([2, 2, 0, 0], 4)], [1, 2, 0, 0]), 2),
+        (program([], [1, 2, 0, 0]), 0),
+        (lp.Program(), 0),
+        (lp.Program([({"a": F(10**400)}, F(1))], {"a": F(1)}), F(1, 10**400)),
+        (lp.Program([({}, F(1))]), None),
+        (lp.Program([({}, F(1))], {"a": F(1)}), None),
+        (program([([1, 1, 0, 0], -1)], [1, 1, 0, 0]), None),
+        (program([([1, 1, 0, 0], 2), ([1, 0, 0, 0], 5)], [0, 1, 0, 0]), None),
+        (program([([1, -1, 0, 0], 0)], [-1, 0, 0, 0]), None),
+        (program([], [1, 0, 0, 0], {"x0"}), None),
+    ],
+)
+def test_known_optima(p: lp.Program, best: Fraction | None) -> None:
+    assert cost(p, lra.solve(p)) == best
+
+
+def test_no_answer_in_time_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pysmt.exceptions import SolverReturnedUnknownResultError
+    from pysmt.solvers.z3 import Z3Solver
+
+    def unknown(_: object) -> None:
+        raise SolverReturnedUnknownResultError
+
+    p = program([([1, 1, 0, 0], 1)], [1, 2, 0, 0])
+    assert lra.solve(p) is not None
+    monkeypatch.setattr(Z3Solver, "solve", unknown)
+    assert lra.solve(p) is None
+
+
+def recorder(solve: Solve, into: list[lp.Program]) -> Solve:
+    def recorded(p: lp.Program) -> dict[str, Fraction] | None:
+        into.append(p)
+        return solve(p)
+
+    return recorded
+
+
+@pytest.mark.parametrize(
+    ("kernel", "loops"),
+    [
+        ("vectorAdd", False),
+        ("addSub0", True),
+        ("addSub1", True),
+        ("addSub2", True),
+        ("addSub3", True),
+        ("synBrdis", True),
+    ],
+)
+def test_the_search_by_either_engine(
+    kernel: str, loops: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`bound --search smt` certifies a bound without the other engine, and no program has a better optimum by it."""
+    programs: list[lp.Program] = []
+    solve = lp.solve
+    monkeypatch.setattr(lra, "solve", recorder(lra.solve, programs))
+    monkeypatch.setattr(lp, "solve", pytest.fail)
+    arguments = ["bound", f"proofs/{kernel}/kernel.cu", "--metric", "sectors", "--block", "32"]
+    assert main([*arguments, "--search", "smt"]) == 0, capsys.readouterr()
+    assert bool(programs) == loops
+    for p in programs:
+        ours, other = cost(p, lra.solve(p)), cost(p, solve(p))
+        assert ours is not None
+        assert ours == other
+
+
+def test_the_other_engine_is_the_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    programs: list[lp.Program] = []
+    monkeypatch.setattr(lp, "solve", recorder(lp.solve, programs))
+    monkeypatch.setattr(lra, "solve", pytest.fail)
+    assert main(["bound", "proofs/addSub0/kernel.cu", "--metric", "sectors", "--block", "32"]) == 0, capsys.readouterr()
+    assert programs

@@ -1,0 +1,202 @@
+"""Bounds of whole kernels: what is found, that it is tight, and that no run costs more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.bound import Result, find_bounds
+from checker.elaborate import Stuck
+from checker.notation import parse_kernel
+from checker.oracles import Oracles
+from checker.outline import Outline, bare
+from logic.assertions import Context, Dim, Launch, Unknown, conj
+from logic.metrics import HARDWARE, METRICS
+from logic.potentials import Leaf, evaluate
+from logic.syntax import Const, Kernel, Op, Param
+from logic.typing import check_kernel
+from semantics.cuda import read_cuda
+from semantics.grid import run
+
+PROOFS = Path(__file__).resolve().parents[2] / "proofs"
+ALL = tuple(METRICS.values())
+
+
+@cache
+def kernel(name: str) -> Kernel:
+    return read_cuda(str(PROOFS / name / "kernel.cu")).kernel
+
+
+def bounds(k: Kernel, block: Dim, names: Sequence[str] = tuple(METRICS), launch: Launch | None = None) -> list[Result]:
+    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], launch or Launch(block))
+    return find_bounds(Outline(k, context, bare(k.body)), [METRICS[n] for n in names], Oracles())
+
+
+@cache
+def found(name: str, block: tuple[int, int, int]) -> dict[str, Result]:
+    return {r.metric.name: r for r in bounds(kernel(name), block)}
+
+
+EXPECTED = {
+    ("vectorAdd", "sectors"): "12",
+    ("vectorAdd", "conflicts"): "0",
+    ("vectorAdd", "divwarps"): "1",
+    ("vectorAdd", "steps"): "27",
+    ("addSub0", "sectors"): "66*max(0, w)",
+    ("addSub0", "conflicts"): "0",
+    ("addSub0", "divwarps"): "max(0, w)",
+    ("addSub1", "sectors"): "130*max(0, w)",
+    ("addSub1", "divwarps"): "0",
+    ("addSub2", "sectors"): "28*max(0, ceil(h/2))",
+    ("addSub2", "divwarps"): "0",
+    ("addSub3", "sectors"): "4 + 20*max(0, ceil(h/2))",
+    ("addSub3", "conflicts"): "0",
+}
+BLOCK = {"vectorAdd": (256, 1, 1)}
+
+
+def block_of(name: str) -> tuple[int, int, int]:
+    return BLOCK.get(name, (32, 1, 1))
+
+
+@pytest.mark.parametrize(("name", "metric"), EXPECTED)
+def test_the_bound_that_is_found(name: str, metric: str) -> None:
+    result = found(name, block_of(name))[metric]
+    assert (result.verdict, result.problem) == ("certified", None)
+    assert result.claim is not None
+    assert str(result.claim.pre.q) == EXPECTED[name, metric]
+    assert result.claim.unconditional
+    assert result.claim.context.metric is METRICS[metric]
+    assert result.seconds > 0
+
+
+POINTS = {
+    "vectorAdd": [{"numElements": n} for n in (0, 1, 31, 250, 256, 1000)],
+    **{
+        f"addSub{i}": [{"w": w, "h": h} for w, h in ((0, 0), (1, 1), (37, 3), (40, 4), (33, 5), (-2, -3))]
+        for i in range(4)
+    },
+}
+TIGHT = {
+    ("vectorAdd", "sectors"): {"numElements": 256},
+    ("vectorAdd", "steps"): {"numElements": 250},
+    ("vectorAdd", "divwarps"): {"numElements": 250},
+    ("addSub0", "divwarps"): {"w": 37, "h": 3},
+    ("addSub0", "sectors"): {"w": 40, "h": 4},
+    ("addSub1", "sectors"): {"w": 40, "h": 4},
+    ("addSub2", "sectors"): {"w": 33, "h": 5},
+    ("addSub3", "sectors"): {"w": 33, "h": 5},
+}
+"""Where a warp really costs that much."""
+
+
+def value(result: Result, at: dict[str, int], block: tuple[int, int, int]) -> Fraction:
+    store: dict[Leaf, int] = {Param(n): v for n, v in at.items()}
+    store |= {Param(f"blockDim.{axis}"): d for axis, d in zip("xyz", block, strict=True)}
+    assert result.claim is not None
+    return evaluate(result.claim.pre.q, store)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_no_run_costs_more(name: str) -> None:
+    block = block_of(name)
+    for at in POINTS[name]:
+        cost = run(kernel(name), block, (2, 1, 1), at).max_per_warp
+        for metric, result in found(name, block).items():
+            assert cost[metric] <= value(result, at, block), (at, metric)
+
+
+@pytest.mark.parametrize(("name", "metric"), TIGHT)
+def test_the_bound_is_reached(name: str, metric: str) -> None:
+    """The row 0 begins at a multiple of 32 bytes whatever w is, so its read and its write take a sector less."""
+    block, at = block_of(name), TIGHT[name, metric]
+    cost = run(kernel(name), block, (2, 1, 1), at, metrics=(METRICS[metric],)).max_per_warp[metric]
+    row_0 = 2 if name in ("addSub2", "addSub3") else 0
+    assert cost == value(found(name, block)[metric], at, block) - row_0
+
+
+# --- what has no bound ------------------------------------------------------------------------------------------------
+
+
+def source(body: str, declarations: str = "") -> Kernel:
+    return parse_kernel(f"kernel k\nparam int n;\nlocal int x;\n{declarations}\nbegin\n{body}\nend", "k")
+
+
+@pytest.mark.parametrize(
+    "body", ["while (true) { x <- x; }", "while (x < n) { x <- x; }", "while (x != 7) { x <- x + 2; }"]
+)
+def test_a_loop_that_may_never_end_has_no_bound(body: str) -> None:
+    (result,) = bounds(source(body), (32, 1, 1), ["steps"])
+    assert (result.verdict, result.claim) == ("not-proved", None)
+    assert isinstance(result.problem, Stuck)
+    assert result.problem.loc is not None
+    assert (result.problem.loc.line, result.problem.loc.column) == (6, 1)
+
+
+def test_a_free_loop_that_never_ends_has_one() -> None:
+    (result,) = bounds(source("while (true) { x <- x; }"), (32, 1, 1), ["sectors"])
+    assert (result.verdict, str(result.claim.pre.q)) == ("certified", "0")  # type: ignore[union-attr]
+
+
+def test_a_bound_over_the_locals_at_the_start_is_none() -> None:
+    """What is uniform in x at the start nobody knows: the bound may not mention it."""
+    for r in bounds(source("while (x > 0) { x <- x - 1; }"), (32, 1, 1)):
+        assert (r.verdict == "certified") == (r.metric.name in ("sectors", "conflicts"))
+
+
+def test_assumptions_sharpen_a_bound() -> None:
+    k = kernel("addSub2")
+    w = Op("==", (Op("%", (Param("w"), Const(8))), Const(0)))
+    launch = Launch((32, 1, 1), assumptions=conj((w,), check_kernel(k)))
+    (result,) = bounds(k, (32, 1, 1), ["sectors"], launch)
+    assert str(result.claim.pre.q) == "24*max(0, ceil(h/2))"  # type: ignore[union-attr]
+    assert result.claim.context.launch.assumptions == launch.assumptions  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("body", "block", "verdict"),
+    [
+        ("sync;", (64, 1, 1), "certified"),
+        ("if (n > 0) { sync; }", (64, 1, 1), "certified"),
+        ("if (tid.x < 16) { sync; }", (64, 1, 1), "holey"),
+        ("if (tid.x < 32) { sync; }", (64, 1, 1), "holey"),
+        ("x <- 0; while (x < tid.x) { sync; x <- x + 1; }", (32, 1, 1), "holey"),
+    ],
+)
+def test_a_barrier_that_a_part_of_a_block_may_reach_is_a_hole(
+    body: str, block: tuple[int, int, int], verdict: str
+) -> None:
+    """Though each warp of a block of 64 agrees on `tid.x < 32`, the block does not."""
+    (result,) = bounds(source(body), block, ["divwarps" if "while" in body else "steps"])
+    if verdict == "certified":
+        assert (result.verdict, result.ledger.barriers) == ("certified", [])
+    else:
+        assert result.verdict in ("holey", "not-proved")
+        assert result.verdict == "not-proved" or len(result.ledger.barriers) == 1
+
+
+def test_an_oracle_that_knows_nothing_certifies_nothing_but_the_obvious() -> None:
+    class Silent(Oracles):
+        def __call__(self, obligation: object, context: Context) -> Unknown:
+            return Unknown("silent", f"{obligation} {context.scope}")
+
+    k = kernel("addSub3")
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    for result in find_bounds(Outline(k, context, bare(k.body)), ALL, Silent()):
+        assert (result.verdict, result.claim) == ("not-proved", None)
+        assert result.problem is not None
+
+
+def test_each_metric_has_its_own_ledger_and_context() -> None:
+    results = list(found("addSub3", (32, 1, 1)).values())
+    assert [r.metric for r in results] == list(ALL)
+    assert len({id(r.ledger) for r in results}) == len(results)
+    for r in results:
+        assert r.claim is not None
+        assert r.claim.context == replace(r.claim.context, metric=r.metric)
+        assert all(line.verdict.engine for line in r.ledger.discharged)

@@ -1,0 +1,144 @@
+"""The backward pass: costs, potentials where ways meet, weakening, and what it says when it is stuck."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log2
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from checker.bound import find_bounds
+from checker.elaborate import Elaborator, Proof, Stuck, weaken
+from checker.flow import State, analyse
+from checker.kernel import Ledger, check
+from checker.notation import parse_outline
+from checker.oracles import Oracles
+from checker.outline import Outline, bare
+from logic.assertions import Condition, Context, Launch, Triple
+from logic.derivation import Derivation, size
+from logic.metrics import METRICS
+from logic.potentials import ZERO, const
+from logic.rules import SOUND
+from logic.syntax import Skip, Stmt, While, statements
+from logic.typing import check_kernel
+from tests.checker.programs import BODIES, TINY, kernel
+from tests.logic.rules.applications import CONTEXT, ORACLE, at, expr, judged, pot, skip
+
+ELABORATOR = Elaborator(CONTEXT, ORACLE, ORACLE.least)
+HEADER = "kernel k\nmetric steps\nblock 32\nparam int n;\nglobal int A[];\nlocal int x, y;\nbegin\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cost"),
+    [
+        ("3", 2),
+        ("x", 1),
+        ("n", 3),
+        ("tid.y", 1),
+        ("-x", 6),
+        ("x + n", 9),
+        ("(x < n ? 1 : 2)", 9 + 2 + 2 + 5),
+        ("A[n]", 3 + 19),
+        ("A[tid.x]", 1 + 19 * 4),
+        ("A[n + tid.x]", 9 + 19 * 5),
+        ("S[2 * tid.x]", 8 + 23 * 2),
+        ("A[A[0]]", 2 + 19 + 19),
+    ],
+)
+def test_costs_are_proved_as_proposed(text: str, cost: int) -> None:
+    e = expr(text)
+    found, derivation = ELABORATOR.cost((), frozenset(), e)
+    assert found == Fraction(cost)
+    proved = judged(derivation)
+    assert (proved.expr, proved.cost) == (e, Fraction(cost))  # type: ignore[union-attr]
+
+
+def test_weakening_where_nothing_changes_adds_nothing() -> None:
+    c = at("x > 0", "|[x, n]|", "x")
+    proof = Proof(c, Skip(), c, skip(c))
+    assert weaken(proof, c, c) is proof
+    more = at("x > 1", "1 + |[x, n]|", "x y")
+    weaker = weaken(proof, more, at())
+    assert judged(weaker.derivation) == Triple(more, Skip(), at())
+
+
+def test_where_two_ways_meet_the_larger_potential_is_needed_or_their_maximum() -> None:
+    any_, low = State((), frozenset("x")), State(at("x < n").p, frozenset("x"))
+    assert ELABORATOR.larger(any_, pot("3"), any_, pot("2")) == pot("3")
+    assert ELABORATOR.larger(any_, pot("2"), any_, pot("3")) == pot("3")
+    assert ELABORATOR.larger(any_, pot("|[x, n]|"), low, pot("n - x")) == pot("|[x, n]|")
+    assert ELABORATOR.larger(any_, pot("n"), any_, pot("x")) == pot("max(n, x)")
+
+
+def proof_of(body: str) -> Proof:
+    outline = parse_outline(f"{HEADER}{body}\nend", "k.qhl")
+    oracle = Oracles()
+    flow = analyse(outline, oracle)
+    elaborator = Elaborator(outline.context, oracle, oracle.least)
+    proof = elaborator.block(flow, Condition(flow.end.p, ZERO, flow.end.x))
+    theorem = check(proof.derivation, SOUND, outline.context, oracle, Ledger())
+    assert theorem.judgement == Triple(proof.pre, proof.stmt, proof.post)
+    return proof
+
+
+@pytest.mark.parametrize(
+    ("body", "q"),
+    [
+        ("", "0"),
+        ("{ true; 5; {} }", "5"),
+        ("x <- 1;", "2"),
+        ("if (n > 0) { x <- 1; } else { sync; }", "6"),
+        ("if (tid.x < 3) { x <- 1; } else { sync; }", "8"),
+        ("if (tid.x < 32) { x <- 1; } else { while (true) { skip; } }", "6"),
+        ("if (tid.x >= 32) { while (true) { skip; } } else { x <- 1; }", "6"),
+        ("{ true; 9; {} } x <- 1; { true; 4; {} } x <- 1;", "9"),
+        ("{ true; 9; {} } x <- 1; { true; 4; {} }", "9"),
+    ],
+)
+def test_the_potential_at_the_start(body: str, q: str) -> None:
+    assert proof_of(body).pre.q == pot(q)
+
+
+def test_a_sequence_is_a_balanced_tree() -> None:
+    proof = proof_of("x <- 1;" * 200)
+    assert proof.pre.q == const(400)
+    depth, level = 0, [proof.derivation]
+    while level:
+        depth, level = depth + 1, [p for d in level for p in d.premises]
+    assert depth < 3 * log2(200) + 6
+    assert size(proof.derivation) < 5 * 200
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "column", "rule", "message"),
+    [
+        ("\n while (x < n) { skip; }", 9, 2, "Q:While2", "the loop has no potential"),
+        ("x <- tid.x / 32 * 32 / 32; { _; |[0, x]|; {x} } skip;", 8, 1, "Q:VWrite1", "the potential depends on 'x'"),
+        ("x <- A[n]; { _; |[0, x]|; {x} } skip;", 8, 1, "Q:VWrite1", "the potential depends on 'x' after this"),
+    ],
+)
+def test_stuck(body: str, line: int, column: int, rule: str, message: str) -> None:
+    with pytest.raises(Stuck) as caught:
+        proof_of(body)
+    stuck = caught.value
+    assert stuck.loc is not None
+    assert (stuck.loc.line, stuck.loc.column, stuck.rule) == (line, column, rule)
+    assert stuck.message.startswith(message)
+    assert stuck.advice
+
+
+def loop_free(s: Stmt) -> bool:
+    return not any(isinstance(t, While) for t in statements(s))
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(BODIES.filter(loop_free))
+def test_every_program_without_a_loop_has_a_bound_that_the_kernel_accepts(body: Stmt) -> None:
+    k = kernel(body)
+    context = Context(check_kernel(k), METRICS["steps"], TINY, Launch((6, 1, 1)))
+    for result in find_bounds(Outline(k, context, bare(body)), tuple(METRICS.values()), Oracles()):
+        assert result.verdict == "certified", result.problem
+        assert isinstance(result.derivation, Derivation)
+        assert result.claim is not None
+        assert result.claim.pre.q.is_constant
