@@ -1,0 +1,106 @@
+"""Annotations in CUDA C: where they belong, what they become, and what is said of bad ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+from checker.notation import read_annotations
+from checker.outline import Loop, Partial
+from logic.assertions import show_p
+from logic.source import SourceError
+from logic.typing import check_kernel
+from semantics.cuda import read_cuda
+
+SOURCE = """//@ requires h >= 0;
+//@ launch block = 32, grid = 4;
+//@ metric sectors;
+__global__ void addSub3(int *A, int *B, int w, int h)
+{
+    extern __shared__ int As[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    As[threadIdx.x] = A[i];
+    //@ loop invariant i == 32*blockIdx.x + tid.x;
+    //@ loop potential 10*|[j, h + 1]|;
+    //@ loop uniform j;
+    for (int j = 0; j < h; j += 2) {
+        B[j * w + i] += As[threadIdx.x];
+        //@ potential 10*|[j, h + 1]| - 10;
+        //@ assert j < h;
+        B[(j + 1) * w + i] -= As[threadIdx.x];
+    }
+}
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "k.cu"
+    path.write_text(text)
+    return str(path)
+
+
+def test_where_they_go(tmp_path: Path) -> None:
+    path = written(tmp_path, SOURCE)
+    kernel = read_cuda(path).kernel
+    given = read_annotations(kernel, SOURCE, check_kernel(kernel))
+    assert (given.block, given.grid, given.metric) == ((32, 1, 1), (4, 1, 1), "sectors")
+    assert show_p(given.assumptions) == "h >= 0"
+    (loop,) = (item for item in given.body if isinstance(item, Loop))
+    invariant = loop.invariant
+    assert invariant.p is not None
+    assert show_p(invariant.p) == "i == 32 * blockIdx.x + tid.x"
+    assert str(invariant.q) == "10*max(0, 1 + h - j)"
+    assert invariant.x == {"j"}
+    kinds = [type(item).__name__ for item in loop.body]
+    assert kinds == ["Plain", "Partial", "Partial", "Plain", "Plain"]
+    potential, fact = (item for item in loop.body if isinstance(item, Partial))
+    assert str(potential.q) == "10*max(0, 1 + h - j) - 10"
+    assert fact.p is not None
+    assert show_p(fact.p) == "j < h"
+
+
+def test_they_are_a_derivation_for_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", written(tmp_path, SOURCE), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["judgement"].startswith("{true; 4 + 10*max(0, 1 + h); {}}")
+    short = SOURCE.replace("h + 1]| - 10;", "h + 1]| - 11;")
+    assert main(["check", written(tmp_path, short), "--format", "json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["rule"], error["line"], error["got"].split()[-1]) == ("Q:Weak", 13, "9)")
+    assert error["witness"]["j"] == error["witness"]["h"] - 1
+
+
+def test_potentials_are_hints_for_their_metric_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", written(tmp_path, SOURCE), "--format", "json"]) == 0
+    bounds = {r["metric"]: r["bound"] for r in json.loads(capsys.readouterr().out)["results"]}
+    assert bounds["sectors"] == "4 + 10*max(0, 1 + h)"
+    assert bounds["divwarps"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "sentence"),
+    [
+        ("requires h >= 0;", "requires h >= 0", 1, "this is no annotation"),
+        ("requires h >= 0;", "demands h >= 0;", 1, "no annotation is called 'demands'"),
+        ("requires h >= 0;", "requires i >= 0;", 1, "an assumption is about parameters"),
+        ("requires h >= 0;", "requires h >= ;", 1, "expected"),
+        ("launch block = 32", "launch blocks = 32", 2, "a launch is written"),
+        ("launch block = 32", "launch block = 0", 2, "positive"),
+        ("metric sectors", "metric miles", 3, "no metric is called 'miles'"),
+        ("loop uniform j", "loop uniform k", 11, "no local int is called 'k'"),
+        ("loop invariant i == 32*blockIdx.x", "loop invariant A[i] == 32*blockIdx.x", 9, "array contents"),
+        ("loop potential 10*|[j, h + 1]|", "loop potential 10*tid.x", 10, "tid"),
+        ("assert j < h;", "requires j < h;", 15, "belongs before the kernel"),
+        ("assert j < h;", "loop potential 3;", 15, "no loop follows"),
+    ],
+)
+def test_bad_ones_are_pointed_at(tmp_path: Path, old: str, new: str, line: int, sentence: str) -> None:
+    text = SOURCE.replace(old, new, 1)
+    kernel = read_cuda(written(tmp_path, text)).kernel
+    with pytest.raises(SourceError) as caught:
+        read_annotations(kernel, text, check_kernel(kernel))
+    assert sentence in caught.value.message
+    assert caught.value.loc is not None
+    assert caught.value.loc.line == line
