@@ -12,19 +12,21 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint bench venv lock clean
+.PHONY: help demo test lint proofs mutants bench venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
 	@echo 'make test    style, types, import rules, tests'
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
 	@echo 'make lint    style, types and import rules alone'
+	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
+	@echo 'make mutants every mutant of every certificate, tried by both checkers (hours)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
 
 demo: venv
-	$(BIN)/warpbound bound proofs/addSub3/kernel.cu --metric all --block 32
+	$(BIN)/warpbound bound proofs/addSub3/kernel.cu --metric all --block 32 --at w=32,h=64 --explain
 
 test: lint
 	$(BIN)/python -m pytest -n 2
@@ -34,6 +36,13 @@ lint: venv
 	$(BIN)/ruff format --quiet --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# Minutes each; both write pages under docs/.
+proofs: venv
+	$(BIN)/python -m proofs.make
+
+mutants: venv
+	$(BIN)/python -m tests.mutants.certificates --page docs/mutants-certificates.md
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench

@@ -10,7 +10,7 @@ from typing import Literal
 from checker import kernel as trusted
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Flow, analyse
-from checker.inference.search import find_potentials, without_potentials
+from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.kernel import Claim, Ledger, Rejected
 from checker.oracles import Oracles
 from checker.outline import Outline
@@ -41,7 +41,11 @@ class Result:
 
 
 def find_bounds(
-    outline: Outline, metrics: Sequence[Metric], oracle: Oracles, hinted: str | None = None
+    outline: Outline,
+    metrics: Sequence[Metric],
+    oracle: Oracles,
+    hinted: str | None = None,
+    search: Engine = "lp",
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all. The context's own metric is not looked at.
 
@@ -55,23 +59,23 @@ def find_bounds(
     for metric in metrics:
         start = time.perf_counter()
         own = flow if hinted in (None, metric.name) else without_potentials(flow)
-        result = _one(kernel, replace(context, metric=metric), own, oracle)
+        result = _one(kernel, replace(context, metric=metric), own, oracle, search)
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
 
 
-def derive(flow: Flow, context: Context, oracle: Oracles) -> Derivation:
+def derive(flow: Flow, context: Context, oracle: Oracles, search: Engine = "lp") -> Derivation:
     """A derivation for a flow, with potentials at the loop heads that have none. Raises Stuck."""
     elaborator = Elaborator(context, oracle, oracle.least)
-    complete = find_potentials(flow, elaborator)
+    complete = find_potentials(flow, elaborator, search)
     return elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x)).derivation
 
 
-def _one(kernel: Kernel, context: Context, flow: Flow, oracle: Oracles) -> Result:
+def _one(kernel: Kernel, context: Context, flow: Flow, oracle: Oracles, search: Engine) -> Result:
     ledger = Ledger()
     derivation = None
     try:
-        derivation = derive(flow, context, oracle)
+        derivation = derive(flow, context, oracle, search)
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
         claim = trusted.claim(kernel, theorem, context, oracle, ledger)
     except (Stuck, Rejected) as problem:

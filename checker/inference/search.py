@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, product
+from typing import Literal
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, constants, steps
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from checker.kernel import updated
-from checker.oracles import lp
+from checker.oracles import lp, lra
 from checker.oracles.farkas import differences
 from logic.assertions import AtLeast, Context, Proved, assume, launch_facts, opaque
 from logic.potentials import (
@@ -41,6 +42,9 @@ from logic.potentials import (
     variables,
 )
 from logic.syntax import Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
+
+Engine = Literal["lp", "smt"]
+"""What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
 
 
 @dataclass(slots=True)
@@ -349,7 +353,7 @@ def without_potentials(flow: Flow) -> Flow:
     return replace(flow, nodes=tuple(bare(node) for node in flow.nodes))
 
 
-def find_potentials(flow: Flow, elaborator: Elaborator) -> Flow:
+def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -> Flow:
     """The flow with potentials at its loop heads such that the bound is least at sample points. Raises Stuck."""
     cycles = list(_cycles(flow))
     if all(cycle.q is not None for cycle in cycles):
@@ -357,7 +361,7 @@ def find_potentials(flow: Flow, elaborator: Elaborator) -> Flow:
     search = Search(elaborator)
     entry = search.within(flow.start, search.block(flow, lift(ZERO)))
     search.program.objective = _objective(entry)
-    solution = lp.solve(search.program)
+    solution = lra.solve(search.program) if engine == "smt" else lp.solve(search.program)
     if solution is None:
         raise Stuck(
             _no_potential(cycles), cycles[0].loc, "State a loop potential or an invariant, or add an assumption."

@@ -2,7 +2,7 @@
 checked.
 
 Floating-point answers are never rounded into claims: they only say which variables are basic. Where the exact
-solution of that basis is not feasible, Z3's exact optimiser solves the program instead.
+solution of that basis is not feasible, `checker.oracles.lra` solves the program instead.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+
+from checker.oracles import lra
 
 Row = dict[str, Fraction]
 
@@ -45,7 +47,7 @@ def solve(program: Program) -> dict[str, Fraction] | None:
         solution = _solve_basis(program, basis)
         if solution is not None and feasible(program, solution):
             return solution
-    return _exact(program, names)
+    return lra.solve(program)
 
 
 def feasible(program: Program, x: dict[str, Fraction]) -> bool:
@@ -122,10 +124,3 @@ def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] 
     for pivot, row, rhs in reversed(solved):
         solution[pivot] = rhs - sum((c * solution.get(n, Fraction(0)) for n, c in row.items()), Fraction(0))
     return solution
-
-
-def _exact(program: Program, names: list[str]) -> dict[str, Fraction] | None:
-    """The program by Z3's exact optimiser, a few seconds at most."""
-    from checker.oracles.optimise import minimise
-
-    return minimise(program.equations, program.objective, names, program.free)

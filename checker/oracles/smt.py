@@ -1,4 +1,5 @@
-"""Z3 as an oracle, over mathematical integers. A yes is the solver's word; a no counts once its model was checked.
+"""Z3 as an oracle, over mathematical integers, and cvc5 where Z3 cannot tell. A yes is the solver's word; a no counts
+once its model was checked.
 
 What integers cannot say (reads, base types, shifts by unknown counts) becomes uninterpreted functions: what is proved
 for every function holds for the real one. z3 is imported at the first query.
@@ -17,6 +18,7 @@ from itertools import permutations
 from math import lcm
 from typing import Any, Final
 
+from checker.oracles import second
 from checker.oracles.counts import span_count
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaf_type, prepared, value_of
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
@@ -188,7 +190,7 @@ class Encoding:
         if k is not None and k >= 0 and k & (k + 1) == 0:
             low = a % (k + 1)
             return {"&": low, "|": a - low + k, "^": a - low + (k - low)}[op]
-        result = self.function(op, [a, b])
+        result = self.function("or" if op == "|" else op, [a, b])  # "|" would need quoting in a quoted name
         if op == "&":
             z3 = _z3()
             for x in (a, b):
@@ -293,16 +295,21 @@ def _decide(
     except (z3.Z3Exception, ValueError) as problem:
         return Unknown(engine(), f"the solver failed: {problem}")
     texts.append(answer.text)
-    if answer.said == "unsat":
-        return Proved(engine(), "the negation has no model")
-    if answer.said != "sat":
-        return Unknown(engine(), "the solver could not decide it in time")
+    name, said, store = engine(), answer.said, answer.store
+    if said not in ("unsat", "sat"):
+        name = second.engine()
+        said, values = second.ask(answer.text, limit)
+        store = {leaf: values.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
+    if said == "unsat":
+        return Proved(name, "the negation has no model")
+    if said != "sat":
+        return Unknown(f"{engine()}, {name}", "no solver could decide it in time")
     try:
-        if real(answer.store):
-            return Refuted(engine(), {name: int(value) for name, value in sorted(answer.store.items())})
+        if real(store):
+            return Refuted(name, {leaf: int(value) for leaf, value in sorted(store.items())})
     except KeyError:
         pass
-    return Unknown(engine(), "the solver's model could not be confirmed")
+    return Unknown(name, "the solver's model could not be confirmed")
 
 
 def entails(o: Entails, context: Context, sigma: Signature, limit: float, texts: Texts) -> Verdict:

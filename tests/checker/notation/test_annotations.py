@@ -53,7 +53,7 @@ def test_where_they_go(tmp_path: Path) -> None:
     assert invariant.p is not None
     assert show_p(invariant.p) == "i == 32 * blockIdx.x + tid.x"
     assert str(invariant.q) == "10*max(0, 1 + h - j)"
-    assert invariant.x == {"j"}
+    assert invariant.x == frozenset(("j",))
     kinds = [type(item).__name__ for item in loop.body]
     assert kinds == ["Plain", "Partial", "Partial", "Plain", "Plain"]
     potential, fact = (item for item in loop.body if isinstance(item, Partial))

@@ -1,0 +1,388 @@
+"""Mutants of the committed certificates: one leaf changed, the digest made anew, and both checkers asked.
+
+    python -m tests.mutants.certificates [KERNEL ...] [--page docs/mutants-certificates.md]
+
+A mutant that both accept has to claim what the original claims, or something else that no run refutes and that REASONS
+explains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, Final
+
+from checker import certificate
+from checker.certificate import BadCertificate
+from checker.kernel import Claim
+from checker.oracles import Oracles
+from checker.recheck import RULES, recheck
+from checker.report.bounds import shown
+from logic.assertions import Context
+from logic.potentials import Poly, evaluate
+from logic.syntax import INT, Kernel, Param, same
+from proofs.make import BLOCKS, ROOT, committed, judged
+from semantics.grid import LaunchProblem, run
+
+Json = Any
+Route = tuple[str | int, ...]
+
+CHUNK: Final = 100
+"""Mutants that one process tries in a row, with the same oracles."""
+
+POINTS: Final = (5, 33, 64, 0)
+"""What every parameter is in the runs that test a changed claim; the second parameter gets the next one."""
+
+_SWAPS: Final = (
+    "+ -", "/ %", "< <=", "> >=", "== !=", "&& ||", "<< >>", "min max", "int bool", "var param", "max0 log2",
+    "low high", "arg zero", "skip sync", "if while", "global shared", "warp block",
+)  # fmt: skip
+
+OTHERS: Final = {
+    **{a: b for pair in map(str.split, _SWAPS) for a, b in (pair, pair[::-1])},
+    **dict(pair.split() for pair in ("* +", "neg +", "& |", "| ^", "^ &", "?: min", "above max0", "base int", "! neg")),
+    **dict(pair.split() for pair in ("x y", "y z", "z x")),
+}
+"""For each word of the format and each operator another one that fits where it stands."""
+
+_UNUSED: Final = "a parameter that the program does not use"
+_ANOTHER_PROOF: Final = "another derivation, which the kernel proves anew; the recorded evidence is for the original's"
+
+REASONS: Final = (
+    (
+        "accepted",
+        r"derivation\[\]\.at\[\]|evidence\[\]\.engine|tools\..*|(kernel|metric|hardware)\.name",
+        "",
+        "informative",
+    ),
+    ("accepted", r"evidence\[\]\.proof", "", "a hint, where the checker enumerates lanes itself"),
+    ("accepted", r"derivation\[\]\.with\.n", "", "a larger count holds too, and the metric does not charge for it"),
+    ("accepted", r"hardware\.\w+", "hardware", "on that hardware the bound holds too"),
+    ("accepted", r"kernel\.arrays\..*", "arrays", "with that array the bound holds too"),
+    ("accepted", r"launch\..*", "launch", "for that launch the bound holds too"),
+    ("accepted", r"metric\.(fixed|counted)\..*", "prices", "nothing in the kernel has that price"),
+    ("accepted", r"kernel\.params\[\]", "parameters", _UNUSED),
+    ("accepted", r"scope", "scope", "what is uniform in a warp here is so in the block"),
+    (
+        "kernel only",
+        r"evidence\[\]\.proof.*",
+        "",
+        "the kernel does not read the evidence; the second checker finds the fault",
+    ),
+    ("kernel only", r"kernel\.params\[\]", "parameters", f"{_UNUSED}; the second checker refuses a type that is none"),
+    ("kernel only", r"(assertions|expressions|potentials|derivation)\b.*", "", _ANOTHER_PROOF),
+    ("kernel only", r"(expressions|potentials|derivation)\b.*", "bound", f"a weaker bound; {_ANOTHER_PROOF}"),
+)
+"""What accepts a mutant, where it differs, what of its claim is another, and why nothing is wrong.
+
+The first line that fits a survivor explains it. None is for a mutant that the second checker alone calls valid.
+"""
+
+_UNDECIDED: Final = "the second checker cannot decide it and says so: solver-backed, not valid"
+
+ARRAY: Final = ("name", "space", "type", "stride", "offset", "width", "length")
+"""The columns of an array in a certificate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant that a checker accepts. `what` is "accepted" (by both), "kernel only" or "second only"."""
+
+    certificate: str
+    route: Route
+    old: Json
+    new: Json
+    what: str
+    second: str
+    claim: str
+    problem: str
+
+    @property
+    def place(self) -> str:
+        """The route without its numbers."""
+        return place(self.route)
+
+
+def place(route: Route) -> str:
+    if route[:2] == ("kernel", "arrays"):
+        return f"kernel.arrays.{ARRAY[int(route[3])]}"
+    return re.sub(r"^\.", "", "".join("[]" if isinstance(step, int) else f".{step}" for step in route))
+
+
+# --- mutation ---------------------------------------------------------------------------------------------------------
+
+
+def leaves(value: Json, route: Route = ()) -> Iterator[tuple[Route, Json]]:
+    """Every number, text, truth value and null of a document, with the way to it; without the digest."""
+    if isinstance(value, dict):
+        for key in sorted(value.keys() - {"digest"} if not route else value):
+            yield from leaves(value[key], (*route, key))
+    elif isinstance(value, list):
+        for i, part in enumerate(value):
+            yield from leaves(part, (*route, i))
+    else:
+        yield route, value
+
+
+def other(document: dict[str, Json], route: Route, old: Json) -> Json:
+    """Another value for a leaf, of its sort where there is one: a number's successor, the next name or rule."""
+    if isinstance(old, bool):
+        return not old
+    if isinstance(old, int):
+        return old + 1
+    if old is None:
+        return 1
+    if re.fullmatch(r"-?\d+(/\d+)?", old):
+        return str(Fraction(old) + 1)
+    if route[-1] == "rule":
+        return _rule(old)
+    k = document["kernel"]
+    for names in ([name for name, _ in (*k["locals"], *k["params"])], [a[0] for a in k["arrays"]]):
+        if old in names and len(names) > 1 and route[0] != "kernel":
+            return names[(names.index(old) + 1) % len(names)]
+    return OTHERS.get(old, f"{old}0")
+
+
+def _rule(old: str) -> str:
+    """The next rule with the same metavariables, or else the next one."""
+    alike = [name for name in RULES if set(RULES[name][0].split()) == set(RULES[old][0].split())]
+    names = alike if len(alike) > 1 else list(RULES)
+    return names[(names.index(old) + 1) % len(names)]
+
+
+def mutant(document: dict[str, Json], route: Route, new: Json) -> dict[str, Json]:
+    """The document with one leaf replaced and the digest that it then has."""
+    changed = copy.copy(document)
+    here: Any = changed
+    for step in route[:-1]:
+        here[step] = copy.copy(here[step])
+        here = here[step]
+    here[route[-1]] = new
+    changed["digest"] = certificate.digest(changed)
+    return changed
+
+
+# --- judgement --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def original(name: str) -> tuple[dict[str, Json], list[tuple[Route, Json]], Claim]:
+    """A committed certificate, its leaves, and its claim. Raises ValueError for one that the kernel rejects."""
+    text = (ROOT / f"{name}.json").read_text(encoding="ascii")
+    claim = judged(certificate.read(text, name), Oracles())
+    if claim is None:
+        raise ValueError(f"{name}: the kernel rejects the certificate itself")
+    document = json.loads(text)
+    return document, list(leaves(document)), claim
+
+
+def judge(name: str, number: int, oracle: Oracles) -> Survivor | None:
+    """What becomes of one mutant; None where both checkers refuse it."""
+    document, places, claim = original(name)
+    route, old = places[number]
+    new = other(document, route, old)
+    changed = mutant(document, route, new)
+    second = recheck(changed)
+    found: Claim | None = claim
+    if route[0] not in ("evidence", "tools"):  # which the kernel does not look at
+        try:
+            found = judged(certificate.read(certificate.canonical(changed), name), oracle)
+        except BadCertificate:
+            found = None
+    if found is None:
+        return (
+            None
+            if second.verdict == "invalid"
+            else Survivor(name, route, old, new, "second only", second.verdict, "", "")
+        )
+    what = "kernel only" if second.verdict == "invalid" else "accepted"
+    difference = _difference(claim, found)
+    problem = refutation(found.kernel, found.context, shown(found)) if difference else ""
+    return Survivor(name, route, old, new, what, second.verdict, difference, problem)
+
+
+def _difference(a: Claim, b: Claim) -> str:
+    """In which parts two claims differ; names of kernels, metrics and hardware are no parts."""
+    pairs: dict[str, tuple[object, object]] = {
+        "bound": (a.pre.q, b.pre.q),
+        "parameters": (a.kernel.params, b.kernel.params),
+        "locals": (a.kernel.locals, b.kernel.locals),
+        "arrays": (a.kernel.arrays, b.kernel.arrays),
+        "prices": (
+            (a.context.metric.fixed, a.context.metric.counted),
+            (b.context.metric.fixed, b.context.metric.counted),
+        ),
+        "hardware": (_sizes(a), _sizes(b)),
+        "launch": (a.context.launch, b.context.launch),
+        "scope": (a.context.scope, b.context.scope),
+        "body": (True, same(a.kernel.body, b.kernel.body)),
+    }
+    return ", ".join(part for part, (x, y) in pairs.items() if x != y)
+
+
+def _sizes(claim: Claim) -> tuple[int, ...]:
+    h = claim.context.hardware
+    return h.sector, h.banks, h.word, h.warp, h.alignment
+
+
+def refutation(kernel: Kernel, context: Context, bound: Poly) -> str:
+    """A run that costs more than a bound without built-in parameters, as text; else nothing."""
+    x, y, z = (1 if d is None else d for d in context.launch.block)
+    gx, gy, gz = (first if d is None else d for d, first in zip(context.launch.grid, (2, 1, 1), strict=True))
+    metric = context.metric
+    for i in range(len(POINTS)):
+        args = {d.name: POINTS[(i + j) % len(POINTS)] if d.type == INT else 0 for j, d in enumerate(kernel.params)}
+        try:
+            ran = run(kernel, (x, y, z), (gx, gy, gz), args, metrics=(metric,), hardware=context.hardware)
+        except LaunchProblem:
+            return ""  # a claim about launches that there are not
+        paid, most = ran.max_per_warp[metric.name], evaluate(bound, {Param(p): v for p, v in args.items()})
+        if paid > most:
+            return f"a run with {args} costs {paid}, more than {most}"
+    return ""
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def chunk(job: tuple[str, list[int]]) -> tuple[str, int, list[Survivor]]:
+    """The mutants of a certificate with these numbers: how many, and those that a checker accepts."""
+    name, numbers = job
+    oracle = Oracles()
+    found = [judge(name, number, oracle) for number in numbers]
+    return name, len(numbers), [s for s in found if s is not None]
+
+
+def jobs(names: Iterable[str], every: int = 1) -> Iterator[tuple[str, list[int]]]:
+    """All work on these certificates, or every so-manieth mutant."""
+    for name in names:
+        numbers = list(range(0, len(original(name)[1]), every))
+        yield from ((name, numbers[i : i + CHUNK]) for i in range(0, len(numbers), CHUNK))
+
+
+def reason(s: Survivor) -> str:
+    """Why a survivor is none to worry about; "" where nobody knows."""
+    if s.problem:
+        return ""
+    if s.what == "second only":
+        return _UNDECIDED if s.second == "solver-backed" else ""
+    found = (
+        why for what, at, claim, why in REASONS if (what, claim) == (s.what, s.claim) and re.fullmatch(at, s.place)
+    )
+    return next(found, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a run found: mutants tried by certificate, and those that a checker accepts."""
+
+    tried: dict[str, int]
+    survivors: list[Survivor]
+
+    @property
+    def unexplained(self) -> list[Survivor]:
+        return [s for s in self.survivors if not reason(s)]
+
+
+def trial(names: Iterable[str], processes: int = 2, every: int = 1, tell: Callable[[str], object] = str) -> Tally:
+    """Tries the mutants of these certificates."""
+    tried: Counter[str] = Counter()
+    survivors: list[Survivor] = []
+    with Pool(processes) as pool:
+        for name, count, found in pool.imap(chunk, jobs(names, every)):
+            tried[name] += count
+            survivors += found
+            tell(f"{name}: {tried[name]} tried")
+    return Tally(dict(tried), survivors)
+
+
+_HEAD: Final = """# Mutants of the certificates
+
+Made by `{command}`. In each certificate one leaf at a time is changed (a number to its successor; a name,
+an operator, a rule or a word of the format to another that fits where it stands; true to false; null to 1) and the
+digest made anew; then both checkers are asked. The kernel reads neither the evidence nor the versions of tools, so
+there its verdict is the original's.
+
+Where both accept a mutant, its claim (program, metric, hardware, launch, scope, bound) is compared with the original's.
+A claim that changed is tried in runs of its program, with its prices, hardware and launch; none may cost more than it
+says. Whatever a checker accepts needs a reason that is written down in `tests/mutants/certificates.py`; a mutant
+without one fails the run.
+
+- *refused*: by both.
+- *kernel only*, *second only*: accepted by one of the two, so `warpbound check` refuses.
+- *same claim*, *other claim*: accepted by both, so `warpbound check` accepts.
+"""
+
+
+def page(tally: Tally, command: str) -> str:
+    """docs/mutants-certificates.md."""
+    lines = [_HEAD.format(command=command)]
+    lines.append(
+        "| certificate | mutants | refused | kernel only | second only | same claim | other claim | unexplained |"
+    )
+    lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name, count in [*tally.tried.items(), ("all", sum(tally.tried.values()))]:
+        mine = [s for s in tally.survivors if name in ("all", s.certificate)]
+        kinds = Counter(s.what if s.what != "accepted" else "other" if s.claim else "same" for s in mine)
+        unexplained = sum(not reason(s) for s in mine)
+        row = [
+            count,
+            count - len(mine),
+            *(kinds[k] for k in ("kernel only", "second only", "same", "other")),
+            unexplained,
+        ]
+        lines.append(f"| {name} | {' | '.join(map(str, row))} |")
+    lines += ["", "## Mutants that a checker accepts, by place", ""]
+    lines += ["| accepted by | place | claim | mutants | why |", "| --- | --- | --- | ---: | --- |"]
+    classes = Counter((_by(s), _short(s), s.claim, reason(s) or "**unexplained**") for s in tally.survivors)
+    for (by, where, claim, why), count in sorted(classes.items()):
+        lines.append(f"| {by} | `{where}` | {f'other {claim}' if claim else 'same'} | {count} | {why} |")
+    if tally.unexplained:
+        lines += ["", "## Unexplained", ""]
+    for s in tally.unexplained:
+        lines.append(
+            f"- {s.certificate}, {s.route}: {s.old!r} to {s.new!r}, {s.what}, {s.second}; {s.claim} {s.problem}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _by(s: Survivor) -> str:
+    """What accepts a survivor."""
+    by = "both" if s.what == "accepted" else f"the {s.what.removesuffix(' only')} alone"
+    return by if s.second == "valid" or s.what == "kernel only" else f"{by}, solver-backed"
+
+
+def _short(s: Survivor) -> str:
+    """A survivor's place, without the inside of proofs and expressions."""
+    return re.sub(r"(\[\])+$", "[]", re.sub(r"(proof)\b.*", r"\1", s.place))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Tries mutants of the committed certificates.")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=f"of {', '.join(BLOCKS)} (default: all)")
+    parser.add_argument("--page", type=Path, help="write the result there")
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    wanted = options.kernels or list(BLOCKS)
+    names = [f"{name}/{metric}" for name, metric, _ in committed() if name in wanted]
+    tally = trial(names, options.processes, tell=lambda line: print(line, file=sys.stderr, flush=True))
+    text = page(tally, " ".join(["python -m tests.mutants.certificates", *options.kernels]))
+    if options.page:
+        options.page.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 1 if tally.unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""A sample of the mutants of certificates (`make mutants` tries every one), and that the trial sees what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+from checker.certificate import digest
+from checker.oracles import Oracles
+from checker.report.bounds import shown
+from logic.potentials import const
+from proofs.make import committed
+from tests.mutants.certificates import Tally, judge, leaves, mutant, original, other, page, reason, refutation, trial
+
+
+@cache
+def sample() -> Tally:
+    """Every so-manieth mutant of some smaller certificates."""
+    return trial(("vectorAdd/steps", "vectorAdd/sectors", "addSub3/sectors", "reduce2/divwarps"), every=23)
+
+
+def test_a_sample_of_mutants_is_refused_or_explained() -> None:
+    tally = sample()
+    assert sum(tally.tried.values()) > 200
+    assert tally.unexplained == []
+    assert {s.what for s in tally.survivors} <= {"accepted", "kernel only", "second only"}
+    accepted = [s for s in tally.survivors if s.what == "accepted"]
+    assert 0 < len(accepted) < sum(tally.tried.values()) // 5
+
+
+def test_what_both_accept_is_no_part_of_the_derivation() -> None:
+    places = {s.place for s in sample().survivors if s.what == "accepted"}
+    assert "derivation[].at[]" in places
+    assert {
+        p for p in places if p.startswith(("derivation", "expressions", "statements", "potentials", "assertions"))
+    } <= {
+        "derivation[].at[]",
+        "derivation[].with.n",
+    }
+
+
+def test_a_mutant_differs_in_one_leaf_and_has_its_digest() -> None:
+    for name, metric, _ in committed()[:5]:
+        document, places, _ = original(f"{name}/{metric}")
+        for route, old in places[::17]:
+            changed = mutant(document, route, other(document, route, old))
+            assert changed["digest"] == digest(changed) != document["digest"]
+            before, after = dict(places), dict(leaves(changed))
+            assert [r for r in before if before[r] != after[r] or type(before[r]) is not type(after[r])] == [route]
+
+
+def test_a_smaller_bound_is_refused_by_both() -> None:
+    document, places, _ = original("vectorAdd/sectors")
+    index = document["derivation"][-1]["with"]["Q"]
+    number = next(i for i, (route, _) in enumerate(places) if route[:2] == ("potentials", index))
+    assert judge("vectorAdd/sectors", number, Oracles()) is None
+
+
+def test_runs_refute_a_bound_that_is_too_small() -> None:
+    for name in ("vectorAdd/sectors", "vectorAdd/divwarps", "addSub0/divwarps"):
+        _, _, claim = original(name)
+        bound, context = shown(claim), claim.context
+        assert refutation(claim.kernel, context, bound) == ""
+        assert "costs" in refutation(claim.kernel, context, bound - const(Fraction(1, 2)))
+
+
+def test_the_trial_tells_what_is_wrong() -> None:
+    survivor = next(s for s in sample().survivors if s.what == "accepted" and not s.claim)
+    wrong = (
+        replace(survivor, claim="bound"),
+        replace(survivor, problem="a run costs more"),
+        replace(survivor, what="second only", second="valid"),
+        replace(survivor, route=("statements", 3, 2)),
+    )
+    assert [reason(s) for s in wrong] == ["", "", "", ""]
+    assert reason(survivor)
+    text = page(Tally({survivor.certificate: 1}, [wrong[0]]), "make mutants")
+    assert "**unexplained**" in text
+    assert "## Unexplained" in text

@@ -1,0 +1,94 @@
+"""The committed certificates are valid for the second checker, about their kernels, and what docs/proofs.md says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from checker.certificate import canonical, read
+from checker.oracles import Oracles
+from checker.recheck import recheck
+from checker.report.bounds import known_sizes, shown
+from logic.metrics import HARDWARE, METRICS
+from logic.potentials import Poly, const, substitute
+from logic.syntax import Kernel, same
+from proofs.make import BLOCKS, PAGE, ROOT, Row, bounds, committed, judged, page, text_of
+from semantics.cuda import read_cuda
+
+COMMITTED = committed()
+KERNEL_TAKES_PART = ("vectorAdd", "addSub0", "addSub3", "reduce2")
+"""The kernel judges these here too; it judges all of them in `make proofs`."""
+
+
+@cache
+def source(name: str) -> Kernel:
+    return read_cuda(str(ROOT / name / "kernel.cu")).kernel
+
+
+@cache
+def said() -> dict[tuple[str, str], Row]:
+    """The lines of docs/proofs.md."""
+    rows = {}
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if cells and cells[0] in BLOCKS:
+            name, _, metric, bound, first, second, by_solver, size, _ = cells
+            rows[name, metric] = Row(name, metric, bound, first, second, by_solver, size)
+    return rows
+
+
+def test_every_kernel_and_metric_has_its_line() -> None:
+    assert {path.parent.name for path in ROOT.glob("*/kernel.cu")} == set(BLOCKS)
+    assert list(said()) == [(name, metric) for name in BLOCKS for metric in METRICS]
+    assert PAGE.read_text(encoding="utf-8") == page(said().values())
+
+
+def test_no_certificate_is_without_a_line() -> None:
+    assert {path for _, _, path in COMMITTED} == set(ROOT.glob("*/*.json"))
+    assert {(name, metric) for name, metric, _ in COMMITTED} == {key for key, row in said().items() if row.first}
+    assert len(COMMITTED) >= 50
+
+
+@pytest.mark.parametrize(("name", "metric", "path"), COMMITTED, ids=lambda v: v if isinstance(v, str) else "")
+def test_certificate(name: str, metric: str, path: Path) -> None:
+    text, row = path.read_text(encoding="ascii"), said()[name, metric]
+    document = json.loads(text)
+    assert text == canonical(document) + "\n"
+    second = recheck(document)
+    assert (second.verdict, str(len(second.solver_backed)), str(len(text))) == (row.second, row.by_solver, row.size)
+    assert (row.first, row.second, row.by_solver) == ("accepted", "valid", "0")
+    given, kernel = read(text, str(path)), source(name)
+    assert same(given.kernel.body, kernel.body)
+    assert replace(given.kernel, body=kernel.body, loc=kernel.loc) == kernel
+    assert (given.context.metric, given.context.hardware) == (METRICS[metric], HARDWARE["nvidia"])
+    assert (given.context.launch.block, given.context.launch.grid) == (BLOCKS[name], (None, None, None))
+    assert (given.context.launch.assumptions, given.context.scope, given.rules) == ((), "warp", "sound")
+    assert given.derivation.rule == "Q:Seq"
+    bound = cast(Poly, given.derivation.substitution["Q"])
+    known = {leaf: const(n) for leaf, n in known_sizes(given.context).items()}
+    assert row.bound == f"`{substitute(bound, known)}`"
+
+
+@pytest.mark.parametrize(("name", "metric", "path"), [c for c in COMMITTED if c[0] in KERNEL_TAKES_PART])
+def test_the_kernel_accepts(name: str, metric: str, path: Path) -> None:
+    claim = judged(read(path.read_text(encoding="ascii"), str(path)), Oracles())
+    assert claim is not None
+    assert claim.unconditional
+    assert f"`{shown(claim)}`" == said()[name, metric].bound
+
+
+@pytest.mark.parametrize("name", ["vectorAdd", "addSub3"])
+def test_certificates_are_made_the_same_again(name: str) -> None:
+    for result in bounds(name):
+        path = ROOT / name / f"{result.metric.name}.json"
+        made, kept = json.loads(text_of(result)), json.loads(path.read_text(encoding="ascii"))
+        for document in (made, kept):
+            del document["tools"], document["digest"]
+            for entry in document["evidence"]:
+                del entry["engine"]
+        assert made == kept
