@@ -105,16 +105,16 @@ def test_the_search_by_either_engine(
 ) -> None:
     """`bound --search smt` certifies a bound without the other engine, and no program has a better optimum by it."""
     programs: list[lp.Program] = []
-    solve = lp.solve
-    monkeypatch.setattr(lra, "solve", recorder(lra.solve, programs))
+    ours, other = lra.solve, lp.solve
+    monkeypatch.setattr(lra, "solve", recorder(ours, programs))
     monkeypatch.setattr(lp, "solve", pytest.fail)
     arguments = ["bound", f"proofs/{kernel}/kernel.cu", "--metric", "sectors", "--block", "32"]
     assert main([*arguments, "--search", "smt"]) == 0, capsys.readouterr()
     assert bool(programs) == loops
     for p in programs:
-        ours, other = cost(p, lra.solve(p)), cost(p, solve(p))
-        assert ours is not None
-        assert ours == other
+        best = cost(p, ours(p))
+        assert best is not None
+        assert best == cost(p, other(p))
 
 
 def test_the_other_engine_is_the_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

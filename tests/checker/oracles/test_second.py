@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from typing import Any
 
 import cvc5
 import pytest
@@ -43,22 +42,14 @@ def z3_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
 LINEAR = op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)
 
 
-def test_a_remainder_that_z3_does_not_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    """(x + i * n) mod n = x mod n, for nonnegative x and i and a positive n."""
-    said: list[str] = []
-    ask = smt._ask
-
-    def listen(*args: Any) -> smt.Answer:
-        answer = ask(*args)
-        said.append(answer.said)
-        return answer
-
-    monkeypatch.setattr(smt, "_ask", listen)
-    goal = op("==", op("%", op("+", x, op("*", i, n)), n), op("%", x, n))
-    verdict = entails(goal, op(">", n, 0), op(">=", x, 0), op(">=", i, 0), limit=4.0)
+def test_a_remainder_that_z3_does_not_find() -> None:
+    """(x + i * n) mod n = x mod n for n > 0: cvc5 needs 0.2 s, Z3 has no answer after ten times that."""
+    encoding, texts = smt.Encoding(SIGMA), list[str]()
+    a, b, c = (encoding.leaf(leaf, 0) for leaf in (x, i, n))
+    verdict = smt._decide(encoding, lambda: [c > 0, (a + b * c) % c != a % c], lambda _: False, 2.0, texts)
     assert isinstance(verdict, Proved), verdict
-    assert said == ["unknown"]
     assert verdict.engine == f"cvc5 {cvc5.__version__}"
+    assert len(texts) == 1
 
 
 @pytest.mark.usefixtures("z3_gives_up")
