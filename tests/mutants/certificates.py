@@ -318,10 +318,9 @@ _HEAD: Final = """# Mutants of the certificates
 
 Made by `{command}`.
 
-In each certificate one leaf at a time is changed (a number to its successor; a name, an operator,  a rule or a word of the format to
-another that fits where it stands; true to false; null to 1) and the digest made anew; then both checkers are asked. The
-kernel reads neither the evidence nor the versions of tools, so
-there its verdict is the original's.
+In each certificate one leaf at a time is changed (a number to its successor; a name, an operator, a rule or a word of
+the format to another that fits where it stands; true to false; null to 1) and the digest made anew; then both checkers
+are asked. The kernel reads neither the evidence nor the versions of tools, so there its verdict is the original's.
 
 Where both accept a mutant, its claim (program, metric, hardware, launch, scope, bound) is compared with the original's.
 A claim that changed is tried in runs of its program, with its prices, hardware and launch; none may cost more than it
