@@ -157,6 +157,19 @@ def _certificate(path: str, rules: RuleSet) -> Judged:
     return Judged(certificate.kernel, certificate.context, rules, ledger, outcome, verdict)
 
 
+def _warnings(judged: Judged) -> list[str]:
+    """What an accepted derivation is accepted for in vain."""
+    from checker.kernel import Claim
+    from checker.oracles import Oracles
+    from logic.assertions import Entails, Proved
+    from logic.syntax import FALSE
+
+    if not isinstance(judged.outcome, Claim):
+        return []
+    vacuous = isinstance(Oracles()(Entails(judged.outcome.pre.p, (FALSE,)), judged.context), Proved)
+    return ["no state satisfies the precondition and the assumptions: anything follows from them"] if vacuous else []
+
+
 def _text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
@@ -207,6 +220,7 @@ def _as_json(judged: Judged) -> dict[str, Any]:
             for line in ledger.discharged
         ],
         "second_checker": judged.second or None,
+        "warnings": _warnings(judged),
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
         "error": None if isinstance(outcome, Claim | Theorem) else _error(outcome),
@@ -246,6 +260,7 @@ def _as_text(judged: Judged) -> str:
             "",
             f"  rules '{judged.rules.name}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
             *([f"  second checker: {judged.second}"] if judged.second else []),
+            *(f"  warning: {text}" for text in _warnings(judged)),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),

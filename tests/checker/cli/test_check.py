@@ -261,3 +261,11 @@ def test_the_rule_set_is_named(capsys: Capture) -> None:
 def test_the_printed_rules_certify_nothing(capsys: Capture) -> None:
     code, result = checked(OUTLINE, capsys, "--rules", "paper")
     assert (code, result["rules"], result["verdict"]) == (1, "paper", "rejected")
+
+
+def test_a_derivation_from_nothing_is_accepted_with_a_warning(tmp_path: Path, capsys: Capture) -> None:
+    path = written(tmp_path, ("local int i, j;\n", "local int i, j;\nrequires w < 0 && w > 3;\n"))
+    code, result = checked(path, capsys)
+    assert (code, result["verdict"]) == (0, "accepted")
+    assert "anything follows" in result["warnings"][0]
+    assert checked(OUTLINE, capsys)[1]["warnings"] == []
