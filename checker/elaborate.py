@@ -243,7 +243,7 @@ class Elaborator:
             common |= {"Q": proof.pre.q, "s1": s1, "s2": s2} | named("'", post)
             whole = If(node.cond, s1, s2, node.loc)
             derivation = Derivation(node.rule, common, (d, proof.derivation), node.loc)
-            return Proof(Condition(p, proof.pre.q + price, x), whole, post, derivation)
+            return _rolled(node, Proof(Condition(p, proof.pre.q + price, x), whole, post, derivation))
         if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
             raise Stuck("a side of the branch has no flow", node.loc)
         yes, no = node.then.start, State(assume(p, node.cond, self.context.sigma, False), x)
@@ -266,7 +266,7 @@ class Elaborator:
             price += metric.cost("div")
             common |= named("1", then.post) | named("'", orelse.pre) | named("2", orelse.post) | named("''", post)
         derivation = Derivation(node.rule, common, (d, then.derivation, orelse.derivation), node.loc)
-        return Proof(Condition(p, q + price, x), whole, post, derivation)
+        return _rolled(node, Proof(Condition(p, q + price, x), whole, post, derivation))
 
     def cycle(self, node: Cycle, post: Condition) -> Proof:
         if node.q is None:
@@ -295,6 +295,14 @@ class Elaborator:
             end = Condition(left.p, q, x)
         loop = Proof(head, whole, end, Derivation(node.rule, common, (d, body.derivation), node.loc))
         return weaken(loop, Condition(node.before.p, head.q, node.before.x), post)
+
+
+def _rolled(node: Fork, proof: Proof) -> Proof:
+    """The proof of the loop that the branch unrolls, if it does."""
+    if node.loop is None:
+        return proof
+    substitution = named("", proof.pre) | named("'", proof.post) | {"e": node.loop.cond, "s": node.loop.body}
+    return Proof(proof.pre, node.loop, proof.post, Derivation("Q:Unroll", substitution, (proof.derivation,), node.loc))
 
 
 def named(suffix: str, condition: Condition) -> dict[str, Value]:

@@ -7,8 +7,9 @@ Everything found here is only a proposal: the kernel checks it again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from checker.inference.counters import geometric, numbers, steps, trips, value
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, bare, strip
 from logic.assertions import (
@@ -22,10 +23,10 @@ from logic.assertions import (
     abstracted,
     assume,
     conj,
+    launch_facts,
     opaque,
 )
-from logic.potentials import Leaf, Poly, const, of_expr, sym
-from logic.potentials import substitute as substitute_potential
+from logic.potentials import Poly
 from logic.source import Loc
 from logic.syntax import (
     INT,
@@ -33,16 +34,14 @@ from logic.syntax import (
     Const,
     Expr,
     Op,
-    Param,
     Skip,
     Stmt,
     Sync,
-    Type,
     Var,
+    While,
     Write,
     local_vars,
     reads_array,
-    statements,
     substitute,
     subterms,
     written,
@@ -79,7 +78,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program."""
+    """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program.
+
+    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing.
+    """
 
     rule: str
     cond: Expr
@@ -88,6 +90,7 @@ class Fork:
     before: State
     after: State
     loc: Loc | None
+    loop: While | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ def _outline_items(flow: Flow) -> Iterator[Plain | Branch | Loop]:
         match node:
             case Step(stmt):
                 yield Plain(stmt)
+            case Fork(loop=While(cond, body)):
+                yield Loop(cond, Partial(), bare(body), None, node.loc)
             case Fork():
                 yield Branch(node.cond, _block(node.then), _block(node.orelse), None, node.loc)
             case Cycle():
@@ -147,6 +152,7 @@ class _Analysis:
         self.context = context
         self.oracle = oracle
         self.sigma = context.sigma
+        self.given = launch_facts(context.launch, context.hardware)
 
     def proves(self, obligation: Obligation) -> bool:
         return isinstance(self.oracle(obligation, self.context), Proved)
@@ -190,6 +196,9 @@ class _Analysis:
         """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
         kept = [c for c in p if x not in local_vars(c)]
         about = [c for c in p if x in local_vars(c)]
+        known = value(e, numbers((*p, *self.given)))
+        if known is not None and self.sigma.locals[x] == INT:
+            return conj((*kept, Op("==", (Var(x), Const(known)))), self.sigma)
         if not opaque(e, self.sigma) and x not in local_vars(e):
             if self.sigma.locals[x].kind != "base":
                 kept.append(Op("==", (Var(x), e)))
@@ -198,9 +207,9 @@ class _Analysis:
         if inverse is not None:
             kept += [substitute(c, {x: inverse}) for c in about]
             return conj(kept, self.sigma)
-        value = abstracted(e, self.sigma)
-        kept += [c for c in about if self.entails(p, substitute(c, {x: value}))]
-        kept += [c for c in _range_of(Var(x), e) if self.entails(p, substitute(c, {x: value}))]
+        anything = abstracted(e, self.sigma)
+        kept += [c for c in about if self.entails(p, substitute(c, {x: anything}))]
+        kept += [c for c in _range_of(Var(x), e) if self.entails(p, substitute(c, {x: anything}))]
         return conj(kept, self.sigma)
 
     def join(self, a: P, b: P) -> P:
@@ -242,10 +251,21 @@ class _Analysis:
             return "Q:If3"
         return "Q:If1" if self.proves(Uniform(state.p, state.x, cond)) else "Q:If4"
 
-    def cycle(self, item: Loop, state: State) -> Cycle:
+    def unrolls(self, cond: Expr, body: Stmt, state: State) -> bool:
+        facts = (*state.p, *self.given)
+        return geometric(cond, body, facts) and trips(cond, body, facts) is not None
+
+    def unrolled(self, item: Loop, body: Stmt, state: State) -> Fork:
+        """The loop as a branch: one turn and the loop again, or nothing."""
+        again = Branch(item.cond, (*item.body, item), (), None, item.loc)
+        return replace(self.fork(again, state), loop=While(item.cond, body, item.loc))
+
+    def cycle(self, item: Loop, state: State) -> Cycle | Fork:
         """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
         what the body cannot change, and guesses that prove inductive (Houdini)."""
         body = strip(item.body)
+        if item.rule is None and item.invariant == Partial() and self.unrolls(item.cond, body, state):
+            return self.unrolled(item, body, state)
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
@@ -307,25 +327,3 @@ def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signa
             case Op(">", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
                 guesses[Op(">=", (v, bound))] = None
     return list(guesses)
-
-
-def constants(p: P) -> dict[Leaf, Poly]:
-    """The variables and parameters that P equates with a number."""
-    found: dict[Leaf, Poly] = {}
-    for c in p:
-        match c:
-            case Op("==", (Var() | Param() as leaf, Const(int() as value, Type("int")))):
-                found[leaf] = const(value)
-    return found
-
-
-def steps(x: str, body: Stmt, p: P) -> set[int]:
-    """The numbers by which the body moves x, in states of P: |d| for every x <- x + d."""
-    known = {leaf: value for leaf, value in constants(p).items() if leaf.name not in written(body)}
-    found = set()
-    for s in statements(body):
-        if isinstance(s, Assign) and s.var == x and (value := of_expr(s.value)) is not None:
-            d = substitute_potential(value, known) - sym(Var(x))
-            if d.is_constant and d.constant:
-                found.add(int(abs(d.constant)))
-    return found

@@ -15,7 +15,8 @@ from itertools import count, product
 from typing import Literal
 
 from checker.elaborate import Elaborator, Stuck
-from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step, constants, steps
+from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.inference.counters import constants, steps
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from checker.kernel import updated
 from checker.oracles import lp, lra

@@ -1,4 +1,4 @@
-r"""Rules beyond Fig. 4, each argued for in its notes. They certify nothing until trials have judged them."""
+r"""Rules beyond Fig. 4, each argued for in its notes."""
 
 from logic.schema import Rule
 

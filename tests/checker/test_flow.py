@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.flow import Cut, Cycle, Flow, Fork, Step, analyse, steps
+from checker.flow import Cut, Cycle, Flow, Fork, Step, analyse
+from checker.inference.counters import steps
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from logic.assertions import Context, Obligation, Unknown, show_p

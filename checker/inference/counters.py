@@ -1,0 +1,91 @@
+"""What a loop does to its counters: the numbers that are known, steps, and how often it runs where all is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from logic.operators import denote
+from logic.potentials import Leaf, Poly, const, of_expr, substitute, sym
+from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Tid, Type, Var, local_vars, statements, written
+
+MAX_TRIPS: Final = 32
+"""A loop that runs longer is not unrolled."""
+
+
+def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
+    """The variables, parameters and axes of tid that a fact equates with a number."""
+    found: dict[Leaf, int] = {}
+    for c in facts:
+        match c:
+            case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value, Type("int")))):
+                found[leaf] = value
+    return found
+
+
+def constants(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
+    """The same as potentials."""
+    return {leaf: const(value) for leaf, value in numbers(facts).items()}
+
+
+def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
+    """What e is worth where these leaves have these values; None where that is not enough to tell."""
+    match e:
+        case Const(int() as number, Type("int" | "bool")):
+            return number
+        case Var() | Param() | Tid():
+            return known.get(e)
+        case Op(op, args):
+            values = [value(a, known) for a in args]
+            operands = tuple(v for v in values if v is not None)
+            if len(operands) < len(values) or (op == "<<" and operands[1] > 64):
+                return None
+            try:
+                return denote(op, operands)
+            except KeyError:
+                return None
+    return None
+
+
+def steps(x: str, body: Stmt, facts: Iterable[Expr]) -> set[int]:
+    """The numbers by which the body moves x, in states of these facts: |d| for every x <- x + d."""
+    changed = written(body)
+    known = {leaf: number for leaf, number in constants(facts).items() if leaf.name not in changed}
+    found = set()
+    for s in statements(body):
+        if isinstance(s, Assign) and s.var == x and (after := of_expr(s.value)) is not None:
+            d = substitute(after, known) - sym(Var(x))
+            if d.is_constant and d.constant:
+                found.add(int(abs(d.constant)))
+    return found
+
+
+def geometric(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> bool:
+    """Whether the loop's counter is multiplied, divided or shifted, so that no linear potential counts its turns."""
+    counters = local_vars(cond) & written(body)
+    return not any(steps(x, body, facts) for x in counters)
+
+
+def trips(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> int | None:
+    """How often a loop runs from states of these facts, where its counter goes through known numbers; None where it
+    does not, or oftener than MAX_TRIPS."""
+    changed = written(body)
+    start = numbers(facts)
+    counters = local_vars(cond) & changed
+    if len(counters) != 1:
+        return None
+    counter = Var(next(iter(counters)))
+    updates = [s for s in (body.stmts if isinstance(body, Seq) else (body,)) if isinstance(s, Assign)]
+    own = [s.value for s in updates if s.var == counter.name]
+    everywhere = [s for s in statements(body) if isinstance(s, Assign) and s.var == counter.name]
+    if counter not in start or len(own) != 1 or len(everywhere) != 1:
+        return None
+    known = {leaf: number for leaf, number in start.items() if leaf.name not in changed or leaf == counter}
+    for turns in range(MAX_TRIPS + 1):
+        test, after = value(cond, known), value(own[0], known)
+        if test is None or (test and after is None):
+            return None
+        if not test or after is None:
+            return turns
+        known[counter] = int(after)
+    return None
