@@ -9,20 +9,23 @@ to it. A warp that has ended no longer counts. Inside a warp every thread has to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import Loc, SourceError
 from logic.syntax import BUILTINS, Kernel, Read, Write
-from logic.typing import check_kernel
+from logic.typing import Signature, check_kernel
 from semantics.events import Dim, Event, Observer, Thread, Threads
 from semantics.lockstep import STEP_LIMIT, Barrier, Cost, Initial, Machine, Store, in_bounds, phases
 from semantics.values import Value, converted
 
-Contents = Sequence[Value] | Mapping[int, Value] | Initial
+Contents = Sequence[Value] | NDArray[Any] | Mapping[int, Value] | Initial
 """A global array before the run: a sequence fixes the length; what a mapping leaves out is the type's default."""
 
 MAX_BLOCK: Dim = (1024, 1024, 64)
@@ -74,8 +77,9 @@ class Result:
     totals: dict[str, Fraction]
     max_per_warp: dict[str, Fraction]
     warps: int
-    arrays: dict[str, dict[int, Value]]
+    arrays: Mapping[str, Mapping[int, Value]]
     out_of_bounds: tuple[OutOfBounds, ...]
+    engine: Literal["reference", "fast"] = field(default="reference", compare=False)
 
 
 def run(
@@ -88,40 +92,27 @@ def run(
     hardware: Hardware = HARDWARE["nvidia"],
     step_limit: int = STEP_LIMIT,
     observer: Observer | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Runs a kernel on every warp of a grid.
 
     `args` gives every parameter a value; arrays that `arrays` leaves out are unbounded and 0. The step limit is for
-    one warp. Raises TypeProblem, LaunchProblem, ValueProblem, StepLimit and BarrierDivergence.
+    one warp. `progress` is told how many blocks have run. Raises TypeProblem, LaunchProblem, ValueProblem, StepLimit
+    and BarrierDivergence.
     """
-    sigma = check_kernel(kernel)
-    check_launch(block, grid)
-    params = _parameters(kernel, args)
-    store, initial = _memory(kernel, arrays or {})
-    lengths = {a.name: initial[a.name].length if a.name in initial else a.length for a in kernel.arrays}
-    found: dict[object, OutOfBounds] = {}
+    launch = prepare(kernel, block, grid, args, arrays or {}, hardware)
     costs: list[Cost] = []
-    for index in _indices(grid):
-        machine = Machine(
-            sigma,
-            params | _builtins(index, block, grid, hardware),
-            block,
-            tuple(metrics),
-            hardware,
-            initial,
-            step_limit,
-            _watch(lengths, found, observer),
-        )
-        store.locals = {}  # nobody reads those of an ended block
-        store.arrays |= {a.name: {} for a in kernel.arrays if a.space == "shared"}
-        costs += _run_block(kernel, index, store, machine)
+    for done, (index, machine) in enumerate(machines(launch, metrics, step_limit, observer), 1):
+        costs += _run_block(kernel, index, launch.store, machine)
+        if progress:
+            progress(done)
     columns = dict(zip((m.name for m in metrics), zip(*(c.parts for c in costs), strict=True), strict=False))
     return Result(
         {name: sum(column, Fraction(0)) for name, column in columns.items()},
         {name: max(column) for name, column in columns.items()},
         len(costs),
-        {a.name: store.arrays.get(a.name, {}) for a in kernel.arrays if a.space == "global"},
-        tuple(found.values()),
+        launch.arrays(),
+        tuple(launch.out_of_bounds.values()),
     )
 
 
@@ -133,9 +124,14 @@ def _indices(extent: Dim) -> Iterator[Dim]:
     return ((x, y, z) for z in range(extent[2]) for y in range(extent[1]) for x in range(extent[0]))
 
 
+def threads_of(index: Dim, block: Dim) -> Threads:
+    """All threads of a block."""
+    return tuple(Thread(index, tid) for tid in _indices(block))
+
+
 def _run_block(kernel: Kernel, index: Dim, store: Store, machine: Machine) -> list[Cost]:
     """The costs of the block's warps; the store is updated in place."""
-    threads = tuple(Thread(index, tid) for tid in _indices(machine.block))
+    threads = threads_of(index, machine.block)
     size = machine.hardware.warp
     warps = [threads[i : i + size] for i in range(0, len(threads), size)]
     running = {w: phases(kernel.body, store, t, machine) for w, t in enumerate(warps)}
@@ -148,40 +144,111 @@ def _run_block(kernel: Kernel, index: Dim, store: Store, machine: Machine) -> li
             except StopIteration as end:
                 costs[w] = end.value
                 del running[w]
-        _check_barrier(index, warps, waiting)
+        check_barrier(warps, waiting)
     return costs
 
 
-def _check_barrier(index: Dim, warps: list[Threads], waiting: dict[int, Barrier]) -> None:
+def check_barrier(warps: list[Threads], waiting: dict[int, Barrier]) -> None:
     """Raises BarrierDivergence unless all warps wait at one `sync`, each with all its threads."""
     for w, barrier in waiting.items():
         missing = [t for t in warps[w] if t not in set(barrier.threads)]
         if missing:
-            split = barrier.split.loc if barrier.split else None
-            raise BarrierDivergence(
-                f"{len(barrier.threads)} of the {len(warps[w])} threads of warp {w} reach this __syncthreads(), "
-                f"thread {_dim(missing[0].tid)} does not",
-                barrier.sync.loc,
-                index,
-                split,
-                f"All threads of a block have to reach it together; they part {f'at {split}' if split else 'before'}.",
-            )
+            raise torn_warp(w, barrier, missing)
     if not waiting:
         return
     (first, here), *others = waiting.items()
     for w, barrier in others:
         if barrier.sync is not here.sync and (here.sync.loc is None or barrier.sync.loc != here.sync.loc):
-            there = barrier.sync.loc
-            raise BarrierDivergence(
-                f"warp {first} waits at this __syncthreads(), warp {w} at another{f' ({there})' if there else ''}",
-                here.sync.loc,
-                index,
-                there,
-                "All threads of a block have to reach the same barrier.",
-            )
+            raise two_barriers(first, here, w, barrier)
+
+
+def torn_warp(w: int, barrier: Barrier, missing: Sequence[Thread]) -> BarrierDivergence:
+    """The threads of warp w that have come to a barrier, and those that have not."""
+    here, split = len(barrier.threads), barrier.split.loc if barrier.split else None
+    return BarrierDivergence(
+        f"{here} of the {here + len(missing)} threads of warp {w} reach this __syncthreads(), "
+        f"thread {_dim(missing[0].tid)} does not",
+        barrier.sync.loc,
+        missing[0].block,
+        split,
+        f"All threads of a block have to reach it together; they part {f'at {split}' if split else 'before'}.",
+    )
+
+
+def two_barriers(first: int, here: Barrier, other: int, barrier: Barrier) -> BarrierDivergence:
+    """Two warps wait at two barriers, or at one barrier at two times."""
+    there = barrier.sync.loc
+    same = barrier.sync is here.sync
+    return BarrierDivergence(
+        f"warp {first} waits at this __syncthreads(), warp {other} "
+        + ("comes to it only later" if same else f"at another{f' ({there})' if there else ''}"),
+        here.sync.loc,
+        here.threads[0].block,
+        (here.split.loc if here.split else None) if same else there,
+        "All threads of a block have to reach the same barrier.",
+    )
 
 
 # --- the launch ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A checked launch: what its blocks share. The store and `out_of_bounds` grow as blocks run."""
+
+    kernel: Kernel
+    block: Dim
+    grid: Dim
+    hardware: Hardware
+    sigma: Signature
+    params: dict[str, Value]
+    initial: Mapping[str, Initial]
+    store: Store
+    out_of_bounds: dict[object, OutOfBounds] = field(default_factory=dict)
+
+    def arrays(self) -> dict[str, dict[int, Value]]:
+        """The elements of global arrays that were given or written."""
+        return {a.name: self.store.arrays.get(a.name, {}) for a in self.kernel.arrays if a.space == "global"}
+
+
+def prepare(
+    kernel: Kernel,
+    block: Dim,
+    grid: Dim,
+    args: Mapping[str, Value],
+    arrays: Mapping[str, Contents],
+    hardware: Hardware,
+) -> Launch:
+    """Checks a launch. Raises TypeProblem and LaunchProblem."""
+    sigma = check_kernel(kernel)
+    check_launch(block, grid)
+    params = _parameters(kernel, args)
+    store, initial = _memory(kernel, arrays)
+    return Launch(kernel, block, grid, hardware, sigma, params, initial, store)
+
+
+def machines(
+    launch: Launch, metrics: Sequence[Metric], step_limit: int, observer: Observer | None
+) -> Iterator[tuple[Dim, Machine]]:
+    """For one block after another its index and its machine; the store then has fresh locals and shared arrays."""
+    arrays, initial = launch.kernel.arrays, launch.initial
+    lengths = {a.name: initial[a.name].length if a.name in initial else a.length for a in arrays}
+    for index in _indices(launch.grid):
+        launch.store.locals = {}  # nobody reads those of an ended block
+        launch.store.arrays |= {a.name: {} for a in arrays if a.space == "shared"}
+        yield (
+            index,
+            Machine(
+                launch.sigma,
+                launch.params | _builtins(index, launch.block, launch.grid, launch.hardware),
+                launch.block,
+                tuple(metrics),
+                launch.hardware,
+                initial,
+                step_limit,
+                _watch(lengths, launch.out_of_bounds, observer),
+            ),
+        )
 
 
 def _dim(d: Dim) -> str:
@@ -235,7 +302,8 @@ def _memory(kernel: Kernel, arrays: Mapping[str, Contents]) -> tuple[Store, dict
             case Mapping():
                 store.arrays[name] = {i: converted(v, array.elem) for i, v in contents.items()}
             case _:
-                store.arrays[name] = {i: converted(v, array.elem) for i, v in enumerate(contents)}
+                values = contents.tolist() if isinstance(contents, np.ndarray) else contents
+                store.arrays[name] = {i: converted(v, array.elem) for i, v in enumerate(values)}
                 initial[name] = Initial(length=len(contents))
     return store, initial
 

@@ -49,7 +49,7 @@ from logic.typing import Signature, type_of
 from semantics.events import Dim, Event, Observer, Thread, Threads
 from semantics.values import Value, default, literal, operation
 
-STEP_LIMIT = 10_000_000
+STEP_LIMIT = 1_000_000
 
 
 class StepLimit(SourceError):
@@ -163,22 +163,34 @@ def ordered(threads: Iterable[Thread], block: Dim) -> Threads:
 # --- reads and writes ------------------------------------------------------------------------------------------------
 
 
+Warp = tuple[Dim, int]
+"""A warp: its block's index, its number in the block."""
+
+
+def warp_of(t: Thread, machine: Machine) -> Warp:
+    """WarpOf(t)"""
+    return t.block, linear(t.tid, machine.block) // machine.hardware.warp
+
+
 class Access(NamedTuple):
-    """The indices of one access, and its MemReads (global) or Conflicts (shared)."""
+    """The indices of one access, and its MemReads (global) or Conflicts (shared) in each warp of T."""
 
     indices: tuple[int, ...]
-    n: int
+    counts: dict[Warp, int]
+
+    @property
+    def n(self) -> int:
+        """MemReads(R) or Conflicts(R): the maximum over the warps of T (section 2)."""
+        return max(self.counts.values())
 
 
 def _access(array: Array, r: Mapping[Thread, Value], machine: Machine) -> Access:
-    """MemReads(R) or Conflicts(R): taken per warp, the maximum over the warps of T (section 2)."""
-    warps: dict[tuple[Dim, int], list[int]] = {}
+    warps: dict[Warp, list[int]] = {}
     for t, i in r.items():
-        address = array.stride * int(i) + array.offset
-        warps.setdefault((t.block, linear(t.tid, machine.block) // machine.hardware.warp), []).append(address)
+        warps.setdefault(warp_of(t, machine), []).append(array.stride * int(i) + array.offset)
     units = sectors if array.space == "global" else conflicts
-    n = max(units(addresses, array.width, machine.hardware) for addresses in warps.values())
-    return Access(tuple(int(i) for i in r.values()), n)
+    counts = {w: units(addresses, array.width, machine.hardware) for w, addresses in warps.items()}
+    return Access(tuple(int(i) for i in r.values()), counts)
 
 
 def in_bounds(i: int, length: int | None) -> bool:
@@ -212,10 +224,11 @@ Result = tuple[dict[Thread, Value], Cost]
 
 def evaluate(e: Expr, store: Store, threads: Iterable[Thread], machine: Machine) -> Result:
     """sigma; e |_T R; C. Raises ValueError for an empty T."""
-    return _evaluate(e, store, ordered(threads, machine.block), machine)
+    return expression(e, store, ordered(threads, machine.block), machine)
 
 
-def _evaluate(e: Expr, sigma: Store, t: Threads, m: Machine) -> Result:
+def expression(e: Expr, sigma: Store, t: Threads, m: Machine) -> Result:
+    """The rule for e, on threads in ascending order."""
     match e:
         case Var():
             return oc_var(e, sigma, t, m)
@@ -260,7 +273,7 @@ def oc_tid(e: Tid, sigma: Store, t: Threads, m: Machine) -> Result:
 
 def ec_op(e: Op, sigma: Store, t: Threads, m: Machine) -> Result:
     """EC:Op    sigma; e1 op e2 |_T (R1(t) op R2(t)); C1 + C2 + M.op"""
-    rs, cs = zip(*(_evaluate(a, sigma, t, m) for a in e.args), strict=True)
+    rs, cs = zip(*(expression(a, sigma, t, m) for a in e.args), strict=True)
     op = operation(e.op, m.type_of(e.args[-1]), m.type_of(e), e.loc)
     r = {u: op(tuple(ri[u] for ri in rs)) for u in t}
     return r, sum(cs, m.nothing) + m.pay("op", e, t)
@@ -269,7 +282,7 @@ def ec_op(e: Op, sigma: Store, t: Threads, m: Machine) -> Result:
 def ec_garr(e: Read, sigma: Store, t: Threads, m: Machine) -> Result:
     """EC:GArr    sigma; G[e] |_T (sigma(G, R(t))); C + M.gread(MemReads(R))"""
     g = m.sigma.arrays[e.array]
-    r1, c1 = _evaluate(e.index, sigma, t, m)
+    r1, c1 = expression(e.index, sigma, t, m)
     r = {u: load(g, int(i), sigma, m) for u, i in r1.items()}
     return r, c1 + m.pay("gread", e, t, _access(g, r1, m))
 
@@ -277,7 +290,7 @@ def ec_garr(e: Read, sigma: Store, t: Threads, m: Machine) -> Result:
 def ec_sarr(e: Read, sigma: Store, t: Threads, m: Machine) -> Result:
     """EC:SArr    sigma; S[e] |_T (sigma(S, R(t))); C + M.sread(Conflicts(R))"""
     s = m.sigma.arrays[e.array]
-    r1, c1 = _evaluate(e.index, sigma, t, m)
+    r1, c1 = expression(e.index, sigma, t, m)
     r = {u: load(s, int(i), sigma, m) for u, i in r1.items()}
     return r, c1 + m.pay("sread", e, t, _access(s, r1, m))
 
@@ -335,7 +348,7 @@ def phases(s: Stmt, store: Store, threads: Iterable[Thread], machine: Machine) -
         if steps > machine.step_limit:
             loops = (f.stmt for f in (*todo, frame) if f.again and isinstance(f.stmt, While))
             raise StepLimit(machine.step_limit, next(loops, None), cost)
-        own, rest = _step(stmt, store, t, machine)
+        own, rest = step(stmt, store, t, machine)
         cost = cost + own
         todo.extend(
             _Frame(after, active, split if len(active) == len(t) else stmt, after is stmt)
@@ -344,7 +357,8 @@ def phases(s: Stmt, store: Store, threads: Iterable[Thread], machine: Machine) -
     return cost
 
 
-def _step(s: Stmt, sigma: Store, t: Threads, m: Machine) -> Step:
+def step(s: Stmt, sigma: Store, t: Threads, m: Machine) -> Step:
+    """The rule for s, on threads in ascending order; the store is updated in place."""
     match s:
         case Skip():
             return sc_skip(s, sigma, t, m)
@@ -357,8 +371,8 @@ def _step(s: Stmt, sigma: Store, t: Threads, m: Machine) -> Step:
         case Write(array):
             return (sc_gwrite if m.sigma.arrays[array].space == "global" else sc_swrite)(s, sigma, t, m)
         case If(cond):
-            r, c1 = _evaluate(cond, sigma, t, m)
-            match _split(t, r):
+            r, c1 = expression(cond, sigma, t, m)
+            match sides(t, r):
                 case _, ():
                     return sc_if_t(s, c1, t, m)
                 case (), _:
@@ -366,8 +380,8 @@ def _step(s: Stmt, sigma: Store, t: Threads, m: Machine) -> Step:
                 case t_true, t_false:
                     return sc_if_d(s, c1, t, t_true, t_false, m)
         case While(cond):
-            r, c1 = _evaluate(cond, sigma, t, m)
-            match _split(t, r):
+            r, c1 = expression(cond, sigma, t, m)
+            match sides(t, r):
                 case _, ():
                     return sc_while_all(s, c1, t, m)
                 case (), _:
@@ -376,7 +390,7 @@ def _step(s: Stmt, sigma: Store, t: Threads, m: Machine) -> Step:
                     return sc_while_some(s, c1, t, t_true, m)
 
 
-def _split(t: Threads, r: Mapping[Thread, Value]) -> tuple[Threads, Threads]:
+def sides(t: Threads, r: Mapping[Thread, Value]) -> tuple[Threads, Threads]:
     """T_true and T_false"""
     return tuple(u for u in t if r[u]), tuple(u for u in t if not r[u])
 
@@ -398,7 +412,7 @@ def sc_sync(s: Sync, sigma: Store, t: Threads, m: Machine) -> Step:
 
 def sc_vwrite(s: Assign, sigma: Store, t: Threads, m: Machine) -> Step:
     """SC:VWrite    sigma; x <- e ||_T sigma[(x, t) |-> R(t)]; C + M.vwrite"""
-    r, c = _evaluate(s.value, sigma, t, m)
+    r, c = expression(s.value, sigma, t, m)
     sigma.locals.setdefault(s.var, {}).update(r)
     return c + m.pay("vwrite", s, t), ()
 
@@ -406,8 +420,8 @@ def sc_vwrite(s: Assign, sigma: Store, t: Threads, m: Machine) -> Step:
 def sc_gwrite(s: Write, sigma: Store, t: Threads, m: Machine) -> Step:
     """SC:GWrite    sigma; G[o] <- e ||_T sigma[(G, R1(t)) |-> R2(t)]; C1 + C2 + M.gwrite(MemReads(R1))"""
     g = m.sigma.arrays[s.array]
-    r1, c1 = _evaluate(s.index, sigma, t, m)
-    r2, c2 = _evaluate(s.value, sigma, t, m)
+    r1, c1 = expression(s.index, sigma, t, m)
+    r2, c2 = expression(s.value, sigma, t, m)
     _update(g, r1, r2, sigma, m)
     return c1 + c2 + m.pay("gwrite", s, t, _access(g, r1, m)), ()
 
@@ -415,8 +429,8 @@ def sc_gwrite(s: Write, sigma: Store, t: Threads, m: Machine) -> Step:
 def sc_swrite(s: Write, sigma: Store, t: Threads, m: Machine) -> Step:
     """SC:SWrite    sigma; S[o] <- e ||_T sigma[(S, R1(t)) |-> R2(t)]; C1 + C2 + M.swrite(Conflicts(R1))"""
     a = m.sigma.arrays[s.array]
-    r1, c1 = _evaluate(s.index, sigma, t, m)
-    r2, c2 = _evaluate(s.value, sigma, t, m)
+    r1, c1 = expression(s.index, sigma, t, m)
+    r2, c2 = expression(s.value, sigma, t, m)
     _update(a, r1, r2, sigma, m)
     return c1 + c2 + m.pay("swrite", s, t, _access(a, r1, m)), ()
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import (
     OptionProblem,
@@ -22,11 +23,18 @@ from checker.cli.options import (
     parse_dim,
     parse_hardware,
     parse_metrics,
+    source_text,
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from logic.metrics import Metric
     from logic.syntax import Array, Kernel, Type
-    from semantics.grid import BarrierDivergence, Contents, Result
+    from semantics import grid, parallel
+    from semantics.grid import BarrierDivergence, Contents
+    from semantics.parallel import Profile
+    from semantics.profile import LineCost
     from semantics.values import Value
 
 
@@ -49,20 +57,50 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         action="append",
         default=[],
         metavar="NAME=WHAT",
-        help="a global array before the run: zeros, ones, iota or random:SEED, each with :LEN for a fixed length, "
-        "or @FILE.npy (default: zeros, unbounded)",
+        help="a global array before the run: zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, whose element i "
+        "is START + STEP * (i %% COUNT), each with :LEN for a fixed length, or @FILE.npy (default: zeros, unbounded)",
     )
     parser.add_argument(
-        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all", help="(default: all)"
+        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
     )
-    parser.add_argument("--hardware", metavar="NAME", default="nvidia", help="(default: %(default)s)")
-    parser.add_argument("--semantics", choices=("lockstep", "parallel"), default="lockstep")
-    parser.add_argument("--engine", choices=("fast", "reference"), default="reference")
+    parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
+    parser.add_argument(
+        "--semantics",
+        choices=("lockstep", "parallel"),
+        default="lockstep",
+        help="lockstep: every warp by itself; parallel: the warps of a block together, with work (the sum over warps) "
+        "and span (the longest way through a block, with its waits at barriers; of a grid, the longest of its blocks) "
+        "in each metric asked for and in --profile (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="WORK,SPAN",
+        help="parallel: two metrics, what an operation takes of the machine and the time until it is done "
+        "(default: issue,latency, round figures for a GPU)",
+    )
+    parser.add_argument(
+        "--issue",
+        type=int,
+        metavar="P",
+        help="parallel: bound a block's time by W/P + S of --profile, on a machine that issues P instructions a cycle "
+        "(default: 1)",
+    )
+    parser.add_argument(
+        "--by-line",
+        action="store_true",
+        help="what each line costs and how often warps executed it (by the reference engine)",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("fast", "reference"),
+        default="fast",
+        help="fast, many warps at once, or the reference, thread by thread; both say the same (default: %(default)s)",
+    )
     parser.add_argument(
         "--step-limit",
         type=int,
         metavar="N",
-        help="give a warp up after N steps (default: ten million)",
+        help="give a warp up after N steps, or a block with --semantics parallel (default: one million)",
     )
     add_output_options(parser)
     parser.set_defaults(func=run)
@@ -70,14 +108,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """Runs the kernel; 0, or 3 where a barrier diverges. Raises SourceError for unusable input."""
-    from semantics import grid
+    from checker.cli.progress import progress_bar
+    from checker.report.lines import lines_text
+    from semantics import grid, parallel, vectorised
     from semantics.cuda import read_cuda
     from semantics.lockstep import STEP_LIMIT
+    from semantics.profile import Lines
 
-    if args.semantics == "parallel":
-        raise OptionProblem("--semantics parallel: not yet supported", advice="Use --semantics lockstep.")
-    if args.engine == "fast":
-        raise OptionProblem("--engine fast: not yet supported", advice="Use --engine reference.")
+    pair = parse_profile(args)
     if args.step_limit is not None and args.step_limit < 1:
         raise OptionProblem(f"--step-limit {args.step_limit}: not a positive number", advice="Choose a larger one.")
     metrics = parse_metrics(args.metrics)
@@ -102,34 +140,90 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
 
     started = time.monotonic()
+    launch = (kernel, block, blocks, read_args(kernel, given_args), read_arrays(kernel, given_arrays))
+    limit = args.step_limit or STEP_LIMIT
+    observer = Lines(kernel) if args.by_line else None
+    together: parallel.Result | None = None
     try:
-        result = grid.run(
-            kernel,
-            block,
-            blocks,
-            read_args(kernel, given_args),
-            read_arrays(kernel, given_arrays),
-            metrics,
-            hardware,
-            args.step_limit or STEP_LIMIT,
-        )
+        with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
+            if pair:
+                profiles = (*map(parallel.alone, metrics), pair)
+                together = parallel.run(*launch, profiles, hardware, limit, observer, progress)
+                result = together.whole
+            elif observer or args.engine == "reference":
+                result = grid.run(*launch, metrics, hardware, limit, observer, progress)
+            else:
+                result = vectorised.run(*launch, metrics, hardware, limit, progress)
     except grid.BarrierDivergence as refuted:
         from checker.report.terminal import render_error
 
         print(render_error(refuted), file=sys.stderr)
         if args.format == "json":
             emit(
-                json.dumps(_json(kernel, None, time.monotonic() - started) | {"error": _witness(refuted)}), args.output
+                json.dumps(
+                    _json(kernel, metrics, None, None, time.monotonic() - started) | {"error": _witness(refuted)}
+                ),
+                args.output,
             )
         return 3
     for access in result.out_of_bounds:
         print(f"{access.loc or args.file}: warning: out of bounds: {access}", file=sys.stderr)
     seconds = time.monotonic() - started
+    lines = observer.table(metrics) if observer else None
     if args.format == "json":
-        emit(json.dumps(_json(kernel, result, seconds)), args.output)
-    else:
-        emit(_text(kernel, result, block, blocks, hardware.alignment, seconds), args.output)
+        found = _json(kernel, metrics, result, together, seconds)
+        if together and pair:
+            found["time_bound"] = number(together.time_bound(pair.name, args.issue or 1))
+        if lines is not None:
+            found["lines"] = [_json_line(line) for line in lines]
+        emit(json.dumps(found), args.output)
+        return 0
+    text = [_heading(kernel, result, block, blocks, seconds), _table(result, together)]
+    if together and pair:
+        text.append(_bound_text(together, pair, args.issue or 1))
+    if lines is not None:
+        totals = {m.name: result.totals[m.name] for m in metrics}
+        text.append(lines_text(lines, totals, _sources(lines)))
+    races = ", no data races between barriers" if together else ""
+    text.append(f"Assumed: arrays start at multiples of {hardware.alignment} bytes, integers do not overflow{races}.")
+    emit("\n\n".join(text), args.output)
     return 0
+
+
+def parse_profile(args: argparse.Namespace) -> Profile | None:
+    """The pair of metrics of a run of whole blocks, None for one of warps. Raises OptionProblem."""
+    from semantics.parallel import TIME, Profile
+
+    if args.semantics == "lockstep":
+        for option in ("profile", "issue"):
+            if getattr(args, option) is not None:
+                raise OptionProblem(f"--{option}: warps by themselves have no span", advice="Add --semantics parallel.")
+        return None
+    if args.issue is not None and args.issue < 1:
+        raise OptionProblem(f"--issue {args.issue}: not a positive number", advice="Choose a larger one.")
+    if args.profile is None:
+        return TIME
+    names = args.profile.split(",")
+    if len(names) != 2:
+        raise OptionProblem(f"--profile {args.profile}: not two metrics", advice="Write --profile WORK,SPAN.")
+    known = {m.name: m for m in (TIME.work, TIME.span)}
+    work, span = (known.get(name) or _metric(name, f"--profile {args.profile}") for name in names)
+    try:
+        return Profile(f"{work.name},{span.name}", work, span)
+    except ValueError as problem:
+        advice = "An operation is not done before it is issued: the second metric must not be below the first."
+        raise OptionProblem(f"--profile {args.profile}: {problem}", advice=advice) from None
+
+
+def _metric(name: str, option: str) -> Metric:
+    """One metric of those that --metric knows."""
+    try:
+        found = parse_metrics((name,))
+    except OptionProblem as problem:
+        raise OptionProblem(problem.message.replace("--metric", "--profile"), advice=problem.advice) from None
+    if len(found) != 1:
+        raise OptionProblem(f"{option}: '{name}' is several metrics", advice="Name one.")
+    return found[0]
 
 
 # --- values of parameters and arrays ---------------------------------------------------------------------------------
@@ -164,7 +258,7 @@ def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
     return {name: _contents(text, arrays[name]) if name in arrays else () for name, text in texts.items()}
 
 
-_FILLS = "Write zeros, ones, iota or random:SEED, each with :LEN for a fixed length, or @FILE.npy."
+_FILLS = "Write zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, with :LEN for a fixed length, or @FILE.npy."
 
 
 def _contents(text: str, array: Array) -> Contents:
@@ -175,11 +269,15 @@ def _contents(text: str, array: Array) -> Contents:
     if text.startswith("@"):
         return _npy(text[1:], array, option)
     kind, *numbers = text.split(":")
-    wanted = 1 if kind == "random" else 0
-    if kind not in ("zeros", "ones", "iota", "random") or not wanted <= len(numbers) <= wanted + 1:
+    wanted = {"zeros": 0, "ones": 0, "iota": 0, "random": 1, "cycle": 3}.get(kind)
+    if wanted is None or not wanted <= len(numbers) <= wanted + 1:
         raise OptionProblem(f"{option}: not known", advice=_FILLS)
     if not all(re.fullmatch(r"\d{1,18}", n, re.ASCII) for n in numbers):
-        raise OptionProblem(f"{option}: not a number of elements or a seed", advice="Both are whole numbers from 0.")
+        raise OptionProblem(
+            f"{option}: not a number of elements, a seed or a value", advice="All are whole numbers from 0."
+        )
+    if kind == "cycle" and not int(numbers[2]):
+        raise OptionProblem(f"{option}: a cycle of no elements", advice="COUNT is at least 1.")
     length = int(numbers[wanted]) if len(numbers) > wanted else None
     match kind:
         case "zeros":
@@ -188,6 +286,11 @@ def _contents(text: str, array: Array) -> Contents:
             return Initial(lambda _: converted(1, array.elem), length)
         case "iota":
             return Initial(lambda i: converted(i, array.elem), length)
+        case "cycle":
+            start, step, count = map(int, numbers[:3])
+            return Initial(
+                lambda i: converted((start + step * (i % count)) % 2 ** (8 * array.width), array.elem), length
+            )
         case _:
             return Initial(lambda i: _random(numbers[0], i, array), length)
 
@@ -202,7 +305,7 @@ def _random(seed: str, i: int, array: Array) -> Value:
     return converted(source.getrandbits(1 if array.elem.kind == "bool" else min(8 * array.width, 16) - 1), array.elem)
 
 
-def _npy(path: str, array: Array, option: str) -> Sequence[Value]:
+def _npy(path: str, array: Array, option: str) -> NDArray[Any]:
     """The elements of a one-dimensional .npy file whose type suits the array's."""
     import numpy as np
 
@@ -211,7 +314,9 @@ def _npy(path: str, array: Array, option: str) -> Sequence[Value]:
             data = np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise OptionProblem(f"{option}: {error.strerror or error}", advice="Check the path.") from None
-    except (ValueError, EOFError, MemoryError, OverflowError):
+    except MemoryError:
+        raise OptionProblem(f"{option}: too large for this machine's memory", advice="Give a shorter array.") from None
+    except (ValueError, EOFError, OverflowError):
         raise OptionProblem(f"{option}: not a .npy file of numbers", advice="Write it with numpy.save.") from None
     kinds = {"int": "iu", "bool": "b", "base": "f"}[array.elem.kind]
     if data.ndim != 1 or data.dtype.kind not in kinds:
@@ -220,25 +325,42 @@ def _npy(path: str, array: Array, option: str) -> Sequence[Value]:
             f"{option}: holds {data.dtype}{shape}, '{array.name}' is an array of {array.elem}",
             advice="Save a one-dimensional array of a suitable dtype.",
         )
-    values: list[Value] = data.tolist()
     bits = 8 * array.width
-    if array.elem.kind == "int" and any(not -(2 ** (bits - 1)) <= v < 2**bits for v in values):
+    if (
+        array.elem.kind == "int"
+        and len(data)
+        and not -(2 ** (bits - 1)) <= int(data.min()) <= int(data.max()) < 2**bits
+    ):
         raise OptionProblem(f"{option}: a value does not fit into {array.width} bytes", advice="Check the file.")
-    return values
+    found: NDArray[Any] = data
+    return found
 
 
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
-def _json(kernel: Kernel, result: Result | None, seconds: float) -> dict[str, object]:
+def _json(
+    kernel: Kernel,
+    metrics: Iterable[Metric],
+    result: grid.Result | None,
+    together: parallel.Result | None,
+    seconds: float,
+) -> dict[str, object]:
+    names = [m.name for m in metrics]
     return {
         "kernel": kernel.name,
-        "totals": {m: number(v) for m, v in result.totals.items()} if result else None,
-        "max_per_warp": {m: number(v) for m, v in result.max_per_warp.items()} if result else None,
-        "work": None,
-        "span": None,
+        "totals": {m: number(result.totals[m]) for m in names} if result else None,
+        "max_per_warp": {m: number(result.max_per_warp[m]) for m in names} if result else None,
+        "work": {p: number(v) for p, v in together.whole.totals.items()} if together else None,
+        "span": {p: number(together.span(p)) for p in together.whole.totals} if together else None,
+        "engine": result.engine if result else None,
         "seconds": round(seconds, 3),
     }
+
+
+def _json_line(line: LineCost) -> dict[str, object]:
+    totals = {m: number(v) for m, v in line.costs.items()}
+    return {"file": line.file, "line": line.line, "executions": line.executions, "totals": totals}
 
 
 def _witness(refuted: BarrierDivergence) -> dict[str, object]:
@@ -249,20 +371,37 @@ def _witness(refuted: BarrierDivergence) -> dict[str, object]:
     }
 
 
-def _text(
-    kernel: Kernel,
-    result: Result,
-    block: tuple[int, int, int],
-    blocks: tuple[int, int, int],
-    alignment: int,
-    seconds: float,
+def _heading(
+    kernel: Kernel, result: grid.Result, block: tuple[int, int, int], blocks: tuple[int, int, int], seconds: float
 ) -> str:
-    rows = [("metric", "total", "most of a warp")]
-    rows += [(m, str(total), str(result.max_per_warp[m])) for m, total in result.totals.items()]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = "\n".join(
-        f"  {name:<{widths[0]}}  {total:>{widths[1]}}  {most:>{widths[2]}}".rstrip() for name, total, most in rows
-    )
     shape = f"{'x'.join(map(str, blocks))} blocks of {'x'.join(map(str, block))} threads, {result.warps} warps"
-    assumed = f"Assumed: arrays start at multiples of {alignment} bytes, integers do not overflow."
-    return f"{kernel.name}: {shape}, {seconds:.2f} s\n\n{table}\n\n{assumed}"
+    return f"{kernel.name}: {shape}, {seconds:.2f} s"
+
+
+def _table(result: grid.Result, together: parallel.Result | None) -> str:
+    rows = [("metric", "work" if together else "total", "most of a warp", *(("span",) if together else ()))]
+    for m, total in result.totals.items():
+        rows.append((m, str(total), str(result.max_per_warp[m]), *((str(together.span(m)),) if together else ())))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"  {name:<{widths[0]}}  {'  '.join(f'{n:>{w}}' for n, w in zip(numbers, widths[1:], strict=True))}"
+        for name, *numbers in rows
+    )
+
+
+def _bound_text(together: parallel.Result, pair: Profile, issue: int) -> str:
+    bound = together.time_bound(pair.name, issue)
+    issued = "1 instruction" if issue == 1 else f"{issue} instructions"
+    return (
+        f"A block takes at most W/P + S = {bound} in {pair.name}, by itself on a machine that greedily issues\n"
+        f"{issued} a cycle (Theorem 2). The span of a grid is that of its longest block."
+    )
+
+
+def _sources(lines: Iterable[LineCost]) -> dict[str, list[str]]:
+    """The texts that the lines are in, as far as they can be read."""
+    found: dict[str, list[str]] = {}
+    for name in {line.file for line in lines}:
+        with contextlib.suppress(OSError, ValueError):
+            found[name] = source_text(name).splitlines()
+    return found

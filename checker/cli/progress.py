@@ -1,0 +1,43 @@
+"""A progress bar for what takes long, where a person looks on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+PATIENCE: Final = 1.0
+"""Seconds before a bar appears."""
+
+
+@contextmanager
+def progress_bar(unit: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """What takes how many of `total` are done and draws them on standard error; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    started = time.monotonic()
+    draw: Callable[[int], None] | None = None
+    with ExitStack() as stack:
+
+        def show(done: int) -> None:
+            nonlocal draw
+            if draw is None and time.monotonic() - started >= PATIENCE:
+                draw = stack.enter_context(_bar(unit, total))
+            if draw:
+                draw(done)
+
+        yield show
+
+
+@contextmanager
+def _bar(unit: str, total: int) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(unit, total=total)
+        yield lambda done: bar.update(task, completed=done)
