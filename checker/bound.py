@@ -5,23 +5,30 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from checker import kernel as trusted
-from checker.elaborate import Elaborator, Stuck
+from checker.elaborate import Elaborator, Proof, Stuck, named, weaken
 from checker.flow import Flow, analyse
+from checker.inference.ghosts import with_ghosts, without
 from checker.inference.search import Engine, find_potentials, without_potentials
-from checker.kernel import Claim, Ledger, Rejected
+from checker.inference.sums import antidifference
+from checker.kernel import INDICES, Claim, Ledger, Rejected
 from checker.oracles import Oracles
 from checker.outline import Outline
-from logic.assertions import Condition, Context
+from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO
+from logic.potentials import ZERO, Poly, const, max0, substitute, sym
 from logic.rules import SOUND
-from logic.syntax import Kernel
+from logic.syntax import WARP_INDEX, Const, Kernel, Op, Param
 
 Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
+
+Per = Literal["warp", "block", "grid"]
+
+MAX_WARPS: Final = 32
+"""CUDA's limit on the warps of a block; larger hardware models are bounded by their worst warp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,41 +53,147 @@ def find_bounds(
     oracle: Oracles,
     hinted: str | None = None,
     search: Engine = "lp",
+    per: Per = "warp",
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all. The context's own metric is not looked at.
 
     `hinted` names the metric that the potentials in the outline are for; None means all of them.
     """
     start = time.perf_counter()
-    kernel, context = outline.kernel, outline.context
-    flow = analyse(outline, oracle)
+    flows = [analyse(outline, oracle, start=p) for p in _cases(outline.context, per)]
+    outline, ghosts = with_ghosts(outline, flows[0])
+    if ghosts:
+        flows = [analyse(outline, oracle, start=p) for p in _cases(outline.context, per)]
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
         start = time.perf_counter()
-        own = flow if hinted in (None, metric.name) else without_potentials(flow)
-        result = _one(kernel, replace(context, metric=metric), own, oracle, search)
+        own = flows if hinted in (None, metric.name) else [without_potentials(flow) for flow in flows]
+        result = _one(outline.kernel, replace(outline.context, metric=metric), own, ghosts, oracle, search, per)
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
 
 
-def derive(flow: Flow, context: Context, oracle: Oracles, search: Engine = "lp") -> Derivation:
-    """A derivation for a flow, with potentials at the loop heads that have none. Raises Stuck."""
-    elaborator = Elaborator(context, oracle, oracle.least)
+def derive(flow: Flow, context: Context, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:
+    """A derivation for a flow, with potentials at the loop heads that have none; by the rules as printed where the
+    flow was made for them. Raises Stuck."""
+    return _proof(flow, context, oracle, search, None, printed).derivation
+
+
+def _proof(
+    flow: Flow, context: Context, oracle: Oracles, search: Engine, warp: int | None, printed: bool = False
+) -> Proof:
+    elaborator = Elaborator(context, oracle, oracle.least, warp, printed)
     complete = find_potentials(flow, elaborator, search)
-    return elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x)).derivation
+    return elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x))
 
 
-def _one(kernel: Kernel, context: Context, flow: Flow, oracle: Oracles, search: Engine) -> Result:
+def _one(
+    kernel: Kernel,
+    context: Context,
+    flows: list[Flow],
+    ghosts: tuple[str, ...],
+    oracle: Oracles,
+    search: Engine,
+    per: Per,
+) -> Result:
     ledger = Ledger()
     derivation = None
     try:
-        derivation = derive(flow, context, oracle, search)
+        if len(flows) == 1:
+            proof = _proof(flows[0], context, oracle, search, None)
+        else:
+            proof = _by_warps(flows, context, oracle, search)
+        proof = _without_ghosts(proof, ghosts, kernel)
+        if per == "warp":
+            proof = _wherever(proof, context, oracle)
+        derivation = proof.derivation
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
-        claim = trusted.claim(kernel, theorem, context, oracle, ledger)
+        claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per))
     except (Stuck, Rejected) as problem:
         return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
     if not claim.unconditional:
         needs = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)
         return Result(context.metric, "not-proved", None, derivation, ledger, needs, 0.0)
     return Result(context.metric, "holey" if ledger.barriers else "certified", claim, derivation, ledger, None, 0.0)
+
+
+END: Final = Condition((), ZERO, frozenset())
+
+
+def _without_ghosts(proof: Proof, ghosts: tuple[str, ...], kernel: Kernel) -> Proof:
+    """The proof about the program without its ghosts."""
+    if not ghosts:
+        return proof
+    proof = weaken(proof, proof.pre, END)
+    left = proof.stmt
+    for ghost in ghosts:
+        left = kernel.body if ghost == ghosts[-1] else without(left, ghost)
+        substitution = named("", proof.pre) | named("'", END) | {"s": left, "s1": proof.stmt, "x": ghost}
+        proof = Proof(proof.pre, left, END, Derivation("Q:Ghost", substitution, (proof.derivation,), kernel.loc))
+    return proof
+
+
+def _wherever(proof: Proof, context: Context, oracle: Oracles) -> Proof:
+    """The proof with a potential that holds for every block, where one is as easily said: that of the first or last."""
+    q = proof.pre.q
+    for axis in "xyz":
+        index, size = Param(f"blockIdx.{axis}"), trusted.extent(f"blockIdx.{axis}", context)
+        for at in (ZERO, size - 1):
+            worst = substitute(q, {index: at})
+            if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
+                q = worst
+                break
+    return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+# --- warp by warp ----------------------------------------------------------------------------------------------------
+
+
+def _is(op: str, warp: int) -> Op:
+    return Op(op, (Param(WARP_INDEX), Const(warp)))
+
+
+def _cases(context: Context, per: Per) -> list[P]:
+    """{true}, or where a sum over warps is asked for and they are known: the first warp, the second, .., no warp."""
+    x, y, z = context.launch.block
+    if per == "warp" or x is None or y is None or z is None:
+        return [()]
+    warps = -(-x * y * z // context.hardware.warp)
+    if not 1 < warps <= MAX_WARPS:
+        return [()]
+    each = [conj((_is(">", k - 1), _is("<=", k)) if k else (_is("<=", 0),), context.sigma) for k in range(warps)]
+    return [*each, conj((_is(">", warps - 1),), context.sigma)]
+
+
+def _by_warps(flows: list[Flow], context: Context, oracle: Oracles, search: Engine) -> Proof:
+    """One proof from one for each warp by Q:CaseSplit; its potential is a sum over `warp.index <= k` for all k."""
+    proofs = [_proof(flow, context, oracle, search, warp) for warp, flow in enumerate(flows)]
+    proofs = [weaken(proof, proof.pre, END) for proof in proofs]
+    index = sym(Param(WARP_INDEX))
+    q = proofs[-2].pre.q
+    for k in range(len(proofs) - 2):
+        q = q + (proofs[k].pre.q - proofs[k + 1].pre.q) * (max0(const(k + 1) - index) - max0(const(k) - index))
+    whole = weaken(proofs[-1], Condition(proofs[-1].pre.p, q, frozenset()), END)
+    for k in reversed(range(len(proofs) - 1)):
+        before = conj((_is(">", k - 1),) if k else (), context.sigma)
+        rest = Condition(assume(before, _is("<=", k), context.sigma, False), q, frozenset())
+        yes = weaken(proofs[k], Condition(proofs[k].pre.p, q, frozenset()), END)
+        no = weaken(whole, rest, END)
+        pre = Condition(before, q, frozenset())
+        substitution = named("", pre) | named("'", END) | {"e": _is("<=", k), "s": whole.stmt}
+        whole = Proof(pre, whole.stmt, END, Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation)))
+    return whole
+
+
+def _sums(q: Poly, context: Context, per: Per) -> tuple[tuple[str, Poly], ...]:
+    """For each index that is summed over, a potential that telescopes. Raises Stuck."""
+    found: list[tuple[str, Poly]] = []
+    for name in INDICES[: {"warp": 0, "block": 1, "grid": 4}[per]]:
+        f = antidifference(q, name)
+        if f is None:
+            raise Stuck(f"what a warp costs depends on {name} in a way that has no sum in closed form: {q}")
+        found.append((name, f))
+        i = Param(name)
+        q = substitute(f, {i: ZERO}) - substitute(f, {i: trusted.extent(name, context)})
+    return tuple(found)

@@ -24,6 +24,8 @@ from logic.potentials import Atom, Floor, Log2, Max0, Monomial, Poly, Sym
 from logic.schema import kind
 from logic.source import Loc, SourceError
 from logic.syntax import (
+    GHOST,
+    INT,
     Array,
     Assign,
     Const,
@@ -237,6 +239,8 @@ def write(
         "expressions": writer.expressions.rows,
         "statements": writer.statements.rows,
         "derivation": writer.nodes,
+        "ghosts": sorted(x for x in context.sigma.locals if x.startswith(GHOST)),
+        "sums": [[name, writer.potentials.put(potential(f))] for name, f in claim.sums],
         "evidence": [{"engine": d.verdict.engine, "proof": proof(d.obligation, context)} for d in ledger.discharged],
         "admitted": sorted(set(ledger.barriers)),
         "tools": tools,
@@ -256,6 +260,7 @@ class Certificate:
     context: Context
     rules: str
     derivation: Derivation
+    sums: tuple[tuple[str, Poly], ...]
     evidence: list[Json]
     admitted: list[int]
     digest: str
@@ -433,10 +438,16 @@ class _Reader:
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
         if d["scope"] not in ("warp", "block"):
             raise ValueError(f"no scope: {d['scope']}")
-        context = Context(signature(kernel), metric, hardware, launch, d["scope"])
+        sigma = signature(kernel)
+        for ghost in _of(list, d.get("ghosts", [])):
+            if not _of(str, ghost).startswith(GHOST):
+                raise ValueError(f"no ghost: {ghost}")
+            sigma.locals[ghost] = INT
+        context = Context(sigma, metric, hardware, launch, d["scope"])
+        sums = tuple((_of(str, name), cast(Poly, self._at(self.potentials, i))) for name, i in d.get("sums", []))
         evidence, admitted = _of(list, d["evidence"]), [_of(int, a) for a in _of(list, d["admitted"])]
         return Certificate(
-            kernel, context, _of(str, d["rules"]), self.derivation(), evidence, admitted, d.get("digest", "")
+            kernel, context, _of(str, d["rules"]), self.derivation(), sums, evidence, admitted, d.get("digest", "")
         )
 
 

@@ -8,11 +8,12 @@ derivation can be completed, Stuck is raised. The result is judged by the kernel
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.inference.partial import steps_of
 from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
 from logic.assertions import (
@@ -43,6 +44,7 @@ from logic.syntax import (
     While,
     Write,
     seq,
+    subterms,
     written,
 )
 
@@ -68,12 +70,20 @@ class Proof:
 
 
 class Elaborator:
-    """Builds derivations for one context. `least` proposes n for MemReads and Conflicts; `oracle` helps to choose."""
+    """Builds derivations for one context. `least` proposes n for MemReads and Conflicts; `oracle` helps to choose.
 
-    def __init__(self, context: Context, oracle: Oracle, least: Least) -> None:
+    With `warp`, for that warp only: what a guarded statement costs may then depend on how many lanes take it. With
+    `printed`, by the rules of Fig. 4 as printed, for a flow that was made for them.
+    """
+
+    def __init__(
+        self, context: Context, oracle: Oracle, least: Least, warp: int | None = None, printed: bool = False
+    ) -> None:
         self.context = context
         self.oracle = oracle
         self.least = least
+        self.warp = warp
+        self.printed = printed
         self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
 
     # --- expressions ---
@@ -96,7 +106,7 @@ class Elaborator:
             case Var(name):
                 return leaf("OQ:Var", "x", name, "var")
             case Param(name):
-                return leaf("OQ:Param", "p", name, "param")
+                return leaf("OQ:Param", "p", name, "const" if self.printed else "param")
             case Const():
                 return leaf("OQ:Const", "k", e, "const")
             case Tid(axis):
@@ -129,7 +139,7 @@ class Elaborator:
             return self.context.hardware.warp * one_access(
                 what, self.context.sigma.arrays[array], self.context.hardware
             )
-        return self.least(what, p, x, array, index, self.context)
+        return self.least(what, p, frozenset() if self.printed else x, array, index, self.context)
 
     # --- comparing potentials ---
 
@@ -185,6 +195,38 @@ class Elaborator:
         raise Stuck("a condition stands where a statement is meant")
 
     def step(self, node: Step, post: Condition) -> Proof:
+        """A proof of the statement; by the number of active lanes where that is told and matters."""
+        if self.warp is None or next(accesses(node.stmt), None) is None:
+            return self.whole_step(node, post)
+        p, x = node.before.p, node.before.x
+
+        def at(*facts: Expr) -> Proof:
+            here = p
+            for fact in facts:
+                here = assume(here, fact, self.context.sigma)
+            after = post if isinstance(node.stmt, Assign) else replace(post, p=here)
+            return self.whole_step(replace(node, before=State(here, x)), after)
+
+        base = self.whole_step(node, post).pre.q
+        split = steps_of(p, x, lambda fact: (at(fact).pre.q - base).constant, self.context, self.warp)
+        if split is None:
+            return self.whole_step(node, post)
+        bounds = [Op("<=", (split.active, Const(end))) for end in split.ends]
+        q = at(Op("==", (split.active, Const(1)))).pre.q + split.cost
+        rest = at(*(Op("!", (b,)) for b in bounds))
+        for i in reversed(range(len(bounds))):
+            here = p
+            for b in bounds[:i]:
+                here = assume(here, b, self.context.sigma, False)
+            sides = at(*(Op("!", (b,)) for b in bounds[:i]), bounds[i]), rest
+            yes, no = (weaken(side, Condition(side.pre.p, q, x), post) for side in sides)
+            pre = Condition(here, q, x)
+            substitution = named("", pre) | named("'", post) | {"e": bounds[i], "s": node.stmt}
+            derivation = Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation), node.stmt.loc)
+            rest = Proof(pre, node.stmt, post, derivation)
+        return rest
+
+    def whole_step(self, node: Step, post: Condition) -> Proof:
         p, x, stmt, metric = node.before.p, node.before.x, node.stmt, self.context.metric
         match stmt:
             case Skip():
@@ -253,9 +295,13 @@ class Elaborator:
         if node.rule == "Q:If1":
             then = self.block(node.then, post)
         else:
-            middle = self.larger(node.then.end, orelse.pre.q, node.then.end, post.q)
+            middle = orelse.pre.q
+            if not self.printed:
+                middle = self.larger(node.then.end, middle, node.then.end, post.q)
             then = self.block(node.then, Condition(node.then.end.p, middle, node.then.end.x))
-        q = self.larger(yes, then.pre.q, no, orelse.pre.q)
+        q = then.pre.q
+        if not self.printed or node.rule == "Q:If1":
+            q = self.larger(yes, q, no, orelse.pre.q)
         common |= {"Q": q, "s1": then.stmt, "s2": orelse.stmt}
         then = weaken(then, Condition(yes.p, q, x), then.post)
         whole = If(node.cond, then.stmt, orelse.stmt, node.loc)
@@ -265,6 +311,8 @@ class Elaborator:
         else:
             price += metric.cost("div")
             common |= named("1", then.post) | named("'", orelse.pre) | named("2", orelse.post) | named("''", post)
+            if self.printed:  # s2 starts from Q1 and X1, the end has Q2 and X2
+                common = {m: v for m, v in common.items() if m not in ("Q'", "X'", "Q''", "X''")}
         derivation = Derivation(node.rule, common, (d, then.derivation, orelse.derivation), node.loc)
         return _rolled(node, Proof(Condition(p, q + price, x), whole, post, derivation))
 
@@ -284,17 +332,30 @@ class Elaborator:
                 frame = ZERO
             q = q + frame
         head = Condition(p, q + price, x)
+        warp, self.warp = self.warp, None  # the loop's potential covers a whole warp
         body = self.block(node.body, head)
+        self.warp = warp
         body = weaken(body, Condition(node.body.start.p, q, x), body.post)
         whole = While(node.cond, body.stmt, node.loc)
         common: dict[str, Value] = {"P": p, "X": x, "e": node.cond, "C": c, "Q": q, "s": body.stmt}
-        if node.rule == "Q:While2":
+        if node.rule == "Q:While2" and self.printed:
+            end = Condition(left.p, q, node.after.x)
+        elif node.rule == "Q:While2":
             end = Condition(left.p, post.q, node.after.x)
             common |= {"Q'": end.q, "X'": end.x}
         else:
             end = Condition(left.p, q, x)
         loop = Proof(head, whole, end, Derivation(node.rule, common, (d, body.derivation), node.loc))
         return weaken(loop, Condition(node.before.p, head.q, node.before.x), post)
+
+
+def accesses(s: Stmt) -> Iterator[Expr]:
+    """The reads in a statement without statements inside it, and the write as if it were one."""
+    match s:
+        case Assign(_, e):
+            yield from (t for t in subterms(e) if isinstance(t, Read))
+        case Write(array, index, e):
+            yield from (t for part in (Read(array, index), e) for t in subterms(part) if isinstance(t, Read))
 
 
 def _rolled(node: Fork, proof: Proof) -> Proof:

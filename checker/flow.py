@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import gcd
+from typing import Final
 
-from checker.inference.counters import geometric, numbers, steps, trips, value
+from checker.inference.counters import geometric, modulus, numbers, steps, trips, value
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, bare, strip
 from logic.assertions import (
@@ -47,6 +49,9 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature
+
+MAX_MODULUS: Final = 1 << 10
+"""Of residues that are guessed: sectors, banks and warps are powers of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +145,28 @@ def _block(side: Flow | Stmt) -> Block:
     return tuple(_outline_items(side)) if isinstance(side, Flow) else bare(side)
 
 
-def analyse(outline: Outline, oracle: Oracle) -> Flow:
-    """The flow of an outline's body, from {true; .; {}}, or from the condition that its body begins with."""
-    return _Analysis(outline.context, oracle).block(outline.body, State((), frozenset()), given=True)
+def analyse(outline: Outline, oracle: Oracle, start: P = (), printed: bool = False) -> Flow:
+    """The flow of an outline's body, from {P; .; {}}, or from the condition that its body begins with; for the rules
+    as printed where `printed` says so."""
+    return _Analysis(outline.context, oracle, printed).block(outline.body, State(start, frozenset()), given=True)
 
 
 class _Analysis:
     """The walk; holds what never changes during it."""
 
-    def __init__(self, context: Context, oracle: Oracle) -> None:
+    def __init__(self, context: Context, oracle: Oracle, printed: bool) -> None:
         self.context = context
         self.oracle = oracle
+        self.printed = printed
         self.sigma = context.sigma
-        self.given = launch_facts(context.launch, context.hardware)
+        self.given = launch_facts(context.launch, context.hardware, context.scope)
 
     def proves(self, obligation: Obligation) -> bool:
         return isinstance(self.oracle(obligation, self.context), Proved)
+
+    def uniform(self, p: P, x: X, e: Expr) -> bool:
+        """Whether e is uniform under P and X; the print does not look at X (erratum 5)."""
+        return self.proves(Uniform(p, frozenset() if self.printed else x, e))
 
     def entails(self, p: P, goal: Expr) -> bool:
         return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))
@@ -188,7 +199,8 @@ class _Analysis:
     def step(self, stmt: Skip | Sync | Assign | Write, state: State) -> Step:
         if not isinstance(stmt, Assign):
             return Step(stmt, state, state)
-        uniform = self.proves(Uniform(state.p, state.x, stmt.value))
+        known = stmt.var in state.x or not self.printed  # erratum 6
+        uniform = known and self.uniform(state.p, state.x, stmt.value)
         x = state.x | {stmt.var} if uniform else state.x - {stmt.var}
         return Step(stmt, state, State(self.after_assignment(state.p, stmt.var, stmt.value), x), uniform)
 
@@ -239,9 +251,12 @@ class _Analysis:
             orelse = self.block(item.orelse, State(no, x))
             after = State(self.join(then.end.p, orelse.end.p), then.end.x & orelse.end.x)
             return Fork(rule, cond, then, orelse, state, after, item.loc)
-        middle = State(no, (x & then.end.x) - written(strip(item.then)))
+        if self.printed:
+            middle = State(self.join(no, then.end.p), then.end.x - written(strip(item.then)))
+        else:
+            middle = State(no, (x & then.end.x) - written(strip(item.then)))
         orelse = self.block(item.orelse, middle)
-        last = (orelse.end.x & middle.x) - written(strip(item.orelse))
+        last = (orelse.end.x if self.printed else orelse.end.x & middle.x) - written(strip(item.orelse))
         return Fork(rule, cond, then, orelse, state, State(self.join(then.end.p, orelse.end.p), last), item.loc)
 
     def branch_rule(self, state: State, cond: Expr) -> str:
@@ -249,31 +264,32 @@ class _Analysis:
             return "Q:If2"
         if self.entails(state.p, Op("!", (cond,))):
             return "Q:If3"
-        return "Q:If1" if self.proves(Uniform(state.p, state.x, cond)) else "Q:If4"
+        return "Q:If1" if self.uniform(state.p, state.x, cond) else "Q:If4"
 
-    def unrolls(self, cond: Expr, body: Stmt, state: State) -> bool:
-        facts = (*state.p, *self.given)
-        return geometric(cond, body, facts) and trips(cond, body, facts) is not None
-
-    def unrolled(self, item: Loop, body: Stmt, state: State) -> Fork:
+    def unrolled(self, item: Loop, body: Stmt, state: State, turns: int) -> Fork:
         """The loop as a branch: one turn and the loop again, or nothing."""
-        again = Branch(item.cond, (*item.body, item), (), None, item.loc)
+        again = Branch(item.cond, (*item.body, item), (), "Q:If2" if turns else "Q:If3", item.loc)
         return replace(self.fork(again, state), loop=While(item.cond, body, item.loc))
 
     def cycle(self, item: Loop, state: State) -> Cycle | Fork:
         """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
         what the body cannot change, and guesses that prove inductive (Houdini)."""
         body = strip(item.body)
-        if item.rule is None and item.invariant == Partial() and self.unrolls(item.cond, body, state):
-            return self.unrolled(item, body, state)
+        facts = (*state.p, *self.given)
+        if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
+            turns = trips(item.cond, body, facts)
+            if turns is not None:
+                return self.unrolled(item, body, state, turns)
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
-        guesses = [c for c in _guesses(item.cond, body, state.p, changed, self.sigma) if self.entails(state.p, c)]
+        guesses = [
+            c for c in _guesses(item.cond, body, state.p, changed, self.sigma, self.given) if self.entails(state.p, c)
+        ]
         x = state.x if item.invariant.x is None else item.invariant.x
         while True:
             invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
-            uniform = self.proves(Uniform(invariant.p, x, item.cond))
+            uniform = self.uniform(invariant.p, x, item.cond)
             rule = item.rule or ("Q:While1" if uniform else "Q:While2")
             inside = self.block(item.body, State(assume(invariant.p, item.cond, self.sigma), x))
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
@@ -306,7 +322,9 @@ def _range_of(x: Var, e: Expr) -> Iterable[Expr]:
             yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
 
 
-def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature) -> list[Expr]:
+def _guesses(
+    cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, given: tuple[Expr, ...]
+) -> list[Expr]:
     """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
     step."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
@@ -320,6 +338,10 @@ def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signa
                     if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
                         residue = Op("%", (Var(name), Const(step)))
                         guesses[Op("==", (residue, Const(start.value % step)))] = None
+    for name in sorted(changed):
+        if sigma.locals[name] == INT and (k := modulus(name, body, (*p, *given))) > 1:
+            residue = Op("%", (Var(name), Const(gcd(k, MAX_MODULUS))))
+            guesses[Op("==", (residue, Const(0)))] = None
     for atom in subterms(cond):
         match atom:
             case Op("<", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from typing import Final, cast
 
@@ -38,13 +38,15 @@ from logic.assertions import (
 )
 from logic.barriers import unproved_barriers
 from logic.derivation import Derivation, Value
-from logic.potentials import ZERO, Poly, const, is_canonical, leaves, of_expr, substitute, sym, variables
+from logic.potentials import ZERO, Poly, ceil_div, const, is_canonical, leaves, of_expr, substitute, sym, variables
 from logic.rules import SOUND, RuleSet
 from logic.schema import Rule, Term, kind, show
 from logic.source import Loc, SourceError
 from logic.syntax import (
     BOOL,
+    GHOST,
     INT,
+    WARP_INDEX,
     Assign,
     Const,
     Expr,
@@ -203,15 +205,15 @@ def _apply(
     if len(premises) != len(rule.premises):
         raise Rejected("the number of premises is wrong", expected=len(rule.premises), got=len(premises))
     for schema, theorem in zip(rule.premises, premises, strict=True):
-        wanted = _judgement(schema, env, context)
+        wanted = judgement_of(schema, env, context)
         if not _agree(wanted, theorem.judgement):
             raise Rejected(
                 f"the premise {show(schema)} is not what its derivation proves", expected=wanted, got=theorem.judgement
             )
     for schema in rule.side_conditions:
-        for obligation in _obligations(schema, env, context):
+        for obligation in obligations_of(schema, env, context):
             _discharge(obligation, f"the side condition {show(schema)}", rule.name, node.loc, context, oracle, ledger)
-    conclusion = _judgement(rule.conclusion, env, context)
+    conclusion = judgement_of(rule.conclusion, env, context)
     if isinstance(conclusion, Triple):
         for condition in () if rules.unrestricted else (conclusion.pre, conclusion.post):
             _well_formed(condition, context)
@@ -318,23 +320,23 @@ def _well_formed(condition: Condition, context: Context) -> None:
 Env = dict[str, Value]
 
 
-def _assertion(t: Term, env: Env, context: Context) -> P:
+def assertion_of(t: Term, env: Env, context: Context) -> P:
     match t.head:
         case "true":
             return ()
         case "meta":
             return cast(P, env[t.name()])
         case "and":
-            return assume(_assertion(t.at(0), env, context), _expression(t.at(1), env, context), context.sigma)
+            return assume(assertion_of(t.at(0), env, context), expression_of(t.at(1), env, context), context.sigma)
         case "and-not":
-            return assume(_assertion(t.at(0), env, context), _expression(t.at(1), env, context), context.sigma, False)
+            return assume(assertion_of(t.at(0), env, context), expression_of(t.at(1), env, context), context.sigma, False)
         case "assign":
-            x, e = cast(str, env[t.name(1)]), _expression(t.at(2), env, context)
-            return assigned(_assertion(t.at(0), env, context), x, e, context.sigma)
+            x, e = cast(str, env[t.name(1)]), expression_of(t.at(2), env, context)
+            return assigned(assertion_of(t.at(0), env, context), x, e, context.sigma)
     raise Rejected(f"the rule has no assertion at {show(t)}")
 
 
-def _potential(t: Term, env: Env, context: Context) -> Poly:
+def potential_of(t: Term, env: Env, context: Context) -> Poly:
     match t.head:
         case "zero":
             return ZERO
@@ -347,10 +349,10 @@ def _potential(t: Term, env: Env, context: Context) -> Poly:
         case "count":
             return const(context.metric.count(t.name(), cast(int, env[t.name(1)])))
         case "plus":
-            return _potential(t.at(0), env, context) + _potential(t.at(1), env, context)
+            return potential_of(t.at(0), env, context) + potential_of(t.at(1), env, context)
         case "assign":
-            x, e = cast(str, env[t.name(1)]), _expression(t.at(2), env, context)
-            return updated(_potential(t.at(0), env, context), x, e, context)
+            x, e = cast(str, env[t.name(1)]), expression_of(t.at(2), env, context)
+            return updated(potential_of(t.at(0), env, context), x, e, context)
     raise Rejected(f"the rule has no potential at {show(t)}")
 
 
@@ -363,7 +365,7 @@ def updated(q: Poly, x: str, e: Expr, context: Context) -> Poly:
     return substitute(q, {Var(x): sym(Var(f"{FRESH}i")) if value is None else value})
 
 
-def _variables(t: Term, env: Env, context: Context) -> X:
+def variables_of(t: Term, env: Env, context: Context) -> X:
     match t.head:
         case "empty":
             return frozenset()
@@ -376,15 +378,15 @@ def _variables(t: Term, env: Env, context: Context) -> X:
         case "vars":
             return variables(cast(Poly, env[t.name()]))
         case "intersect":
-            return _variables(t.at(0), env, context) & _variables(t.at(1), env, context)
+            return variables_of(t.at(0), env, context) & variables_of(t.at(1), env, context)
         case "union":
-            return _variables(t.at(0), env, context) | _variables(t.at(1), env, context)
+            return variables_of(t.at(0), env, context) | variables_of(t.at(1), env, context)
         case "minus":
-            return _variables(t.at(0), env, context) - _variables(t.at(1), env, context)
+            return variables_of(t.at(0), env, context) - variables_of(t.at(1), env, context)
     raise Rejected(f"the rule has no set of variables at {show(t)}")
 
 
-def _expression(t: Term, env: Env, context: Context) -> Expr:
+def expression_of(t: Term, env: Env, context: Context) -> Expr:
     match t.head:
         case "meta" | "literal":
             return cast(Expr, env[t.name()])
@@ -395,14 +397,14 @@ def _expression(t: Term, env: Env, context: Context) -> Expr:
         case "tid":
             return Tid(env[t.name()])  # type: ignore[arg-type]
         case "read":
-            return Read(cast(str, env[t.name()]), _expression(t.at(1), env, context))
+            return Read(cast(str, env[t.name()]), expression_of(t.at(1), env, context))
         case "op":
-            args = tuple(_expression(t.at(i), env, context) for i in range(1, len(t.parts)))
+            args = tuple(expression_of(t.at(i), env, context) for i in range(1, len(t.parts)))
             return Op(cast(str, env[t.name()]), args)
     raise Rejected(f"the rule has no expression at {show(t)}")
 
 
-def _statement(t: Term, env: Env, context: Context) -> Stmt:
+def statement_of(t: Term, env: Env, context: Context) -> Stmt:
     match t.head:
         case "meta":
             return cast(Stmt, env[t.name()])
@@ -411,29 +413,29 @@ def _statement(t: Term, env: Env, context: Context) -> Stmt:
         case "sync":
             return Sync()
         case "seq":
-            return seq(_statement(t.at(0), env, context), _statement(t.at(1), env, context))
+            return seq(statement_of(t.at(0), env, context), statement_of(t.at(1), env, context))
         case "set":
-            return Assign(cast(str, env[t.name()]), _expression(t.at(1), env, context))
+            return Assign(cast(str, env[t.name()]), expression_of(t.at(1), env, context))
         case "write":
-            index, value = _expression(t.at(1), env, context), _expression(t.at(2), env, context)
+            index, value = expression_of(t.at(1), env, context), expression_of(t.at(2), env, context)
             return Write(cast(str, env[t.name()]), index, value)
         case "if":
-            cond = _expression(t.at(0), env, context)
-            return If(cond, _statement(t.at(1), env, context), _statement(t.at(2), env, context))
+            cond = expression_of(t.at(0), env, context)
+            return If(cond, statement_of(t.at(1), env, context), statement_of(t.at(2), env, context))
         case "while":
-            return While(_expression(t.at(0), env, context), _statement(t.at(1), env, context))
+            return While(expression_of(t.at(0), env, context), statement_of(t.at(1), env, context))
     raise Rejected(f"the rule has no statement at {show(t)}")
 
 
-def _judgement(t: Term, env: Env, context: Context) -> Judgement:
+def judgement_of(t: Term, env: Env, context: Context) -> Judgement:
     def condition(i: int) -> Condition:
         p, q, x = t.at(i), t.at(i + 1), t.at(i + 2)
-        return Condition(_assertion(p, env, context), _potential(q, env, context), _variables(x, env, context))
+        return Condition(assertion_of(p, env, context), potential_of(q, env, context), variables_of(x, env, context))
 
     if t.head == "triple":
-        return Triple(condition(0), _statement(t.at(3), env, context), condition(4))
-    p, x, e = _assertion(t.at(0), env, context), _variables(t.at(1), env, context), _expression(t.at(2), env, context)
-    cost = _potential(t.at(3), env, context)
+        return Triple(condition(0), statement_of(t.at(3), env, context), condition(4))
+    p, x, e = assertion_of(t.at(0), env, context), variables_of(t.at(1), env, context), expression_of(t.at(2), env, context)
+    cost = potential_of(t.at(3), env, context)
     if not cost.is_constant:
         raise Rejected(f"{show(t)} does not give a constant cost", got=cost)
     return Cost(p, x, e, cost.constant)
@@ -452,45 +454,91 @@ def _agree(a: Judgement, b: Judgement) -> bool:
 # --- side conditions -------------------------------------------------------------------------------------------------
 
 
-def _obligations(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
+def obligations_of(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
     """What the oracle has to prove for a side condition; purely syntactic conditions are decided here."""
     sigma = context.sigma
     match t.head:
         case "entails":
-            yield Entails(_assertion(t.at(0), env, context), _assertion(t.at(1), env, context))
+            yield Entails(assertion_of(t.at(0), env, context), assertion_of(t.at(1), env, context))
         case "holds" | "refutes":
-            e = _expression(t.at(1), env, context)
+            e = expression_of(t.at(1), env, context)
             if opaque(e, sigma):
                 raise Rejected(f"{show(t)} is never provable where e reads an array or a base-typed value", got=e)
-            yield Entails(_assertion(t.at(0), env, context), assume((), e, sigma, t.head == "holds"))
+            yield Entails(assertion_of(t.at(0), env, context), assume((), e, sigma, t.head == "holds"))
         case "uniform":
-            yield Uniform(*_sequent(t, env, context), _expression(t.at(2), env, context))
+            yield Uniform(*_sequent(t, env, context), expression_of(t.at(2), env, context))
         case "all-uniform":
             p, x = _sequent(t, env, context)
-            for name in sorted(_variables(t.at(2), env, context) - x):
+            for name in sorted(variables_of(t.at(2), env, context) - x):
                 yield Uniform(p, x, Var(name))
         case "at-most":
-            p, x = _assertion(t.at(1), env, context), _variables(t.at(2), env, context)
-            access = _expression(t.at(3), env, context)
+            p, x = assertion_of(t.at(1), env, context), variables_of(t.at(2), env, context)
+            access = expression_of(t.at(3), env, context)
             if not isinstance(access, Read) or t.name(0) not in ("MemReads", "Conflicts"):
                 raise Rejected(f"{show(t)} does not name an access")
             yield AtMost(t.name(0), p, x, access.array, access.index, cast(int, env[t.name(4)]))  # type: ignore[arg-type]
         case "at-least":
-            q, r = _potential(t.at(2), env, context), _potential(t.at(3), env, context)
+            q, r = potential_of(t.at(2), env, context), potential_of(t.at(3), env, context)
             yield AtLeast(*_sequent(t, env, context), q, r)
         case "subset":
-            small, large = _variables(t.at(0), env, context), _variables(t.at(1), env, context)
+            small, large = variables_of(t.at(0), env, context), variables_of(t.at(1), env, context)
             if not small <= large:
                 raise Rejected(f"{show(t)} does not hold", expected=large, got=small)
         case "nonnegative":
             if cast(Fraction, env[t.name()]) < 0:
                 raise Rejected(f"{show(t)} does not hold", got=env[t.name()])
+        case "erased":
+            s, ghostly = (statement_of(Term("meta", (t.name(i),)), env, context) for i in (0, 1))
+            if not same(s, _erased(ghostly, cast(str, env[t.name(2)]), context)):
+                raise Rejected(f"{show(t)} does not hold", expected=s, got=ghostly)
+        case "ghost":
+            ghost = cast(str, env[t.name()])
+            for i in range(1, len(t.parts)):
+                value = env[t.name(i)]
+                inside = variables(value) if isinstance(value, Poly) else _names(cast(P, value))
+                if ghost in inside:
+                    raise Rejected(f"{show(t)} does not hold: {t.name(i)} depends on '{ghost}'", got=value)
         case _:
             raise Rejected(f"the rule has a side condition of no known kind, {show(t)}")
 
 
+def _names(p: P) -> frozenset[str]:
+    return frozenset[str]().union(*map(local_vars, p))
+
+
+def _erased(s: Stmt, x: str, context: Context) -> Stmt:
+    """s without its assignments to the ghost x, which nothing else in s may use."""
+    if not x.startswith(GHOST):
+        raise Rejected(f"only what is called '{GHOST}..' is a ghost", got=x)
+
+    def free(e: Expr) -> None:
+        if x in local_vars(e):
+            raise Rejected(f"the program would use the ghost '{x}'", got=e)
+
+    match s:
+        case Assign(y, e) if y == x:
+            if type_of(e, context.sigma) != INT:
+                raise Rejected(f"the ghost '{x}' is an integer", got=e)
+            return Skip()
+        case Assign(_, e):
+            free(e)
+        case Write(_, index, e):
+            free(index)
+            free(e)
+        case SeqStmt(parts):
+            erased = [(part, _erased(part, x, context)) for part in parts]
+            return seq(*(left for part, left in erased if not (isinstance(part, Assign) and part.var == x)))
+        case If(e, s1, s2):
+            free(e)
+            return If(e, _erased(s1, x, context), _erased(s2, x, context), s.loc)
+        case While(e, body):
+            free(e)
+            return While(e, _erased(body, x, context), s.loc)
+    return s
+
+
 def _sequent(t: Term, env: Env, context: Context) -> tuple[P, X]:
-    return _assertion(t.at(0), env, context), _variables(t.at(1), env, context)
+    return assertion_of(t.at(0), env, context), variables_of(t.at(1), env, context)
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -500,12 +548,16 @@ def _sequent(t: Term, env: Env, context: Context) -> tuple[P, X]:
 class Claim:
     """Every warp (or block) of every launch that the context allows, started in a state of `pre`, costs at most pre.q:
     pre body {P'; Q'; X'} with Q' >= 0 (Theorem 1, p. 14). The kernel is its only maker.
+
+    With `sums`, `bound` is on what all warps of a block cost together, or all of a grid; else it is pre.q.
     """
 
     kernel: Kernel
     context: Context
     pre: Condition
     theorem: Theorem
+    bound: Poly
+    sums: tuple[tuple[str, Poly], ...]
     mint: InitVar[object]
 
     def __post_init__(self, mint: object) -> None:
@@ -517,6 +569,11 @@ class Claim:
         """Whether the claim holds for every store: pre is {true; Q; {}}, so Q is over parameters only."""
         return not self.pre.p and not self.pre.x
 
+    @property
+    def per(self) -> str:
+        """What the bound is on: `warp`, `block` or `grid`."""
+        return {0: "warp", 1: "block"}.get(len(self.sums), "grid")
+
 
 def _sensible(context: Context) -> None:
     """A launch of positive sizes, assumed of are parameters only: a fact about tid or a local would exclude threads."""
@@ -526,13 +583,70 @@ def _sensible(context: Context) -> None:
     ) or context.scope not in ("warp", "block"):
         raise Rejected("the launch is not one", got=launch)
     for fact in launch.assumptions:
-        about_others = any(isinstance(t, Var | Tid | Read) for t in subterms(fact))
+        about_others = any(isinstance(t, Var | Tid | Read) or t == Param(WARP_INDEX) for t in subterms(fact))
         if about_others or opaque(fact, context.sigma) or type_of(fact, context.sigma) != BOOL:
             raise Rejected("an assumption has to be a fact about parameters", got=fact)
 
 
-def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, ledger: Ledger) -> Claim:
-    """The bound on a kernel's cost that a theorem about its body gives. Raises Rejected."""
+INDICES: Final = (WARP_INDEX, "blockIdx.x", "blockIdx.y", "blockIdx.z")
+"""What costs are summed over, in this order: the first makes a warp's bound a block's, the others a grid's."""
+
+
+def _summed(
+    pre: Condition,
+    sums: tuple[tuple[str, Poly], ...],
+    loc: Loc | None,
+    context: Context,
+    oracle: Oracle,
+    ledger: Ledger,
+) -> Poly:
+    """The sum of what the warps cost, q, over the indices, by telescoping. Each index i has an F, and for i = 0 .. N-1
+
+    F - F[i <- i+1] >= q
+    -----------------------------------
+    sum over i of q <= F[i <- 0] - F[i <- N]
+    """
+    if sums and (context.scope != "warp" or tuple(name for name, _ in sums) not in (INDICES[:1], INDICES)):
+        raise Rejected("costs are summed over the warps of a block, or over these and then all blocks", got=sums)
+    if sums and (pre.p or pre.x):
+        raise Rejected("only what every warp costs is summed", got=pre)
+    q = pre.q
+    for name, f in sums:
+        i = Param(name)
+        if not is_canonical(f):
+            raise Rejected("a potential of a sum is not in canonical form", got=f)
+        _well_formed(Condition((), f, frozenset()), context)
+        if any(i in subterms(fact) for fact in context.launch.assumptions):
+            raise Rejected(f"an assumption about {name} leaves out what the sum is over")
+        obligation = AtLeast((), frozenset(), f - substitute(f, {i: sym(i) + 1}), q)
+        _discharge(obligation, f"that F covers the sum over {name}", "claim", loc, context, oracle, ledger)
+        q = substitute(f, {i: ZERO}) - substitute(f, {i: extent(name, context)})
+    return q
+
+
+def extent(index: str, context: Context) -> Poly:
+    """How many warps a block has, or blocks the grid along an axis."""
+
+    def size(name: str, known: int | None) -> Poly:
+        return sym(Param(name)) if known is None else const(known)
+
+    if index != WARP_INDEX:
+        axis = index[-1]
+        return size(f"gridDim.{axis}", context.launch.grid["xyz".index(axis)])
+    x, y, z = (size(f"blockDim.{axis}", d) for axis, d in zip("xyz", context.launch.block, strict=True))
+    return ceil_div(x * y * z, context.hardware.warp)
+
+
+def claim(
+    kernel: Kernel,
+    theorem: Theorem,
+    context: Context,
+    oracle: Oracle,
+    ledger: Ledger,
+    sums: tuple[tuple[str, Poly], ...] = (),
+) -> Claim:
+    """The bound on a kernel's cost that a theorem about its body gives, with `sums` for a block or a grid. Raises
+    Rejected."""
     judgement = theorem.judgement
     if theorem.rules is not SOUND:
         raise Rejected("a claim rests on the sound rules only", expected=SOUND.name, got=theorem.rules.name)
@@ -545,12 +659,14 @@ def claim(kernel: Kernel, theorem: Theorem, context: Context, oracle: Oracle, le
         sigma = check_kernel(kernel)
     except SourceError as error:
         raise Rejected(f"the claim is ill-typed: {error.message}") from None
-    if sigma != context.sigma:
+    ghosts = {x: t for x, t in context.sigma.locals.items() if x.startswith(GHOST) and t == INT}
+    if replace(sigma, locals=sigma.locals | ghosts) != context.sigma:
         raise Rejected("the derivation is about another signature than the kernel's")
     if not same(judgement.stmt, kernel.body):
         raise Rejected("the theorem is about another program than the kernel's body")
     post = judgement.post
     obligation = AtLeast(post.p, post.x, post.q, ZERO)
     _discharge(obligation, "that nothing is owed at the end, Q' >= 0,", "claim", kernel.loc, context, oracle, ledger)
+    bound = _summed(judgement.pre, sums, kernel.loc, context, oracle, ledger)
     ledger.barriers.extend(unproved_barriers(kernel.body))
-    return Claim(kernel, context, judgement.pre, theorem, _MINT)
+    return Claim(kernel, context, judgement.pre, theorem, bound, sums, _MINT)

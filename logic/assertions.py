@@ -14,7 +14,24 @@ from typing import Final, Literal
 from logic.metrics import Hardware, Metric
 from logic.operators import COMPARISONS, NEGATED
 from logic.potentials import Poly
-from logic.syntax import BOOL, FALSE, INT, TRUE, Const, Expr, Op, Param, Read, Stmt, Tid, Type, Var, show, substitute
+from logic.syntax import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    WARP_INDEX,
+    Const,
+    Expr,
+    Op,
+    Param,
+    Read,
+    Stmt,
+    Tid,
+    Type,
+    Var,
+    show,
+    substitute,
+)
 from logic.typing import Signature, type_of
 
 P = tuple[Expr, ...]
@@ -194,8 +211,11 @@ MAX_BLOCK: Final = 1024
 """CUDA's limit on the threads of a block."""
 
 
-def launch_facts(launch: Launch, hardware: Hardware) -> tuple[Expr, ...]:
-    """What holds of parameters and tid for every thread of the launch, the user's assumptions included."""
+def launch_facts(launch: Launch, hardware: Hardware, scope: Scope) -> tuple[Expr, ...]:
+    """What holds of parameters and tid for every thread of the launch, the user's assumptions included.
+
+    At scope `warp`, `warp.index` is that of the warp; at scope `block` it is some number of which nothing is known.
+    """
 
     def compare(op: str, a: Expr, b: Expr) -> Expr:
         return Op(op, (a, b))
@@ -211,7 +231,24 @@ def launch_facts(launch: Launch, hardware: Hardware) -> tuple[Expr, ...]:
         facts += [compare(">=", block_idx, Const(0)), compare("<", block_idx, grid_dim)]
         tid = Tid(axis)  # type: ignore[arg-type]
         facts += [compare(">=", tid, Const(0)), compare("<", tid, block_dim)]
+    if scope == "warp":
+        warp, thread = Param(WARP_INDEX), _linear(launch.block)
+        facts.append(compare(">=", warp, Const(0)))
+        if thread is not None:
+            first = Op("*", (Const(hardware.warp), warp))
+            facts += [compare("<=", first, thread), compare("<", thread, Op("+", (first, Const(hardware.warp))))]
     return (*facts, *launch.assumptions)
+
+
+def _linear(block: Dim) -> Expr | None:
+    """A thread's number in its block, where that is linear in threadIdx."""
+    x, y, z = block
+    if y == z == 1:
+        return Tid("x")
+    if x is None or y is None:
+        return None
+    row = Op("+", (Tid("x"), Op("*", (Const(x), Tid("y")))))
+    return row if z == 1 else Op("+", (row, Op("*", (Const(x * y), Tid("z")))))
 
 
 # --- judgements and obligations --------------------------------------------------------------------------------------

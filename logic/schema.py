@@ -15,6 +15,7 @@ is told by how it begins:
 
 Items:  {p; q; x} s {p; q; x}     p; x |- e : C     p; x |- e unif     p; x |- x unif     p |- p     p |- e     p |- !e
         p; x |- q >= q     p; x |- MemReads(G[o]) <= n     p; x |- Conflicts(S[o]) <= n     x <= x     c >= 0
+        s = s without x (the assignments to x erased)     x ghost in P, Q, ... (does not occur there)
 Terms:  p ::= P | true | p & e | p & !e | p[x <- e]      q ::= Q | 0 | C | M.if | M.gread(n) | q + q | q[x <- e]
         x ::= X | {} | {x} | x & x | x "|" x | x \ x | W(s) | vars(F)
         s ::= s | skip | sync | s; s | x <- e | A[o] <- e | if (e) s else s | while (e) s
@@ -78,7 +79,7 @@ class SchemaError(ValueError):
     """The text of a rule does not parse."""
 
 
-_TOKEN: Final = re.compile(r"\s*(\|-|<-|>=|<=|[A-Za-z]\w*(?:\.\w+)?'*|[{}()\[\];:&|\\!+,0])")
+_TOKEN: Final = re.compile(r"\s*(\|-|<-|>=|<=|[A-Za-z]\w*(?:\.\w+)?'*|[{}()\[\];:&|\\!+,=0])")
 
 
 class _Reader:
@@ -291,6 +292,21 @@ class _Reader:
             term = Term("triple", (*pre, s, *self.condition()))
         elif "|-" in self.tokens:
             term = self.turnstile()
+        elif first == "s":
+            whole = self.name("s")
+            self.take("=")
+            ghostly = self.name("s")
+            self.take("without")
+            term = Term("erased", (whole, ghostly, self.name("x")))
+        elif first == "x" and self.peek(1) == "ghost":
+            parts = [self.name("x")]
+            self.take("ghost")
+            self.take("in")
+            parts.append(self.name("PQ"))
+            while self.peek() == ",":
+                self.take()
+                parts.append(self.name("PQ"))
+            term = Term("ghost", tuple(parts))
         elif first == "c":
             name = self.take()
             self.take(">=")
@@ -490,6 +506,10 @@ def show(t: Term | str) -> str:
             return f"{a[0]} <= {a[1]}"
         case "nonnegative":
             return f"{a[0]} >= 0"
+        case "erased":
+            return f"{a[0]} = {a[1]} without {a[2]}"
+        case "ghost":
+            return f"{a[0]} ghost in {', '.join(a[1:])}"
     raise SchemaError(f"no text for '{t.head}'")
 
 

@@ -231,7 +231,17 @@ class Kernel:
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
-BUILTINS: Final = (*(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in "xyz"), "warpSize")
+GHOST: Final = "ghost:"
+"""Names of ghost variables begin with this; they are integers, and no program variable is called so."""
+
+WARP_INDEX: Final = "warp.index"
+"""The number of a warp in its block: conditions and bounds may mention it, programs may not."""
+
+BUILTINS: Final = (
+    *(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in "xyz"),
+    "warpSize",
+    WARP_INDEX,
+)
 """Parameters that every kernel has; all are of type int."""
 
 

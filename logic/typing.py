@@ -6,7 +6,7 @@ The paper omits the rules as straightforward; here they are the match arms of `t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
@@ -17,6 +17,7 @@ from logic.syntax import (
     DOUBLE,
     FLOAT,
     INT,
+    WARP_INDEX,
     Array,
     Assign,
     Const,
@@ -158,7 +159,8 @@ def _check_index(array: str, index: Expr, sigma: Signature, loc: Loc | None) -> 
 
 def check_kernel(kernel: Kernel) -> Signature:
     """Sigma |- s for the kernel's body. Raises TypeProblem at the first ill-typed place."""
-    sigma = signature(kernel)
+    whole = signature(kernel)
+    sigma = replace(whole, params={name: t for name, t in whole.params.items() if name != WARP_INDEX})
     for s in statements(kernel.body):
         match s:
             case Assign(x, e):
@@ -173,4 +175,4 @@ def check_kernel(kernel: Kernel) -> Signature:
             case If(cond) | While(cond):
                 if (got := type_of(cond, sigma)) != BOOL:
                     raise TypeProblem(f"the condition {show(cond)} is {got}, not bool", cond.loc or s.loc)
-    return sigma
+    return whole

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
+    add_queries_option,
     add_source_options,
     emit,
     parse_bindings,
@@ -21,8 +24,11 @@ from checker.cli.options import (
 
 if TYPE_CHECKING:
     from checker.bound import Result
+    from checker.oracles import Oracles
+    from checker.witness import Witness
     from logic.assertions import Dim, Launch
     from logic.syntax import Kernel
+    from semantics.grid import Contents
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,17 +41,21 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     add_source_options(parser)
     add_launch_options(parser)
     parser.add_argument(
-        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all", help="(default: all)"
+        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
     )
-    parser.add_argument("--hardware", metavar="NAME", default="nvidia", help="(default: %(default)s)")
+    parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
     parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
     parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
     parser.add_argument(
         "--search", choices=("lp", "smt"), default="lp", help="what solves for loop potentials (default: %(default)s)"
     )
     parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bound there: --at w=256,h=256")
+    parser.add_argument(
+        "--tight", action="store_true", help="search for the dearest run: an input that shows what the bound is worth"
+    )
     parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
     parser.add_argument("--certificate", metavar="OUT.json", help="write what proves the bound (one metric)")
+    add_queries_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -90,18 +100,21 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), _point(args.at)
-    if args.scope == "block":
-        raise OptionProblem("--scope block: not yet supported", advice="Use --scope warp.")
+    if args.scope == "block" and args.per != "warp":
+        raise OptionProblem(
+            f"--scope block bounds a span, which --per {args.per} cannot sum", advice="Leave out --per."
+        )
+    if args.tight and args.scope == "block":
+        raise OptionProblem("--tight is for costs of warps, not for a span", advice="Leave out --scope block.")
     if args.certificate and len(metrics) != 1:
         raise OptionProblem("--certificate is for one bound", advice="Name one metric: --metric sectors.")
-    if args.per != "warp":
-        raise OptionProblem(f"--per {args.per}: not yet supported", advice="Use --per warp.")
 
     from checker.bound import find_bounds
     from checker.notation import read_annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
     from checker.report import bounds as report
+    from checker.report.queries import write_queries
     from logic.assertions import Context, Entails, Proved, conj, show_p
     from logic.syntax import FALSE
     from logic.typing import check_kernel
@@ -124,14 +137,86 @@ def run(args: argparse.Namespace) -> int:
     if launch.assumptions and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
         given = show_p(launch.assumptions)
         raise OptionProblem(f"no launch satisfies what is assumed: {given}", advice="Anything would follow from it.")
-    results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hints.metric, args.search)
+    hinted = hints.metric.name if hints.metric else None
+    results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hinted, args.search, args.per)
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
+    if args.queries:
+        write_queries(oracle.log, args.queries)
+    _warn(args.file, results, oracle)
+    dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
+    again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
     if args.format == "json":
         rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
+        if args.tight:
+            rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
         emit(json.dumps({"results": rows}, indent=2), args.output)
     else:
-        emit(report.as_text(kernel, context, results, at, reading.notes, args.explain), args.output)
+        text = report.as_text(kernel, context, results, at, reading.notes, args.explain)
+        if args.tight:
+            lines = []
+            for r, found, words in zip(results, dearest, again, strict=True):
+                lines += report.witness_text(r.metric.name, found, words) if r.claim else []
+            text = "\n".join((text, "", "Dearest runs found:", *lines)) if lines else text
+        emit(text, args.output)
+    for result, found, words in zip(results, dearest, again, strict=True):
+        if result.verdict == "refuted" and result.claim is not None and found is not None:
+            alarm(f"{kernel.name} {result.metric.name}", f"{report.shown(result.claim)}", words)
     return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
+
+
+def _dearest(
+    kernel: Kernel, results: Sequence[Result], at: dict[str, int]
+) -> tuple[list[Witness | None], list[Result]]:
+    """For each result the dearest run found, None where there is no bound; a bound that a run exceeds is refuted."""
+    from checker.cli.run import read_arrays
+    from checker.witness import Overrun, find_witnesses
+
+    def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
+        return read_arrays(kernel, dict(texts))
+
+    claims = [r.claim for r in results if r.claim is not None]
+    try:
+        found = iter(find_witnesses(kernel, claims, fill, at))
+    except Overrun as problem:
+        wrong = problem.claim.context.metric
+        dearest = [problem.found if r.metric == wrong else None for r in results]
+        return dearest, [replace(r, verdict="refuted") if r.metric == wrong else r for r in results]
+    return [next(found) if r.claim is not None else None for r in results], list(results)
+
+
+def _again(args: argparse.Namespace, result: Result, found: Witness | None) -> str:
+    """The command that runs a witness again."""
+    from checker.witness import command
+
+    if found is None:
+        return ""
+    given = [f"--metric={name}" for name in args.metrics if name == result.metric.name or name.endswith(".toml")]
+    options = [f"--kernel={args.kernel}"] if args.kernel else []
+    options += [f"-I{folder}" for folder in args.includes] + [f"-D{macro}" for macro in args.defines]
+    options += [f"--std={args.std}"] if args.std != "c++14" else []
+    options += [f"--instantiate={args.instantiate}"] if args.instantiate else []
+    options += [f"--hardware={args.hardware}"] if args.hardware != "nvidia" else []
+    return command(args.file, found.input, [*options, *(given or [f"--metric={result.metric.name}"])])
+
+
+def alarm(what: str, bound: str | None, again: str) -> None:
+    """Says that a certified bound was exceeded."""
+    sys.stderr.write(f"warpbound: internal error: {what}: a run costs more than the certified bound {bound}\n")
+    sys.stderr.write(
+        f"  This is a fault in warpbound, and nothing it says of this kernel is to be relied on: {again}\n"
+    )
+
+
+def _warn(path: str, results: Sequence[Result], oracle: Oracles) -> None:
+    """Says which assumptions all of the bounds do without, together."""
+    from checker.diagnosis import unneeded
+    from logic.assertions import show_p
+    from logic.rules import SOUND
+
+    proved = [(r.claim.context, r.derivation) for r in results if r.claim is not None and r.derivation is not None]
+    for fact in unneeded(proved, SOUND, oracle):
+        these = "this bound" if len(results) == 1 else "these bounds"
+        print(f"{path}: warning: the assumption {show_p((fact,))} is not needed for {these}", file=sys.stderr)
 
 
 def _write_certificate(result: Result, path: str) -> str | None:
@@ -151,10 +236,12 @@ def _write_certificate(result: Result, path: str) -> str | None:
 
 
 def _point(text: str) -> dict[str, int]:
-    """`w=256,h=-3` as numbers. Raises OptionProblem."""
+    """`w=256,h=-3` as numbers; a grid of one dimension has the others 1. Raises OptionProblem."""
     found = {}
     for name, value in parse_bindings([t for t in text.split(",") if t.strip()], "--at").items():
         if not re.fullmatch(r"[+-]?\d{1,99}", value, re.ASCII):
             raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.")
         found[name] = int(value)
+    if "gridDim.x" in found:
+        found = {"gridDim.y": 1, "gridDim.z": 1} | found
     return found

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.options import OptionProblem, add_output_options, emit, source_text
+from checker.cli.options import OptionProblem, add_output_options, add_queries_option, emit, source_text
 
 if TYPE_CHECKING:
+    from checker.diagnosis import Finding
     from checker.elaborate import Stuck
     from checker.kernel import Claim, Ledger, Rejected, Theorem
     from checker.oracles import Oracles
     from checker.outline import Outline
-    from logic.assertions import Context
+    from logic.assertions import Context, P
     from logic.derivation import Derivation
+    from logic.potentials import Poly
     from logic.rules import RuleSet
     from logic.syntax import Kernel
 
     Outcome = Claim | Theorem | Rejected | Stuck
+
+
+BRIEFLY: Final = 0.2
+"""Seconds that a solver query may take where a change of a refused outline is tried."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,6 +39,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
     parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
+    add_queries_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -44,20 +52,27 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from checker.notation import parse_outline
+    from checker.oracles import Oracles
+    from checker.report.queries import write_queries
     from checker.rulefile import rule_set
 
-    rules = rule_set(args.rules)
+    rules, oracle = rule_set(args.rules), Oracles()
     if args.file.endswith(".json"):
-        judged = _certificate(args.file, rules)
+        judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = judge(_annotated(args.file), rules)
+        judged = judge(_annotated(args.file), rules, oracle)
     else:
-        judged = judge(parse_outline(_text(args.file), args.file), rules)
+        judged = judge(parse_outline(_text(args.file), args.file), rules, oracle)
+    if args.queries:
+        write_queries(oracle.log, args.queries)
+    warned, found = _warnings(judged, oracle), _finding(judged, oracle)
+    for text in warned:
+        print(f"{args.file}: warning: {text}", file=sys.stderr)
     if args.format == "json":
-        emit(json.dumps(_as_json(judged), indent=2), args.output)
+        emit(json.dumps(_as_json(judged, warned, found, args.file), indent=2), args.output)
     else:
-        emit(_as_text(judged), args.output)
-    return 0 if _verdict(judged.outcome) == "accepted" and not judged.ledger.barriers else 1
+        emit(_as_text(judged, found, args.file), args.output)
+    return 0 if _verdict(found) == "accepted" and not judged.ledger.barriers else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,8 @@ class Judged:
     rules: RuleSet
     ledger: Ledger
     outcome: Outcome
+    derivation: Derivation | None = None
+    outline: Outline | None = None
     second: str = ""
 
 
@@ -78,7 +95,7 @@ def _annotated(path: str) -> Outline:
     from checker.notation import read_annotations
     from checker.outline import Outline
     from logic.assertions import Context, Launch
-    from logic.metrics import HARDWARE, METRICS
+    from logic.metrics import HARDWARE
     from logic.typing import check_kernel
     from semantics.cuda import read_cuda
 
@@ -93,40 +110,49 @@ def _annotated(path: str) -> Outline:
         )
     symbolic = (None, None, None)
     launch = Launch(given.block or reading.block or symbolic, given.grid or symbolic, given.assumptions)
-    context = Context(sigma, METRICS[given.metric], HARDWARE["nvidia"], launch)
+    context = Context(sigma, given.metric, HARDWARE["nvidia"], launch)
     return Outline(reading.kernel, context, given.body)
 
 
-def judge(outline: Outline, rules: RuleSet) -> Judged:
+def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
     from checker.bound import derive
     from checker.elaborate import Stuck
     from checker.flow import analyse
     from checker.kernel import Ledger, Rejected
-    from checker.oracles import Oracles
+    from logic.rules import PAPER
 
-    oracle, ledger = Oracles(), Ledger()
+    ledger = Ledger()
+    derivation: Derivation | None = None
     outcome: Outcome
     try:
-        derivation = derive(analyse(outline, oracle), outline.context, oracle)
+        printed = rules is PAPER
+        flow = analyse(outline, oracle, printed=printed)
+        derivation = derive(flow, outline.context, oracle, printed=printed)
         outcome = _decide(outline.kernel, outline.context, derivation, rules, oracle, ledger)
     except (Rejected, Stuck) as problem:
         outcome = problem
-    return Judged(outline.kernel, outline.context, rules, ledger, outcome)
+    return Judged(outline.kernel, outline.context, rules, ledger, outcome, derivation, outline)
 
 
 def _decide(
-    kernel: Kernel, context: Context, derivation: Derivation, rules: RuleSet, oracle: Oracles, ledger: Ledger
+    kernel: Kernel,
+    context: Context,
+    derivation: Derivation,
+    rules: RuleSet,
+    oracle: Oracles,
+    ledger: Ledger,
+    sums: tuple[tuple[str, Poly], ...] = (),
 ) -> Claim | Theorem:
     """The kernel's word on a derivation. Raises Rejected."""
     from checker import kernel as trusted
     from logic.rules import SOUND
 
     theorem = trusted.check(derivation, rules, context, oracle, ledger)
-    return trusted.claim(kernel, theorem, context, oracle, ledger) if rules is SOUND else theorem
+    return trusted.claim(kernel, theorem, context, oracle, ledger, sums) if rules is SOUND else theorem
 
 
-def _certificate(path: str, rules: RuleSet) -> Judged:
+def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
     """A certificate, judged by the kernel and by the second checker, which have to agree.
 
     A document without a digest is a derivation that somebody wrote: it is judged by the kernel alone, under `rules`.
@@ -135,16 +161,16 @@ def _certificate(path: str, rules: RuleSet) -> Judged:
 
     from checker.certificate import read
     from checker.kernel import Claim, Ledger, Rejected
-    from checker.oracles import Oracles
     from checker.recheck import recheck
 
     text = _text(path)
     certificate = read(text, path)
     second = recheck(json.loads(text)) if certificate.digest else None
-    oracle, ledger = Oracles(), Ledger()
+    ledger = Ledger()
     outcome: Outcome
     try:
-        outcome = _decide(certificate.kernel, certificate.context, certificate.derivation, rules, oracle, ledger)
+        made = certificate
+        outcome = _decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)
     except Rejected as problem:
         outcome = problem
     if certificate.rules != rules.name:
@@ -154,20 +180,59 @@ def _certificate(path: str, rules: RuleSet) -> Judged:
     elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != certificate.admitted:
         outcome = Rejected("what the certificate admits is not what its derivation needs", got=certificate.admitted)
     verdict = second.verdict if second else ""
-    return Judged(certificate.kernel, certificate.context, rules, ledger, outcome, verdict)
+    root = certificate.derivation
+    return Judged(certificate.kernel, certificate.context, rules, ledger, outcome, root, None, verdict)
 
 
-def _warnings(judged: Judged) -> list[str]:
-    """What an accepted derivation is accepted for in vain."""
-    from checker.kernel import Claim
-    from checker.oracles import Oracles
-    from logic.assertions import Entails, Proved
-    from logic.syntax import FALSE
+def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
+    """What an accepted derivation assumes in vain."""
+    from checker.cli.run import read_arrays
+    from checker.diagnosis import claimed, contradictory, fewer, unneeded
+    from checker.kernel import Claim, Theorem
+    from checker.replay import dearer
+    from checker.report.rejection import allowed, launched
+    from logic.assertions import show_p
 
-    if not isinstance(judged.outcome, Claim):
+    outcome = judged.outcome
+    if not isinstance(outcome, Claim | Theorem) or judged.derivation is None:
         return []
-    vacuous = isinstance(Oracles()(Entails(judged.outcome.pre.p, (FALSE,)), judged.context), Proved)
-    return ["no state satisfies the precondition and the assumptions: anything follows from them"] if vacuous else []
+    if contradictory(outcome, oracle):
+        return ["no state satisfies the precondition and the assumptions: anything follows from them"]
+
+    def again(rest: P) -> bool:
+        if judged.outline is None or not isinstance(outcome, Claim):
+            return False
+        other = judge(replace(judged.outline, context=fewer(judged.context, rest)), judged.rules, oracle).outcome
+        return isinstance(other, Claim) and other.pre == outcome.pre
+
+    facts = unneeded([(judged.context, judged.derivation)], judged.rules, oracle, again)
+    told = [f"the assumption {show_p((fact,))} is not needed for this bound" for fact in facts]
+    pre = claimed(judged.outline) if judged.outline and isinstance(outcome, Theorem) else None
+    worse = pre and dearer(judged.kernel, judged.context, pre, lambda texts: read_arrays(judged.kernel, texts))
+    if pre and worse:
+        costs = f"a warp costs {worse.actual} {judged.context.metric.name}, {allowed(pre.q, worse)}"
+        told.append(f"what these rules accept is false: with {launched(worse)} {costs}")
+    return told
+
+
+def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
+    """What was found out about a refusal; None where there is none."""
+    from checker.cli.run import read_arrays
+    from checker.diagnosis import diagnose
+    from checker.elaborate import Stuck
+    from checker.kernel import Rejected
+
+    quick = replace(oracle, limit=BRIEFLY)  # the same memory
+
+    def again(outline: Outline) -> tuple[Outcome, Derivation | None]:
+        other = judge(outline, judged.rules, quick)
+        return other.outcome, other.derivation
+
+    kernel, context, problem = judged.kernel, judged.context, judged.outcome
+    if not isinstance(problem, Rejected | Stuck):
+        return None
+    root, outline = judged.derivation, judged.outline
+    return diagnose(problem, kernel, context, root, outline, again, quick, lambda texts: read_arrays(kernel, texts))
 
 
 def _text(path: str) -> str:
@@ -182,13 +247,8 @@ def _text(path: str) -> str:
         ) from None
 
 
-def _verdict(outcome: Outcome) -> str:
-    from checker.kernel import Claim, Rejected, Theorem
-    from checker.report.rejection import verdict_of
-
-    if isinstance(outcome, Claim | Theorem):
-        return "accepted"
-    return verdict_of(outcome) if isinstance(outcome, Rejected) else "not-proved"
+def _verdict(found: Finding | None) -> str:
+    return "accepted" if found is None else found.verdict
 
 
 def _judgement(outcome: Outcome) -> str | None:
@@ -200,13 +260,12 @@ def _judgement(outcome: Outcome) -> str | None:
     return value(outcome.judgement) if isinstance(outcome, Theorem) else None
 
 
-def _as_json(judged: Judged) -> dict[str, Any]:
-    from checker.kernel import Claim, Theorem
+def _as_json(judged: Judged, warned: list[str], found: Finding | None, path: str) -> dict[str, Any]:
     from checker.report.bounds import assumptions
 
     outcome, ledger = judged.outcome, judged.ledger
     return {
-        "verdict": _verdict(outcome),
+        "verdict": _verdict(found),
         "judgement": _judgement(outcome),
         "rules": judged.rules.name,
         "obligations": [
@@ -220,32 +279,36 @@ def _as_json(judged: Judged) -> dict[str, Any]:
             for line in ledger.discharged
         ],
         "second_checker": judged.second or None,
-        "warnings": _warnings(judged),
+        "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
-        "error": None if isinstance(outcome, Claim | Theorem) else _error(outcome),
+        "error": None if found is None else _error(found, path),
     }
 
 
-def _error(problem: Rejected | Stuck) -> dict[str, Any]:
+def _error(found: Finding, path: str) -> dict[str, Any]:
+    """What went wrong, as JSON; `checker.report.rejection` says what `witness` and `run` hold."""
     from checker.kernel import Rejected
-    from checker.report.rejection import expected_and_got, witness
+    from checker.report.rejection import expected_and_got, reason_of, run_of, witness
 
-    expected, got = expected_and_got(problem) if isinstance(problem, Rejected) else ("", "")
+    problem = found.error
+    expected, got = expected_and_got(found)
     return {
         "rule": problem.rule_name if isinstance(problem, Rejected) else problem.rule,
         "path": list(problem.path) if isinstance(problem, Rejected) else [],
         "line": problem.loc.line if problem.loc else None,
         "column": problem.loc.column if problem.loc else None,
-        "reason": problem.reason if isinstance(problem, Rejected) else problem.message,
+        "reason": reason_of(found),
         "expected": expected or None,
         "got": got or None,
-        "witness": witness(problem) if isinstance(problem, Rejected) else None,
+        "witness": witness(found.replay),
+        "run": run_of(found, path),
+        "advice": found.advice or None,
     }
 
 
-def _as_text(judged: Judged) -> str:
-    from checker.kernel import Claim, Rejected, Theorem
+def _as_text(judged: Judged, found: Finding | None, path: str) -> str:
+    from checker.kernel import Claim, Theorem
     from checker.report.bounds import assumptions
     from checker.report.rejection import explain
 
@@ -253,14 +316,13 @@ def _as_text(judged: Judged) -> str:
     if isinstance(outcome, Claim):
         engines = sorted({line.verdict.engine for line in ledger.discharged})
         accepted = "accepted, but holey" if ledger.barriers else "accepted"
-        bound = f"{outcome.pre.q} {context.metric.name} a {context.scope}"
+        bound = f"{outcome.bound} {context.metric.name} a {context.scope if outcome.per == 'warp' else outcome.per}"
         lines = [
             f"{accepted}: {judged.kernel.name} costs at most {bound}",
             *([] if outcome.unconditional else [f"  from states with {outcome.pre}"]),
             "",
             f"  rules '{judged.rules.name}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
             *([f"  second checker: {judged.second}"] if judged.second else []),
-            *(f"  warning: {text}" for text in _warnings(judged)),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
@@ -268,7 +330,4 @@ def _as_text(judged: Judged) -> str:
         return "\n".join(lines)
     if isinstance(outcome, Theorem):
         return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
-    if isinstance(outcome, Rejected):
-        return f"{_verdict(outcome)}: {explain(outcome)}"
-    where = f"{outcome.loc}: " if outcome.loc else ""
-    return f"not-proved: {where}{outcome.message}" + (f"\n  {outcome.advice}" if outcome.advice else "")
+    return "" if found is None else f"{found.verdict}: {explain(found, path)}"

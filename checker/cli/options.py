@@ -37,6 +37,13 @@ def add_output_options(parser: argparse.ArgumentParser, formats: tuple[str, ...]
     parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE instead of standard output")
 
 
+def add_queries_option(parser: argparse.ArgumentParser) -> None:
+    """--queries DIR."""
+    parser.add_argument(
+        "--queries", metavar="DIR", help="write every solver query to DIR: a .smt2 each, and index.json with answers"
+    )
+
+
 def parse_dim(text: str, option: str) -> tuple[int, int, int]:
     """`X[,Y[,Z]]` as a dimension; what is left out is 1. Raises OptionProblem."""
     if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", text, re.ASCII):
@@ -59,19 +66,39 @@ def parse_bindings(texts: Iterable[str], option: str) -> dict[str, str]:
 
 
 def parse_metrics(names: Iterable[str]) -> tuple[Metric, ...]:
-    """The metrics of these names, each once; `all`, or no name, is every metric. Raises OptionProblem."""
+    """The metrics of these names and .toml files, each once; `all`, or nothing, is every built-in one.
+
+    Raises SourceError.
+    """
     chosen: dict[str, Metric] = {}
     for name in list(names) or ["all"]:
-        if name != "all" and name not in METRICS:
-            raise OptionProblem(f"--metric {name}: no such metric", advice=f"Known: {', '.join(METRICS)}, all.")
-        chosen |= METRICS if name == "all" else {name: METRICS[name]}
+        found = METRICS if name == "all" else {m.name: m for m in (_metric(name),)}
+        for own, metric in found.items():
+            if chosen.setdefault(own, metric) != metric:
+                raise OptionProblem(f"--metric {name}: another metric is called '{own}'", advice="Rename one of them.")
     return tuple(chosen.values())
 
 
+def _metric(name: str) -> Metric:
+    from checker.notation.profiles import SUFFIX, read_metric
+
+    if name.endswith(SUFFIX):
+        return read_metric(Path(name))
+    if name not in METRICS:
+        known = f"Known: {', '.join(METRICS)}, all; or give a file, such as mine{SUFFIX}."
+        raise OptionProblem(f"--metric {name}: no such metric", advice=known)
+    return METRICS[name]
+
+
 def parse_hardware(name: str) -> Hardware:
-    """The hardware model of this name. Raises OptionProblem."""
+    """The hardware model of this name or .toml file. Raises SourceError."""
+    from checker.notation.profiles import SUFFIX, read_hardware
+
+    if name.endswith(SUFFIX):
+        return read_hardware(Path(name))
     if name not in HARDWARE:
-        raise OptionProblem(f"--hardware {name}: no such model", advice=f"Known: {', '.join(HARDWARE)}.")
+        known = f"Known: {', '.join(HARDWARE)}; or give a file, such as mine{SUFFIX}."
+        raise OptionProblem(f"--hardware {name}: no such model", advice=known)
     return HARDWARE[name]
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import ceil, gcd, lcm, prod
 from typing import Final
 
 from logic.operators import denote
-from logic.potentials import Leaf, Poly, const, of_expr, substitute, sym
+from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Tid, Type, Var, local_vars, statements, written
 
 MAX_TRIPS: Final = 32
 """A loop that runs longer is not unrolled."""
+
+MAX_CHAIN: Final = 8
+"""Of definitions by definitions."""
 
 
 def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
@@ -58,6 +63,68 @@ def steps(x: str, body: Stmt, facts: Iterable[Expr]) -> set[int]:
             if d.is_constant and d.constant:
                 found.add(int(abs(d.constant)))
     return found
+
+
+def moves(x: str, body: Stmt) -> list[Poly] | None:
+    """What each assignment in the body adds to x; None where one does not add, or adds what the body changes."""
+    changed = written(body)
+    found = []
+    for s in statements(body):
+        if isinstance(s, Assign) and s.var == x:
+            after = of_expr(s.value)
+            if after is None:
+                return None
+            d = after - sym(Var(x))
+            if any(isinstance(leaf, Var) and leaf.name in changed for leaf in leaves(d)):
+                return None
+            found.append(d)
+    return found
+
+
+def least(p: Poly, facts: Iterable[Expr]) -> int | None:
+    """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves."""
+    lows: dict[Leaf, int] = {}
+    for fact in facts:
+        match fact:
+            case Op("==" | ">=", (Var() | Param() | Tid() as leaf, Const(int() as low, Type("int")))):
+                lows[leaf] = max(low, lows.get(leaf, low))
+    total = Fraction(0)
+    for m, c in p.terms:
+        bounds = [lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
+        if c < 0 or any(low < 0 for low in bounds):
+            return None
+        total += c * prod(bounds)
+    return ceil(total)
+
+
+def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
+    """A number that divides x before the loop and all the body's steps of it, by the coefficients, by what P says of
+    residues and by definitions in P; 1 where none is known, 0 where x does not move."""
+    facts = tuple(p)
+    known = {leaf: c for leaf, c in constants(facts).items() if leaf.name not in written(body)}
+    classes: dict[Leaf, int] = {}
+    defined: dict[Leaf, Poly] = {}
+    for c in facts:
+        match c:
+            case Op("==", (Op("%", (Var() | Param() as leaf, Const(int() as k))), Const(0))) if k > 1:
+                classes[leaf] = lcm(k, classes.get(leaf, 1))
+            case Op("==", (Var() as leaf, e)) if (named := of_expr(e)) is not None:
+                defined.setdefault(leaf, named)
+
+    def divisor(q: Poly) -> int:
+        for _ in range(MAX_CHAIN):
+            inside = {leaf: defined[leaf] for leaf in leaves(q) if leaf in defined}
+            if not inside:
+                break
+            q = substitute(q, inside)
+        q = substitute(q, known)
+        if any(c.denominator > 1 for _, c in q.terms):
+            return 1
+        parts = [(c, [classes.get(a.leaf, 1) if isinstance(a, Sym) else 1 for a in m]) for m, c in q.terms]
+        return gcd(*(int(c) * prod(known) for c, known in parts))
+
+    found = moves(x, body)
+    return 1 if found is None else gcd(divisor(sym(Var(x))), *map(divisor, found))
 
 
 def geometric(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> bool:

@@ -8,7 +8,7 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, product
@@ -16,7 +16,9 @@ from typing import Literal
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
-from checker.inference.counters import constants, steps
+from checker.inference.counters import constants, least, moves, steps
+from checker.inference.ghosts import cycles
+from checker.inference.hindrance import hindrance
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from checker.kernel import updated
 from checker.oracles import lp, lra
@@ -40,9 +42,10 @@ from logic.potentials import (
     max0,
     of_expr,
     substitute,
+    sym,
     variables,
 )
-from logic.syntax import Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
+from logic.syntax import GHOST, Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -50,9 +53,11 @@ Engine = Literal["lp", "smt"]
 
 @dataclass(slots=True)
 class Search:
-    """One linear program: the walk over a flow fills it."""
+    """One linear program: the walk over a flow fills it. A wide one has |[a, b]| and |[a, b + step - 1]|
+    among its base functions wherever steps are counted too."""
 
     elaborator: Elaborator
+    wide: bool = False
     program: lp.Program = field(default_factory=lp.Program)
     heads: dict[int, Linear] = field(default_factory=dict)
     names: Iterator[int] = field(default_factory=count)
@@ -60,6 +65,10 @@ class Search:
     @property
     def context(self) -> Context:
         return self.elaborator.context
+
+    @property
+    def given(self) -> tuple[Expr, ...]:
+        return launch_facts(self.context.launch, self.context.hardware, self.context.scope)
 
     def fresh(self, prefix: str, free: bool = False) -> str:
         """The name of a new unknown; one that is not free is nonnegative."""
@@ -174,7 +183,7 @@ class Search:
             changed = written(node.body.stmt)
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
-            for base in bases(node, self.context):
+            for base in bases(node, self.context, self.wide):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
         q = head - price
@@ -195,7 +204,7 @@ class Search:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
         q, positive = self.resolved(state, q)
         total = q
-        for i, g in enumerate([*self.nonnegative(state, q), *positive]):
+        for i, g in enumerate([*self.nonnegative(state, q, positive), *positive]):
             total = total - unknown(self.fresh(f"l{i}_"), g)
         for a in total.terms.values():
             self.equate(a)
@@ -206,7 +215,7 @@ class Search:
         Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
         """
         positive: dict[Poly, None] = {}
-        known = constants((*state.p, *launch_facts(self.context.launch, self.context.hardware)))
+        known = constants((*state.p, *self.given))
         q = q.mapped(lambda m: substitute(monomial(m), known))
 
         def decide(a: Atom) -> Poly:
@@ -219,8 +228,9 @@ class Search:
 
         return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive)
 
-    def nonnegative(self, state: State, q: Linear) -> list[Poly]:
-        """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0."""
+    def nonnegative(self, state: State, q: Linear, positive: Sequence[Poly] = ()) -> list[Poly]:
+        """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0. `positive`
+        are some that are so already, and may exceed a max(0, .)."""
         found: dict[Poly, None] = {const(1): None}
         inside: dict[Atom, None] = {}
         for m in q.terms:
@@ -230,7 +240,7 @@ class Search:
                 found[monomial(m)] = None
         facts: dict[Poly, None] = {}
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
-        for fact in (*state.p, *launch_facts(self.context.launch, self.context.hardware)):
+        for fact in (*state.p, *self.given):
             for g in as_polynomials(fact):
                 if leaves(g) and leaves(g) <= here:
                     facts[g] = None
@@ -238,6 +248,9 @@ class Search:
             match a:
                 case Max0(arg):
                     facts[atom(a) - arg] = None
+                    for p in positive:
+                        if self.proves(state, p - arg):
+                            facts[p - atom(a)] = None
                 case Floor(arg, k):
                     facts[arg - atom(a) * k] = None
                     facts[atom(a) * k - arg + (k - 1)] = None
@@ -254,21 +267,49 @@ def as_polynomials(fact: Expr) -> Iterator[Poly]:
     return (g for g, _ in differences(fact))
 
 
-def measures(node: Cycle, context: Context) -> list[Poly]:
-    """How far a loop's guard is from failing, as base functions: |[a, b]| for a < b, shifted by the step less one, and
-    the number of steps of that size, max(0, ceil((b - a) / step))."""
+def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
+    """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
+    / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
+    wide, as well as |[a, b + step - 1]|."""
     changed = written(node.body.stmt)
+    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     found: dict[Poly, None] = {}
     for distance in _distances(node.cond, context):
-        names = {x.name for x in leaves(distance) if isinstance(x, Var)}
-        if not names <= node.invariant.x or any(isinstance(x, Tid) for x in leaves(distance)):
+        over = uniform_bound(distance, node.invariant, facts)
+        if over is None:
             continue
-        found[max0(distance)] = None
-        sizes = {d for x in names & changed for d in steps(x, node.body.stmt, node.invariant.p)}
-        for d in sorted(sizes - {1}):
-            found[max0(distance + (d - 1))] = None
-            found[max0(ceil_div(distance, d))] = None
+        counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
+        sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
+        for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
+            sizes |= {low for e in (d, d * -1) if (low := least(substitute(e, constants(facts)), facts))}
+        for size in sorted(sizes - {1}):
+            found[max0(ceil_div(over, size))] = None
+            if wide:
+                found[max0(over + (size - 1))] = None
+        if wide or len(sizes) != 1 or sizes == {1}:
+            found[max0(over)] = None
     return list(found)
+
+
+def uniform_bound(distance: Poly, state: State, facts: Sequence[Expr]) -> Poly | None:
+    """A potential that is at least the distance at each lane: itself, or by a ghost that says what lanes share of a
+    counter, and the least value of threadIdx."""
+    names = {x.name for x in leaves(distance) if isinstance(x, Var)}
+    if names - state.x:
+        shared: dict[Leaf, Poly] = {}
+        for fact in facts:
+            match fact:
+                case Op("==", (Var(name) as ghost, e)) if name.startswith(GHOST) and name in state.x:
+                    value = of_expr(e)
+                    for x in names - state.x:
+                        if value is not None and not variables(value - sym(Var(x))):
+                            shared[Var(x)] = sym(ghost) - (value - sym(Var(x)))
+        distance = substitute(distance, shared)
+    lanes = [x for x in leaves(distance) if isinstance(x, Tid)]
+    if any(c > 0 and any(isinstance(x, Tid) for x in leaves(Poly(((m, c),)))) for m, c in distance.terms):
+        return None
+    distance = substitute(distance, dict.fromkeys(lanes, ZERO))
+    return distance if variables(distance) <= state.x else None
 
 
 def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
@@ -289,15 +330,15 @@ def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
                         yield p - q + (1 if op == ">=" else 0)
 
 
-def bases(node: Cycle, context: Context) -> list[Poly]:
+def bases(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at
     entry."""
-    own = measures(node, context)
-    inner = [p for cycle in _cycles(node.body) for p in at_entry(cycle, context, written(node.body.stmt))]
+    own = measures(node, context, wide)
+    inner = [p for cycle in cycles(node.body) for p in at_entry(cycle, context, written(node.body.stmt), wide)]
     return list(dict.fromkeys((const(1), *own, *(a * b for a in own for b in inner), *inner)))
 
 
-def at_entry(cycle: Cycle, context: Context, changed: frozenset[str]) -> list[Poly]:
+def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
     """A loop's measures with its variables replaced by bounds over things that the surrounding loop does not change."""
     values: dict[Leaf, Poly] = {}
     for fact in cycle.invariant.p:
@@ -306,20 +347,8 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str]) -> list[Po
                 p = of_expr(bound)
                 if p is not None and not variables(p) & changed and not any(isinstance(x, Tid) for x in leaves(p)):
                     values.setdefault(Var(name), p)
-    found = [substitute(p, values) for p in measures(cycle, context)]
+    found = [substitute(p, values) for p in measures(cycle, context, wide)]
     return [p for p in found if not variables(p) & changed and not p.is_constant]
-
-
-def _cycles(flow: Flow) -> Iterator[Cycle]:
-    for node in flow.nodes:
-        match node:
-            case Cycle():
-                yield node
-                yield from _cycles(node.body)
-            case Fork():
-                for side in (node.then, node.orelse):
-                    if isinstance(side, Flow):
-                        yield from _cycles(side)
 
 
 def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
@@ -356,23 +385,30 @@ def without_potentials(flow: Flow) -> Flow:
 
 def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -> Flow:
     """The flow with potentials at its loop heads such that the bound is least at sample points. Raises Stuck."""
-    cycles = list(_cycles(flow))
-    if all(cycle.q is not None for cycle in cycles):
+    loops = list(cycles(flow))
+    if all(loop.q is not None for loop in loops):
         return flow
-    search = Search(elaborator)
-    entry = search.within(flow.start, search.block(flow, lift(ZERO)))
-    search.program.objective = _objective(entry)
-    solution = lra.solve(search.program) if engine == "smt" else lp.solve(search.program)
-    if solution is None:
-        raise Stuck(
-            _no_potential(cycles), cycles[0].loc, "State a loop potential or an invariant, or add an assumption."
-        )
-    return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
+    for wide in (False, True):
+        search = Search(elaborator, wide)
+        entry = search.within(flow.start, search.block(flow, lift(ZERO)))
+        search.program.objective = _objective(entry)
+        solution = _solved(search, engine)
+        if solution is not None:
+            return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
+    raise hindrance(flow, elaborator.context, lambda part, entered: _solvable(part, entered, elaborator, engine))
 
 
-def _no_potential(cycles: list[Cycle]) -> str:
-    places = ", ".join(str(c.loc) for c in cycles if c.loc)
-    return f"no potential of the templates' form covers the loop{'s' if len(cycles) > 1 else ''} at {places}"
+def _solved(search: Search, engine: Engine) -> dict[str, Fraction] | None:
+    return lra.solve(search.program) if engine == "smt" else lp.solve(search.program)
+
+
+def _solvable(part: Flow, entered: bool, elaborator: Elaborator, engine: Engine) -> bool:
+    """Whether there are potentials for a part of a flow alone, and ones that its beginning can speak of."""
+    search = Search(elaborator, wide=True)
+    entry = search.block(part, lift(ZERO))
+    if entered:
+        search.within(part.start, entry)
+    return _solved(search, engine) is not None
 
 
 _SAMPLES = (1000, 37, 5, 1, 0, -3)

@@ -14,14 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from checker.notation.expressions import parse_assumption, parse_fact
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
+from checker.notation.profiles import SUFFIX, read_metric
 from checker.outline import Block, Branch, Item, Loop, Partial, Plain, bare
 from logic.assertions import Dim, P, conj
-from logic.metrics import METRICS
+from logic.metrics import METRICS, Metric
 from logic.source import Loc
 from logic.syntax import INT, Kernel
 from logic.typing import Signature
@@ -60,7 +62,7 @@ class Annotations:
     assumptions: P
     block: Dim | None
     grid: Dim | None
-    metric: str | None
+    metric: Metric | None
     body: Block
 
 
@@ -75,9 +77,7 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
             case "launch":
                 sizes |= _sizes(c)
             case "metric":
-                if c.text not in METRICS:
-                    raise SyntaxProblem(f"no metric is called '{c.text}'", c.inside, f"Known: {', '.join(METRICS)}.")
-                metric = c.text
+                metric = _metric(c)
             case _:
                 local.append(c)
     body = _Placer(sigma, local).body(bare(kernel.body))
@@ -111,6 +111,15 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
                 raise SyntaxProblem(f"'{kind}' belongs before the kernel", loc, "Move it above __global__.")
         elif n > own:
             yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
+
+
+def _metric(c: Clause) -> Metric:
+    """The metric of this name, or of a file beside the source."""
+    if c.text.endswith(SUFFIX):
+        return read_metric(Path(c.loc.file).parent / c.text, c.inside)
+    if c.text not in METRICS:
+        raise SyntaxProblem(f"no metric is called '{c.text}'", c.inside, f"Known: {', '.join(METRICS)}.")
+    return METRICS[c.text]
 
 
 def _sizes(c: Clause) -> dict[str, Dim]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from checker.notation.expressions import Scope, fact, integer, to_expr
 from checker.notation.parser import parse
 from checker.notation.potentials import to_poly
 from checker.notation.problem import Place, SyntaxProblem, shortened, trees, words
+from checker.notation.profiles import SUFFIX, read_hardware, read_metric
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
 from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
 from logic.assertions import Scope as Span
-from logic.metrics import HARDWARE, METRICS
+from logic.metrics import HARDWARE, METRICS, Hardware, Metric
+from logic.source import Loc
 from logic.syntax import (
     BOOL,
     BUILTINS,
@@ -82,8 +86,8 @@ def parse_outline(text: str, file: str) -> Outline:
     if "metric" not in header.settings:
         begin = next(t for t in words(tree.children) if t.type == "BEGIN")
         raise SyntaxProblem("no metric is named", place.of(begin), f"Add 'metric' and one of: {', '.join(METRICS)}.")
-    metric = METRICS[_choice("metric", header, place, tuple(METRICS))]
-    hardware = HARDWARE[_choice("hardware", header, place, tuple(HARDWARE))]
+    metric = _profile("metric", header, place, METRICS, read_metric)
+    hardware = _profile("hardware", header, place, HARDWARE, read_hardware)
     span: Span = "block" if _choice("scope", header, place, ("warp", "block")) == "block" else "warp"
     block, grid = _extents("block", header, place), _extents("grid", header, place)
     kernel, body, sigma = _read(tree, place, header)
@@ -195,6 +199,20 @@ def _choice(kind: str, header: _Header, place: Place, known: tuple[str, ...]) ->
             raise SyntaxProblem(sentence, place.of(name), f"Known: {', '.join(known)}.")
         return str(name)
     return known[0]
+
+
+_Profile = TypeVar("_Profile", Metric, Hardware)
+
+
+def _profile(
+    kind: str, header: _Header, place: Place, known: dict[str, _Profile], read: Callable[[Path, Loc], _Profile]
+) -> _Profile:
+    """The metric or hardware that a setting names: one of those known, or a file beside the outline."""
+    for node in header.settings.get(kind, []):
+        _, name = words(node.children)
+        if name.endswith(SUFFIX):
+            return read(Path(place.file).parent / name, place.of(name))
+    return known[_choice(kind, header, place, tuple(known))]
 
 
 def _extents(kind: str, header: _Header, place: Place) -> Dim:

@@ -44,13 +44,13 @@ SPAN_PATIENCE: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A question that was asked, for the ledger. `queries` holds the solver's in SMT-LIB."""
+    """A question that was asked, for the ledger, with the queries that solvers were asked for it."""
 
     kind: str
     claim: str
     verdict: Verdict
     seconds: float
-    queries: tuple[str, ...] = ()
+    queries: tuple[smt.Query, ...] = ()
 
     @property
     def engine(self) -> str:
@@ -61,11 +61,13 @@ class Record:
 class Oracles:
     """Decides obligations, each once. `limit` is the time in seconds that a solver query may take.
 
-    `log` gets a record for every question, the ones answered before included.
+    `log` gets a record for every question, the ones answered before included. Answers are kept as long as this object
+    lives and not on disk, where anyone could write one.
     """
 
     limit: float = 2.0
     log: list[Record] = field(default_factory=list)
+    _said: dict[tuple[str, str], tuple[float, smt.Answer]] = field(default_factory=dict, repr=False)
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
@@ -85,16 +87,18 @@ class Oracles:
         key = obligation, self._scene(context)
         if key not in self._answers:
             start = perf_counter()
-            texts: list[str] = []
-            verdict = self._try(obligation, context, texts)
-            record = Record(type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(texts))
+            desk = smt.Desk(self.limit, [], self._said)
+            verdict = self._try(obligation, context, desk)
+            record = Record(
+                type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(desk.asked)
+            )
             self._answers[key] = record
         return self._answers[key]
 
-    def _try(self, obligation: Obligation, context: Context, texts: list[str]) -> Verdict:
+    def _try(self, obligation: Obligation, context: Context, desk: smt.Desk) -> Verdict:
         try:
             _check_types(obligation, context)
-            return self._decide(obligation, context, texts)
+            return self._decide(obligation, context, desk)
         except SourceError as problem:
             return Unknown("syntactic", problem.message)
         except RecursionError:
@@ -128,35 +132,41 @@ class Oracles:
 
     # --- the portfolio --------------------------------------------------------------------------------------------
 
-    def _decide(self, o: Obligation, context: Context, texts: list[str]) -> Verdict:
+    def _decide(self, o: Obligation, context: Context, desk: smt.Desk) -> Verdict:
         match o:
             case Entails():
                 sigma = with_fresh(context.sigma, (*o.p, *o.goal))
                 if any(opaque(g, sigma) for g in o.goal):
                     return Unknown("syntactic", "the goal depends on array contents or base-typed values")
                 facts = facts_of(o.p, context, sigma)
-                return arithmetic.entails(facts, o.goal) or smt.entails(o, context, sigma, self.limit, texts)
+                if exact := arithmetic.entails(facts, o.goal):
+                    return exact
+                alone = self._view(o.p, frozenset(), context, alone=True)
+                open_ = tuple(g for g in o.goal if not alone.implies(g))
+                if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
+                    return Proved("lanes", "it has this value at every thread")
+                return smt.entails(o, context, sigma, desk)
             case AtLeast():
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = facts_of(o.p, context, sigma)
-                return arithmetic.at_least(facts, o.q, o.r) or smt.at_least(o, context, sigma, self.limit, texts)
+                return arithmetic.at_least(facts, o.q, o.r) or smt.at_least(o, context, sigma, desk)
             case Uniform():
-                return self._uniform(o, context, texts)
+                return self._uniform(o, context, desk)
             case AtMost():
-                return self._at_most(o, context, texts)
+                return self._at_most(o, context, desk)
 
-    def _uniform(self, o: Uniform, context: Context, texts: list[str]) -> Verdict:
+    def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
         alike = all(not isinstance(t, Tid) and (not isinstance(t, Var) or t.name in o.x) for t in subterms(o.expr))
         if alike and (context.scope == "warp" or not reads_array(o.expr)):
             return Proved("syntactic", "nothing in it depends on the thread")
         view = self._view(o.p, o.x, context)
         if view.uniform(prepared(o.expr, view.sigma)[0]):
             return Proved("lanes", "the active lanes agree")
-        return smt.uniform(o, self._pair(o.p, o.x, context, view), self.limit, texts)
+        return smt.uniform(o, self._pair(o.p, o.x, context, view), desk)
 
-    def _at_most(self, o: AtMost, context: Context, texts: list[str]) -> Verdict:
+    def _at_most(self, o: AtMost, context: Context, desk: smt.Desk) -> Verdict:
         cap = context.hardware.warp * one_access(o.what, context.sigma.arrays[o.array], context.hardware)
         if o.n >= cap:
             return Proved("closed-form", f"a warp cannot touch more than {cap}")
@@ -166,7 +176,9 @@ class Oracles:
         if not count.loose:
             return Unknown(count.engine, f"the lanes may touch {count.n}")
         view = self._view(o.p, o.x, context)
-        return smt.at_most(o, self._pair(o.p, o.x, context, view), self.limit * SPAN_PATIENCE, texts)
+        return smt.at_most(
+            o, self._pair(o.p, o.x, context, view), smt.Desk(self.limit * SPAN_PATIENCE, desk.asked, self._said)
+        )
 
     def _pair(self, p: P, x: X, context: Context, view: View) -> smt.Pair:
         one_warp = view.threads is not None and view.threads <= context.hardware.warp
@@ -203,12 +215,12 @@ class Oracles:
                 return None
         return Count(most.n, "lanes", most.loose)
 
-    def _view(self, p: P, x: X, context: Context) -> View:
-        key = p, x, self._scene(context)
+    def _view(self, p: P, x: X, context: Context, alone: bool = False) -> View:
+        key = p, x, alone, self._scene(context)
         if key not in self._views:
             while len(self._views) >= MAX_VIEWS:
                 del self._views[next(iter(self._views))]
-            self._views[key] = View(p, x, context, with_fresh(context.sigma, p))
+            self._views[key] = View(p, x, context, with_fresh(context.sigma, p), alone)
         return self._views[key]
 
     def _scene(self, context: Context) -> Hashable:

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import ceil
+from math import ceil, gcd, lcm
 from typing import Any, Final
 
 from checker.certificate import expression, potential
 from checker.oracles import lp
+from checker.oracles.lanes import View
+from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, launch_facts
 from logic.potentials import (
     ZERO,
@@ -64,15 +66,23 @@ def proof(obligation: Obligation, context: Context) -> Json:
 
 
 def _entails(p: P, goal: P, context: Context) -> Json:
-    known = (*p, *launch_facts(context.launch, context.hardware))
+    known = (*p, *launch_facts(context.launch, context.hardware, context.scope))
     have = None
+    alone = None
     entries = []
     for g in goal:
         if g in known:
             entries.append({"goal": expression(g), "literal": True})
             continue
-        have = facts(p, context) if have is None else have
         polys = list(differences(g)) if g != TRUE else []
+        if not polys or any(not isinstance(a, Sym) for poly in polys for a in atoms(poly[0])):
+            if alone is None:
+                sigma = with_fresh(context.sigma, (*p, *goal))
+                alone = View(p, frozenset(), context, sigma, alone=True)
+            if alone.implies(g):
+                entries.append({"goal": expression(g), "lanes": True})
+                continue
+        have = facts(p, context) if have is None else have
         proofs = [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
         if not polys or None in proofs:
             absurd = _combination(const(-1), _relevant(ZERO, have))
@@ -84,7 +94,7 @@ def _entails(p: P, goal: P, context: Context) -> Json:
 def numbers(p: P, context: Context) -> dict[Leaf, Poly]:
     """The leaves that P or a launch fact equates with a literal, and with one only."""
     found: dict[Leaf, set[int]] = {}
-    for e in (*p, *launch_facts(context.launch, context.hardware)):
+    for e in (*p, *launch_facts(context.launch, context.hardware, context.scope)):
         match e:
             case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value, Type("int")))):
                 found.setdefault(leaf, set()).add(value)
@@ -96,7 +106,7 @@ def facts(p: P, context: Context) -> list[Fact]:
     known = numbers(p, context)
     return [
         Fact(substitute(poly, known), ["fact", expression(e), sign])
-        for e in (*p, *launch_facts(context.launch, context.hardware))
+        for e in (*p, *launch_facts(context.launch, context.hardware, context.scope))
         for poly, sign in differences(e)
     ]
 
@@ -118,9 +128,12 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     """An arithmetic proof of goal >= 0 from the facts, or None."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
-    split = _innermost_max(goal)
-    if split is not None and cases < MAX_SPLITS:
-        return _split(split, goal, have, cases)
+    inside = _innermost(goal)
+    for on in inside:
+        if (sign := _sign(on, have)) is not None:
+            return _settled(on, *sign, goal, have, cases)
+    if inside and cases < MAX_SPLITS:
+        return _split(_middle(inside), goal, have, cases)
     relevant = _relevant(goal, have)
     combination = _combination(goal, relevant)
     if combination is not None:
@@ -130,14 +143,36 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
         return {"absurd": absurd}
     if cases >= MAX_SPLITS:
         return None
-    split = next((s for f in relevant if (s := _innermost_max(f.poly)) is not None), None)
-    if split is None:
-        split = _rounded(goal, relevant)
+    for on in dict.fromkeys(on for f in relevant for on in _innermost(f.poly)):
+        sign = _sign(on, have)
+        return _split(on, goal, have, cases) if sign is None else _settled(on, *sign, goal, have, cases)
+    split = _rounded(goal, relevant)
     return None if split is None else _split(split, goal, have, cases)
 
 
+def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
+    """Whether the facts settle max(0, on) as its argument or as zero, and why."""
+    for name, side in (("arg", on), ("zero", on * -1)):
+        because = _combination(side, _relevant(side, have))
+        if because is not None:
+            return name, because
+    return None
+
+
+def _settled(on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], cases: int) -> Json:
+    """A proof that goes on with the value of max(0, on) in its place."""
+    value = on if name == "arg" else ZERO
+    then = prove(replaced(goal, on, value), _after(have, on, value), cases)
+    return None if then is None else {"settle": potential(on), "as": name, "because": because, "then": then}
+
+
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
-    """A polynomial f - n or n - f, f a floor in the goal, that the facts let be negative over the rationals only."""
+    """A polynomial that the facts let be negative over the rationals only: the goal without its common factor, or f - n
+    or n - f for a floor f in the goal."""
+    size = gcd(*(c.numerator for _, c in goal.terms)), lcm(*(c.denominator for _, c in goal.terms))
+    whole = goal * Fraction(size[1], size[0])
+    if -1 < (_least(whole, have) or -1) < 0:
+        return whole
     for a in dict.fromkeys(a for a in atoms(goal) if isinstance(a, Floor)):
         for sign in (1, -1):
             f = atom(a) * sign
@@ -157,26 +192,39 @@ def _least(f: Poly, have: list[Fact]) -> Fraction | None:
 
 
 def _split(on: Poly, goal: Poly, have: list[Fact], cases: int) -> Json:
-    """Replace max(0, on) by its value: where the facts settle the sign of `on`, else in each of the two cases."""
-    for name, sign, value in (("arg", on, on), ("zero", on * -1, ZERO)):
-        combination = _combination(sign, _relevant(sign, have))
-        if combination is not None:
-            after = [Fact(replaced(f.poly, on, value), f.name) for f in have]
-            then = prove(replaced(goal, on, value), after, cases)
-            return None if then is None else {"settle": potential(on), "as": name, "because": combination, "then": then}
+    """Two cases: `on` is nonnegative, or not, which is at most -1; max(0, on) is replaced by its value in each."""
     sides = {}
     for side, fact, value in (("yes", on, on), ("no", on * -1 - 1, ZERO)):
-        after = [Fact(replaced(f.poly, on, value), f.name) for f in have]
         case = Fact(replaced(fact, on, value), ["case", cases])
-        sides[side] = prove(replaced(goal, on, value), [*after, case], cases + 1)
+        sides[side] = prove(replaced(goal, on, value), [*_after(have, on, value), case], cases + 1)
         if sides[side] is None:
             return None
     return {"split": potential(on), **sides}
 
 
-def _innermost_max(p: Poly) -> Poly | None:
-    """The argument of a max(0, .) in p that has no other max inside."""
-    return next((a.arg for a in atoms(p) if isinstance(a, Max0)), None)
+def _after(have: list[Fact], on: Poly, value: Poly) -> list[Fact]:
+    """The facts with the value of max(0, on) in its place."""
+    return [Fact(replaced(f.poly, on, value), f.name) for f in have]
+
+
+def _innermost(p: Poly) -> list[Poly]:
+    """The arguments of those max(0, .) in p that have no other max inside."""
+    found = dict.fromkeys(a.arg for a in atoms(p) if isinstance(a, Max0))
+    return [arg for arg in found if not any(isinstance(a, Max0) for a in atoms(arg))]
+
+
+def _middle(args: list[Poly]) -> Poly:
+    """Where to split: rounded to integers, the middle one of the most arguments that differ by constants only, so that
+    either case settles half of them."""
+    rounded = [_rounded_down(a) for a in args]
+    alike = max(([b for b in rounded if (b - a).is_constant] for a in rounded), key=len)
+    return sorted(alike, key=lambda b: b.constant)[(len(alike) - 1) // 2]
+
+
+def _rounded_down(p: Poly) -> Poly:
+    """x - 2 for 2*x - 3: what is nonnegative on integers exactly where p is, which has integer coefficients."""
+    g = gcd(*(c.numerator for m, c in p.terms if m))
+    return (p - p.constant) * Fraction(1, g) + p.constant.numerator // g
 
 
 def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
@@ -227,7 +275,7 @@ def _combination(goal: Poly, have: list[Fact]) -> Json:
     if any(len(m) > 1 for m, _ in goal.terms):
         first = [f for f in have if f.poly.terms][:MAX_FACTORS]
         products += [(f.poly * g.poly, [f.name, g.name]) for f, g in combinations_with_replacement(first, 2)]
-    solution = lp.solve(_program(goal, (p for p, _ in products)))
+    solution = lp.solve(_program(goal, (p for p, _ in products)), again=False)
     if solution is None:
         return None
     return [[str(c), names] for i, (_, names) in enumerate(products) if (c := solution.get(str(i), Fraction(0)))]

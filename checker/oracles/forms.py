@@ -88,6 +88,12 @@ def split(a: Number, k: int) -> tuple[Number, Number]:
     return whole, rest
 
 
+def _row(a: Form) -> tuple[tuple[tuple[Mono, int], ...], int]:
+    """The terms with coprime coefficients, the first positive, and the factor that makes a's terms of them."""
+    factor = content(a) * (1 if a.terms[0][1] > 0 else -1)
+    return tuple((m, c // factor) for m, c in a.terms), factor
+
+
 @dataclass
 class Atoms:
     """The atoms met so far, with what is known of their size."""
@@ -95,6 +101,8 @@ class Atoms:
     numbers: dict[Hashable, int] = field(default_factory=dict)
     keys: list[Hashable] = field(default_factory=list)
     sizes: list[Interval] = field(default_factory=list)
+    rows: dict[tuple[tuple[Mono, int], ...], Interval] = field(default_factory=dict)
+    """Bounds of sums of several atoms, as `_row` writes them."""
 
     def atom(self, key: Hashable, low: int | None = None, high: int | None = None) -> Number:
         """The atom with this key; it is a constant where its bounds meet."""
@@ -137,10 +145,27 @@ class Atoms:
                 lo, hi = hi, lo
             low = None if low is None or lo is None else low + c * lo
             high = None if high is None or hi is None else high + c * hi
+        if len(a.terms) > 1 and self.rows:
+            row, factor = _row(a)
+            lo, hi = self.rows.get(row, (None, None))
+            if factor < 0:
+                lo, hi = hi, lo
+            low = low if lo is None else max(a.const + factor * lo, low if low is not None else a.const + factor * lo)
+            high = (
+                high if hi is None else min(a.const + factor * hi, high if high is not None else a.const + factor * hi)
+            )
         return low, high
 
     def at_least(self, a: Number) -> None:
-        """Take in that a >= 0: every atom of a gets the bound that follows from the others' bounds."""
+        """Take in that a >= 0: a's row gets a bound, and every atom of a the one that follows from the others'."""
+        if isinstance(a, Form) and len(a.terms) > 1:
+            row, factor = _row(a)
+            lo, hi = self.rows.get(row, (None, None))
+            if factor > 0:
+                lo = max(-(a.const // factor), -(a.const // factor) if lo is None else lo)
+            else:
+                hi = min(a.const // -factor, a.const // -factor if hi is None else hi)
+            self.rows[row] = lo, hi
         for m, c in terms_of(a):
             if len(m) != 1:
                 continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import gcd, prod
 
@@ -17,7 +18,7 @@ from checker.oracles.forms import Atoms, Form, Number, minus, plus, scaled, spli
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name
 from logic.assertions import Context, P, X, opaque
 from logic.operators import COMPARISONS
-from logic.syntax import BOOL, FALSE, TRUE, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
+from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
 
 MAX_THREADS = 4096
@@ -102,18 +103,21 @@ def _definitions(facts: Iterable[Expr], x: X) -> dict[str, list[Expr]]:
 class View:
     """The lanes that {P; .; X} allows, in one launch. Every value it gives is one that P implies.
 
+    With `alone`, one thread that P allows, of which everything is known alike: X does not matter then.
+
     Raises KeyError and TypeProblem for names that the signature lacks.
     """
 
-    def __init__(self, p: P, x: X, context: Context, sigma: Signature) -> None:
-        self.x = x
+    def __init__(self, p: P, x: X, context: Context, sigma: Signature, alone: bool = False) -> None:
+        self.x = frozenset(sigma.locals) if alone else x
+        self.alone = alone
         self.sigma = sigma
         self.hardware = context.hardware
         self.block_scope = context.scope == "block"
         self.atoms = Atoms()
         self._instead: dict[str, Number] = {}
         facts = facts_of(p, context, sigma)
-        self._defs = _definitions(facts, x)
+        self._defs = _definitions(facts, self.x)
         self.nowhere = _nowhere(None)
         """What is known here is known of all lanes alike."""
         self._learn(facts)
@@ -128,7 +132,6 @@ class View:
         """The number of threads of the block, None where unknown."""
         self.in_rows = self._in_rows()
         self._facts = tuple(f for f in p if not opaque(f, sigma) and not self._same_everywhere(f))
-        self.warps = [active for warp in self._shape() if (active := self._active(warp))]
 
     # --- what P says of the uniform unknowns ----------------------------------------------------------------------
 
@@ -158,15 +161,21 @@ class View:
         classes: dict[str, tuple[int, int]] = {}
         for e, modulus, residue in (c for f in facts for c in _congruences(f)):
             a, k, r = (self.value(t, self.nowhere) for t in (e, modulus, residue))
-            match a, k, r:
-                case Form(((((number,), c),)), d), int(), int() if number in names:
-                    _meet(classes, names[number], c, d - r, abs(k))
+            if isinstance(a, Form) and isinstance(k, int) and isinstance(r, int) and k:
+                match split(plus(a, -r), abs(k))[1]:
+                    case Form(((((number,), c),)), d) if number in names:
+                        _meet(classes, names[number], c, d, abs(k))
         for name, (k, r) in classes.items():
             low, high = self.ranges[name]
             low, high = None if low is None else -((r - low) // k), None if high is None else (high - r) // k
             self._instead[name] = plus(scaled(self.atoms.atom(("quotient", name), low, high), k), r)
 
     # --- the shape of the block -----------------------------------------------------------------------------------
+
+    @cached_property
+    def warps(self) -> list[list[Lane]]:
+        """The active lanes of each warp that has any."""
+        return [active for warp in self._shape() if (active := self._active(warp))]
 
     def _in_rows(self) -> bool:
         """Whether every warp has threadIdx.x = warp * w + lane, and one threadIdx.y and threadIdx.z."""
@@ -178,19 +187,26 @@ class View:
         if self.threads is not None and self.threads <= MAX_THREADS:
             x, y, z = (range(d) for d in self.dims if isinstance(d, int))
             threads = [(i, j, k) for k, j, i in product(z, y, x)]
+            pinned = None if self.block_scope else self.value(Param(WARP_INDEX), self.nowhere)
             return [
-                [Lane({"x": i, "y": j, "z": k}, first // size) for i, j, k in threads[first : first + size]]
+                [self._lane(i, j, k, first // size) for i, j, k in threads[first : first + size]]
                 for first in range(0, len(threads), size)
+                if not isinstance(pinned, int) or pinned == first // size
             ]
         if not self.in_rows:
             return [[_nowhere(0)] * size]
         widest = None if self.dims[0] is None else self.atoms.bounds(self.dims[0])[1]
-        w = self.atoms.atom(("w",), 0, None if widest is None else (widest - 1) // size)
+        row_of_one = self.dims[1:] == (1, 1) and not self.block_scope
+        key = ("leaf", WARP_INDEX) if row_of_one else ("w",)
+        w = self.atoms.atom(key, 0, None if widest is None else (widest - 1) // size)
         row: dict[str, Number | None] = {
             axis: 0 if d == 1 else self.atoms.atom(("tid", axis), 0)
             for axis, d in zip("yz", self.dims[1:], strict=True)
         }
         return [[Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]]
+
+    def _lane(self, x: int, y: int, z: int, warp: int) -> Lane:
+        return Lane({"x": x, "y": y, "z": z}, warp, {} if self.block_scope else {WARP_INDEX: warp})
 
     def _active(self, warp: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
@@ -219,7 +235,9 @@ class View:
                 return self.atoms.atom(("const", type_.name, value)) if literal else int(value)
             case Tid(axis):
                 known = lane.tid[axis]
-                return self._defined(f"tid.{axis}", lane) if known is None else known
+                if known is None:
+                    known = self._defined(f"tid.{axis}", lane)
+                return self.atoms.atom(("leaf", f"tid.{axis}")) if known is None and self.alone else known
             case Var(name) | Param(name):
                 if name not in lane.known:
                     lane.known[name] = self._leaf(e, lane)
@@ -271,6 +289,10 @@ class View:
         return self.atoms.apply(op, operands)
 
     # --- what the oracles ask -------------------------------------------------------------------------------------
+
+    def implies(self, goal: Expr) -> bool:
+        """Whether P implies the goal at each thread, in a view of one thread."""
+        return self.alone and self.value(goal, self.nowhere) == 1
 
     def uniform(self, e: Expr) -> bool:
         """Whether e has one value over the active lanes of every warp (or of the block, at scope block)."""

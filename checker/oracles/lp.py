@@ -31,10 +31,11 @@ class Program:
         return list(names)
 
 
-def solve(program: Program) -> dict[str, Fraction] | None:
+def solve(program: Program, again: bool = True) -> dict[str, Fraction] | None:
     """A solution in exact fractions, or None where the program has none (or no engine could tell).
 
-    It satisfies every row exactly; that it is optimal rests on HiGHS, where HiGHS names the basis.
+    It satisfies every row exactly; that it is optimal rests on HiGHS, where HiGHS names the basis. With `again`, an
+    exact engine has to say so too where HiGHS finds no solution.
     """
     names = program.variables()
     if not names:
@@ -47,7 +48,7 @@ def solve(program: Program) -> dict[str, Fraction] | None:
         solution = _solve_basis(program, basis)
         if solution is not None and feasible(program, solution):
             return solution
-    return lra.solve(program)
+    return lra.solve(program) if again or basis is not None else None
 
 
 def feasible(program: Program, x: dict[str, Fraction]) -> bool:

@@ -7,6 +7,7 @@ for every function holds for the real one. z3 is imported at the first query.
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,7 @@ from functools import cache, reduce
 from importlib import import_module
 from itertools import permutations
 from math import lcm
+from time import perf_counter
 from typing import Any, Final
 
 from checker.oracles import second
@@ -261,13 +263,18 @@ class Answer:
     text: str
 
 
-def _ask(encoding: Encoding, claims: Iterable[Any], limit: float) -> Answer:
+def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
     z3 = _z3()
     solver = z3.Solver(ctx=encoding.context)
-    solver.set("timeout", max(1, int(limit * 1000)))
+    solver.set("timeout", max(1, int(desk.limit * 1000)))
     solver.set("random_seed", 0)
     solver.add(*claims, *encoding.axioms, *encoding.growth())
     text = solver.to_smt2()
+    return desk.put(text, engine(), lambda: _checked(solver, encoding, text))
+
+
+def _checked(solver: Any, encoding: Encoding, text: str) -> Answer:
+    z3 = _z3()
     said = str(solver.check())
     store: dict[str, Value] = {}
     if said == "sat":
@@ -278,28 +285,63 @@ def _ask(encoding: Encoding, claims: Iterable[Any], limit: float) -> Answer:
     return Answer(said, store, text)
 
 
-Texts = list[str]
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to one engine, as it was asked: SMT-LIB text, the engine with its version, its answer, and seconds.
+
+    `digest` is the SHA-256 of the text; `cached` says that the engine had answered the same text before.
+    """
+
+    text: str
+    digest: str
+    engine: str
+    said: str
+    seconds: float
+    limit: float
+    cached: bool = False
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where queries are made: how many seconds each may take, those made so far, and the answers by digest and engine.
+
+    An answer is taken up again only for the same text, the same engine and at least the time that it was given.
+    """
+
+    limit: float = 2.0
+    asked: list[Query] = field(default_factory=list)
+    answers: dict[tuple[str, str], tuple[float, Answer]] = field(default_factory=dict)
+
+    def put(self, text: str, engine: str, ask: Callable[[], Answer]) -> Answer:
+        """The engine's answer to the text, which `ask` gets."""
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        limit, known = self.answers.get((digest, engine), (0.0, None))
+        cached = known is not None and (known.said != second.UNKNOWN or limit >= self.limit)
+        start = perf_counter()
+        answer = known if known is not None and cached else ask()
+        self.answers[digest, engine] = max(limit, self.limit), answer
+        self.asked.append(Query(text, digest, engine, answer.said, perf_counter() - start, self.limit, cached))
+        return answer
 
 
 def _decide(
     encoding: Encoding,
     claims: Callable[[], list[Any]],
     real: Callable[[dict[str, Value]], bool],
-    limit: float,
-    texts: Texts,
+    desk: Desk,
 ) -> Verdict:
     """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly."""
     z3 = _z3()
     try:
-        answer = _ask(encoding, claims(), limit)
+        answer = _ask(encoding, claims(), desk)
     except (z3.Z3Exception, ValueError) as problem:
         return Unknown(engine(), f"the solver failed: {problem}")
-    texts.append(answer.text)
     name, said, store = engine(), answer.said, answer.store
     if said not in ("unsat", "sat"):
         name = second.engine()
-        said, values = second.ask(answer.text, limit)
-        store = {leaf: values.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
+        other = desk.put(answer.text, name, lambda: Answer(*second.ask(answer.text, desk.limit), answer.text))
+        said = other.said
+        store = {leaf: other.store.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
     if said == "unsat":
         return Proved(name, "the negation has no model")
     if said != "sat":
@@ -312,7 +354,7 @@ def _decide(
     return Unknown(name, "the solver's model could not be confirmed")
 
 
-def entails(o: Entails, context: Context, sigma: Signature, limit: float, texts: Texts) -> Verdict:
+def entails(o: Entails, context: Context, sigma: Signature, desk: Desk) -> Verdict:
     """P |- goal, for one arbitrary thread; the goal is not opaque."""
     facts = facts_of(o.p, context, sigma)
     encoding = Encoding(sigma)
@@ -323,10 +365,10 @@ def entails(o: Entails, context: Context, sigma: Signature, limit: float, texts:
     def real(store: dict[str, Value]) -> bool:
         return all(value_of(f, store) for f in facts) and not all(value_of(g, store) for g in o.goal)
 
-    return _decide(encoding, claims, real, limit, texts)
+    return _decide(encoding, claims, real, desk)
 
 
-def at_least(o: AtLeast, context: Context, sigma: Signature, limit: float, texts: Texts) -> Verdict:
+def at_least(o: AtLeast, context: Context, sigma: Signature, desk: Desk) -> Verdict:
     """q >= r, for one arbitrary thread."""
     facts = facts_of(o.p, context, sigma)
     difference = o.q - o.r
@@ -339,7 +381,7 @@ def at_least(o: AtLeast, context: Context, sigma: Signature, limit: float, texts
         values = {leaf: int(store[leaf_name(leaf)]) for leaf in leaves(difference)}
         return all(value_of(f, store) for f in facts) and evaluate(difference, values) < Fraction(0)
 
-    return _decide(encoding, claims, real, limit, texts)
+    return _decide(encoding, claims, real, desk)
 
 
 # --- two threads -----------------------------------------------------------------------------------------------------
@@ -409,7 +451,7 @@ def _really_two_threads(pair: Pair, store: dict[str, Value]) -> list[dict[str, V
     return stores
 
 
-def uniform(o: Uniform, pair: Pair, limit: float, texts: Texts) -> Verdict:
+def uniform(o: Uniform, pair: Pair, desk: Desk) -> Verdict:
     """P; X |- e unif: two threads that differ on e do not exist."""
     e, sigma = prepared(o.expr, pair.sigma)
     encoding = Encoding(sigma, o.x, pair.same_warp())
@@ -422,10 +464,10 @@ def uniform(o: Uniform, pair: Pair, limit: float, texts: Texts) -> Verdict:
         stores = _really_two_threads(pair, store)
         return stores is not None and value_of(e, stores[0]) != value_of(e, stores[1])
 
-    return _decide(encoding, claims, real, limit, texts)
+    return _decide(encoding, claims, real, desk)
 
 
-def at_most(o: AtMost, pair: Pair, limit: float, texts: Texts) -> Verdict:
+def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
     """A count by the span of the indices: as many units as that many neighbouring elements can touch."""
     array, hardware = pair.sigma.arrays[o.array], pair.context.hardware
     span = bisect_right(range(MAX_SPAN), o.n, key=lambda d: span_count(o.what, array, hardware, d)) - 1
@@ -438,5 +480,5 @@ def at_most(o: AtMost, pair: Pair, limit: float, texts: Texts) -> Verdict:
         threads = _two_threads(pair, encoding, True)
         return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
 
-    verdict = _decide(encoding, claims, lambda _: False, limit, texts)
+    verdict = _decide(encoding, claims, lambda _: False, desk)
     return Unknown(engine(), f"indices may be more than {span} apart") if isinstance(verdict, Unknown) else verdict

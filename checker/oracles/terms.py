@@ -78,7 +78,8 @@ def is_predicate(op: str) -> bool:
 
 def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Expr, ...]:
     """P and what holds of every thread of the launch, without what P cannot speak of."""
-    return tuple(f for f in (*p, *launch_facts(context.launch, context.hardware)) if not opaque(f, sigma))
+    given = launch_facts(context.launch, context.hardware, context.scope)
+    return tuple(f for f in (*p, *given) if not opaque(f, sigma))
 
 
 def value_of(e: Expr, store: Mapping[str, Value]) -> Value:

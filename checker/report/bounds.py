@@ -12,6 +12,7 @@ from checker.elaborate import Stuck
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from checker.report.rejection import describe
+from checker.witness import Witness
 from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
@@ -67,7 +68,7 @@ def excluded(at: dict[str, int], context: Context) -> str | None:
 
 def shown(claim: Claim) -> Poly:
     """A claim's bound with the launch's known sizes filled in."""
-    return substitute(claim.pre.q, {leaf: const(n) for leaf, n in known_sizes(claim.context).items()})
+    return substitute(claim.bound, {leaf: const(n) for leaf, n in known_sizes(claim.context).items()})
 
 
 def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fraction | None, list[str]]:
@@ -105,6 +106,33 @@ def as_json(
     return row
 
 
+def with_witness(row: dict[str, Any], witness: Witness | None, again: str) -> dict[str, Any]:
+    """The row with the dearest run found and the command that runs it again."""
+    found = None if witness is None else {**as_witness(witness), "run": again}
+    return {**row, "witness": found, "exact": witness is not None and witness.exact}
+
+
+def as_witness(witness: Witness) -> dict[str, Any]:
+    """An input and what it costs, for JSON."""
+    given = witness.input
+    return {
+        "args": dict(given.args),
+        "arrays": dict(given.arrays),
+        "block": list(given.block),
+        "grid": list(given.grid),
+        "cost": number(witness.cost),
+        "bound": number(witness.bound),
+    }
+
+
+def witness_text(name: str, witness: Witness | None, again: str) -> list[str]:
+    """What a bound is worth, for a person."""
+    if witness is None:
+        return [f"  {name}: no input was found that runs"]
+    gap = "exact" if witness.exact else f"at most {witness.bound} there"
+    return [f"  {name}: a run costs {witness.cost}, {gap}", f"      {again}"]
+
+
 def _problem(result: Result) -> str:
     problem = result.problem
     if isinstance(problem, Stuck):
@@ -122,7 +150,9 @@ def as_text(
     explain: bool,
 ) -> str:
     """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
-    lines = [f"{kernel.name}, per warp{_launch(context)}", ""]
+    per = next((r.claim.per for r in results if r.claim), "warp")
+    what = "span of a block" if context.scope == "block" else f"per {per}"
+    lines = [f"{kernel.name}, {what}{_launch(context)}", ""]
     width = max(len(r.metric.name) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
     span = max(map(len, texts))

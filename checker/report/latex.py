@@ -117,6 +117,10 @@ def term(t: Term | str) -> str:
             return rf"{a[0]} \subseteq {a[1]}"
         case "nonnegative":
             return rf"{a[0]} \geq 0"
+        case "erased":
+            return rf"{a[0]} = {a[1]} \setminus {a[2]}"
+        case "ghost":
+            return rf"{a[0]} \notin {', '.join(a[1:])}"
     raise ValueError(f"no LaTeX for '{t.head}'")
 
 

@@ -1,44 +1,79 @@
-"""A refused derivation, explained: the rule with its bar, the side condition in question filled in, a witness."""
+"""A refused derivation, explained: the rule with its bar and the terms filled in, the premise that fails, a state in
+which it does, and the smallest change that would do.
+
+A counterexample is shown only where a run in the semantics confirms it; all else "could not be proved".
+"""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from textwrap import wrap
+from typing import Any, Final, cast
 
-from checker.kernel import Rejected
-from logic.assertions import (
-    AtLeast,
-    AtMost,
-    Condition,
-    Cost,
-    Entails,
-    Refuted,
-    Triple,
-    Uniform,
-    Unknown,
-    show_p,
-    show_x,
+from checker.cli.options import number
+from checker.diagnosis import Finding
+from checker.elaborate import Stuck
+from checker.kernel import Rejected, updated
+from checker.replay import Dearer, Replay, brief, text, thread, worth_of
+from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
+from logic.derivation import Value
+from logic.potentials import ZERO, Poly, const, leaves, variables
+from logic.schema import Rule, Term, kind
+from logic.schema import show as show_schema
+from logic.syntax import (
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Param,
+    Read,
+    Seq,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Var,
+    While,
+    Write,
+    seq,
+    show_stmt,
+    written,
 )
-from logic.potentials import Leaf, Poly, evaluate, leaves
-from logic.schema import Rule
-from logic.syntax import Assign, Const, If, Op, Param, Read, Seq, Skip, Sync, Tid, Var, While, Write, show_stmt
 from logic.syntax import show as show_expr
 
+WIDTH: Final = 116
+"""The most of a line of a rule that is shown, in characters."""
 
-def verdict_of(error: Rejected) -> str:
-    """`not-proved` where an oracle could not tell, else `rejected`."""
-    return "not-proved" if isinstance(error.verdict, Unknown) else "rejected"
+WEAK: Final = "no counterexample found: the potential is probably too weak here"
+OPEN: Final = "no counterexample found: it may hold, but it could not be proved"
+
+
+def reason_of(found: Finding) -> str:
+    """The kernel's sentence, which calls nothing false that no run shows to be."""
+    told = found.error.message if isinstance(found.error, Stuck) else found.error.reason
+    for ending in (" does not hold", " could not be proved"):
+        if isinstance(found.error, Rejected) and found.error.obligation is not None and told.endswith(ending):
+            return told.removesuffix(ending) + (" could not be proved" if found.replay is None else " does not hold")
+    return told
 
 
 def describe(error: Rejected) -> str:
     """One line: place, rule, reason, and the side condition in question."""
-    return _head(error) + (f": {error.obligation}" if error.obligation else "")
+    return _head(error, error.reason) + (f": {error.obligation}" if error.obligation else "")
 
 
-def _head(error: Rejected) -> str:
+def _head(error: Rejected | Stuck, reason: str) -> str:
     """Place, rule, reason."""
     where = f"{error.loc}: " if error.loc else ""
-    rule = f"{error.rule_name}: " if error.rule_name else ""
-    return f"{where}{rule}{error.reason}"
+    rule = error.rule if isinstance(error, Stuck) else error.rule_name
+    return f"{where}{f'{rule}: ' if rule else ''}{reason}"
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
 
 
 def draw(rule: Rule) -> list[str]:
@@ -53,6 +88,163 @@ def draw(rule: Rule) -> list[str]:
     ]
 
 
+def draw_filled(rule: Rule, values: dict[str, Value], context: Context, reason: str) -> list[str]:
+    """The application of a rule, a premise a line, the one that the reason names marked with `>`; logical conditions
+    keep their letters, which are spelled out below. The bare rule where the values are not those of the rule."""
+    try:
+        fill = _Filler(values, context)
+        items = [(t, fill.item(t)) for t in rule.items]
+        below = fill.item(rule.conclusion)
+        letters = [(m, show_p(cast(P, values[m]))) for m in rule.metavariables if kind(m) == "assertion"]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return [f"    {line}" for line in draw(rule)]
+    named = max((t for t, _ in items if show_schema(t) in reason), key=lambda t: len(show_schema(t)), default=None)
+    whole = ">" if named is None and reason.startswith("the potential depends on") else " "
+    width = min(WIDTH, max(len(line) for line in (*(line for _, line in items), below)))
+    lines = [f"  {'>' if t is named else ' '} {_cut(line)}" for t, line in items]
+    lines += [f"    {'-' * width} {rule.name}", f"  {whole} {_cut(below)}"]
+    together: dict[str, list[str]] = {}
+    for letter, p in letters:
+        together.setdefault(p, []).append(letter)
+    told = [f"{' = '.join(same)} = {p}" for p, same in together.items()]
+    legend = [
+        line
+        for p in told
+        for line in wrap(p, WIDTH + 4, initial_indent=" " * 4, subsequent_indent=" " * 8, break_long_words=False)
+    ]
+    return [*lines, "", *legend]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class _Filler:
+    """A rule's items with the values of its letters in them. Raises KeyError where one is missing."""
+
+    values: dict[str, Value]
+    context: Context
+
+    def item(self, t: Term) -> str:
+        match t.head:
+            case "triple":
+                p, q, x, s, p_, q_, x_ = (t.at(i) for i in range(7))
+                return f"{self.condition(p, q, x)} {brief(self.statement(s))} {self.condition(p_, q_, x_)}"
+            case "cost":
+                return f"{self.sequent(t)} |- {show_expr(self.expression(t.at(2)))} : {self.potential(t.at(3))}"
+            case "uniform":
+                return f"{self.sequent(t)} |- {show_expr(self.expression(t.at(2)))} unif"
+            case "all-uniform":
+                return f"{self.sequent(t)} |- {show_x(self.variables(t.at(2)))} unif"
+            case "at-most":
+                access = show_expr(self.expression(t.at(3)))
+                return f"{self.sequent(t, 1)} |- {t.name()}({access}) <= {self.values[t.name(4)]}"
+            case "at-least":
+                return f"{self.sequent(t)} |- {self.potential(t.at(2))} >= {self.potential(t.at(3))}"
+            case "entails":
+                return f"{self.assertion(t.at(0))} |- {self.assertion(t.at(1))}"
+            case "holds" | "refutes":
+                goal = show_expr(self.expression(t.at(1)))
+                return f"{self.assertion(t.at(0))} |- {goal if t.head == 'holds' else f'!({goal})'}"
+            case "subset":
+                return f"{show_x(self.variables(t.at(0)))} <= {show_x(self.variables(t.at(1)))}"
+            case "nonnegative":
+                return f"{self.values[t.name()]} >= 0"
+            case "erased":
+                whole, ghostly = (brief(cast(Stmt, self.values[t.name(i)])) for i in (0, 1))
+                return f"{whole} = {ghostly} without {self.values[t.name(2)]}"
+            case "ghost":
+                terms = [(t.name(i), self.values[t.name(i)]) for i in range(1, len(t.parts))]
+                told = [letter if kind(letter) == "assertion" else str(q) for letter, q in terms]
+                return f"{self.values[t.name()]} ghost in {', '.join(told)}"
+        return show_schema(t)
+
+    def condition(self, p: Term, q: Term, x: Term) -> str:
+        return f"{{{self.assertion(p)}; {self.potential(q)}; {show_x(self.variables(x))}}}"
+
+    def sequent(self, t: Term, first: int = 0) -> str:
+        p, x = self.assertion(t.at(first)), self.variables(t.at(first + 1))
+        return p if t.at(first + 1).head == "empty" else f"{p}; {show_x(x)}"
+
+    def assertion(self, t: Term) -> str:
+        match t.head:
+            case "and" | "and-not":
+                e = show_expr(self.expression(t.at(1)))
+                return f"{self.assertion(t.at(0))} & {e if t.head == 'and' else f'!({e})'}"
+            case "assign":
+                e = show_expr(self.expression(t.at(2)))
+                return f"{self.assertion(t.at(0))}[{self.values[t.name(1)]} <- {e}]"
+        return show_schema(t)
+
+    def potential(self, t: Term) -> Poly:
+        match t.head:
+            case "meta":
+                return cast(Poly, self.values[t.name()])
+            case "constant":
+                return const(cast(Fraction, self.values[t.name()]))
+            case "price":
+                return const(self.context.metric.cost(t.name()))
+            case "count":
+                return const(self.context.metric.count(t.name(), cast(int, self.values[t.name(1)])))
+            case "plus":
+                return self.potential(t.at(0)) + self.potential(t.at(1))
+            case "assign":
+                x, e = cast(str, self.values[t.name(1)]), self.expression(t.at(2))
+                return updated(self.potential(t.at(0)), x, e, self.context)
+        return ZERO
+
+    def variables(self, t: Term) -> X:
+        match t.head:
+            case "meta":
+                return cast(X, self.values[t.name()])
+            case "singleton":
+                return frozenset((cast(str, self.values[t.name()]),))
+            case "written":
+                return written(cast(Stmt, self.values[t.name()]))
+            case "vars":
+                return variables(cast(Poly, self.values[t.name()]))
+            case "intersect":
+                return self.variables(t.at(0)) & self.variables(t.at(1))
+            case "union":
+                return self.variables(t.at(0)) | self.variables(t.at(1))
+            case "minus":
+                return self.variables(t.at(0)) - self.variables(t.at(1))
+        return frozenset()
+
+    def expression(self, t: Term) -> Expr:
+        match t.head:
+            case "local":
+                return Var(cast(str, self.values[t.name()]))
+            case "param":
+                return Param(cast(str, self.values[t.name()]))
+            case "tid":
+                return Tid(cast(Any, self.values[t.name()]))
+            case "read":
+                return Read(cast(str, self.values[t.name()]), self.expression(t.at(1)))
+            case "op":
+                args = tuple(self.expression(t.at(i)) for i in range(1, len(t.parts)))
+                return Op(cast(str, self.values[t.name()]), args)
+        return cast(Expr, self.values[t.name()])
+
+    def statement(self, t: Term) -> Stmt:
+        make: dict[str, Callable[[], Stmt]] = {
+            "skip": Skip,
+            "sync": Sync,
+            "seq": lambda: seq(self.statement(t.at(0)), self.statement(t.at(1))),
+            "set": lambda: Assign(cast(str, self.values[t.name()]), self.expression(t.at(1))),
+            "write": lambda: Write(
+                cast(str, self.values[t.name()]), self.expression(t.at(1)), self.expression(t.at(2))
+            ),
+            "if": lambda: If(self.expression(t.at(0)), self.statement(t.at(1)), self.statement(t.at(2))),
+            "while": lambda: While(self.expression(t.at(0)), self.statement(t.at(1))),
+        }
+        return make[t.head]() if t.head in make else cast(Stmt, self.values[t.name()])
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
 def value(x: object) -> str:
     """A term of any kind as text."""
     match x:
@@ -61,8 +253,8 @@ def value(x: object) -> str:
         case Condition() | Poly():
             return str(x)
         case Triple(pre, stmt, post):
-            text = show_stmt(stmt).splitlines()
-            body = text[0] if len(text) == 1 else f"{text[0]} ..."
+            lines = show_stmt(stmt).splitlines()
+            body = lines[0] if len(lines) == 1 else f"{lines[0]} ..."
             return f"{pre} {body} {post}"
         case Cost(p, x_, e, c):
             return f"{show_p(p)}; {show_x(x_)} |- {show_expr(e)} : {c}"
@@ -81,71 +273,186 @@ def value(x: object) -> str:
     return str(x)
 
 
-def witness(error: Rejected) -> dict[str, int] | None:
-    """The values that refute the side condition, if an oracle found some."""
-    return error.verdict.witness if isinstance(error.verdict, Refuted) else None
-
-
-def expected_and_got(error: Rejected) -> tuple[str, str]:
-    """The two things that should agree, as text; for `Q >= Q'` with their values at the witness."""
-    o, at = error.obligation, witness(error)
-    match o:
+def expected_and_got(found: Finding) -> tuple[str, str]:
+    """The two things that should agree, as text; for `Q >= Q'` with their values in the state that was replayed."""
+    error, seen = found.error, found.replay
+    if isinstance(error, Stuck):
+        return "", ""
+    match error.obligation:
         case AtLeast(_, _, q, r):
-            return f"at least {r}{_at(r, at)}", f"{q}{_at(q, at)}"
+            return f"at least {r}{_worth(r, found)}", f"{q}{_worth(q, found)}"
         case Entails(p, goal):
-            return show_p(goal), show_p(p)
+            return show_p(tuple(c for c in goal if c not in p)), show_p(p)
         case Uniform(_, _, e):
-            return f"{show_expr(e)} with one value in a warp", "two threads that differ" if at else ""
-        case AtMost():
-            return f"{o.what} <= {o.n}", "more" if at else ""
+            return f"{show_expr(e)} with one value in a warp", "two threads that differ" if seen else ""
+        case AtMost() as o:
+            return f"{o.what} <= {o.n}", seen.actual if seen else ""
     return value(error.expected), value(error.got)
 
 
-def _at(q: Poly, at: dict[str, int] | None) -> str:
-    if not at:
+def _worth(q: Poly, found: Finding) -> str:
+    if found.replay is None or not leaves(q):
         return ""
-    store: dict[Leaf, int] = {}
-    for leaf in leaves(q):
-        if leaf.name not in at:
-            return ""
-        store[leaf] = at[leaf.name]
-    return f"  (= {evaluate(q, store)})" if leaves(q) else ""
+    state = found.replay.state
+    return f"  (= {worth_of(q, state, state.threads[0], found.context.sigma)})"
 
 
-def explain(error: Rejected) -> str:
-    """The whole message for a person."""
-    lines = [_head(error), ""]
+# --- the message -----------------------------------------------------------------------------------------------------
+
+
+def explain(found: Finding, path: str = "") -> str:
+    """The whole message for a person; `path` is the file that a run can be repeated on, if it is CUDA C."""
+    error = found.error
+    lines = [_head(error, reason_of(found))]
+    if isinstance(error, Stuck):
+        lines += [f"  {error.advice}"] if error.advice else []
+    else:
+        lines += ["", *_refused(error, found)]
+    lines += _whole(found, path)
+    if found.advice:
+        lines += ["", f"  {found.advice}"]
+    return "\n".join(lines)
+
+
+def _refused(error: Rejected, found: Finding) -> list[str]:
+    """The rule, the two sides, the state in which they disagree."""
+    lines = []
     if error.rule is not None:
-        lines += [f"    {line}" for line in draw(error.rule)]
-        lines.append("")
+        lines += [*draw_filled(error.rule, error.substitution, found.context, error.reason), ""]
     o = error.obligation
-    if isinstance(o, AtLeast | Uniform | AtMost | Entails):
-        lines.append(
-            f"  under      {show_p(o.p)}" + (f"; uniform: {show_x(o.x)}" if not isinstance(o, Entails) else "")
-        )
-    expected, got = expected_and_got(error)
+    expected, got = expected_and_got(found)
     if expected:
         lines.append(f"  expected   {expected}")
     if got and not isinstance(o, Entails):
         lines.append(f"  found      {got}")
-    at = witness(error)
-    if at:
-        text = str(o)
-        named = {name: v for name, v in at.items() if name.partition("@")[0] in text or name.startswith("tid.x")}
-        lines.append(f"  fails at   {', '.join(f'{name} = {v}' for name, v in sorted((named or at).items()))}")
-        shortfall = _shortfall(error, at)
-        if shortfall:
-            lines.append(f"  short by   {shortfall}")
-    elif isinstance(error.verdict, Unknown):
-        why = f" ({error.verdict.reason})" if error.verdict.reason else ""
-        lines.append(f"  no counterexample was found{why}: it may hold, but it could not be proved")
-    return "\n".join(lines)
+    if found.replay is not None:
+        lines += ["", "  It fails here, run in the semantics:", *_shown(found.replay, error, found.context)]
+    elif o is not None:
+        lines += ["", f"  {WEAK if isinstance(o, AtLeast) else OPEN}"]
+    return lines
 
 
-def _shortfall(error: Rejected, at: dict[str, int]) -> str:
-    o = error.obligation
-    if not isinstance(o, AtLeast):
+def _shown(seen: Replay, error: Rejected, context: Context) -> list[str]:
+    """The state, what is claimed of it and what is, what the statement beside it costs."""
+    state, t = seen.state, seen.state.threads[0]
+    told = f"{error.obligation} {value(error.substitution.get('s'))}"
+    who = ", ".join(map(thread, state.threads)) if len(state.threads) <= 2 else f"{len(state.threads)} threads"
+    place = "" if t.block == (0, 0, 0) else f" of block ({t.block[0]},{t.block[1]},{t.block[2]})"
+    values = [f"{n} = {text(v)}" for n, v in state.params.items() if _named(n, told)]
+    for name, each in sorted(state.store.locals.items()):
+        if _named(name, told):
+            here = [each[u] for u in state.threads if u in each]
+            some = here[:1] if len(set(here)) == 1 else here[:4]
+            dots = ", ..." if len(some) < len(here) and len(some) > 1 else ""
+            values.append(f"{name} = {', '.join(map(text, some))}{dots}")
+    values += [f"{n}[{i}] = {text(v)}" for n, read in sorted(seen.arrays.items()) for i, v in sorted(read.items())[:8]]
+    lines = [f"    {who}{place}" + (f": {'; '.join(values)}" if values else "")]
+    o, short = error.obligation, ""
+    if isinstance(o, AtLeast):
+        short = f", short by {worth_of(o.r - o.q, state, t, context.sigma)}"
+    lines += [f"    claimed    {seen.claimed}", f"    in truth   {seen.actual}{short}"]
+    return [*lines, *(f"    {note}" for note in seen.notes)]
+
+
+def _named(name: str, told: str) -> bool:
+    """Whether a text speaks of a name."""
+    at = told.find(name)
+    while at >= 0:
+        before, after = told[at - 1 : at], told[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before in ("_", ".") or after.isalnum() or after == "_"):
+            return True
+        at = told.find(name, at + 1)
+    return False
+
+
+def _whole(found: Finding, path: str) -> list[str]:
+    """Whether the bound that was claimed was seen to be false."""
+    if found.claimed is None:
+        return []
+    metric, q, worse = found.context.metric.name, found.claimed.q, found.dearer
+    if worse is None:
+        weak = isinstance(found.error, Rejected) and isinstance(found.error.obligation, AtLeast)
+        told = "the potential is probably too weak here" if weak else "it may hold, this derivation does not show it"
+        return ["", f"  No counterexample to the bound itself, {q} {metric}, was found: {told}."]
+    more = "" if worse.ended else " and more"
+    lines = [
+        "",
+        f"  The claimed bound is false. With {launched(worse)}",
+        f"    a warp costs {worse.actual}{more} {metric}; {allowed(q, worse)}.",
+    ]
+    command = command_of(found, path)
+    return [*lines, f"    {command}"] if command else lines
+
+
+def command_of(found: Finding, path: str) -> str:
+    """The command that repeats the run; nothing where the program is no CUDA C."""
+    worse = found.dearer
+    if worse is None or not path.endswith(".cu"):
         return ""
-    gap = o.r - o.q
-    store: dict[Leaf, int] = {x: at[x.name] for x in leaves(gap) if x.name in at}
-    return str(evaluate(gap, store)) if len(store) == len(leaves(gap)) else ""
+    block, grid = (",".join(map(str, d)) for d in (worse.block, worse.grid))
+    words = ["warpbound", "run", path, "--block", block, "--grid", grid, "--metric", found.context.metric.name]
+    words += [w for n, v in worse.args.items() for w in ("--arg", f"{n}={text(v)}")]
+    words += [w for n, v in worse.arrays.items() for w in ("--array", f"{n}={v}")]
+    return shlex.join(words)
+
+
+def allowed(q: Poly, worse: Dearer) -> str:
+    """What a claimed bound comes to in a run."""
+    return f"{q} is {worse.claimed}" if leaves(q) else f"{q} is claimed"
+
+
+def launched(worse: Dearer) -> str:
+    """The launch of a run, its arguments and arrays."""
+    block, grid = ("x".join(map(str, d)) for d in (worse.block, worse.grid))
+    values = [f"{n} = {text(v)}" for n, v in worse.args.items()] + [f"{n}: {v}" for n, v in worse.arrays.items()]
+    return f"block {block}, grid {grid}" + (f", {', '.join(values)}" if values else "")
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def witness(seen: Replay | None) -> dict[str, Any] | None:
+    """A replayed state as `error.witness` of `check --format json`:
+
+    block, grid, block_index    the launch, and which block the threads are of
+    threads                     the threadIdx of each thread
+    params                      the kernel's scalar parameters
+    store                       {"locals": {name: [a value a thread]}, "arrays": {name: {index: value}}}; arrays hold
+                                what was read
+    claimed, actual, notes      what the side condition says, what is, what the statement beside it costs there
+    """
+    if seen is None:
+        return None
+    state = seen.state
+    return {
+        "block": list(state.block),
+        "grid": list(state.grid),
+        "block_index": list(state.threads[0].block),
+        "threads": [list(t.tid) for t in state.threads],
+        "params": {n: v for n, v in state.params.items() if "." not in n and n != "warpSize"},
+        "store": {
+            "locals": {n: [v.get(t) for t in state.threads] for n, v in sorted(state.store.locals.items())},
+            "arrays": {n: {str(i): v for i, v in sorted(read.items())} for n, read in sorted(seen.arrays.items())},
+        },
+        "claimed": seen.claimed,
+        "actual": seen.actual,
+        "notes": list(seen.notes),
+    }
+
+
+def run_of(found: Finding, path: str) -> dict[str, Any] | None:
+    """A run that costs more than the claimed bound as `error.run` of `check --format json`; None where none was
+    found. `actual` is what the dearest warp costs, or had paid when it was given up (`ended` false)."""
+    worse = found.dearer
+    if worse is None:
+        return None
+    return {
+        "block": list(worse.block),
+        "grid": list(worse.grid),
+        "params": dict(worse.args),
+        "arrays": dict(worse.arrays),
+        "claimed": number(worse.claimed),
+        "actual": number(worse.actual),
+        "ended": worse.ended,
+        "command": command_of(found, path) or None,
+    }

@@ -34,4 +34,15 @@ RULES = (
         "ours",
         "e is not evaluated by the program, so it costs nothing. Fails when threads of a warp may disagree on e.",
     ),
+    Rule(
+        "Q:Ghost",
+        """
+        s = s1 without x   x ghost in P, Q, P', Q'
+        {P; Q; X} s1 {P'; Q'; X'}
+        ------------------------------------------
+        {P; Q; X} s {P'; Q'; X' \\ {x}}
+        """,
+        "ours; ghost code, Owicki and Gries (1976)",
+        "s1 does what s does and more, so it costs at least as much. Fails when s1 uses x for anything but x.",
+    ),
 )

@@ -83,7 +83,7 @@ def test_a_round_trip() -> None:
     assert size(c.derivation) == size(result.derivation) == len(d["derivation"])
     ledger, oracle = Ledger(), Oracles()
     theorem = check(c.derivation, RULE_SETS[c.rules], c.context, oracle, ledger)
-    again = claim(c.kernel, theorem, c.context, oracle, ledger)
+    again = claim(c.kernel, theorem, c.context, oracle, ledger, c.sums)
     assert again.pre == result.claim.pre
     assert theorem.judgement == result.claim.theorem.judgement
     assert len(ledger.discharged) == len(c.evidence) == len(result.ledger.discharged)

@@ -13,12 +13,30 @@ from typing import Any
 import pytest
 
 from checker.kernel import Claim, Ledger, Rejected, Theorem, check, claim
-from logic.assertions import Condition, Context, Launch, Proved, Refuted, Triple, Unknown
+from logic.assertions import Condition, Context, Launch, Proved, Refuted, Scope, Triple, Unknown
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Floor, Log2, Max0, Poly, Sym, const, max0, sym
 from logic.rules import SOUND, RuleSet
-from logic.syntax import BOOL, INT, Array, Assign, Const, Decl, Expr, Kernel, Op, Param, Read, Skip, Tid, Var, seq
+from logic.syntax import (
+    BOOL,
+    INT,
+    WARP_INDEX,
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Tid,
+    Var,
+    seq,
+)
+from logic.typing import TypeProblem, check_kernel
 from tests.logic.rules.applications import (
     CONTEXT,
     ORACLE,
@@ -359,7 +377,7 @@ def test_theorems_and_claims_are_not_made_by_others() -> None:
     with pytest.raises(TypeError, match="minted by the kernel only"):
         Theorem(t.judgement, SOUND, CONTEXT, object())
     with pytest.raises(TypeError, match="made by the kernel only"):
-        Claim(SKIP_KERNEL, CONTEXT, c.pre, t, None)
+        Claim(SKIP_KERNEL, CONTEXT, c.pre, t, c.bound, (), None)
     for thing, change in ((t, {"judgement": None}), (c, {"pre": at("", "0")})):
         with pytest.raises((TypeError, ValueError)):
             dataclasses.replace(thing, **change)
@@ -459,3 +477,108 @@ def test_nothing_may_be_owed_at_the_end() -> None:
     assert unclaimed(theorem(), oracle=lambda *_: Unknown("none")).verdict == Unknown("none")
     atoms = theorem(skip(at("", "n")))
     assert isinstance(unclaimed(atoms).verdict, Refuted)
+
+
+# --- sums ------------------------------------------------------------------------------------------------------------
+
+W, B = sym(Param(WARP_INDEX)), sym(Param("blockIdx.x"))
+
+
+def summed(q: str | Poly, *sums: tuple[str, Poly | str], launch: Launch | None = None, scope: Scope = "warp") -> Claim:
+    """The sum of what `skip` is said to cost a warp."""
+    context = dataclasses.replace(CONTEXT, launch=launch or CONTEXT.launch, scope=scope)
+    pre = Condition((), pot(q) if isinstance(q, str) else q, frozenset())
+    t = theorem(skip(pre), context=context)
+    given = tuple((name, pot(f) if isinstance(f, str) else f) for name, f in sums)
+    return claim(SKIP_KERNEL, t, context, ORACLE, Ledger(), given)
+
+
+def not_summed(*args: Any, **kwargs: Any) -> Rejected:
+    with pytest.raises(Rejected) as caught:
+        summed(*args, **kwargs)
+    return caught.value
+
+
+EIGHT = Launch((256, 1, 1))
+GRID = (("blockIdx.x", B * -5 * 8), ("blockIdx.y", "0"), ("blockIdx.z", "0"))
+
+
+def test_a_block_is_the_sum_of_its_warps() -> None:
+    made = summed("5", (WARP_INDEX, W * -5), launch=EIGHT)
+    assert (made.per, made.bound) == ("block", const(40))
+    partial = summed("5", (WARP_INDEX, W * -5), launch=Launch((33, 1, 1)))
+    assert partial.bound == const(10)
+    assert (
+        str(summed("5", (WARP_INDEX, W * -5), launch=Launch()).bound) == "5*ceil((blockDim.x*blockDim.y*blockDim.z)/32)"
+    )
+
+
+def test_only_the_first_warps_cost() -> None:
+    first = max0(const(1) - W) - max0(W * -1)
+    made = summed(first * 7, (WARP_INDEX, max0(const(1) - W) * 7), launch=EIGHT)
+    assert made.bound == const(7)
+    short = not_summed(first * 7, (WARP_INDEX, max0(const(1) - W) * 6), launch=EIGHT)
+    assert short.reason == "that F covers the sum over warp.index does not hold"
+
+
+def test_a_grid_is_the_sum_of_its_blocks() -> None:
+    each = (WARP_INDEX, W * -5)
+    y, z = (sym(Param(f"blockIdx.{axis}")) for axis in "yz")
+    sizes = [sym(Param(f"gridDim.{axis}")) for axis in "xyz"]
+    sums = (
+        each,
+        ("blockIdx.x", B * -40),
+        ("blockIdx.y", y * sizes[0] * -40),
+        ("blockIdx.z", z * sizes[0] * sizes[1] * -40),
+    )
+    made = summed("5", *sums, launch=EIGHT)
+    assert (made.per, made.bound) == ("grid", sizes[0] * sizes[1] * sizes[2] * 40)
+    fixed = summed(
+        "5",
+        each,
+        ("blockIdx.x", B * -40),
+        ("blockIdx.y", y * -120),
+        ("blockIdx.z", z * -120),
+        launch=Launch((256, 1, 1), (3, 1, 1)),
+    )
+    assert fixed.bound == const(120)
+
+
+def test_sums_that_are_none() -> None:
+    each = (WARP_INDEX, W * -5)
+    assert "does not hold" in not_summed("5", (WARP_INDEX, W * -4), launch=EIGHT).reason
+    assert "costs are summed over the warps" in not_summed("5", ("blockIdx.x", B * -5), launch=EIGHT).reason
+    assert "costs are summed over the warps" in not_summed("5", each, ("blockIdx.x", B * -40), launch=EIGHT).reason
+    assert "costs are summed over the warps" in not_summed("5", each, launch=EIGHT, scope="block").reason
+    assert "depends on x" in not_summed("5", (WARP_INDEX, "x"), launch=EIGHT).reason
+    raw = dataclasses.replace(const(1), terms=(((), Fraction(0)),))
+    assert "canonical form" in not_summed("5", (WARP_INDEX, raw), launch=EIGHT).reason
+
+
+def test_a_sum_is_over_all_blocks_not_those_assumed() -> None:
+    """One block in a hundred costs something, and an assumption picks another."""
+    y, z = (sym(Param(f"blockIdx.{axis}")) for axis in "yz")
+    sums = ((WARP_INDEX, W * -5), ("blockIdx.x", B * -40), ("blockIdx.y", y * -40), ("blockIdx.z", z * -40))
+    assumed = Launch((256, 1, 1), (1, 1, 1), (expr("blockIdx.x == 0"),))
+    assert (
+        not_summed("5", *sums, launch=assumed).reason
+        == "an assumption about blockIdx.x leaves out what the sum is over"
+    )
+    assert summed("5", sums[0], launch=assumed).bound == const(40)
+
+
+def test_only_what_every_warp_costs_is_summed() -> None:
+    context = dataclasses.replace(CONTEXT, launch=EIGHT)
+    for pre in (at("x > 0", "5"), at("", "5", "x")):
+        with pytest.raises(Rejected, match="only what every warp costs is summed"):
+            claim(SKIP_KERNEL, theorem(skip(pre), context=context), context, ORACLE, Ledger(), ((WARP_INDEX, W * -5),))
+
+
+def test_no_program_and_no_assumption_is_about_the_warp() -> None:
+    here = dataclasses.replace(
+        CONTEXT, launch=Launch((256, 1, 1), (None,) * 3, (Op("==", (Param(WARP_INDEX), Const(0))),))
+    )
+    assert "an assumption has to be a fact about parameters" in unclaimed(theorem(context=here), context=here).reason
+    reader = dataclasses.replace(SKIP_KERNEL, body=Assign("x", Param(WARP_INDEX)))
+    with pytest.raises(TypeProblem, match=r"no parameter is called 'warp\.index'"):
+        check_kernel(reader)

@@ -7,24 +7,25 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
-from checker.bound import find_bounds
+from checker.bound import Per, find_bounds
 from checker.oracles import Oracles
 from checker.outline import Outline, bare
-from logic.assertions import Context, Launch
+from logic.assertions import Context, Launch, Scope
 from logic.metrics import METRICS
 from logic.potentials import Leaf, evaluate
 from logic.syntax import Kernel, Param, Stmt, show_stmt
 from logic.typing import check_kernel
-from semantics.grid import run
+from semantics import parallel
+from semantics.grid import BarrierDivergence, run
 from semantics.lockstep import StepLimit
 from tests.checker.programs import BODIES, TINY, kernel
 
 BLOCKS = ((4, 1, 1), (6, 1, 1), (8, 1, 1), (2, 2, 1), (3, 2, 1))
 
 
-def certified(k: Kernel, block: tuple[int, int, int]) -> list[Any]:
-    context = Context(check_kernel(k), METRICS["steps"], TINY, Launch(block))
-    results = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles())
+def certified(k: Kernel, block: tuple[int, int, int], per: Per = "warp", scope: Scope = "warp") -> list[Any]:
+    context = Context(check_kernel(k), METRICS["steps"], TINY, Launch(block), scope)
+    results = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles(), per=per)
     return [r for r in results if r.verdict == "certified"]
 
 
@@ -52,6 +53,52 @@ def test_no_run_costs_more_than_its_certified_bound(
             except StepLimit:
                 continue
             for r in results:
-                bounds = [evaluate(r.claim.pre.q, store(args, block, grid + 1, b)) for b in range(grid + 1)]
-                note(f"{show_stmt(body)}\n{block} {args} {contents} {r.metric.name} <= {r.claim.pre.q}")
+                bounds = [evaluate(r.claim.bound, store(args, block, grid + 1, b)) for b in range(grid + 1)]
+                note(f"{show_stmt(body)}\n{block} {args} {contents} {r.metric.name} <= {r.claim.bound}")
                 assert found.max_per_warp[r.metric.name] <= max(bounds)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(BODIES, st.sampled_from(BLOCKS), st.sampled_from(("block", "grid")), st.data())
+def test_no_block_or_grid_costs_more_than_its_certified_bound(
+    body: Stmt, block: tuple[int, int, int], per: Per, data: st.DataObject
+) -> None:
+    k = kernel(body)
+    results = certified(k, block, per)
+    event(f"certified {len(results)} per {per}")
+    for _ in range(4):
+        args = {p: data.draw(st.integers(-3, 20)) for p in ("n", "m")}
+        contents = {a: [data.draw(st.integers(-4, 9)) for _ in range(6)] for a in ("G", "H")}
+        for grid in (1, 3) if per == "grid" else (1,):
+            try:
+                found = run(k, block, (grid, 1, 1), args, contents, hardware=TINY, step_limit=3000)
+            except StepLimit:
+                continue
+            for r in results:
+                note(f"{show_stmt(body)}\n{block} {args} {contents} {r.metric.name} <= {r.claim.bound}")
+                assert found.totals[r.metric.name] <= evaluate(r.claim.bound, store(args, block, grid, 0))
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(BODIES, st.sampled_from(BLOCKS), st.data())
+def test_no_block_has_a_longer_span_than_certified(
+    body: Stmt, block: tuple[int, int, int], data: st.DataObject
+) -> None:
+    """Theorem 3, p. 17, with the derivation for scope `block`."""
+    k = kernel(body)
+    results = certified(k, block, scope="block")
+    event(f"certified {len(results)}")
+    profiles = [parallel.alone(r.metric) for r in results]
+    for _ in range(4):
+        args = {p: data.draw(st.integers(-3, 20)) for p in ("n", "m")}
+        contents = {a: [data.draw(st.integers(-4, 9)) for _ in range(6)] for a in ("G", "H")}
+        try:
+            found = parallel.run(k, block, (1, 1, 1), args, contents, profiles, TINY, step_limit=3000)
+        except (StepLimit, BarrierDivergence):
+            continue
+        for r in results:
+            note(f"{show_stmt(body)}\n{block} {args} {contents} {r.metric.name} <= {r.claim.bound}")
+            pair = found.blocks[0][r.metric.name]
+            bound = evaluate(r.claim.bound, store(args, block, 1, 0))
+            assert pair.span <= bound
+            assert pair.work <= bound * -(-block[0] * block[1] * block[2] // TINY.warp)

@@ -114,6 +114,6 @@ def test_a_value_made_from_floats_is_one_unknown_of_its_type() -> None:
 
 
 def test_launch_facts_bound_tid_by_the_block() -> None:
-    facts = {show_p((f,)) for f in launch_facts(Launch((32, 2, 1), (None, 1, 1)), HARDWARE["nvidia"])}
+    facts = {show_p((f,)) for f in launch_facts(Launch((32, 2, 1), (None, 1, 1)), HARDWARE["nvidia"], "warp")}
     assert {"blockDim.x == 32", "tid.x < blockDim.x", "tid.y >= 0", "blockIdx.x < gridDim.x", "warpSize == 32"} <= facts
     assert show_p((op(">=", Tid("x"), Const(0)),)) in facts

@@ -21,7 +21,7 @@ Capture = pytest.CaptureFixture[str]
 def bound(capsys: Capture, *words: str) -> tuple[int, list[dict[str, Any]]]:
     code = main(["bound", *words, "--format", "json"])
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert all(": warning: the assumption " in line for line in printed.err.splitlines())
     result = json.loads(printed.out)
     assert list(result) == ["results"]
     return code, result["results"]
@@ -80,6 +80,17 @@ def test_a_value_needs_every_parameter_in_the_bound(capsys: Capture) -> None:
 def test_values(at: str, value: int | None, capsys: Capture) -> None:
     _, (row,) = bound(capsys, ADD, "--block", "32", "--metric", "sectors", "--at", at)
     assert row["value"] == (28 * ((10**99 - 1 + 1) // 2) if value is None else value)
+
+
+def test_assumptions_that_nothing_needs_are_named(capsys: Capture, tmp_path: Path) -> None:
+    """One for all the bounds; and the queries behind them can be had."""
+    words = ["--metric", "sectors", "--metric", "divwarps", "--assume", "w % 8 == 0", "--assume", "h > 0 && w > 7"]
+    assert main(["bound", ADD, "--block", "32", *words, "--queries", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "".join(
+        f"{ADD}: warning: the assumption {fact} is not needed for these bounds\n" for fact in ("h > 0", "w > 7")
+    )
+    index = json.loads((tmp_path / "index.json").read_text())
+    assert {p.name for p in tmp_path.glob("*.smt2")} == {q["file"] for row in index for q in row["queries"]} != set()
 
 
 def test_assumptions_are_used_and_listed(capsys: Capture) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from checker import replay
 from checker.cli import main
 
 OUTLINE = Path(__file__).resolve().parents[3] / "proofs/addSub3/sectors.qhl"
@@ -17,11 +20,12 @@ Capture = pytest.CaptureFixture[str]
 
 
 def checked(path: Path, capsys: Capture, *words: str) -> tuple[int, dict[str, Any]]:
-    """The exit code and the JSON of a check; standard error has to be empty."""
+    """The exit code and the JSON of a check; standard error has the warnings and nothing else."""
     code = main(["check", str(path), "--format", "json", *words])
     printed = capsys.readouterr()
-    assert printed.err == ""
-    return code, json.loads(printed.out)
+    result = json.loads(printed.out)
+    assert printed.err == "".join(f"{path}: warning: {text}\n" for text in result["warnings"])
+    return code, result
 
 
 def written(tmp_path: Path, *edits: tuple[str, str]) -> Path:
@@ -155,12 +159,53 @@ BROKEN = {
 }  # fmt: skip
 
 
+FALSE_BOUNDS = {
+    "too small by one", "h/2 as in the print", "a shorter step", "a wider stride", "an unaligned load",
+    "less than nothing at first",
+}  # fmt: skip
+"""The edits that make the claimed bound itself false, where a run shows it."""
+
+I_DIFFERS = "i cannot be shown uniform: the value that it is assigned in line 15 may differ between threads."
+ADVICE = {
+    "too small by one": "Adding 1 to the potential in line 14 would do.",
+    "h/2 as in the print": "Adding 10 to the potential in line 14 would do.",
+    "h/2 in the loop too": "The potential 10*max(0, 1 + h - j) in line 19 would do.",
+    "a coefficient too small": "The potential 10*max(0, 1 + h - j) in line 19 would do.",
+    "an invariant that does not hold at first": "Without i == 31 * blockIdx.x + tid.x in line 19 the outline would "
+    "pass.",
+    "an invariant that is not kept": "Without j <= 0 in line 19 the outline would pass.",
+    "j missing from X": "Listing j as uniform in line 19 would do: {j}.",
+    "an i in X that is not uniform": f"{I_DIFFERS} Not listing i as uniform in line 19 would do: {{j}}.",
+    "a potential over an i that is not uniform": I_DIFFERS,
+    "a uniform loop on a divergent guard": I_DIFFERS,
+    "a divergent loop that keeps its counter": "j cannot be shown uniform: it is assigned in line 25 in a loop that "
+    "may diverge, in line 19. Not listing j as uniform in line 27 would do: {}.",
+    "a uniform branch on a divergent condition": "Without [Q:If1] it would pass, by Q:If4.",
+    "a branch always taken": "Without [Q:If2] it would pass, by Q:If1.",
+    "a branch never taken": "Without [Q:If3] it would pass, by Q:If1.",
+    "a cost forgotten": "Adding 5 to the potential in line 22 would do.",
+    "a statement and its condition swapped": "Adding 10 to the potential in line 21 would do.",
+    "a shorter step": "Adding 10 to the potential in line 24 would do here; then something fails in line 21.",
+    "a wider stride": "Adding 8 to the potential in line 22 would do here; then something fails in line 21.",
+    "an unaligned load": "Adding 1 to the potential in line 14 would do.",
+    "a postcondition too strong": "Without j == h in line 27 the outline would pass.",
+    "a potential left over that nobody paid": "Adding 1 to the potential in line 17 would do here; then something "
+    "fails in line 23.",
+    "a variable uniform at the end that is not": f"{I_DIFFERS} Not listing i as uniform in line 27 would do: {{j}}.",
+    "less than nothing at first": "Adding 8 + 10*max(0, 1 + h) to the potential in line 14 would do.",
+}
+
+
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_outline_is_refused_for_the_right_reason(name: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_broken_outline_is_refused_for_the_right_reason(
+    name: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     want = BROKEN[name]
+    if name not in FALSE_BOUNDS:
+        monkeypatch.setattr(replay, "RUNS", 4)
     code, result = checked(written(tmp_path, (want.old, want.new)), capsys)
     error = result["error"]
-    assert list(error) == ["rule", "path", "line", "column", "reason", "expected", "got", "witness"]
+    assert list(error) == ["rule", "path", "line", "column", "reason", "expected", "got", "witness", "run", "advice"]
     found = (error["rule"], error["line"], error["column"], error["reason"])
     assert found == (want.rule, want.line, want.column, want.reason)
     assert (code, result["verdict"], result["judgement"]) == (1, "rejected", None)
@@ -170,6 +215,10 @@ def test_a_broken_outline_is_refused_for_the_right_reason(name: str, tmp_path: P
     values = [re.search(r"\(= (\d+)\)", error[side]) for side in ("expected", "got")]
     if all(values):
         assert int(values[0][1]) > int(values[1][1])  # type: ignore[index]
+    assert (error["run"] is not None) == (name in FALSE_BOUNDS)
+    if error["run"]:
+        assert error["run"]["actual"] > error["run"]["claimed"]
+    assert (error["advice"] or "") == ADVICE.get(name, "")
 
 
 def test_a_refusal_as_text(tmp_path: Path, capsys: Capture) -> None:
@@ -181,8 +230,11 @@ def test_a_refusal_as_text(tmp_path: Path, capsys: Capture) -> None:
     assert re.search(r"-{20,} Q:Weak\n", text)
     assert "expected   at least 4 + 10*max(0, 1 + h)" in text
     assert "found      3 + 10*max(0, 1 + h)" in text
-    assert "fails at   tid.x = 0" in text
-    assert "short by   1\n" in text
+    assert "    thread (0,0,0)" in text
+    assert "    in truth   13 is there, 14 is needed, short by 1\n" in text
+    assert "  > P1; {} |- 3 + 10*max(0, 1 + h) >= 4 + 10*max(0, 1 + h)\n" in text
+    assert "The claimed bound is false." in text
+    assert text.endswith("  Adding 1 to the potential in line 14 would do.\n")
 
 
 def test_a_loop_without_a_potential_gets_one(tmp_path: Path, capsys: Capture) -> None:
@@ -193,12 +245,24 @@ def test_a_loop_without_a_potential_gets_one(tmp_path: Path, capsys: Capture) ->
 
 
 def test_what_cannot_be_proved_is_not_called_wrong(tmp_path: Path, capsys: Capture) -> None:
-    """Whether a read is the same in all lanes nobody knows: `not-proved`, without a witness."""
-    path = written(tmp_path, ("  j <- 0;", "  if [Q:If1] (As[tid.x] > 0) { skip; }\n  j <- 0;"))
+    """That 6 divides i*i*i - i no oracle can tell, though it does: `not-proved`, without a witness."""
+    path = written(tmp_path, ("  j <- 0;", "  if [Q:If2] ((i*i*i - i) % 6 == 0) { skip; }\n  j <- 0;"))
     code, result = checked(path, capsys)
     assert (code, result["verdict"], result["error"]["witness"]) == (1, "not-proved", None)
-    assert result["error"]["reason"] == "the side condition P; X |- e unif could not be proved"
-    assert (result["error"]["rule"], result["error"]["line"], result["error"]["column"]) == ("Q:If1", 18, 3)
+    assert result["error"]["reason"] == "the side condition P |- e could not be proved"
+    assert (result["error"]["rule"], result["error"]["line"], result["error"]["column"]) == ("Q:If2", 18, 3)
+
+
+def test_contents_of_an_array_that_part_two_threads(tmp_path: Path, capsys: Capture) -> None:
+    """No oracle has a model with arrays; a run finds one."""
+    path = written(tmp_path, ("  j <- 0;", "  if [Q:If1] (As[tid.x] > 0) { skip; }\n  j <- 0;"))
+    code, result = checked(path, capsys)
+    assert (code, result["verdict"]) == (1, "rejected")
+    assert result["error"]["reason"] == "the side condition P; X |- e unif does not hold"
+    witness = result["error"]["witness"]
+    first, second = (witness["store"]["arrays"]["As"][str(x)] for x, _, _ in witness["threads"])
+    assert (first > 0) != (second > 0)
+    assert result["error"]["advice"] == "Without [Q:If1] it would pass, by Q:If4."
 
 
 def test_an_outline_that_cannot_be_completed(tmp_path: Path, capsys: Capture) -> None:
@@ -263,9 +327,122 @@ def test_the_printed_rules_certify_nothing(capsys: Capture) -> None:
     assert (code, result["rules"], result["verdict"]) == (1, "paper", "rejected")
 
 
+ERRATUM_1 = """kernel k
+metric sectors
+block 32
+param int p;
+global int A[];
+begin
+  { true; 0; {} }
+  if [Q:If4] (p >= 2) {
+    { p >= 2; 0; {} }
+    skip;
+    { p >= 2; |[p, 2]|; {} }
+  } else {
+    if [Q:If1] (p < 2) {
+      { p < 2; |[p, 2]|; {} }
+      A[0] <- 1;
+    } else {
+      { true; |[p, 2]|; {} }
+      skip;
+    }
+  }
+end
+"""
+
+
+def test_erratum_1_as_an_outline(tmp_path: Path, capsys: Capture) -> None:
+    """The branch that no lane takes pays for the other: the print accepts it, a run shows it false, we refuse it."""
+    path = tmp_path / "erratum1.qhl"
+    path.write_text(ERRATUM_1)
+    code, result = checked(path, capsys, "--rules", "paper")
+    assert (code, result["verdict"], result["rules"]) == (0, "accepted", "paper")
+    (warning,) = result["warnings"]
+    assert warning.startswith("what these rules accept is false: with block 32x1x1")
+    assert warning.endswith("a warp costs 1 sectors, 0 is claimed")
+    code, result = checked(path, capsys)
+    assert (code, result["verdict"], result["error"]["run"]["actual"]) == (1, "rejected", 1)
+    assert result["error"]["advice"] == "Adding max(0, 2 - p) to the potential in line 7 would do."
+
+
+def test_what_the_print_accepts_says_so(capsys: Capture) -> None:
+    outline = OUTLINE.parents[1] / "vectorAdd/sectors.qhl"
+    assert checked(outline, capsys, "--rules", "paper")[0] == 0
+    assert main(["check", str(outline), "--rules", "paper"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "accepted under the rule set 'paper', which certifies nothing: {true; 12;"
+    )
+
+
 def test_a_derivation_from_nothing_is_accepted_with_a_warning(tmp_path: Path, capsys: Capture) -> None:
     path = written(tmp_path, ("local int i, j;\n", "local int i, j;\nrequires w < 0 && w > 3;\n"))
     code, result = checked(path, capsys)
     assert (code, result["verdict"]) == (0, "accepted")
     assert "anything follows" in result["warnings"][0]
     assert checked(OUTLINE, capsys)[1]["warnings"] == []
+
+
+def test_an_assumption_that_nothing_needs_is_named(tmp_path: Path, capsys: Capture) -> None:
+    """Both alone and all together; one that the bound needs is not."""
+    facts = "requires w > 3;\nrequires w > 2 && h < 9;\nrequires w % 8 == 0;\n"
+    path = written(
+        tmp_path,
+        ("local int i, j;\n", f"local int i, j;\n{facts}"),
+        ("4 + 10*|[0, h + 1]|", "4 + 8*|[0, h + 1]|"),
+        (HEAD, HEAD.replace("10*", "8*")),
+        ("20 + 10*|[j, h - 1]|", "16 + 8*|[j, h - 1]|"),
+        ("10 + 10*|[j, h - 1]|", "8 + 8*|[j, h - 1]|"),
+        ("{ j < h; 10*|[j, h - 1]|; {j} }", "{ j < h; 8*|[j, h - 1]|; {j} }"),
+        ("10*|[0, h + 1]|; {} }\n  j", "8*|[0, h + 1]|; {} }\n  j"),
+    )
+    code, result = checked(path, capsys)
+    assert (code, result["verdict"]) == (0, "accepted")
+    assert result["warnings"] == [
+        f"the assumption {fact} is not needed for this bound" for fact in ("h < 9", "w > 2", "w > 3")
+    ]
+
+
+CU = """//@ metric sectors;
+//@ launch block = 32;
+//@ requires n > 3;
+__global__ void k(int *A, int n) {
+  //@ potential Q;
+  for (int i = 0; i < n; i++) A[32 * i + threadIdx.x] = 1;
+}
+"""
+
+
+def test_an_annotated_source_whose_bound_is_false_comes_with_a_run(tmp_path: Path, capsys: Capture) -> None:
+    """The command that is printed repeats it."""
+    path = tmp_path / "k.cu"
+    path.write_text(CU.replace("potential Q", "potential 4*|[0, n - 1]|"))
+    code, result = checked(path, capsys)
+    run = result["error"]["run"]
+    assert (code, result["verdict"], run["claimed"]) == (1, "rejected", 4 * run["params"]["n"] - 4)
+    assert run["actual"] == 4 * run["params"]["n"] > 12
+    command = shlex.split(run["command"])
+    assert command[0] == "warpbound"
+    assert main([*command[1:], "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["max_per_warp"] == {"sectors": run["actual"]}
+    assert result["error"]["advice"] == "The potential 4*max(0, n) in line 5 would do."
+    path.write_text(CU.replace("potential Q", "potential 4*|[0, n]|"))
+    assert checked(path, capsys)[1]["warnings"] == ["the assumption n > 3 is not needed for this bound"]
+
+
+def test_the_queries_are_written(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "new" / "queries"
+    assert checked(OUTLINE, capsys, "--queries", str(folder))[0] == 0
+    rows = json.loads((folder / "index.json").read_text())
+    asked = [q for row in rows for q in row["queries"]]
+    assert {row["verdict"] for row in rows} == {"proved", "refuted"}
+    assert {"Entails", "AtLeast", "Uniform", "AtMost"} == {row["kind"] for row in rows}
+    assert sorted({q["file"] for q in asked}) == sorted(p.name for p in folder.glob("*.smt2"))
+    for q in asked:
+        assert q["digest"] == f"sha256:{hashlib.sha256((folder / q['file']).read_bytes()).hexdigest()}"
+        assert re.fullmatch(r"(z3|cvc5) [\d.]+", q["engine"])
+        assert q["answer"] in ("sat", "unsat", "unknown")
+        assert 0 <= q["seconds"] < 10
+        assert 0 < q["limit"] <= 2
+    assert any("(check-sat)" in p.read_text() for p in folder.glob("*.smt2"))
+    assert main(["check", str(OUTLINE), "--queries", str(OUTLINE)]) == 2
+    assert "--queries" in capsys.readouterr().err

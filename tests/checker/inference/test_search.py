@@ -99,10 +99,22 @@ def test_measures_of_a_guard() -> None:
     outline = parse_outline(f"{HEADER}x <- 0; while (x < n && y > 0 && A[x] > 0) {{ x <- x + 2; }}\nend", "k")
     cycle = next(node for node in analyse(outline, Oracles()).nodes if isinstance(node, Cycle))
     found = measures(cycle, outline.context)
-    assert pot("|[x, n]|") in found
-    assert pot("|[x, n + 1]|") in found
-    assert pot("max(0, ceil((n - x)/2))") in found
-    assert pot("|[0, y]|") not in found
+    assert found == [pot("max(0, ceil((n - x)/2))")]
+
+
+@pytest.mark.parametrize(
+    ("step", "measure"),
+    [
+        ("1", "|[x, n]|"),
+        ("blockDim.x", "max(0, ceil((n - x)/32))"),
+        ("8 * gridDim.x", "max(0, ceil((n - x)/8))"),
+        ("m", "|[x, n]|"),
+    ],
+)
+def test_the_least_step_counts(step: str, measure: str) -> None:
+    outline = parse_outline(f"{HEADER}x <- 0; while (x < n) {{ x <- x + {step}; }}\nend", "k")
+    cycle = next(node for node in analyse(outline, Oracles()).nodes if isinstance(node, Cycle))
+    assert pot(measure) in measures(cycle, outline.context)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from checker.cli import main
 from checker.notation import read_annotations
 from checker.outline import Loop, Partial
 from logic.assertions import show_p
+from logic.metrics import METRICS
 from logic.source import SourceError
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
@@ -46,7 +47,7 @@ def test_where_they_go(tmp_path: Path) -> None:
     path = written(tmp_path, SOURCE)
     kernel = read_cuda(path).kernel
     given = read_annotations(kernel, SOURCE, check_kernel(kernel))
-    assert (given.block, given.grid, given.metric) == ((32, 1, 1), (4, 1, 1), "sectors")
+    assert (given.block, given.grid, given.metric) == ((32, 1, 1), (4, 1, 1), METRICS["sectors"])
     assert show_p(given.assumptions) == "h >= 0"
     (loop,) = (item for item in given.body if isinstance(item, Loop))
     invariant = loop.invariant
@@ -69,7 +70,8 @@ def test_they_are_a_derivation_for_check(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["check", written(tmp_path, short), "--format", "json"]) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert (error["rule"], error["line"], error["got"].split()[-1]) == ("Q:Weak", 13, "9)")
-    assert error["witness"]["j"] == error["witness"]["h"] - 1
+    witness = error["witness"]
+    assert witness["store"]["locals"]["j"] == [witness["params"]["h"] - 1]
 
 
 def test_potentials_are_hints_for_their_metric_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

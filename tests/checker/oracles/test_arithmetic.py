@@ -67,7 +67,7 @@ def test_connectives_and_falsehood() -> None:
 
 
 def test_the_launch_is_known() -> None:
-    facts = launch_facts(Launch((32, 8, 1)), HARDWARE["nvidia"])
+    facts = launch_facts(Launch((32, 8, 1)), HARDWARE["nvidia"], "warp")
     assert entails(op(">=", op("*", Param("blockIdx.x"), Param("blockDim.x")), 0), *facts)
     assert entails(op("==", op("*", Param("blockDim.x"), Param("blockDim.y")), 256), *facts)
     assert entails(op("<", Tid("x"), 32), *facts)

@@ -25,7 +25,7 @@ from logic.typing import Signature
 
 SIGMA = Signature(dict.fromkeys(("x", "y"), INT), dict.fromkeys((*BUILTINS, "n"), INT), {})
 CONTEXT = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((4, 1, 1), (1, 1, 1)))
-KNOWN = launch_facts(CONTEXT.launch, CONTEXT.hardware)
+KNOWN = launch_facts(CONTEXT.launch, CONTEXT.hardware, CONTEXT.scope)
 Point = dict[str, int]
 Measure = Callable[[Point], Fraction]
 
@@ -200,8 +200,19 @@ def entails(p: str, goal: str) -> Entails:
     return Entails(facts, goals)
 
 
+def stairs(x: str) -> str:
+    """How often an x from 1 on can be doubled until it is 256: a step down after each 2^k - 1."""
+    return " + ".join(f"|[{x}, {2**k}]| - |[{x}, {2**k - 1}]|" for k in range(1, 9))
+
+
+def ruler(x: str) -> str:
+    """log2(2*x) at powers of two up to 128, straight lines between them."""
+    return f"|[0, {x}]|" + "".join(f" - |[{2**k}, {x}]|/{2**k}" for k in range(1, 7))
+
+
 TRUE = [
     at_least("", "3", "0"),
+    at_least("x >= 1, x < 256", stairs("x"), f"1 + {stairs('2*x')}"),
     at_least("", "x", "x"),
     at_least("x < n", "|[x, n]|", "1 + |[x + 1, n]|"),
     at_least("x < n", "10*|[x, n + 1]|", "20 + 10*|[x, n - 1]|"),
@@ -225,6 +236,7 @@ TRUE = [
 ]
 FALSE = [
     at_least("", "0", "1"),
+    at_least("x >= 0, x < 256", stairs("x"), f"1 + {stairs('2*x')}"),
     at_least("x <= n", "|[x, n]|", "1 + |[x + 1, n]|"),
     at_least("x < n", "10*|[x, n]|", "20 + 10*|[x, n - 1]|"),
     at_least("", "|[x, n]|", "n - x + 1"),
@@ -252,6 +264,13 @@ def test_what_holds_and_is_linear_has_a_proof(o: AtLeast | Entails) -> None:
 def test_what_is_false_has_none(o: AtLeast | Entails) -> None:
     assert false_at(o) is not None
     assert proof(o, CONTEXT) is None
+
+
+def test_what_a_halving_costs_has_a_proof() -> None:
+    """Some cases are empty, which the verifier, having no point to look at, could not tell."""
+    step = f"1 + {ruler('floor(x/2)')}"
+    assert proof(at_least("x >= 1, x <= 128", ruler("x"), step), CONTEXT) is not None
+    assert proof(at_least("x >= 0, x <= 128", ruler("x"), step), CONTEXT) is None
 
 
 def test_other_obligations_have_no_arithmetic_proof() -> None:

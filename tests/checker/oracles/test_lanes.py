@@ -309,4 +309,6 @@ def test_answers_are_kept_whatever_the_metric_and_asked_anew_elsewhere() -> None
     assert oracles.log[0].claim == "true; {} |- tid.y unif"
     assert oracles.log[0].engine == "lanes"
     assert oracles.log[0].queries == ()
-    assert "(check-sat)" in oracles.log[3].queries[0]
+    (query,) = oracles.log[3].queries
+    assert "(check-sat)" in query.text
+    assert query.engine == oracles.log[3].engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -39,17 +40,21 @@ def z3_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "_ask", lambda *args: smt.Answer("unknown", {}, ask(*args).text))
 
 
-LINEAR = op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)
+LINEAR = op("<", x, i), op("<=", x, y), op("<", y, i)
 
 
 def test_a_remainder_that_z3_does_not_find() -> None:
     """(x + i * n) mod n = x mod n for n > 0: cvc5 needs 0.2 s, Z3 has no answer after ten times that."""
-    encoding, texts = smt.Encoding(SIGMA), list[str]()
+    encoding, desk = smt.Encoding(SIGMA), smt.Desk()
     a, b, c = (encoding.leaf(leaf, 0) for leaf in (x, i, n))
-    verdict = smt._decide(encoding, lambda: [c > 0, (a + b * c) % c != a % c], lambda _: False, 2.0, texts)
+    verdict = smt._decide(encoding, lambda: [c > 0, (a + b * c) % c != a % c], lambda _: False, desk)
     assert isinstance(verdict, Proved), verdict
     assert verdict.engine == f"cvc5 {cvc5.__version__}"
-    assert len(texts) == 1
+    first, other = desk.asked
+    assert (first.said, other.said, other.engine) == ("unknown", "unsat", verdict.engine)
+    assert first.text == other.text
+    assert first.digest == hashlib.sha256(first.text.encode()).hexdigest()
+    assert first.seconds >= first.limit * 0.9 > other.seconds > 0
 
 
 @pytest.mark.usefixtures("z3_gives_up")

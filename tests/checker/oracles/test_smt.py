@@ -117,7 +117,7 @@ def entails(goal: Expr, *p: Expr, limit: float = 2.0) -> object:
 
 
 def test_entailments_that_need_the_solver() -> None:
-    assert isinstance(entails(op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)), Proved)
+    assert isinstance(entails(op("<", x, n), op("<=", x, y), op("<", y, n)), Proved)
     assert isinstance(entails(op("<", Tid("x"), 64)), Proved)
     assert isinstance(entails(op("==", op("%", x, 2), 1), op("==", op("%", x, 4), 3)), Proved)
     answer = entails(op(">=", op("%", x, 2), 0))
@@ -163,29 +163,58 @@ def test_a_solver_that_fails_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None
         raise z3.Z3Exception("out of luck")
 
     monkeypatch.setattr(smt, "_ask", fail)
-    assert isinstance(entails(op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)), Unknown)
+    assert isinstance(entails(op("<", x, n), op("<=", x, y), op("<", y, n)), Unknown)
 
 
 def test_a_solver_that_says_unknown_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("unknown", {}, ""))
-    assert isinstance(entails(op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)), Unknown)
+    assert isinstance(entails(op("<", x, n), op("<=", x, y), op("<", y, n)), Unknown)
 
 
 def test_a_model_that_is_wrong_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     store = dict.fromkeys(("x", "y", "tid.x", "tid.y", "tid.z", *SIGMA.params), 1)
     monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("sat", dict(store), ""))
-    assert isinstance(entails(op("<", op("+", x, y), 10), op("<", x, 5), op("<", y, 6)), Unknown)
+    assert isinstance(entails(op("<", x, n), op("<=", x, y), op("<", y, n)), Unknown)
 
 
 @pytest.mark.parametrize(("second", "verdict"), [(40, Unknown), (31, Refuted)])
 def test_a_pair_of_threads_of_two_warps_is_no_witness(
     second: int, verdict: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store: dict[str, int | bool] = {"blockDim.x": 64, "warpSize": 32, "n": 1, "tid.x@1": 0, "tid.x@2": second}
+    store: dict[str, int | bool] = {
+        "blockDim.x": 64,
+        "warpSize": 32,
+        "warp.index": 0,
+        "n": 1,
+        "tid.x@1": 0,
+        "tid.x@2": second,
+    }
     store |= {f"{name}.{a}": int(name != "blockIdx") for a in "xyz" for name in ("blockIdx", "gridDim")}
     store |= {"blockDim.y": 1, "blockDim.z": 1} | {f"tid.{a}@{t}": 0 for a in "yz" for t in (1, 2)}
     monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("sat", dict(store), ""))
     assert isinstance(Oracles()(Uniform((), frozenset(), op("<", Tid("x"), n)), CONTEXT), verdict)
+
+
+def test_a_text_is_put_to_an_engine_once() -> None:
+    """The same text, engine and version; what was not decided is asked again where there is more time."""
+    asked: list[str] = []
+
+    def answers(said: str) -> smt.Answer:
+        asked.append(said)
+        return smt.Answer(said, {}, "(check-sat)")
+
+    known: dict[tuple[str, str], tuple[float, smt.Answer]] = {}
+    for limit, said, cached in (
+        (0.1, "unknown", False),
+        (0.1, "unsat", True),
+        (1.0, "unsat", False),
+        (0.1, "sat", True),
+    ):
+        desk = smt.Desk(limit, [], known)
+        found = desk.put("(check-sat)", "z3 1", lambda said=said: answers(said))  # type: ignore[misc]
+        assert (desk.asked[0].cached, desk.asked[0].said) == (cached, found.said)
+    assert asked == ["unknown", "unsat"]
+    assert smt.Desk(1.0, [], known).put("(check-sat)", "z3 2", lambda: answers("other")).said == "other"
 
 
 def test_nesting_too_deep_is_unknown() -> None:

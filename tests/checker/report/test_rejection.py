@@ -1,18 +1,49 @@
-"""Refusals in words: every kind of value, both sides of a disagreement, the witness, and the shortfall."""
+"""Refusals in words: the rule with its terms, both sides of a disagreement, the state, the run, the change."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from checker.diagnosis import Finding
+from checker.elaborate import Stuck
 from checker.kernel import Rejected
-from checker.report.rejection import describe, draw, expected_and_got, explain, value, verdict_of, witness
-from logic.assertions import AtLeast, AtMost, Cost, Entails, Launch, Refuted, Triple, Uniform, Unknown
-from logic.rules import SOUND
+from checker.replay import Dearer, Replay, State
+from checker.report.rejection import (
+    describe,
+    draw,
+    draw_filled,
+    expected_and_got,
+    explain,
+    reason_of,
+    run_of,
+    value,
+    witness,
+)
+from logic.assertions import (
+    AtLeast,
+    AtMost,
+    Cost,
+    Entails,
+    Launch,
+    Obligation,
+    Refuted,
+    Triple,
+    Uniform,
+    Unknown,
+    Verdict,
+)
+from logic.derivation import Value as Letter
+from logic.rules import RULE_SETS, SOUND, RuleSet
+from logic.schema import kind
 from logic.source import Loc
-from logic.syntax import Sync, Tid, Var
-from tests.logic.rules.applications import at, expr, facts, pot, stmt
+from logic.syntax import Const, Sync, Tid, Var
+from semantics.events import Thread
+from semantics.lockstep import Store
+from semantics.values import Value
+from tests.logic.rules.applications import CONTEXT, at, expr, facts, named, pot, stmt
 
 X = frozenset({"x", "y"})
 
@@ -60,10 +91,18 @@ def test_a_rule_is_drawn_with_its_bar_as_wide_as_its_widest_line(rule: object) -
     assert lines.index(bar) == len(lines) - 2
 
 
-def error(reason: str = "no", **parts: object) -> Rejected:
+def error(reason: str = "no does not hold", **parts: object) -> Rejected:
     e = Rejected(reason, **parts)  # type: ignore[arg-type]
     e.rule, e.rule_name, e.loc = SOUND.rules["Q:Weak"], "Q:Weak", Loc("k.qhl", 3, 5)
     return e
+
+
+def seen(claimed: str = "so", actual: str = "otherwise", **values: int) -> Replay:
+    """A state of one thread with these locals and parameters."""
+    t = Thread((0, 0, 0), (0, 0, 0))
+    params: dict[str, Value] = {n: values.pop(n) for n in ("n", "m") if n in values}
+    store = Store(locals={n: {t: v} for n, v in values.items()})
+    return Replay(State((32, 1, 1), (1, 1, 1), params, (t,), store), claimed, actual)
 
 
 GAP = AtLeast(facts("x > 0"), X, pot("|[x, n]|"), pot("2 + |[x, n]|"))
@@ -71,52 +110,144 @@ GAP = AtLeast(facts("x > 0"), X, pot("|[x, n]|"), pot("2 + |[x, n]|"))
 
 def test_a_failed_comparison_of_potentials() -> None:
     e = error(obligation=GAP, verdict=Refuted("z3", {"x": 1, "n": 4}))
-    assert (verdict_of(e), witness(e)) == ("rejected", {"x": 1, "n": 4})
-    assert expected_and_got(e) == ("at least 2 + max(0, n - x)  (= 5)", "max(0, n - x)  (= 3)")
-    text = explain(e)
-    assert text.startswith("k.qhl:3:5: Q:Weak: no\n")
-    for line in ("under      x > 0; uniform: {x, y}", "fails at   n = 4, x = 1", "short by   2"):
-        assert line in text
-    assert describe(e) == f"k.qhl:3:5: Q:Weak: no: {GAP}"
+    found = Finding(e, CONTEXT, seen(x=1, n=4))
+    assert found.verdict == "rejected"
+    assert expected_and_got(found) == ("at least 2 + max(0, n - x)  (= 5)", "max(0, n - x)  (= 3)")
+    text = explain(found)
+    assert text.startswith("k.qhl:3:5: Q:Weak: no does not hold\n")
+    for line in ("    thread (0,0,0): n = 4; x = 1", "    claimed    so", "    in truth   otherwise, short by 2"):
+        assert line in text.splitlines()
+    assert describe(e) == f"k.qhl:3:5: Q:Weak: no does not hold: {GAP}"
 
 
-def test_the_shortfall_needs_no_more_than_the_difference_does() -> None:
-    e = error(obligation=GAP, verdict=Refuted("z3", {"tid.x": 0}))
-    assert expected_and_got(e) == ("at least 2 + max(0, n - x)", "max(0, n - x)")
-    assert "short by   2" in explain(e)
-    other = AtLeast((), X, pot("0"), pot("|[x, n]|"))
-    assert "short by" not in explain(error(obligation=other, verdict=Refuted("z3", {"x": 1})))
-
-
-def test_what_was_not_decided_is_not_called_false() -> None:
-    e = error(obligation=GAP, verdict=Unknown("z3", "time-out"))
-    assert (verdict_of(e), witness(e)) == ("not-proved", None)
-    assert "no counterexample was found (time-out): it may hold" in explain(e)
-    assert "fails at" not in explain(e)
+@pytest.mark.parametrize("verdict", [Unknown("z3", "time-out"), Refuted("z3", {"x": 1, "n": 4})])
+@pytest.mark.parametrize("reason", ["it does not hold", "it could not be proved"])
+def test_what_no_run_confirms_is_not_called_false(verdict: Verdict, reason: str) -> None:
+    """Not even with a solver's model."""
+    found = Finding(error(reason, obligation=GAP, verdict=verdict), CONTEXT)
+    assert (found.verdict, witness(found.replay), reason_of(found)) == ("not-proved", None, "it could not be proved")
+    text = explain(found)
+    assert "no counterexample found: the potential is probably too weak here" in text
+    assert "does not hold" not in text
+    assert "in truth" not in text
+    confirmed = Finding(error(reason, obligation=GAP, verdict=verdict), CONTEXT, seen(x=1, n=4))
+    assert (confirmed.verdict, reason_of(confirmed)) == ("rejected", "it does not hold")
 
 
 @pytest.mark.parametrize(
     ("obligation", "expected", "got"),
     [
-        (Entails(facts("x > 0"), facts("x > 1")), "x > 1", "x > 0"),
+        (Entails(facts("x > 0"), facts("x > 0", "x > 1")), "x > 1", "x > 0"),
         (Uniform((), X, Var("z")), "z with one value in a warp", "two threads that differ"),
-        (AtMost("MemReads", (), X, "A", Var("z"), 4), "MemReads <= 4", "more"),
-        (AtMost("Conflicts", (), X, "S", Var("z"), 2), "Conflicts <= 2", "more"),
+        (AtMost("MemReads", (), X, "A", Var("z"), 4), "MemReads <= 4", "7 sectors"),
     ],
 )
-def test_the_other_side_conditions(obligation: object, expected: str, got: str) -> None:
+def test_the_other_side_conditions(obligation: Obligation, expected: str, got: str) -> None:
     e = error(obligation=obligation, verdict=Refuted("z3", {"z@1": 0, "z@2": 1}))
-    assert expected_and_got(e) == (expected, got)
-    assert f"expected   {expected}" in explain(e)
-    open_ = expected_and_got(error(obligation=obligation, verdict=Unknown("z3")))
-    assert open_ == (expected, got if isinstance(obligation, Entails) else "")
+    assert expected_and_got(Finding(e, CONTEXT, seen(actual="7 sectors"))) == (expected, got)
+    assert f"expected   {expected}" in explain(Finding(e, CONTEXT))
+    assert expected_and_got(Finding(e, CONTEXT)) == (expected, got if isinstance(obligation, Entails) else "")
+    assert "no counterexample found: it may hold" in explain(Finding(e, CONTEXT))
+
+
+def test_a_state_as_json() -> None:
+    state = seen(x=1, n=4)
+    row = witness(replace(state, arrays={"A": {7: 2}}, notes=("a note",)))
+    assert row == {
+        "block": [32, 1, 1],
+        "grid": [1, 1, 1],
+        "block_index": [0, 0, 0],
+        "threads": [[0, 0, 0]],
+        "params": {"n": 4},
+        "store": {"locals": {"x": [1]}, "arrays": {"A": {"7": 2}}},
+        "claimed": "so",
+        "actual": "otherwise",
+        "notes": ["a note"],
+    }
+
+
+def test_a_run_that_refutes_the_bound_is_shown_with_the_command_that_repeats_it() -> None:
+    worse = Dearer((33, 1, 1), (2, 1, 1), {"n": -4}, {"A": "random:1"}, Fraction(3), Fraction(7, 2), ended=False)
+    found = Finding(error(obligation=GAP, verdict=Unknown("z3")), CONTEXT, None, at("", "3 + n"), worse, "Do this.")
+    lines = explain(found, "my file.cu").splitlines()
+    assert lines[-5:] == [
+        "  The claimed bound is false. With block 33x1x1, grid 2x1x1, n = -4, A: random:1",
+        "    a warp costs 7/2 and more primes; 3 + n is 3.",
+        "    warpbound run 'my file.cu' --block 33,1,1 --grid 2,1,1 --metric primes --arg n=-4 --array A=random:1",
+        "",
+        "  Do this.",
+    ]
+    assert run_of(found, "k.qhl") == {
+        "block": [33, 1, 1],
+        "grid": [2, 1, 1],
+        "params": {"n": -4},
+        "arrays": {"A": "random:1"},
+        "claimed": 3,
+        "actual": "7/2",
+        "ended": False,
+        "command": None,
+    }
+    none = explain(Finding(found.error, CONTEXT, None, found.claimed))
+    assert "No counterexample to the bound itself, 3 + n primes, was found: the potential is probably" in none
+    assert run_of(Finding(found.error, CONTEXT), "") is None
+
+
+def test_an_application_is_drawn_with_its_terms() -> None:
+    values = named("1", at("x > 0", "|[x, n]|", "x")) | named("2", at("x > 0", "1 + |[x, n]|", "x"))
+    values |= named("2'", at("x > 1", "0", "x")) | named("1'", at("x > 0", "0", "x"))
+    values |= {"s": stmt("x <- x + 1;"), "c": Fraction(0)}
+    reason = "the side condition P1; X1 |- Q1 >= Q2 does not hold"
+    lines = draw_filled(SOUND.rules["Q:Weak"], values, CONTEXT, reason)
+    assert lines[0] == "    {P2; 1 + max(0, n - x); {x}} `x <- x + 1` {P2'; 0; {x}}"
+    assert [line for line in lines if line.startswith("  >")] == ["  > P1; {x} |- max(0, n - x) >= 1 + max(0, n - x)"]
+    assert lines[-2:] == ["    P2 = P1 = P1' = x > 0", "    P2' = x > 1"]
+    assert any(line.endswith("- Q:Weak") for line in lines)
+    del values["c"]
+    assert draw_filled(SOUND.rules["Q:Weak"], values, CONTEXT, reason) == [
+        f"    {line}" for line in draw(SOUND.rules["Q:Weak"])
+    ]
+
+
+def test_prices_and_sets_are_worked_out_in_a_drawing() -> None:
+    values: dict[str, Letter] = {
+        **named("", at("x > 0", "n", "x")), **named("1", at("", "5", "x y")), **named("'", at("", "4", "x")),
+        **named("2", at()), **named("''", at()),
+        "e": expr("A[x] > 0"), "C": Fraction(2), "s1": stmt("y <- 0;"), "s2": stmt("skip;"),
+    }  # fmt: skip
+    lines = draw_filled(SOUND.rules["Q:If4"], values, CONTEXT, "X' <= (X & X1) \\ W(s1) does not hold")
+    assert "  > {x} <= {x}" in lines
+    assert "    P & !(A[x] > 0) |- P'" in lines
+    assert lines[lines.index(next(line for line in lines if line.endswith("Q:If4"))) + 1].startswith(
+        "    {P; 20 + n; {x}}"
+    )
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=lambda rules: rules.name)
+def test_every_rule_can_be_drawn_with_terms(rules: RuleSet) -> None:
+    """Each letter has a value of its kind; nothing of the schema but the letters of conditions is left."""
+    kinds: dict[str, Letter] = {
+        "assertion": (), "potential": pot("1"), "variables": frozenset("x"), "statement": stmt("skip;"),
+        "expression": expr("x"), "variable": "x", "parameter": "n", "literal": Const(1), "axis": "x", "operator": "+",
+        "array": "A", "global array": "A", "shared array": "S", "cost": Fraction(1), "count": 1,
+    }  # fmt: skip
+    for rule in rules.rules.values():
+        lines = draw_filled(rule, {m: kinds[kind(m)] for m in rule.metavariables}, CONTEXT, "")
+        assert lines != [f"    {line}" for line in draw(rule)]
+        assert not any(left in line for line in lines for left in ("M.", "Q1", "s1", "W(", " e "))
 
 
 def test_a_disagreement() -> None:
     e = error(expected=frozenset(), got=X)
-    assert expected_and_got(e) == ("{}", "{x, y}")
-    assert "  expected   {}\n  found      {x, y}" in explain(e)
-    assert verdict_of(e) == "rejected"
+    assert expected_and_got(Finding(e, CONTEXT)) == ("{}", "{x, y}")
+    assert "  expected   {}\n  found      {x, y}" in explain(Finding(e, CONTEXT))
+    assert Finding(e, CONTEXT).verdict == "rejected"
     bare = Rejected("why")
     assert describe(bare) == "why"
-    assert explain(bare).strip() == "why"
+    assert explain(Finding(bare, CONTEXT)).strip() == "why"
+
+
+def test_a_derivation_that_could_not_be_completed() -> None:
+    stuck = Stuck("the loop has no potential", Loc("k.qhl", 3, 5), "State one.", "Q:While1")
+    found = Finding(stuck, CONTEXT)
+    assert (found.verdict, expected_and_got(found)) == ("not-proved", ("", ""))
+    assert explain(found) == "k.qhl:3:5: Q:While1: the loop has no potential\n  State one."

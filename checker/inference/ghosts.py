@@ -1,0 +1,110 @@
+"""Ghost variables: the uniform part of a loop counter that differs between lanes.
+
+Under `for (i = tid; i < n; i += step)` no potential may mention i. But `i - tid` is the same at all lanes, and a ghost
+that always equals it may stand in potentials: g <- 0 before the loop, g <- g + step after each step of i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from checker.flow import Cycle, Flow, Fork, State
+from checker.inference.counters import moves
+from checker.inference.linear import poly
+from checker.inference.partial import as_expr
+from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
+from logic.potentials import Leaf, Poly, leaves, of_expr, substitute, sym
+from logic.syntax import GHOST, INT, Assign, Expr, If, Op, Seq, Skip, Stmt, Tid, Var, While, local_vars, seq, written
+
+Parts = dict[str, tuple[Expr, Expr]]
+"""A counter's value before its loop, as what lanes share and what depends on the lane."""
+
+
+def with_ghosts(outline: Outline, flow: Flow) -> tuple[Outline, tuple[str, ...]]:
+    """The outline with a ghost for each counter that needs one, and the ghosts."""
+    lanes: Parts = {}
+    for cycle in cycles(flow):
+        for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt) - cycle.invariant.x):
+            if outline.context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
+                parts = _parts(counter, cycle.before)
+                if parts is not None:
+                    lanes[counter] = parts
+    if not lanes:
+        return outline, ()
+    ghosts = tuple(GHOST + counter for counter in lanes)
+    sigma = outline.context.sigma
+    wider = replace(sigma, locals={**sigma.locals, **dict.fromkeys(ghosts, INT)})
+    context = replace(outline.context, sigma=wider)
+    return replace(outline, context=context, body=_block(outline.body, lanes)), ghosts
+
+
+def cycles(flow: Flow) -> Iterator[Cycle]:
+    """The loops of a flow that are not unrolled, outer ones first."""
+    for node in flow.nodes:
+        match node:
+            case Cycle():
+                yield node
+                yield from cycles(node.body)
+            case Fork():
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from cycles(side)
+
+
+def _parts(counter: str, state: State) -> tuple[Expr, Expr] | None:
+    """The counter's value before the loop, what lanes share and what depends on threadIdx, if P defines it."""
+    defined: dict[Leaf, Poly] = {}
+    for fact in state.p:
+        match fact:
+            case Op("==", (Var(name) as leaf, e)) if name not in state.x and (value := of_expr(e)) is not None:
+                defined.setdefault(leaf, value)
+    value = sym(Var(counter))
+    for _ in range(len(defined) + 1):
+        value = substitute(value, defined)
+    if any(isinstance(leaf, Var) and leaf.name not in state.x for leaf in leaves(value)):
+        return None
+    lane = poly(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))
+    shared, own = as_expr(value - lane), as_expr(lane)
+    return None if shared is None or own is None or not lane.terms else (shared, own)
+
+
+def _block(block: Block, lanes: Parts) -> Block:
+    return tuple(new for item in block for new in _item(item, lanes))
+
+
+def _item(item: Item, lanes: Parts) -> Iterator[Item]:
+    match item:
+        case Loop():
+            for counter in sorted(local_vars(item.cond) & written(strip(item.body)) & lanes.keys()):
+                shared, own = lanes[counter]
+                ghost = Var(GHOST + counter)
+                yield Plain(Assign(ghost.name, shared))
+                yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
+            yield replace(item, body=_block(item.body, lanes))
+        case Branch():
+            yield replace(item, then=_block(item.then, lanes), orelse=_block(item.orelse, lanes))
+        case Plain(Assign(counter, value)) if counter in lanes:
+            yield item
+            after = of_expr(value)
+            step = None if after is None else as_expr(after - sym(Var(counter)))
+            if step is not None and counter not in local_vars(step):
+                yield Plain(Assign(GHOST + counter, Op("+", (Var(GHOST + counter), step))))
+        case _:
+            yield item
+
+
+def without(s: Stmt, ghost: str) -> Stmt:
+    """The program without the assignments to a ghost."""
+    match s:
+        case Assign(x) if x == ghost:
+            return Skip()
+        case Seq(parts):
+            return seq(
+                *(without(part, ghost) for part in parts if not (isinstance(part, Assign) and part.var == ghost))
+            )
+        case If(e, yes, no):
+            return If(e, without(yes, ghost), without(no, ghost), s.loc)
+        case While(e, body):
+            return While(e, without(body, ghost), s.loc)
+    return s

@@ -1,0 +1,126 @@
+"""When no potentials are found: which loop is in the way, why, and what a person could add."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from checker.elaborate import Stuck
+from checker.flow import Cycle, Flow, Fork, Step
+from checker.inference.counters import geometric, moves
+from checker.inference.ghosts import cycles
+from logic.assertions import Context
+from logic.potentials import leaves
+from logic.source import Loc
+from logic.syntax import Assign, Expr, Param, Read, local_vars, show, subterms, written
+
+
+def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
+    """What to say of a flow that has no potentials of the templates' form.
+
+    `solvable` says whether a part of it has; True asks further that they can be said where the part begins.
+    """
+    for cycle in _inner_first(flow):
+        if not solvable(Flow(cycle.before, (cycle,), cycle.after), False):
+            return _of(cycle, flow, context)
+    first = bisect_left(
+        range(len(flow.nodes)), True, key=lambda i: not solvable(replace(flow, nodes=flow.nodes[: i + 1]), True)
+    )
+    here = list(cycles(replace(flow, nodes=flow.nodes[first : first + 1])))
+    return _of((here or list(cycles(flow)))[-1], flow, context, " where it begins")
+
+
+def _inner_first(flow: Flow) -> Iterator[Cycle]:
+    for node in flow.nodes:
+        match node:
+            case Cycle():
+                yield from _inner_first(node.body)
+                yield node
+            case Fork():
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from _inner_first(side)
+
+
+def _of(cycle: Cycle, flow: Flow, context: Context, where: str = "") -> Stuck:
+    reason, advice = _reason(cycle, flow, context)
+    message = f"no potential was found for this loop{where}: {reason}"
+    return Stuck(message, cycle.loc, advice)
+
+
+def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
+    """Why a loop may have no potential, the likeliest first, and what could help."""
+    changed = written(cycle.body.stmt)
+    tested = local_vars(cycle.cond)
+    counters = sorted(tested & changed)
+    bounded = (
+        "Add a test to its guard that bounds it by parameters, as i < n does, or state //@ loop potential q; before it."
+    )
+    for array in _arrays(cycle.cond):
+        return f"its guard reads '{array}', and what an array holds is not known", bounded
+    if not counters:
+        return "its body changes nothing that its guard tests", "Is there a step of the counter missing?"
+    for name in sorted(tested):
+        for step in _assignments(flow, name):
+            for array in _arrays(step.value):
+                read = f"its guard depends on '{name}', which is read from '{array}'{_at(step.loc)}"
+                return read, bounded
+    for name in sorted(tested - cycle.invariant.x):
+        here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
+        return (
+            f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
+            f"Say what bounds it for all of them: //@ loop invariant {name} <= e; with e over parameters.",
+        )
+    for name in counters:
+        loose = [d for d in moves(name, cycle.body.stmt) or () if not d.is_constant]
+        if loose:
+            one = f"its counter '{name}' moves by {loose[0]}, which is not known to be above 0"
+            params = all(isinstance(leaf, Param) for leaf in leaves(loose[0]))
+            return one, f'Say --assume "{loose[0]} > 0".' if params else f"State //@ loop invariant {loose[0]} > 0;"
+    facts = (*cycle.invariant.p, *context.launch.assumptions)
+    if geometric(cycle.cond, cycle.body.stmt, facts):
+        factor = f"its counter '{counters[0]}' is not moved by a fixed amount"
+        if None in context.launch.block and _sized(cycle):
+            return factor, "Say --block, such as --block 256: then its turns may be known."
+        return factor, "State //@ loop potential q; before it, and where it starts: //@ loop invariant e;"
+    for inner in cycles(cycle.body):
+        for name in sorted(local_vars(inner.cond) & changed - written(inner.body.stmt)):
+            return (
+                f"the loop inside it{_at(inner.loc)} runs until '{name}', which this one changes",
+                f"State //@ loop potential q; before both, or //@ loop invariant {name} <= e; with e over parameters.",
+            )
+    block = " Or say --block." if None in context.launch.block and _sized(cycle) else ""
+    return (
+        f"none over its guard, {show(cycle.cond)}, pays for its turns",
+        f"State //@ loop potential q; before it, and what it needs: //@ loop invariant e; or --assume e.{block}",
+    )
+
+
+def _at(loc: Loc | None) -> str:
+    return f" (line {loc.line})" if loc else ""
+
+
+def _arrays(e: Expr) -> list[str]:
+    return [t.array for t in subterms(e) if isinstance(t, Read)]
+
+
+def _sized(cycle: Cycle) -> bool:
+    """Whether the loop depends on the size of a block."""
+    facts = (fact for fact in cycle.before.p if local_vars(fact) & local_vars(cycle.cond))
+    names = (t.name for e in (cycle.cond, *facts) for t in subterms(e) if isinstance(t, Param))
+    return any(name.startswith("blockDim.") for name in names)
+
+
+def _assignments(flow: Flow, name: str, apart: bool = False) -> Iterator[Assign]:
+    """The assignments to a variable, or those of them that set the threads of a warp apart."""
+    for node in flow.nodes:
+        match node:
+            case Step(Assign(x) as stmt, uniform=uniform) if x == name and not (apart and uniform):
+                yield stmt
+            case Cycle():
+                yield from _assignments(node.body, name, apart)
+            case Fork():
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from _assignments(side, name, apart)

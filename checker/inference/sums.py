@@ -1,0 +1,54 @@
+"""Sums over warps and blocks in closed form: for a cost q of each index i, an F with F - F[i <- i+1] = q.
+
+With E the step from i to i+1, that is q = (1 - E) F. Terms that do not depend on i have F = -i * term; the others come
+in families m, E m, E E m, .., in which q is divided by 1 - E like a polynomial in E.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from logic.potentials import ZERO, Monomial, Poly, leaves, substitute, sym
+from logic.syntax import Param
+
+MAX_STEPS: Final = 64
+"""How far apart in E the terms of one family may be."""
+
+
+def antidifference(q: Poly, index: str) -> Poly | None:
+    """F, or None where q does not telescope."""
+    i = Param(index)
+    total = ZERO
+    moving: dict[Monomial, Fraction] = {}
+    for m, c in q.terms:
+        term = Poly(((m, Fraction(1)),))
+        if i in leaves(term):
+            moving[m] = c
+        else:
+            total = total - term * sym(i) * c
+    heads = set(moving) - {after for m in moving for after in _family(m, i)[1:]}
+    for head in heads:
+        family = _family(head, i)
+        running = Fraction(0)
+        for m in family:
+            running += moving.pop(m, Fraction(0))
+            total = total + Poly(((m, Fraction(1)),)) * running
+            if not running and not any(later in moving for later in family):
+                break
+        if running:
+            return None
+    return None if moving else total
+
+
+def _family(m: Monomial, i: Param) -> list[Monomial]:
+    """m, E m, E E m, .. as long as they are monomials."""
+    found = [m]
+    for _ in range(MAX_STEPS):
+        after = substitute(Poly(((found[-1], Fraction(1)),)), {i: sym(i) + 1})
+        match after.terms:
+            case ((next_, Fraction(numerator=1, denominator=1)),) if next_ and next_ != found[-1]:
+                found.append(next_)
+            case _:
+                break
+    return found

@@ -1,0 +1,81 @@
+"""What loops do to their counters."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.inference.counters import MAX_TRIPS, geometric, least, modulus, moves, trips, value
+from logic.potentials import const, sym
+from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Tid, Var, seq
+
+s, i, n, tx = Var("s"), Var("i"), Param("n"), Tid("x")
+
+
+def op(name: str, *args: Expr | int) -> Op:
+    return Op(name, tuple(Const(a) if isinstance(a, int) else a for a in args))
+
+
+def at(e: Expr, number: int) -> Op:
+    return op("==", e, number)
+
+
+DOUBLING, HALVING = Assign("s", op("*", s, 2)), Assign("s", op(">>", s, 1))
+
+
+@pytest.mark.parametrize(
+    ("cond", "update", "start", "turns"),
+    [
+        (op("<", s, 256), DOUBLING, 1, 8),
+        (op("<", s, n), DOUBLING, 1, 8),
+        (op(">", s, 0), HALVING, 128, 8),
+        (op("<", s, 1), DOUBLING, 1, 0),
+        (op("<", s, 1 << 40), DOUBLING, 0, None),
+        (op("<", s, 1 << MAX_TRIPS), DOUBLING, 1, MAX_TRIPS),
+        (op("<", s, 2 << MAX_TRIPS), DOUBLING, 1, None),
+    ],
+)
+def test_trips_are_counted_where_all_is_known(cond: Expr, update: Assign, start: int, turns: int | None) -> None:
+    assert trips(cond, update, [at(s, start), at(n, 256)]) == turns
+
+
+def test_trips_that_are_not_known() -> None:
+    facts = [at(s, 1), at(n, 256)]
+    assert trips(op("<", s, n), DOUBLING, facts[:1]) is None
+    assert trips(op("<", s, i), DOUBLING, facts) is None
+    assert trips(op("<", s, n), If(op("<", tx, 4), DOUBLING, Skip()), facts) is None
+    assert trips(op("<", s, n), seq(DOUBLING, DOUBLING), facts) is None
+    assert trips(op("<", s, n), seq(DOUBLING, If(op("<", tx, 4), Assign("s", Const(0)), Skip())), facts) is None
+    assert trips(op("<", s, n), Assign("s", Read("A", s)), facts) is None
+    changing = seq(Assign("i", op("+", i, 1)), Assign("s", op("*", s, i)))
+    assert trips(op("<", s, n), changing, [*facts, at(i, 2)]) is None
+
+
+def test_geometric() -> None:
+    assert geometric(op("<", s, n), DOUBLING, [])
+    assert not geometric(op("<", s, n), Assign("s", op("+", s, 2)), [])
+
+
+def test_values() -> None:
+    assert value(op("/", op("-", n, 9), 2), {n: 2}) == -3
+    assert value(op("<<", 1, n), {n: 65}) is None
+    assert value(Read("A", Const(0)), {}) is None
+
+
+def test_moves_and_least() -> None:
+    step = op("*", Param("blockDim.x"), Param("gridDim.x"))
+    assert moves("i", Assign("i", op("+", i, step))) == [sym(Param("blockDim.x")) * sym(Param("gridDim.x"))]
+    assert moves("i", Assign("i", op("*", i, 2))) is None
+    assert moves("i", seq(Assign("s", Const(1)), Assign("i", op("+", i, s)))) is None
+    facts = [at(Param("blockDim.x"), 64), op(">=", Param("gridDim.x"), 1)]
+    assert least(sym(Param("blockDim.x")) * sym(Param("gridDim.x")), facts) == 64
+    assert least(sym(n), facts) is None
+    assert least(const(3) - sym(Param("gridDim.x")), facts) is None
+
+
+def test_what_divides_a_counter() -> None:
+    by_8 = op("==", op("%", n, 8), 0)
+    start = op("==", i, op("*", n, 32))
+    assert modulus("i", Assign("i", op("+", i, 32)), [start]) == 32
+    assert modulus("i", Assign("i", op("+", i, op("*", n, 32))), [start, by_8]) == 256
+    assert modulus("i", Assign("i", op("+", i, 1)), [start]) == 1
+    assert modulus("i", Assign("i", Read("A", i)), [start]) == 1
