@@ -12,7 +12,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint proofs mutants bench venv lock clean
+.PHONY: help demo test lint proofs hardware mutants bench venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -20,7 +20,8 @@ help:
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
 	@echo 'make lint    style, types and import rules alone'
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
-	@echo 'make mutants every mutant of every certificate, tried by both checkers (hours)'
+	@echo 'make hardware docs/hardware.md, run anew (minutes)'
+	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
@@ -37,12 +38,15 @@ lint: venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# Both write their page under docs/; `make mutants KERNELS='addSub3 synBrdis'` tries only theirs.
+# These write their page under docs/; `make mutants KERNELS='addSub3 synBrdis' EVERY=10` tries a tenth of theirs.
 proofs: venv
 	$(BIN)/python -m proofs.make
 
+hardware: venv
+	$(BIN)/python -m proofs.hardware
+
 mutants: venv
-	$(BIN)/python -m tests.mutants.certificates $(KERNELS) --page docs/mutants-certificates.md
+	$(BIN)/python -m tests.mutants.certificates $(KERNELS) $(if $(EVERY),--every $(EVERY)) --page docs/mutants-certificates.md
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench

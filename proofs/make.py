@@ -1,4 +1,5 @@
-"""Makes the evidence: a certificate for every bound that is found, judged by both checkers, and docs/proofs.md.
+"""Makes the evidence: a certificate for every bound that is found, judged by both checkers like the outlines that
+persons wrote, and docs/proofs.md.
 
     python -m proofs.make
 
@@ -20,12 +21,13 @@ from checker.bound import Result, find_bounds
 from checker.certificate import Certificate
 from checker.cli import VERSION
 from checker.kernel import Claim, Ledger, Rejected
+from checker.notation import parse_outline, read_annotations
 from checker.oracles import Oracles
 from checker.oracles.farkas import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
 from checker.report.bounds import shown
-from logic.assertions import Context, Dim, Launch
+from logic.assertions import Context, Dim, Launch, show_p
 from logic.metrics import HARDWARE, METRICS
 from logic.rules import RULE_SETS
 from logic.typing import check_kernel
@@ -53,34 +55,45 @@ BLOCKS: Final[dict[str, Dim]] = {
     "reduce2a": (256, 1, 1),
     "reduce3a": (256, 1, 1),
     "histogram256": (64, 1, 1),
+    "mandelbrot": (32, 1, 1),
     "synBrdis": (32, 1, 1),
     "synBrdisOpt": (32, 1, 1),
+    "fan2": (256, 1, 1),
+    "fan2Fixed": (256, 1, 1),
+    "listRanking": (512, 1, 1),
 }
-"""The block that each kernel is bounded for, as in RaCuda's evaluation (POPL 2021, section 6)."""
+"""The block that each kernel is bounded for: as in RaCuda's evaluation (POPL 2021, section 7), as in the paper on list
+ranking (HiPC 2009, section 5.2), and 256 threads for both of Fan2."""
 
 _HEAD: Final = """# The evidence
 
-Made by `make proofs` (`python -m proofs.make`); `tests/proofs/test_certificates.py` keeps it true. For each kernel of
-`proofs/` and each metric: the bound that `bound` finds for one warp, for any grid and any arguments; what the kernel
-that issues certificates and the second checker say of the certificate once it is written and read again; how many of
-its side conditions rest on a solver's word alone; its size; and the outline that a person wrote for the metric, if
-there is one.
+Made by `make proofs` (`python -m proofs.make`); `tests/proofs/` keeps it true.
+
+## Certificates
+
+For each kernel of `proofs/` and each metric: the bound that `bound` finds for one warp, for any grid and any arguments;
+what the kernel that issues certificates and the second checker say of the certificate once it is written and read
+again; how many of its side conditions rest on a solver's word alone; its size. A kernel's name leads to its source.
 
 To check one again: `warpbound check proofs/addSub3/sectors.json`, or, with nothing but Python,
 `python -I checker/recheck.py proofs/addSub3/sectors.json`.
 """
 
-_COLUMNS: Final = (
-    "kernel",
-    "block",
-    "metric",
-    "bound",
-    "kernel says",
-    "second checker",
-    "by solver",
-    "bytes",
-    "outline",
-)
+_COLUMNS: Final = ("kernel", "block", "metric", "bound", "kernel says", "second checker", "by solver", "certificate")
+
+_OUTLINES: Final = """
+## Outlines by hand
+
+Derivations that a person wrote down, with the reasons: `warpbound check proofs/addSub3/sectors.qhl`. A `.cu` is the
+source of its kernel with the outline in comments. The second checker is asked about the certificate that the outline
+gives.
+"""
+
+_OUTLINE_COLUMNS: Final = ("kernel", "outline", "assumes", "bound", "kernel says", "second checker", "by solver")
+
+
+def _link(text: str, path: Path) -> str:
+    return f"[{text}](../{path.relative_to(ROOT.parent)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +109,64 @@ class Row:
     size: str = ""
 
     def cells(self) -> tuple[str, ...]:
+        folder = ROOT / self.kernel
         block = " x ".join(str(d) for d in BLOCKS[self.kernel] if d != 1)
-        outline = f"{self.metric}.qhl" if (ROOT / self.kernel / f"{self.metric}.qhl").is_file() else ""
-        return (
-            self.kernel,
-            block,
-            self.metric,
-            self.bound,
-            self.first,
-            self.second,
-            self.by_solver,
-            self.size,
-            outline,
-        )
+        kept = f"{_link(f'{self.metric}.json', folder / f'{self.metric}.json')}, {self.size} bytes" if self.size else ""
+        said = (self.bound, self.first, self.second, self.by_solver)
+        return _link(self.kernel, folder / "kernel.cu"), block, self.metric, *said, kept
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A line about an outline that a person wrote."""
+
+    path: Path
+    assumes: str
+    bound: str
+    first: str
+    second: str
+    by_solver: str
+
+    def cells(self) -> tuple[str, ...]:
+        folder = self.path.parent
+        kernel, outline = _link(folder.name, folder / "kernel.cu"), _link(self.path.name, self.path)
+        return kernel, outline, self.assumes, self.bound, self.first, self.second, self.by_solver
+
+
+def written() -> list[Path]:
+    """The outlines by hand, METRIC.qhl or METRIC-NOTE.qhl, and annotated sources, METRIC.cu."""
+    found = [path for path in ROOT.glob("*/*") if path.suffix in (".qhl", ".cu") and path.name != "kernel.cu"]
+    names = list(BLOCKS)
+    return sorted(found, key=lambda path: (names.index(path.parent.name), path.name))
+
+
+def read_outline(path: Path) -> Outline:
+    """An outline by hand."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".qhl":
+        return parse_outline(text, str(path))
+    kernel = read_cuda(str(path)).kernel
+    sigma = check_kernel(kernel)
+    given = read_annotations(kernel, text, sigma)
+    launch = Launch(given.block or (None, None, None), given.grid or (None, None, None), given.assumptions)
+    return Outline(kernel, Context(sigma, METRICS[path.stem], HARDWARE["nvidia"], launch), given.body)
+
+
+def completed(outline: Outline) -> Result:
+    """What becomes of an outline: its derivation, judged by the kernel."""
+    return find_bounds(outline, (outline.context.metric,), Oracles())[0]
+
+
+def written_row(path: Path) -> Written:
+    """The line for an outline: both checkers judge it."""
+    outline = read_outline(path)
+    result = completed(outline)
+    assumes = f"`{show_p(outline.context.launch.assumptions)}`" if outline.context.launch.assumptions else ""
+    if result.claim is None:
+        return Written(path, assumes, "none: the kernel rejects it", "rejected", "", "")
+    second = recheck(json.loads(text_of(result)))
+    bound, by_solver = f"`{shown(result.claim)}`", str(len(second.solver_backed))
+    return Written(path, assumes, bound, "accepted", second.verdict, by_solver)
 
 
 def bounds(name: str) -> list[Result]:
@@ -126,7 +184,7 @@ def judged(given: Certificate, oracle: Oracles) -> Claim | None:
         return None
     try:
         theorem = trusted.check(given.derivation, RULE_SETS[given.rules], given.context, oracle, ledger)
-        claim = trusted.claim(given.kernel, theorem, given.context, oracle, ledger)
+        claim = trusted.claim(given.kernel, theorem, given.context, oracle, ledger, given.sums)
     except Rejected:
         return None
     return claim if sorted(set(ledger.barriers)) == given.admitted else None
@@ -166,15 +224,21 @@ def make(name: str) -> Iterator[Row]:
         yield row_of(name, result.metric.name, text)
 
 
-def page(rows: Iterable[Row]) -> str:
+def page(rows: Iterable[Row], outlines: Iterable[Written]) -> str:
     """docs/proofs.md."""
     rows = list(rows)
-    cells = [_COLUMNS, tuple("---" for _ in _COLUMNS), *(row.cells() for row in rows)]
     certified = sum(row.first == "accepted" and row.second == "valid" for row in rows)
     count = (
         f"{certified} of {len(rows)} bounds are certified: accepted by the kernel, and valid for the second checker.\n"
     )
-    return "\n".join((_HEAD, count, *(f"| {' | '.join(line)} |" for line in cells))) + "\n"
+    certificates = _table(_COLUMNS, (row.cells() for row in rows))
+    return "\n".join(
+        (_HEAD, count, *certificates, _OUTLINES, *_table(_OUTLINE_COLUMNS, (o.cells() for o in outlines)), "")
+    )
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    return (f"| {' | '.join(line)} |" for line in (columns, tuple("---" for _ in columns), *rows))
 
 
 def committed() -> list[tuple[str, str, Path]]:
@@ -185,7 +249,8 @@ def committed() -> list[tuple[str, str, Path]]:
 
 def main() -> None:
     """Makes everything anew."""
-    PAGE.write_text(page(row for name in BLOCKS for row in make(name)), encoding="utf-8")
+    rows = [row for name in BLOCKS for row in make(name)]
+    PAGE.write_text(page(rows, map(written_row, written())), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Mutants of the committed certificates: one leaf changed, the digest made anew, and both checkers asked.
 
-    python -m tests.mutants.certificates [KERNEL ...] [--page docs/mutants-certificates.md]
+    python -m tests.mutants.certificates [KERNEL ...] [--page docs/mutants-certificates.md] [--every N]
 
 A mutant that both accept has to claim what the original claims, or something else that no run refutes and that REASONS
 explains.
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import json
 import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,24 +25,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from checker import certificate
-from checker.certificate import BadCertificate
 from checker.kernel import Claim
-from checker.oracles import Oracles
-from checker.recheck import RULES, recheck
+from checker.recheck import RULES, Report
 from checker.report.bounds import shown
 from logic.assertions import Context
 from logic.potentials import Poly, evaluate
+from logic.source import SourceError
 from logic.syntax import INT, Kernel, Param, same
-from proofs.make import BLOCKS, ROOT, committed, judged
-from semantics.grid import LaunchProblem, run
+from proofs.make import BLOCKS, ROOT, committed
+from semantics.grid import LaunchProblem
+from semantics.vectorised import run
+from tests.mutants.quick import Quick, plain
 
 Json = Any
 Route = tuple[str | int, ...]
 
-CHUNK: Final = 100
-"""Mutants that one process tries in a row."""
+AGAIN: Final = 300
+"""Of so many mutants one is tried a second time, with nothing remembered."""
 
-POINTS: Final = (5, 33, 64, 0)
+POINTS: Final = (33, 5, 64, 0)
 """What every parameter is in the runs that test a changed claim; the second parameter gets the next one."""
 
 _SWAPS: Final = (
@@ -57,6 +60,7 @@ OTHERS: Final = {
 
 _UNUSED: Final = "a parameter that the program does not use"
 _ANOTHER_PROOF: Final = "another derivation, which the kernel proves anew; the recorded evidence is for the original's"
+_ANOTHER_SETTING: Final = "proved anew by the kernel for what it says now; the recorded evidence is for the original's"
 
 REASONS: Final = (
     (
@@ -74,6 +78,12 @@ REASONS: Final = (
     ("accepted", r"kernel\.params.*", "parameters", _UNUSED),
     ("accepted", r"scope", "scope", "what is uniform in a warp here is so in the block"),
     (
+        "accepted",
+        r"expressions\[\].*",
+        "body",
+        "another literal of a base type, in the program too: no cost depends on it",
+    ),
+    (
         "kernel only",
         r"evidence\[\]\.proof.*",
         "",
@@ -81,6 +91,9 @@ REASONS: Final = (
     ),
     ("kernel only", r"kernel\.params.*", "parameters", f"{_UNUSED}; the second checker refuses a type that is none"),
     ("kernel only", r"(assertions|expressions|potentials|derivation)\b.*", "", _ANOTHER_PROOF),
+    ("kernel only", r"launch\..*", "launch", _ANOTHER_SETTING),
+    ("kernel only", r"hardware\..*", "hardware", _ANOTHER_SETTING),
+    ("kernel only", r"kernel\.arrays\..*", "arrays", _ANOTHER_SETTING),
     ("kernel only", r"(expressions|potentials|derivation)\b.*", "bound", f"a weaker bound; {_ANOTHER_PROOF}"),
 )
 """What accepts a mutant, where it differs, what of its claim is another, and why nothing is wrong.
@@ -144,6 +157,8 @@ def other(document: dict[str, Json], route: Route, old: Json) -> Json:
         return 1
     if re.fullmatch(r"-?\d+(/\d+)?", old):
         return str(Fraction(old) + 1)
+    if re.fullmatch(r"\d+\.\d*f?", old):
+        return f"1{old}"
     if route[-1] == "rule":
         return _rule(old)
     k = document["kernel"]
@@ -176,51 +191,56 @@ def mutant(document: dict[str, Json], route: Route, new: Json) -> dict[str, Json
 
 
 @cache
-def original(name: str) -> tuple[dict[str, Json], list[tuple[Route, Json]], Claim]:
-    """A committed certificate, its leaves, and its claim. Raises ValueError for one that the kernel rejects."""
-    text = (ROOT / f"{name}.json").read_text(encoding="ascii")
-    claim = judged(certificate.read(text, name), Oracles())
-    if claim is None:
-        raise ValueError(f"{name}: the kernel rejects the certificate itself")
-    document = json.loads(text)
-    return document, list(leaves(document)), claim
+def original(name: str) -> tuple[dict[str, Json], list[tuple[Route, Json]]]:
+    """A committed certificate and its leaves."""
+    document = json.loads((ROOT / f"{name}.json").read_text(encoding="ascii"))
+    return document, list(leaves(document))
 
 
 @cache
-def oracle(kernel: str) -> Oracles:
-    """What answers the kernel in this process: most mutants ask what the original asks."""
-    return Oracles()
+def quick(name: str) -> Quick:
+    """The checkers for a committed certificate and its mutants. Raises ValueError for one that the kernel rejects."""
+    checkers = Quick(original(name)[0])
+    if checkers.claim is None:
+        raise ValueError(f"{name}: the kernel rejects the certificate itself")
+    return checkers
 
 
-def judge(name: str, number: int, asked: Oracles) -> Survivor | None:
-    """What becomes of one mutant; None where both checkers refuse it."""
-    document, places, claim = original(name)
+def judge(name: str, number: int, again: bool = False) -> Survivor | None:
+    """What becomes of one mutant; None where both checkers refuse it.
+
+    With `again`, both are asked once more with nothing remembered. Raises RuntimeError where they say something else.
+    """
+    (document, places), checkers = original(name), quick(name)
     route, old = places[number]
     new = other(document, route, old)
     changed = mutant(document, route, new)
-    second = recheck(changed)
-    found: Claim | None = claim
-    if route[0] not in ("evidence", "tools"):  # which the kernel does not look at
-        try:
-            found = judged(certificate.read(certificate.canonical(changed), name), asked)
-        except BadCertificate:
-            found = None
-    if found is None:
-        return (
-            None
-            if second.verdict == "invalid"
-            else Survivor(name, route, old, new, "second only", second.verdict, "", "")
-        )
+    if checkers.covers(changed):
+        unread = route[0] in ("evidence", "tools")  # which the kernel does not look at
+        found, second = checkers.claim if unread else checkers.first(changed), checkers.second(changed)
+        if again and _said(found, second) != _said(*plain(changed)):
+            raise RuntimeError(f"{name}, {route}: asked again, the checkers say something else of {new!r}")
+    else:
+        found, second = plain(changed)
+    claim = checkers.claim
+    if claim is None or found is None:
+        refused = second.verdict == "invalid"
+        return None if refused else Survivor(name, route, old, new, "second only", second.verdict, "", "")
     what = "kernel only" if second.verdict == "invalid" else "accepted"
     difference = _difference(claim, found)
     problem = refutation(found.kernel, found.context, shown(found)) if difference else ""
     return Survivor(name, route, old, new, what, second.verdict, difference, problem)
 
 
+def _said(claim: Claim | None, second: Report) -> tuple[object, ...]:
+    judgement = None if claim is None else (claim.pre, claim.kernel.params, claim.context)
+    return judgement, second.verdict, second.problem, second.solver_backed
+
+
 def _difference(a: Claim, b: Claim) -> str:
     """In which parts two claims differ; names of kernels, metrics and hardware are no parts."""
     pairs: dict[str, tuple[object, object]] = {
-        "bound": (a.pre.q, b.pre.q),
+        "bound": (a.bound, b.bound),
         "precondition": ((a.pre.p, a.pre.x), (b.pre.p, b.pre.x)),
         "parameters": (a.kernel.params, b.kernel.params),
         "locals": (a.kernel.locals, b.kernel.locals),
@@ -253,6 +273,8 @@ def refutation(kernel: Kernel, context: Context, bound: Poly) -> str:
             ran = run(kernel, (x, y, z), (gx, gy, gz), args, metrics=(metric,), hardware=context.hardware)
         except LaunchProblem:
             return ""  # a claim about launches that there are not
+        except SourceError as problem:
+            return f"a run with {args} fails: {problem.message}"
         paid, most = ran.max_per_warp[metric.name], evaluate(bound, {Param(p): v for p, v in args.items()})
         if paid > most:
             return f"a run with {args} costs {paid}, more than {most}"
@@ -262,20 +284,14 @@ def refutation(kernel: Kernel, context: Context, bound: Poly) -> str:
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-def chunk(job: tuple[str, list[int]]) -> tuple[str, int, list[Survivor]]:
-    """The mutants of a certificate with these numbers: how many, and those that a checker accepts."""
-    name, numbers = job
-    asked = oracle(name.partition("/")[0])
-    found = [judge(name, number, asked) for number in numbers]
-    asked.log.clear()
+def attempt(job: tuple[str, int, int]) -> tuple[str, int, list[Survivor]]:
+    """The mutants of a certificate, or every so-manieth: how many, and what a checker accepts."""
+    name, every, again = job
+    numbers = range(0, len(original(name)[1]), every)
+    found = [judge(name, number, again > 0 and i % again == again - 1) for i, number in enumerate(numbers)]
+    quick.cache_clear()
+    original.cache_clear()
     return name, len(numbers), [s for s in found if s is not None]
-
-
-def jobs(names: Iterable[str], every: int = 1) -> Iterator[tuple[str, list[int]]]:
-    """All work on these certificates, or every so-manieth mutant."""
-    for name in names:
-        numbers = list(range(0, len(original(name)[1]), every))
-        yield from ((name, numbers[i : i + CHUNK]) for i in range(0, len(numbers), CHUNK))
 
 
 def reason(s: Survivor) -> str:
@@ -302,16 +318,24 @@ class Tally:
         return [s for s in self.survivors if not reason(s)]
 
 
-def trial(names: Iterable[str], processes: int = 2, every: int = 1, tell: Callable[[str], object] = str) -> Tally:
-    """Tries the mutants of these certificates."""
-    tried: Counter[str] = Counter()
-    survivors: list[Survivor] = []
+def trial(
+    names: Iterable[str],
+    processes: int = 2,
+    every: int = 1,
+    again: int = AGAIN,
+    tell: Callable[[str], object] = str,
+) -> Tally:
+    """Tries the mutants of these certificates, or every so-manieth; of those tried, every so-manieth `again`."""
+    names = list(names)
+    largest_first = sorted(names, key=lambda name: -(ROOT / f"{name}.json").stat().st_size)
+    results: dict[str, tuple[int, list[Survivor]]] = {}
+    start = time.monotonic()
     with Pool(processes) as pool:
-        for name, count, found in pool.imap(chunk, jobs(names, every)):
-            tried[name] += count
-            survivors += found
-            tell(f"{name}: {tried[name]} tried")
-    return Tally(dict(tried), survivors)
+        for name, count, found in pool.imap_unordered(attempt, [(name, every, again) for name in largest_first]):
+            results[name] = count, found
+            tell(f"{name}: {count} tried, {len(results)} of {len(names)}, {time.monotonic() - start:.0f} s")
+    tried = {name: results[name][0] for name in names}
+    return Tally(tried, [s for name in names for s in results[name][1]])
 
 
 _HEAD: Final = """# Mutants of the certificates
@@ -320,7 +344,9 @@ Made by `{command}`.
 
 In each certificate one leaf at a time is changed (a number to its successor; a name, an operator, a rule or a word of
 the format to another that fits where it stands; true to false; null to 1) and the digest made anew; then both checkers
-are asked. The kernel reads neither the evidence nor the versions of tools, so there its verdict is the original's.
+are asked. The kernel reads neither the evidence nor the versions of tools, so there its verdict is the original's. What
+has the same inputs as in the certificate itself is decided once (`tests/mutants/quick.py`); about one mutant in {again}
+both checkers are asked again, with nothing remembered, and say the same.
 
 Where both accept a mutant, its claim (program, metric, hardware, launch, scope, bound) is compared with the original's.
 A claim that changed is tried in runs of its program, with its prices, hardware and launch; none may cost more than it
@@ -335,7 +361,7 @@ without one fails the run.
 
 def page(tally: Tally, command: str) -> str:
     """docs/mutants-certificates.md."""
-    lines = [_HEAD.format(command=command)]
+    lines = [_HEAD.format(command=command, again=AGAIN)]
     lines.append(
         "| certificate | mutants | refused | kernel only | second only | same claim | other claim | unexplained |"
     )
@@ -378,14 +404,23 @@ def _short(s: Survivor) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Tries mutants of the committed certificates.")
-    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=f"of {', '.join(BLOCKS)} (default: all)")
+    parser.add_argument(
+        "kernels", nargs="*", metavar="KERNEL", help=f"of {', '.join(BLOCKS)}, or KERNEL/METRIC (default: all)"
+    )
     parser.add_argument("--page", type=Path, help="write the result there")
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=2, metavar="N")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="try a sample: one mutant of N")
+    parser.add_argument(
+        "--again", type=int, default=AGAIN, metavar="N", help="try one of N twice (default: %(default)s)"
+    )
     options = parser.parse_args()
-    wanted = options.kernels or list(BLOCKS)
-    names = [f"{name}/{metric}" for name, metric, _ in committed() if name in wanted]
-    tally = trial(names, options.processes, tell=lambda line: print(line, file=sys.stderr, flush=True))
-    text = page(tally, " ".join(["python -m tests.mutants.certificates", *options.kernels]))
+    names = [f"{name}/{metric}" for name, metric, _ in committed()]
+    if options.kernels:
+        names = [name for name in names if {name, name.partition("/")[0]} & set(options.kernels)]
+    tell = functools.partial(print, file=sys.stderr, flush=True)
+    tally = trial(names, options.processes, options.every, options.again, tell)
+    sampled = [f"--every {options.every}"] if options.every > 1 else []
+    text = page(tally, " ".join(["python -m tests.mutants.certificates", *options.kernels, *sampled]))
     if options.page:
         options.page.write_text(text, encoding="utf-8")
     else:

@@ -6,18 +6,33 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
+import pytest
+
 from checker.certificate import digest
-from checker.oracles import Oracles
+from checker.recheck import recheck
 from checker.report.bounds import shown
 from logic.potentials import const
 from proofs.make import committed
-from tests.mutants.certificates import Tally, judge, leaves, mutant, original, other, page, reason, refutation, trial
+from tests.mutants.certificates import (
+    Tally,
+    judge,
+    leaves,
+    mutant,
+    original,
+    other,
+    page,
+    quick,
+    reason,
+    refutation,
+    trial,
+)
 
 
 @cache
 def sample() -> Tally:
     """Every so-manieth mutant of some smaller certificates."""
-    return trial(("vectorAdd/steps", "vectorAdd/sectors", "addSub3/sectors", "reduce2/divwarps"), every=23)
+    names = ("vectorAdd/steps", "vectorAdd/sectors", "addSub3/sectors", "reduce2/divwarps")
+    return trial(names, every=23, again=10)
 
 
 def test_a_sample_of_mutants_is_refused_or_explained() -> None:
@@ -42,7 +57,7 @@ def test_what_both_accept_is_no_part_of_the_derivation() -> None:
 
 def test_a_mutant_differs_in_one_leaf_and_has_its_digest() -> None:
     for name, metric, _ in committed()[:5]:
-        document, places, _ = original(f"{name}/{metric}")
+        document, places = original(f"{name}/{metric}")
         for route, old in places[::17]:
             changed = mutant(document, route, other(document, route, old))
             assert changed["digest"] == digest(changed) != document["digest"]
@@ -51,15 +66,28 @@ def test_a_mutant_differs_in_one_leaf_and_has_its_digest() -> None:
 
 
 def test_a_smaller_bound_is_refused_by_both() -> None:
-    document, places, _ = original("vectorAdd/sectors")
+    document, places = original("vectorAdd/sectors")
     index = document["derivation"][-1]["with"]["Q"]
     number = next(i for i, (route, _) in enumerate(places) if route[:2] == ("potentials", index))
-    assert judge("vectorAdd/sectors", number, Oracles()) is None
+    assert judge("vectorAdd/sectors", number) is None
+
+
+def test_what_is_remembered_is_not_taken_for_granted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked again, both checkers say the same of a mutant; where they do not, the trial ends."""
+    name = "vectorAdd/sectors"
+    numbers = [i for i, (route, _) in enumerate(original(name)[1]) if route[0] in ("derivation", "evidence")]
+    judged = {number: judge(name, number, again=True) for number in numbers[::40]}
+    assert {s and s.what for s in judged.values()} >= {None, "kernel only"}
+    refused = next(number for number, s in judged.items() if s is None)
+    monkeypatch.setattr(quick(name), "second", lambda _: recheck(original(name)[0]))
+    with pytest.raises(RuntimeError, match="say something else"):
+        judge(name, refused, again=True)
 
 
 def test_runs_refute_a_bound_that_is_too_small() -> None:
     for name in ("vectorAdd/sectors", "vectorAdd/divwarps", "addSub0/divwarps"):
-        _, _, claim = original(name)
+        claim = quick(name).claim
+        assert claim is not None
         bound, context = shown(claim), claim.context
         assert refutation(claim.kernel, context, bound) == ""
         assert "costs" in refutation(claim.kernel, context, bound - const(Fraction(1, 2)))

@@ -17,7 +17,7 @@ from checker.report.bounds import known_sizes, shown
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, const, substitute
 from logic.syntax import Kernel, same
-from proofs.make import BLOCKS, PAGE, ROOT, Row, bounds, committed, judged, page, text_of
+from proofs.make import BLOCKS, PAGE, ROOT, Row, Written, bounds, committed, judged, page, text_of, written
 from semantics.cuda import read_cuda
 
 COMMITTED = committed()
@@ -30,22 +30,42 @@ def source(name: str) -> Kernel:
     return read_cuda(str(ROOT / name / "kernel.cu")).kernel
 
 
+def lines(columns: int) -> list[list[str]]:
+    """The rows about kernels in the table of docs/proofs.md that has this many columns."""
+    rows = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| [")]
+    return [[cell.strip("| ") for cell in row] for row in rows if len(row) == columns]
+
+
+def linked(cell: str) -> str:
+    """The text of a link that leads to a file."""
+    text, _, target = cell[1:].partition("](../")
+    assert (ROOT.parent / target.partition(")")[0]).is_file()
+    return text
+
+
 @cache
 def said() -> dict[tuple[str, str], Row]:
-    """The lines of docs/proofs.md."""
+    """The lines of docs/proofs.md about certificates."""
     rows = {}
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if cells and cells[0] in BLOCKS:
-            name, _, metric, bound, first, second, by_solver, size, _ = cells
-            rows[name, metric] = Row(name, metric, bound, first, second, by_solver, size)
+    for name, _, metric, bound, first, second, by_solver, kept in lines(8):
+        size = kept.partition(", ")[2].removesuffix(" bytes")
+        assert (linked(kept) if kept else "") == (f"{metric}.json" if size else "")
+        rows[linked(name), metric] = Row(linked(name), metric, bound, first, second, by_solver, size)
     return rows
+
+
+@cache
+def written_down() -> dict[Path, Written]:
+    """The lines of docs/proofs.md about outlines."""
+    rows = [(ROOT / linked(row[0]) / linked(row[1]), row[2:]) for row in lines(7)]
+    return {path: Written(path, *rest) for path, rest in rows}
 
 
 def test_every_kernel_and_metric_has_its_line() -> None:
     assert {path.parent.name for path in ROOT.glob("*/kernel.cu")} == set(BLOCKS)
     assert list(said()) == [(name, metric) for name in BLOCKS for metric in METRICS]
-    assert PAGE.read_text(encoding="utf-8") == page(said().values())
+    assert list(written_down()) == written()
+    assert PAGE.read_text(encoding="utf-8") == page(said().values(), written_down().values())
 
 
 def test_no_certificate_is_without_a_line() -> None:
@@ -68,8 +88,7 @@ def test_certificate(name: str, metric: str, path: Path) -> None:
     assert (given.context.metric, given.context.hardware) == (METRICS[metric], HARDWARE["nvidia"])
     assert (given.context.launch.block, given.context.launch.grid) == (BLOCKS[name], (None, None, None))
     assert (given.context.launch.assumptions, given.context.scope, given.rules) == ((), "warp", "sound")
-    assert given.derivation.rule == "Q:Seq"
-    bound = cast(Poly, given.derivation.substitution["Q"])
+    bound = cast(Poly, given.derivation.substitution["Q1" if given.derivation.rule == "Q:Weak" else "Q"])
     known = {leaf: const(n) for leaf, n in known_sizes(given.context).items()}
     assert row.bound == f"`{substitute(bound, known)}`"
 

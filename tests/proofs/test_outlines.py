@@ -1,47 +1,99 @@
-"""Every outline under proofs/ is about its kernel as the front end reads it, is accepted, and bounds what runs cost."""
+"""Every outline under proofs/ is about its kernel as the front end reads it, both checkers accept it, and it bounds
+what runs cost, tightly."""
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from checker.cli.check import judge
-from checker.kernel import Claim
-from checker.notation import parse_outline
+from checker.cli import main
+from checker.recheck import recheck
 from logic.potentials import evaluate
-from logic.rules import SOUND
-from logic.syntax import Param, same
+from logic.syntax import Kernel, Param, same
+from proofs.make import BLOCKS, ROOT, completed, read_outline, text_of, written, written_row
 from semantics.cuda import read_cuda
-from semantics.grid import run
+from semantics.vectorised import run
 
-ROOT = Path(__file__).parents[2] / "proofs"
-OUTLINES = sorted(ROOT.glob("*/*.qhl"))
-POINTS = [{"w": w, "h": h, "numElements": n} for w, h, n in ((5, 7, 300), (0, 1, 0), (8, 8, 256), (33, 2, 40))]
+OUTLINES = written()
+EXTENTS = ((5, 7), (0, 1), (8, 8), (33, 2))
+SIZES = (5, 300, 520)
+POINTS: dict[str, list[dict[str, int]]] = {
+    **{f"addSub{k}": [{"w": w, "h": h} for w, h in EXTENTS] for k in range(4)},
+    **{name: [{"n": n} for n in SIZES] for name in BLOCKS if name.startswith("reduce")},
+    **{name: [{"wA": 33, "wB": 33}, {"wA": 0, "wB": 5}] for name in ("matMul", "matMulTrans", "matMulBad")},
+    **{name: [{"N": 3, "M": 2}, {"N": -1, "M": 4}, {"N": 2, "M": -1}] for name in ("synBrdis", "synBrdisOpt")},
+    "vectorAdd": [{"numElements": n} for n in (300, 0, 256, 40)],
+    "matMul/sectors-aligned": [{"wA": 40, "wB": 8}],
+}
+"""What the kernels get in the runs, by kernel or by outline."""
 
-ROW_0_IS_ALIGNED = {"addSub2": 2, "addSub3": 2}
-"""The bounds take every row as misaligned; row 0 never is, and is read and written with one sector less each."""
+SLACK = {
+    "addSub2/sectors": 2,  # row 0 is aligned, and is read and written with one sector less each
+    "addSub3/sectors": 2,
+    "reduce3/divwarps": 1,  # a warp diverges at one of the tests against n at most
+    "reduce3a/divwarps": 1,
+}
+"""How far the bound is above the dearest run, where it is."""
+
+BY_SOLVER = {"reduce0/divwarps-log2"}
+"""What rests on a solver's word: there is no arithmetic proof about log2."""
 
 
-def test_there_are_outlines() -> None:
-    assert {path.parent.name for path in OUTLINES} >= {"vectorAdd", "addSub0", "addSub1", "addSub2", "addSub3"}
+def name_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
 
 
-@pytest.mark.parametrize("path", OUTLINES, ids=lambda p: f"{p.parent.name}-{p.stem}")
+@cache
+def source(kernel: str) -> Kernel:
+    return read_cuda(str(ROOT / kernel / "kernel.cu")).kernel
+
+
+@cache
+def paid(kernel: str, args: tuple[tuple[str, int], ...]) -> dict[str, Fraction]:
+    """What the dearest warp pays in a run, by metric."""
+    x, y, z = (1 if d is None else d for d in BLOCKS[kernel])
+    return run(source(kernel), (x, y, z), (2, 1, 1), dict(args)).max_per_warp
+
+
+def test_every_kernel_has_an_outline() -> None:
+    """But histogram256, of which no derivation is known: its loops count with what differs between lanes."""
+    assert {path.parent.name for path in OUTLINES} >= {name for name in POINTS if "/" not in name}
+
+
+@pytest.mark.parametrize("path", OUTLINES, ids=name_of)
 def test_outline(path: Path) -> None:
-    outline = parse_outline(path.read_text(), str(path))
-    kernel = read_cuda(str(path.parent / "kernel.cu")).kernel
-    assert same(outline.kernel.body, kernel.body)
-    claim = judge(outline, SOUND).outcome
-    assert isinstance(claim, Claim)
-    assert claim.unconditional
-    block = outline.context.launch.block
-    assert None not in block
+    name, kernel = name_of(path), path.parent.name
+    outline = read_outline(path)
+    assert outline.context.metric.name == path.stem.partition("-")[0]
+    assert outline.context.launch.block == BLOCKS[kernel]
+    assert same(outline.kernel.body, source(kernel).body)
+    result = completed(outline)
+    assert (result.verdict, result.problem) == ("certified", None)
+    assert result.claim is not None
+    second = recheck(json.loads(text_of(result)))
+    assert (second.verdict, second.problem) == ("solver-backed" if name in BY_SOLVER else "valid", "")
     slack = set()
-    for point in POINTS:
-        args = {d.name: point[d.name] for d in kernel.params}
-        paid = run(kernel, block, (2, 1, 1), args).max_per_warp[outline.context.metric.name]  # type: ignore[arg-type]
-        bound = evaluate(claim.pre.q, {Param(name): v for name, v in args.items()})
-        assert paid <= bound
-        slack.add(bound - paid)
-    assert min(slack) <= ROW_0_IS_ALIGNED.get(path.parent.name, 0)
+    for point in POINTS.get(name, POINTS[kernel]):
+        cost = paid(kernel, tuple(point.items()))[outline.context.metric.name]
+        bound = evaluate(result.claim.pre.q, {Param(parameter): v for parameter, v in point.items()})
+        assert cost <= bound
+        slack.add(bound - cost)
+    assert min(slack) == SLACK.get(name, 0)
+
+
+def test_check_takes_an_annotated_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(ROOT / "reduce3" / "sectors.cu")]) == 0
+    assert capsys.readouterr().out.startswith("accepted: reduce3 costs at most 9 sectors a warp")
+
+
+def test_an_outline_that_promises_too_little_gets_no_bound(tmp_path: Path) -> None:
+    folder = tmp_path / "addSub0"
+    folder.mkdir()
+    text = (ROOT / "addSub0" / "sectors.qhl").read_text(encoding="utf-8")
+    (folder / "sectors.qhl").write_text(text.replace("66*", "65*"), encoding="utf-8")
+    row = written_row(folder / "sectors.qhl")
+    assert (row.bound, row.first, row.second) == ("none: the kernel rejects it", "rejected", "")
