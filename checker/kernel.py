@@ -329,7 +329,9 @@ def assertion_of(t: Term, env: Env, context: Context) -> P:
         case "and":
             return assume(assertion_of(t.at(0), env, context), expression_of(t.at(1), env, context), context.sigma)
         case "and-not":
-            return assume(assertion_of(t.at(0), env, context), expression_of(t.at(1), env, context), context.sigma, False)
+            return assume(
+                assertion_of(t.at(0), env, context), expression_of(t.at(1), env, context), context.sigma, False
+            )
         case "assign":
             x, e = cast(str, env[t.name(1)]), expression_of(t.at(2), env, context)
             return assigned(assertion_of(t.at(0), env, context), x, e, context.sigma)
@@ -434,7 +436,11 @@ def judgement_of(t: Term, env: Env, context: Context) -> Judgement:
 
     if t.head == "triple":
         return Triple(condition(0), statement_of(t.at(3), env, context), condition(4))
-    p, x, e = assertion_of(t.at(0), env, context), variables_of(t.at(1), env, context), expression_of(t.at(2), env, context)
+    p, x, e = (
+        assertion_of(t.at(0), env, context),
+        variables_of(t.at(1), env, context),
+        expression_of(t.at(2), env, context),
+    )
     cost = potential_of(t.at(3), env, context)
     if not cost.is_constant:
         raise Rejected(f"{show(t)} does not give a constant cost", got=cost)

@@ -197,8 +197,8 @@ NOTHING: Final[Mono] = frozenset()
 
 
 def collected(sums: dict[Mono, Rational]) -> Potential:
-    kept = frozenset(term for term in sums.items() if term[1])
-    return Poly(kept) if any(mono for mono, _ in kept) else sums.get(NOTHING, 0)
+    kept, constant = frozenset([term for term in sums.items() if term[1]]), sums.get(NOTHING, 0)
+    return constant if len(kept) == (constant != 0) else Poly(kept)
 
 
 def terms(p: Potential) -> Collection[tuple[Mono, Rational]]:
@@ -206,11 +206,9 @@ def terms(p: Potential) -> Collection[tuple[Mono, Rational]]:
 
 
 def plus(*ps: Potential) -> Potential:
-    if not any(isinstance(p, Poly) for p in ps):
-        return sum(ps)
     sums: dict[Mono, Rational] = {}
     for p in ps:
-        for mono, c in terms(p):
+        for mono, c in p.terms if isinstance(p, Poly) else ((NOTHING, p),):
             sums[mono] = sums.get(mono, 0) + c
     return collected(sums)
 
@@ -415,6 +413,7 @@ class Program:
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
         self.worth = cache(self._worth)
         self.launch = self._launch_facts(**document["launch"])
+        self.general = [self.worth(f) for f in sorted(self.launch, key=repr)]
 
     def _extents(self, launch: Json) -> list[Potential]:
         """How many warps a block has, and blocks the grid along each axis."""
@@ -711,21 +710,24 @@ class Lanes:
         """What an atom (True), or minus an atom (False), is at least."""
         self.sums: dict[Potential, int] = {}
         """What a sum of several atoms is at least."""
-        self.low = cache(self._low)
-        own, general = ([program.worth(f) for f in sorted(fs, key=repr)] for fs in (p, program.launch))
+        self.low = cache(self._least)
+        own, general = [program.worth(f) for f in sorted(p, key=repr)], program.general
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         definitions = [d for f in (*own, *general) for d in self._definitions(f)]
         self.known: dict[Atom, Potential] = {}
         """Leaves, by tid and unknowns that all threads share."""
         for _ in range(3):  # values have bounds, and bounds give values
+            before = dict(self.known)
             self._resolve(definitions)
+            if before == self.known:
+                break
             facts = [self.value(f, self.known) for f in (*own, *general)]
             for f in facts:
                 self._learn(f)
         self.nobody = 0 in facts
         """Whether P excludes all threads."""
         own_values = {WARP, *(("tid", axis) for axis in AXES)}
-        self.local = [f for f in facts[: len(own)] if leaves(f) & own_values]
+        self.local = [(f, leaves(f) & own_values) for f in facts[: len(own)] if leaves(f) & own_values]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """What a fact, if it is an equation, says that leaves are worth."""
@@ -769,7 +771,7 @@ class Lanes:
         if atom[:1] == ("op",) and leaves(fact) <= self.shared:
             for p in shortfalls(*atom[1:4]).values() if atom[1] in OPPOSITE else ():
                 if isinstance(p, Poly):
-                    sum_, size = self._sum(p)
+                    sum_, size = primitive(Poly(frozenset(term for term in p.terms if term[0])))
                     self.sums[sum_] = max(self.sums.get(sum_, -LARGEST), -int(offset(p) // size))
                 for mono, c in terms(p):
                     low = self.least(Poly(frozenset({(mono, c)})) - p) if mono else None
@@ -779,28 +781,27 @@ class Lanes:
                         self.bounds[key] = max(bound, self.bounds.get(key, bound))
             self.low.cache_clear()
 
-    def _sum(self, p: Poly) -> tuple[Potential, Rational]:
-        """p without its constant, as a multiple of a sum with coprime coefficients."""
-        rest = p - offset(p)
-        return primitive(rest) if isinstance(rest, Poly) else (rest, 1)
-
     def least(self, p: Potential) -> int | None:
         """A lower bound."""
-        lows = [self.low(mono, int(c)) for mono, c in terms(p)]
+        if not isinstance(p, Poly):
+            return int(p)
+        low = self.low(frozenset(term for term in p.terms if term[0]))
+        return None if low is None else low + int(offset(p))
+
+    def _least(self, parts: frozenset[tuple[Mono, Rational]]) -> int | None:
+        """A lower bound of a potential without a constant."""
+        lows, p = [self._low(mono, int(c)) for mono, c in parts], Poly(parts)
         found = [sum(low for low in lows if low is not None)] if None not in lows else []
-        if isinstance(p, Poly):
-            sum_, size = self._sum(p) if self.sums and len(p.terms) > 1 else (0, 1)
-            found += [int(offset(p) + size * self.sums[sum_])] if sum_ in self.sums else []
-            for mono, c in p.terms:  # a - k * floor(a/k) is in 0 .. k-1
-                for atom, _ in mono:
-                    if not found and len(mono) == 1 and atom[0] == "floor" and c % atom[2] == 0:
-                        low = self.least(p + int(c) // atom[2] * (atom[1] - atom[2] * single(*atom)))
-                        found = [] if low is None else [low - max(0, int(c) // atom[2]) * (atom[2] - 1)]
+        sum_, size = primitive(p) if self.sums and len(parts) > 1 else (0, 1)
+        found += [int(size * self.sums[sum_])] if sum_ in self.sums else []
+        for mono, c in parts:  # a - k * floor(a/k) is in 0 .. k-1
+            for atom, _ in mono:
+                if not found and len(mono) == 1 and atom[0] == "floor" and c % atom[2] == 0:
+                    low = self.least(p + int(c) // atom[2] * (atom[1] - atom[2] * single(*atom)))
+                    found = [] if low is None else [low - max(0, int(c) // atom[2]) * (atom[2] - 1)]
         return max(found) if found else None
 
     def _low(self, mono: Mono, c: int) -> int | None:
-        if not mono:
-            return c
         if len(mono) > 1 or (c > 0 and any(e > 1 for _, e in mono)):
             return 0 if c > 0 and self._positive(*(single(*atom) for atom, _ in mono)) else None
         ((atom, e),) = mono
@@ -893,8 +894,12 @@ class Lanes:
         low, high = self.bounds.get((WARP, True), 0), -self.bounds.get((WARP, False), -len(warps))
         if exact and self.program.scope == "warp":
             warps = warps[max(0, low) : max(0, high + 1)]
-        allowed = [[lane for lane in warp if all(self.value(f, lane) != 0 for f in self.local)] for warp in warps]
-        return [] if self.nobody else allowed
+        may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
+
+        def allowed(lane: Values) -> bool:
+            return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
+
+        return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in warps]
 
     def value(self, p: Potential, swap: Values) -> Potential:
         """What p is worth where leaves are worth so much."""
@@ -907,10 +912,12 @@ class Lanes:
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
         """What e is worth at some threads of a warp, or of a block."""
         p, found = self.value(self.program.worth(e), self.known), []
+        fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in self.shared for a, _ in t[0])))
+        apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
         for i, thread in enumerate(threads):
-            v = self.value(p, thread)
-            own = {a: single(*a, i) for a in atoms(v) - self.known.keys() if a[0] in ("var", "unknown")}
-            v = self.value(v, {**own}) if own else v
+            v = fixed + self.value(p - fixed, thread)
+            own = atoms(v) - self.known.keys() if apart else set()
+            v = self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v
             found.append(v if v != UNKNOWN else single("unknown", i))
         return found
 
@@ -1106,7 +1113,8 @@ class Checker(Program):
         kind = letter if letter == "op" else letter[0]
         if kind in TABLES:
             rows = self.tables[TABLES[kind]]
-            found = rows[fitted(value, range(len(rows)), letter)]
+            want(type(value) is int and 0 <= value < len(rows), f"{letter} is missing or out of place")
+            found = rows[value]
             want(kind != "k" or found[0] == "const", f"{letter} has to be a literal")
             return found
         fitted(value, self.shapes[kind], letter)
@@ -1172,8 +1180,9 @@ class Checker(Program):
         for i in reversed(node["from"]):
             want(i in proved, "a premise is not proved before, or is used twice")
             self.premises.append(proved.pop(i))
-        values = fitted(node["with"], dict.fromkeys(letters.split(), object), "with")
-        conclusion = rule(self, *(self.value(letter, values[letter]) for letter in letters.split()))
+        values, names = node["with"], letters.split()
+        want(not values.keys() ^ names, f"with.{min(values.keys() ^ names, default='')} is missing or out of place")
+        conclusion = rule(self, *[self.value(name, values[name]) for name in names])
         want(not self.premises, "there are too many premises")
         if conclusion[0] == "triple":
             _, _, q, x, _, _, q2, x2 = conclusion

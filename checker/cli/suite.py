@@ -1,0 +1,121 @@
+"""`warpbound suite`: every kernel of proofs/ bounded, checked, run, and compared with published bounds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from checker.cli.bound import alarm
+from checker.cli.options import OptionProblem, add_output_options, emit, parse_metrics
+
+if TYPE_CHECKING:
+    from checker.bound import Per
+    from checker.suite import Case, Row
+    from checker.witness import Fill
+    from logic.metrics import Metric
+    from logic.syntax import Kernel
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "suite",
+        help="bound the kernels of the literature and compare with what was published",
+        description="Bounds every kernel under proofs/, has both checkers judge the certificates, searches for the "
+        "dearest runs, and compares with published bounds at the same points. 0 when every row is certified and both "
+        "checkers agree.",
+    )
+    parser.add_argument("--kernel", dest="kernels", action="append", default=[], metavar="NAME", help="(default: all)")
+    parser.add_argument(
+        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
+    )
+    parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
+    add_output_options(parser, ("text", "json", "markdown", "html"))
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 all certified and agreed, 1 not all, 3 where a run costs more than its bound. Raises SourceError."""
+    import json
+
+    from checker.cli.progress import progress_bar
+    from checker.report import suite as report
+    from checker.suite import read_suite
+
+    metrics = parse_metrics(args.metrics)
+    if args.jobs is not None and args.jobs < 1:
+        raise OptionProblem(f"--jobs {args.jobs}: not a positive number", advice="Give the number of processes.")
+    known, sources, notes = read_suite()
+    for name in args.kernels:
+        if name not in known:
+            raise OptionProblem(f"--kernel {name}: not in the suite", advice=f"It has: {', '.join(known)}.")
+    cases = [case for name, case in known.items() if name in args.kernels or not args.kernels]
+    rows: list[Row] = []
+    with progress_bar("kernels", len(cases)) as progress:
+        for done, found in enumerate(_in_parallel(cases, metrics, args.per, args.jobs), 1):
+            rows += found
+            if progress:
+                progress(done)
+    for row in rows:
+        if row.verdict == "refuted" and row.witness is not None:
+            alarm(f"{row.kernel} {row.metric}", row.bound, report.replay(row))
+    if args.format == "json":
+        text = json.dumps(report.as_json(rows), indent=2)
+    elif args.format == "markdown":
+        text = report.as_markdown(rows, notes, sources, _command(args))
+    elif args.format == "html":
+        text = report.as_html(rows, notes, sources)
+    else:
+        text = report.as_text(rows, notes)
+    emit(text, args.output)
+    if any(row.verdict == "refuted" for row in rows):
+        return 3
+    return 0 if all(row.certified for row in rows) else 1
+
+
+def _command(args: argparse.Namespace) -> str:
+    words = ["warpbound suite --format markdown"]
+    words += [f"--kernel {name}" for name in args.kernels] + [f"--metric {name}" for name in args.metrics]
+    return " ".join([*words, *([f"--per {args.per}"] if args.per != "warp" else [])])
+
+
+def _in_parallel(cases: Sequence[Case], metrics: Sequence[Metric], per: Per, count: int | None) -> Iterator[list[Row]]:
+    """The rows of each kernel, in order; the longest sources are begun first."""
+    workers = min(count or os.cpu_count() or 1, len(cases))
+    tasks = [(case, tuple(metrics), per) for case in cases]
+    if workers == 1:
+        yield from map(_work, tasks)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(workers, get_context("spawn"), _quiet) as pool:
+        try:
+            by_length = sorted(tasks, key=lambda task: -task[0].path.stat().st_size)
+            running = {task[0].name: pool.submit(_work, task) for task in by_length}
+            yield from (running[case.name].result() for case in cases)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _quiet() -> None:
+    """An interrupt is the parent's to report."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _work(task: tuple[Case, tuple[Metric, ...], Per]) -> list[Row]:
+    from checker.cli import VERSION
+    from checker.suite import rows_of
+
+    return rows_of(*task, _fill, VERSION)
+
+
+def _fill(kernel: Kernel) -> Fill:
+    from checker.cli.run import read_arrays
+
+    return lambda texts: read_arrays(kernel, dict(texts))

@@ -1,0 +1,337 @@
+"""Random small programs, from a seed: what a trial runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from checker.testbed.world import TINY, World
+from logic.assertions import Context, Launch
+from logic.metrics import METRICS, Linear, Metric
+from logic.potentials import Poly, ceil_div, const, max0, of_expr, sym
+from logic.syntax import (
+    GHOST,
+    INT,
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Var,
+    While,
+    Write,
+    seq,
+    statements,
+    subterms,
+)
+from logic.typing import Signature, check_kernel
+
+LOCALS: Final = ("x", "y")
+TICK: Final = "t"
+"""A variable that programs write and never read: `t <- 0` is a tick."""
+GHOST_LOCAL: Final = f"{GHOST}g"
+ARRAYS: Final = (Array("G", "global", INT, 4), Array("H", "global", INT, 1), Array("S", "shared", INT, 4))
+TID: Final = Tid("x")
+N: Final = Param("n")
+
+_PRIMES: Final = Metric(
+    "primes",
+    {
+        c: Fraction(p)
+        for c, p in {"var": 2, "const": 3, "param": 5, "op": 7, "if": 11, "div": 13, "vwrite": 17, "sync": 19}.items()
+    },
+    {
+        c: Linear(Fraction(a), Fraction(b))
+        for c, a, b in (("gread", 23, 0), ("sread", 29, -29), ("gwrite", 31, 0), ("swrite", 37, -37))
+    },
+)
+PRICES: Final = (
+    Metric("tick", {"vwrite": Fraction(1)}),
+    Metric("half", {"vwrite": Fraction(1, 2), "if": Fraction(1, 3)}),
+    METRICS["divwarps"],
+    METRICS["sectors"],
+    METRICS["conflicts"],
+    METRICS["steps"],
+    _PRIMES,
+)
+
+
+def kernel(body: Stmt) -> Kernel:
+    """A kernel with this body over the names of this module."""
+    locals_ = tuple(Decl(x, INT) for x in (*LOCALS, TICK))
+    return Kernel("k", (Decl("n", INT),), ARRAYS, locals_, body)
+
+
+_PLAIN: Final = check_kernel(kernel(Skip()))
+SIGMA: Final[Signature] = replace(_PLAIN, locals={**_PLAIN.locals, GHOST_LOCAL: INT})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What programs should have in them, so that a certain rule is used: a kind of statement or of expression.
+
+    ghost: whether programs use the ghost variable, as none outside a testbed can
+    """
+
+    statement: str = ""
+    expression: str = ""
+    ghost: bool = False
+
+
+class Programs:
+    """Draws programs and their surroundings from one source of randomness."""
+
+    def __init__(self, rng: random.Random, wanted: Wanted = Wanted()) -> None:
+        self.rng, self.wanted = rng, wanted
+
+    # --- surroundings ---
+
+    def context(self) -> tuple[World, Context]:
+        """Two to four lanes in one or two warps, a metric, a scope."""
+        rng = self.rng
+        lanes, warp = rng.choice([(2, 2), (2, 2), (3, 4), (4, 4), (4, 2)])
+        hardware = replace(TINY, warp=warp, banks=rng.choice([2, 4]))
+        metric = self.metric()
+        scope = rng.choice(["warp", "warp", "block"])
+        return World(lanes=lanes), Context(SIGMA, metric, hardware, Launch((lanes, 1, 1), (1, 1, 1)), scope)  # type: ignore[arg-type]
+
+    def metric(self) -> Metric:
+        return PRICES[0] if self.rng.random() < 0.4 else self.rng.choice(PRICES)
+
+    def beginning(self, body: Stmt) -> list[Expr]:
+        """Facts that say where the variables of a body's guards start."""
+        used = {
+            t.name
+            for s in statements(body)
+            if isinstance(s, If | While)
+            for t in subterms(s.cond)
+            if isinstance(t, Var)
+        }
+        return [Op("==", (Var(x), Const(self.rng.choice([0, 0, 0, 1, 2])))) for x in sorted(used)]
+
+    # --- expressions ---
+
+    def leaf(self) -> Expr:
+        names = (*LOCALS, *LOCALS, GHOST_LOCAL) if self.wanted.ghost else LOCALS
+        options: list[Expr] = [Var(self.rng.choice(names)), Const(self.rng.randint(0, 3)), TID, N]
+        return self.rng.choice(options)
+
+    def expr(self, depth: int = 1) -> Expr:
+        """An int."""
+        rng = self.rng
+        kind = rng.random()
+        if depth == 0 or kind < 0.45:
+            return self.leaf()
+        if kind < 0.75:
+            return Op(rng.choice("+-"), (self.leaf(), rng.choice([Const(1), Const(1), Const(2), self.leaf()])))
+        if kind < 0.85:
+            return Op(rng.choice("/%"), (self.leaf(), Const(2)))
+        if kind < 0.9:
+            return Op(rng.choice(["min", "max", "*"]), (self.leaf(), self.leaf()))
+        if kind < 0.92:
+            return Op("?:", (self.cond(), self.leaf(), self.leaf()))
+        if kind < 0.94:
+            return Op("neg", (self.leaf(),))
+        return Read(rng.choice("GHS"), self.expr(depth - 1))
+
+    def atom(self) -> Expr:
+        """A comparison."""
+        rng = self.rng
+        left: Expr = Var(rng.choice(LOCALS)) if rng.random() < 0.6 else self.leaf()
+        if rng.random() < 0.08:
+            left = Read(rng.choice("GS"), self.leaf())
+        right: Expr = rng.choice([Const(rng.randint(0, 3)), N, TID, self.leaf()])
+        if rng.random() < 0.15:
+            left, right = TID, Const(rng.randint(0, 2))
+        return Op(rng.choice(["<", "<", ">", ">=", "==", "!="]), (left, right))
+
+    def cond(self) -> Expr:
+        """A bool."""
+        kind = self.rng.random()
+        if kind < 0.88:
+            return self.atom()
+        if kind < 0.94:
+            return Op(self.rng.choice(["&&", "||"]), (self.atom(), self.atom()))
+        return Op("!", (self.atom(),))
+
+    # --- statements ---
+
+    def program(self) -> Stmt:
+        """A body; with what is wanted somewhere in it, where a few tries suffice."""
+        if self.wanted.statement == "while" and self.rng.random() < 0.6:
+            return self.left_early()
+        for _ in range(12):
+            body = self.stmt(self.rng.choice([1, 2, 2, 3, 3, 4, 5]))
+            if self._has_wanted(body):
+                return body
+        return body
+
+    def _has_wanted(self, body: Stmt) -> bool:
+        want = self.wanted
+        if want.statement and not any(kind_of(s) == want.statement for s in statements(body)):
+            return want.statement == "seq" and type(body).__name__ == "Seq"
+        return not want.expression or any(
+            kind_of_expr(t) == want.expression for s in statements(body) for e in _expressions(s) for t in subterms(e)
+        )
+
+    def stmt(self, size: int) -> Stmt:
+        rng = self.rng
+        kind = rng.random()
+        if size <= 1:
+            return self.simple()
+        if kind < 0.1:
+            return seq(self.loop(1), If(self.cond(), self.stmt(1), Skip()))
+        if kind < 0.35:
+            first = rng.randint(1, size - 1)
+            return seq(self.stmt(first), self.stmt(size - first))
+        if kind < 0.65:
+            return If(self.cond(), self.stmt(size - 1), self.stmt(rng.randint(1, size - 1)))
+        return self.loop(size - 1)
+
+    def left_early(self) -> Stmt:
+        """A loop that lanes may leave at different times, and a branch on what they are left with."""
+        rng = self.rng
+        x = rng.choice(LOCALS)
+        cond = self.cond()
+        if rng.random() < 0.75:
+            cond = Op(
+                rng.choice(["==", "==", "<", ">"]), (Var(x) if rng.random() < 1 / 3 else TID, Const(rng.randint(0, 2)))
+            )
+        return seq(self.loop(1, x), If(cond, Assign(TICK, Const(0)), Skip()))
+
+    def simple(self) -> Stmt:
+        rng = self.rng
+        kind = rng.random()
+        if kind < 0.25:
+            return Skip()
+        if kind < 0.5:
+            return Assign(TICK, Const(0))
+        if kind < 0.86:
+            return Assign(rng.choice(LOCALS), self.expr())
+        if kind < 0.97:
+            return Write(rng.choice("GHS"), self.expr(), self.leaf())
+        return Sync()
+
+    def loop(self, size: int, name: str = "") -> Stmt:
+        """A counted loop, most of the time."""
+        rng = self.rng
+        x = Var(name or rng.choice(LOCALS))
+        if rng.random() < 0.1:
+            return While(self.cond(), self.stmt(size))
+        bound = rng.choice([Const(rng.randint(1, 4)), N, TID, TID, TID if name else Var(rng.choice(LOCALS))])
+        by = Const(rng.choice([1, 1, 1, 2]))
+        up = rng.random() < 0.75
+        guard, move = (Op("<", (x, bound)), Op("+", (x, by))) if up else (Op(">", (x, bound)), Op("-", (x, by)))
+        if rng.random() < 0.05:
+            move = Op("-" if up else "+", (x, by))
+        turn: Stmt = Assign(x.name, move)
+        if size > 1 or rng.random() < 0.5:
+            inside = self.stmt(max(1, size - 1))
+            turn = seq(inside, turn) if rng.random() < 0.8 else seq(turn, inside)
+        return While(guard, turn)
+
+
+def kind_of(s: Stmt) -> str:
+    """The name that `logic.schema` gives a statement like this."""
+    return {
+        "Skip": "skip",
+        "Seq": "seq",
+        "Sync": "sync",
+        "Assign": "set",
+        "Write": "write",
+        "If": "if",
+        "While": "while",
+    }[type(s).__name__]
+
+
+def kind_of_expr(e: Expr) -> str:
+    """The name that `logic.schema` gives an expression like this, an array's space added."""
+    match e:
+        case Read(array):
+            return f"read {_PLAIN.arrays[array].space}"
+        case Op(_, args):
+            return f"op {len(args)}"
+    return {"Var": "local", "Param": "param", "Const": "literal", "Tid": "tid"}[type(e).__name__]
+
+
+def _expressions(s: Stmt) -> Iterator[Expr]:
+    match s:
+        case Assign(_, e) | If(e) | While(e):
+            yield e
+        case Write(_, index, e):
+            yield from (index, e)
+
+
+# --- hints for derivations -------------------------------------------------------------------------------------------
+
+
+def measures(body: Stmt, lanes: int) -> list[Poly]:
+    """Potentials that fall while the loops of a body run."""
+    found: dict[Poly, None] = {}
+    for s in statements(body):
+        if not isinstance(s, While):
+            continue
+        for t in subterms(s.cond):
+            match t:
+                case Op("<" | "<=", (a, b)) | Op(">" | ">=", (b, a)):
+                    for upper in _without_tid(b, lanes, lanes - 1):
+                        for lower in _without_tid(a, lanes, 0):
+                            room = upper - lower
+                            found |= {max0(room): None, max0(ceil_div(room, 2)): None, room: None}
+                    for v in (a, b):
+                        if isinstance(v, Var):
+                            found |= {sym(v): None, max0(sym(v)): None}
+                case Op("!=" | "==", (Var() as v, b)) if (q := of_expr(b)) is not None:
+                    found |= {max0(q - sym(v)): None, max0(sym(v) - q): None}
+    return [q for q in found if not q.is_constant and TID not in _leaves(q)]
+
+
+def _leaves(q: Poly) -> frozenset[object]:
+    from logic.potentials import leaves
+
+    return frozenset(leaves(q))
+
+
+def _without_tid(e: Expr, lanes: int, worst: int) -> list[Poly]:
+    """e as a potential, bounds in place of tid."""
+    if e == TID:
+        return [const(worst), const(lanes), sym(N)]
+    q = of_expr(e)
+    return [] if q is None or TID in _leaves(q) else [q]
+
+
+def facts(body: Stmt, rng: random.Random) -> list[Expr]:
+    """What derivations may say about a program's variables: its guards, bounds, a few at random."""
+    found: dict[Expr, None] = {}
+    for s in statements(body):
+        if isinstance(s, If | While):
+            for t in subterms(s.cond):
+                match t:
+                    case Op("<" | "<=" | ">" | ">=" | "==" | "!=" as op, (a, b)) if not any(
+                        isinstance(u, Read) for u in subterms(t)
+                    ):
+                        weaker = {"<": "<=", ">": ">="}.get(op, op)
+                        found |= {t: None, Op(weaker, (a, b)): None}
+    used = {t.name for s in statements(body) for e in _expressions(s) for t in subterms(e) if isinstance(t, Var)}
+    for x in sorted(used) or LOCALS[:1]:
+        v = Var(x)
+        found |= {Op(">=", (v, Const(0))): None}
+        for _ in range(3):
+            others: list[Expr] = [Const(0), Const(rng.randint(0, 3)), N, TID, Var(rng.choice(LOCALS))]
+            other = rng.choice(others)
+            if other != v:
+                found |= {Op(rng.choice(["==", "==", "<=", ">=", "!="]), (v, other)): None}
+    found |= {Op(rng.choice([">=", "<=", "=="]), (N, Const(rng.randint(0, 3)))): None}
+    return list(found)

@@ -1,0 +1,140 @@
+"""Trials as text and JSON."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from checker.kernel import judgement_of
+from checker.report.rejection import draw_filled
+from checker.testbed.search import Report
+from checker.testbed.trial import Case, Trial, Violation
+from logic.assertions import Triple
+from logic.derivation import Derivation
+from logic.syntax import GHOST, show_stmt
+
+
+def steps(root: Derivation) -> list[Derivation]:
+    """The applications of rules for statements, premises first."""
+    inner = [d for premise in root.premises for d in steps(premise)]
+    return [*inner, root] if root.rule.startswith("Q:") else inner
+
+
+def drawn(case: Case, trial: Trial) -> list[str]:
+    """The derivation, an application with its bar after the other; costs of expressions are left out."""
+    lines: list[str] = []
+    for node in steps(case.derivation):
+        lines += [*draw_filled(trial.rules.rules[node.rule], node.substitution, case.context, ""), ""]
+    return lines[:-1]
+
+
+def outline(root: Derivation, case: Case, trial: Trial) -> dict[str, Any]:
+    """The derivation as nested objects: rule, what it concludes, what it rests on."""
+    conclusion = judgement_of(trial.rules.rules[root.rule].conclusion, dict(root.substitution), case.context)
+    if isinstance(conclusion, Triple):
+        told = f"{conclusion.pre} {' '.join(show_stmt(conclusion.stmt).split())} {conclusion.post}"
+    else:
+        told = f"{root.rule} : {conclusion.cost}"
+    return {"rule": root.rule, "concludes": told, "premises": [outline(p, case, trial) for p in root.premises]}
+
+
+def number(value: Fraction) -> int | str:
+    """An integer as it is, any other rational as "p/q"."""
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def store(v: Violation) -> dict[str, Any]:
+    """The state in which the run starts."""
+    locals_ = {x: [by[t] for t in v.start.threads] for x, by in v.start.locals.items() if not x.startswith(GHOST)}
+    return {"n": v.start.n, **locals_, "arrays": list(v.start.contents)}
+
+
+def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
+    """What `--format json` prints."""
+    v = report.violation
+    found: dict[str, Any] | None = None
+    if v:
+        found = {
+            "kind": v.kind,
+            "program": show_stmt(v.case.program),
+            "derivation": outline(v.case.derivation, v.case, trial),
+            "store": store(v),
+            "threads": list(v.start.threads),
+            "claimed": v.told or number(v.claimed),
+            "actual": number(v.actual),
+            "metric": v.case.context.metric.name,
+            "scope": v.case.context.scope,
+            "lanes": v.case.world.lanes,
+            "warp": v.case.context.hardware.warp,
+            "replay": command(name, trial, report),
+        }
+    seen = report.coverage
+    return {
+        "rules": name,
+        "examples": report.examples,
+        "violations": int(v is not None),
+        "counterexample": found,
+        "covered": {
+            "derivations": seen.derivations,
+            "runs": seen.runs,
+            "divergent": seen.divergent,
+            "unended": seen.unended,
+            "rules": dict(sorted(seen.rules.items())),
+            "loop depths": {str(d): n for d, n in sorted(seen.depths.items())},
+        },
+        "seconds": round(report.seconds, 2),
+    }
+
+
+def command(name: str, trial: Trial, report: Report) -> str:
+    """What finds the counterexample again."""
+    return f"warpbound trial {name} --seed {trial.seed} --examples 1 --case {report.case}"
+
+
+def as_text(name: str, trial: Trial, report: Report) -> str:
+    """What a person reads."""
+    v, seen = report.violation, report.coverage
+    if v is None:
+        unused = sorted(set(trial.focus or trial.rules.rules) - seen.rules.keys())
+        return "\n".join(
+            [
+                f"{name} survived {report.examples} cases: {seen.derivations} derivations, {seen.runs} runs",
+                f"  runs      {seen.divergent} divergent, {seen.unended} cut short",
+                f"  loops     {', '.join(f'{n} with depth {d}' for d, n in sorted(seen.depths.items())) or 'none'}",
+                f"  rules     {', '.join(f'{r} {n}' for r, n in seen.rules.most_common()) or 'none'}",
+                *([f"  not used  {', '.join(unused)}"] if unused else []),
+                f"  seconds   {report.seconds:.1f}",
+            ]
+        )
+    case = v.case
+    claim = {
+        "cost": f"claimed   {v.claimed} ({case.claim.pre.q} before, {case.claim.post.q} after)\n  costs     {v.actual}",
+        "prefix": f"claimed   {v.claimed} at any time\n  costs     {v.actual} in a run that never ends",
+        "facts": f"claimed   {v.told} at the end\n  it does not hold there",
+    }[v.kind]
+    locals_ = "; ".join(
+        f"{x} = {', '.join(str(by[t]) for t in v.start.threads)}"
+        for x, by in v.start.locals.items()
+        if not x.startswith(GHOST) and x in _mentioned(case)
+    )
+    where = f"{case.world.lanes}, warps of {case.context.hardware.warp}"
+    price = ": an assignment costs 1" if case.context.metric.name == "tick" else ""
+    told = [
+        f"{name} is unsound: a derivation that its rules allow, and a run that it does not cover (case {report.case}).",
+        "",
+        show_stmt(case.program, "    "),
+        "",
+        *drawn(case, trial),
+        "",
+        f"  store     n = {v.start.n}" + (f"; {locals_}" if locals_ else ""),
+        f"  threads   {', '.join(map(str, v.start.threads))} of {where}",
+        f"  metric    {case.context.metric.name}{price}",
+        f"  {claim}",
+        f"  found     after {report.examples} cases, {report.seconds:.1f} s",
+        f"  again     {command(name, trial, report)}",
+    ]
+    return "\n".join(told)
+
+
+def _mentioned(case: Case) -> str:
+    return f"{show_stmt(case.program)} {case.claim.pre} {case.claim.post}"

@@ -1,0 +1,348 @@
+"""Trials: random derivations that the kernel accepts, held against runs of their programs (Theorem 1, p. 14)."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final, Literal
+
+import numpy as np
+
+from checker.kernel import Ledger, Rejected, check
+from checker.testbed.derivations import Builder, Hints, StuckError, closed, rules_used, shifted
+from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, measures
+from checker.testbed.runs import Run, run
+from checker.testbed.world import SmallWorld, World
+from logic.assertions import AtLeast, Condition, Context, Triple, conj
+from logic.derivation import Derivation
+from logic.potentials import ZERO, Leaf, const, evaluate
+from logic.rules import PAPER, SOUND, RuleSet
+from logic.schema import Rule
+from logic.syntax import Param, Stmt, Tid, Var, While, statements
+from semantics.events import Thread
+from semantics.lockstep import Initial, Machine, Store
+from semantics.lockstep import evaluate as value_of
+
+STATES: Final = 10
+"""Runs for each derivation."""
+DERIVATIONS: Final = 3
+"""Tries to derive something for each program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A state and the threads that start in it: n, locals by thread, contents of the arrays, repeated for ever."""
+
+    n: int
+    threads: tuple[int, ...]
+    locals: dict[str, dict[int, int]]
+    contents: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A derivation that the kernel accepted, and where."""
+
+    program: Stmt
+    world: World
+    context: Context
+    claim: Triple
+    derivation: Derivation
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A run that a claim does not cover.
+
+    kind    cost: it costs more than Q - Q'; prefix: more than Q, and it never ends; facts: P' or X' is false at its end
+    """
+
+    kind: Literal["cost", "prefix", "facts"]
+    case: Case
+    start: Start
+    claimed: Fraction
+    actual: Fraction
+    told: str = ""
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What a trial has seen."""
+
+    programs: int = 0
+    derivations: int = 0
+    runs: int = 0
+    divergent: int = 0
+    unended: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    depths: Counter[int] = field(default_factory=Counter)
+
+    def add(self, other: Coverage) -> None:
+        for name in ("programs", "derivations", "runs", "divergent", "unended"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.rules += other.rules
+        self.depths += other.depths
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried: a rule set, the rules in it that are looked at most (none: all alike), a seed."""
+
+    rules: RuleSet
+    focus: tuple[str, ...]
+    seed: int
+
+
+def tried(name: str) -> Trial:
+    """The trial that a name stands for: `sound`, `paper`, `paper/If4`, `file.py`; its seed is 0.
+
+    Raises RuleFileProblem.
+    """
+    from checker.rulefile import RuleFileProblem, rule_set
+
+    family, slash, rule = name.partition("/")
+    if slash and family in ("paper", "sound"):
+        rules = PAPER.rules if family == "paper" else SOUND.rules
+        found = [r for r in rules if rule in (r, r.partition(":")[2])]
+        if not found:
+            raise RuleFileProblem(f"no rule is called '{rule}' in '{family}'", advice=f"Known: {', '.join(rules)}.")
+        mixed = RuleSet(name, {**SOUND.rules, found[0]: rules[found[0]]}, unrestricted=family == "paper")
+        return Trial(mixed, (found[0],), 0)
+    rules_ = rule_set(name)
+    return Trial(rules_, tuple(n for n, r in rules_.rules.items() if SOUND.rules.get(n) is not r), 0)
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+def wanted(rule: Rule | None) -> Wanted:
+    """What a program needs so that the rule can be used on it."""
+    if rule is None:
+        return Wanted()
+    c = rule.conclusion
+    if c.head == "triple":
+        head = c.at(3).head
+        return Wanted("" if head == "meta" else head, ghost=rule.name == "Q:Ghost")
+    e = c.at(2)
+    match e.head:
+        case "read":
+            return Wanted(expression="read shared" if e.name(0)[0] == "S" else "read global")
+        case "op":
+            return Wanted(expression=f"op {len(e.parts) - 1}")
+    return Wanted(expression=e.head)
+
+
+def derive(trial: Trial, index: int) -> tuple[Case | None, random.Random]:
+    """The derivation with this number, if its tries came to one that the kernel accepts, and what chance is left."""
+    rng = random.Random(f"{trial.seed}/{index}")
+    names = trial.focus or (tuple(trial.rules.rules) if rng.random() < 0.7 else ())
+    focus = rng.choice(names) if names else None
+    programs = Programs(rng, wanted(trial.rules.rules.get(focus) if focus else None))
+    return derived(programs.program(), programs, trial.rules, focus, rng), rng
+
+
+def derived(
+    body: Stmt,
+    programs: Programs,
+    rules: RuleSet,
+    focus: str | None,
+    rng: random.Random,
+    surroundings: tuple[World, Context] | None = None,
+) -> Case | None:
+    """A derivation about a program, in surroundings of the dice's choice where none are given."""
+    for _ in range(DERIVATIONS):
+        world, context = surroundings or programs.context()
+        hints = Hints(facts(body, rng), measures(body, world.lanes))
+        oracle = SmallWorld(world, context)
+        p = conj(rng.sample(hints.facts, min(len(hints.facts), rng.choice([0, 1, 1, 2, 3]))), context.sigma)
+        if rng.random() < 0.4:
+            p = conj((*p, *programs.beginning(body)), context.sigma)
+        x = frozenset(v for v in LOCALS if rng.random() < 0.5)
+        if not oracle.satisfiable(p):
+            continue
+        try:
+            proof = closed(Builder(rules, oracle, rng, hints, focus), body, Condition(p, ZERO, x))
+        except StuckError:
+            continue
+        case = accepted(
+            Case(body, world, context, Triple(proof.pre, body, proof.post), proof.derivation), rules, oracle
+        )
+        if case:
+            return case
+    return None
+
+
+def accepted(case: Case, rules: RuleSet, oracle: SmallWorld) -> Case | None:
+    """The case, its potentials raised until nothing is owed at the end and no loop head is below 0, if the kernel
+    accepts it."""
+    lift = case.claim.post.q * -1
+    for _ in range(4):
+        root = shifted(case.derivation, lift)
+        try:
+            theorem = check(root, rules, case.context, oracle, Ledger())
+        except Rejected as error:
+            o = error.obligation
+            if isinstance(o, AtLeast) and not o.r.terms:
+                least = oracle.minimum(o.p, o.q)
+                if least is not None and least < 0:
+                    lift = lift + const(-least)
+                    continue
+            return None
+        judgement = theorem.judgement
+        return replace(case, claim=judgement, derivation=root) if isinstance(judgement, Triple) else None
+    return None
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def machine(case: Case, start: Start) -> Machine:
+    """The machine for one block."""
+    context = case.context
+    names = {"warpSize": context.hardware.warp, "n": start.n}
+    for name, dim in (("blockDim", context.launch.block), ("gridDim", context.launch.grid), ("blockIdx", (0, 0, 0))):
+        names |= {f"{name}.{a}": d for a, d in zip("xyz", dim, strict=True) if d is not None}
+    held = {a: Initial(lambda i: start.contents[i % len(start.contents)]) for a in context.sigma.arrays}
+    block = tuple(d or 1 for d in context.launch.block)
+    return Machine(context.sigma, names, block, (context.metric,), context.hardware, held)  # type: ignore[arg-type]
+
+
+def thread(i: int) -> Thread:
+    return Thread((0, 0, 0), (i, 0, 0))
+
+
+def performed(case: Case, start: Start) -> Run:
+    """The program's run from a state."""
+    store = Store({}, {x: {thread(i): v for i, v in values.items()} for x, values in start.locals.items()})
+    return run(case.program, store, map(thread, start.threads), machine(case, start), case.world.values)
+
+
+def starts(case: Case, rng: random.Random, count: int) -> Iterator[Start]:
+    """States of the small world that satisfy the claim's precondition."""
+    oracle = SmallWorld(case.world, case.context)
+    pre = case.claim.pre
+    leaves: list[Leaf] = [Param("n"), Tid("x"), *(Var(x) for x in LOCALS)]
+    names = list(LOCALS)
+    if any(x == GHOST_LOCAL for e in pre.p for x in _names(e)) or GHOST_LOCAL in pre.x:
+        names.append(GHOST_LOCAL)
+        leaves.append(Var(GHOST_LOCAL))
+    mask = oracle.table(pre.p, leaves)
+    values, sizes = case.world.values, case.world.sizes
+    small = [i for i, v in enumerate(values) if 0 <= v <= 4]
+    for _ in range(count):
+        warp = rng.choice(oracle.warps())
+        n = rng.randrange(len(sizes))
+        chosen: dict[int, tuple[int, ...]] = {}
+        common: tuple[int, ...] | None = None
+        lanes = list(warp) if rng.random() < 0.75 else [i for i in warp if rng.random() < 0.6]
+        same = rng.random() < 0.3
+        for lane in rng.sample(lanes, len(lanes)):
+            table = mask[n, lane]
+            pick = common if same and common is not None and table[common] else None
+            for attempt in range(6):
+                if pick is not None:
+                    break
+                at = [rng.choice(small) if attempt < 4 else rng.randrange(len(values)) for _ in names]
+                if common is not None:
+                    at = [common[i] if x in pre.x else v for i, (x, v) in enumerate(zip(names, at, strict=True))]
+                if table[tuple(at)]:
+                    pick = tuple(at)
+            if pick is None:
+                options = np.argwhere(table)
+                if common is not None:
+                    for i, x in enumerate(names):
+                        if x in pre.x:
+                            options = options[options[:, i] == common[i]]
+                if not len(options):
+                    continue
+                pick = tuple(int(v) for v in options[rng.randrange(len(options))])
+            chosen[lane] = pick
+            common = common or pick
+        if not chosen:
+            continue
+        threads = tuple(sorted(chosen))
+        locals_ = {x: {t: values[chosen[t][i]] for t in threads} for i, x in enumerate(names)}
+        if GHOST_LOCAL not in names:
+            g = rng.choice(values)
+            locals_[GHOST_LOCAL] = {t: g if GHOST_LOCAL in pre.x else rng.choice(values) for t in threads}
+        yield Start(sizes[n], threads, locals_, tuple(rng.randint(0, 3) for _ in range(4)))
+
+
+def _names(e: object) -> Iterable[str]:
+    from logic.syntax import local_vars
+
+    return local_vars(e)  # type: ignore[arg-type]
+
+
+def judged(case: Case, start: Start, unrestricted: bool, found: Run | None = None) -> Violation | None:
+    """What the run from this state does that the claim does not cover."""
+    found = found or performed(case, start)
+    params: dict[Leaf, int] = {Param(x): int(v) for x, v in machine(case, start).params.items()}
+    pre, post = case.claim.pre, case.claim.post
+    before, after = evaluate(pre.q, params), evaluate(post.q, params)
+    if unrestricted and min(before, after) < 0:
+        return None  # the print wants potentials that are not negative
+    if found.ended and found.cost > before - after:
+        return Violation("cost", case, start, before - after, found.cost)
+    if found.endless and not unrestricted and found.cost > before:
+        return Violation("prefix", case, start, before, found.cost)
+    if found.ended and not unrestricted:
+        told = unmet(case, start, found)
+        if told:
+            return Violation("facts", case, start, before - after, found.cost, told)
+    return None
+
+
+def unmet(case: Case, start: Start, found: Run) -> str:
+    """What the postcondition says, a fact or a uniform variable, that is false at the end of a run; else empty."""
+    post, threads = case.claim.post, [thread(i) for i in start.threads]
+    at_end = machine(case, start)
+    for fact in post.p:
+        values, _ = value_of(fact, found.store, threads, at_end)
+        if not all(values.values()):
+            from logic.syntax import show
+
+            return show(fact)
+    for x in sorted(post.x):
+        if len({found.store.locals.get(x, {}).get(t, 0) for t in threads}) > 1:
+            return f"{x} unif"
+    return ""
+
+
+def used_by(trial: Trial, case: Case) -> bool:
+    """Whether the derivation is about the rules on trial."""
+    return not trial.focus or bool(rules_used(case.derivation).keys() & set(trial.focus))
+
+
+def run_case(trial: Trial, index: int, coverage: Coverage, states: int = STATES) -> Violation | None:
+    """One case: a derivation and some runs."""
+    coverage.programs += 1
+    case, rng = derive(trial, index)
+    if case is None:
+        return None
+    if not used_by(trial, case):
+        return None
+    coverage.derivations += 1
+    coverage.rules.update(rules_used(case.derivation).keys())
+    coverage.depths[depth(case.program)] += 1
+    for start in starts(case, rng, states):
+        found = performed(case, start)
+        coverage.runs += 1
+        coverage.divergent += found.divergent
+        coverage.unended += not found.ended
+        violation = judged(case, start, trial.rules.unrestricted, found)
+        if violation:
+            return violation
+    return None
+
+
+def depth(s: Stmt) -> int:
+    """How deep loops are nested."""
+    match s:
+        case While(_, body):
+            return 1 + depth(body)
+    inner = [t for t in statements(s) if isinstance(t, While)]
+    return max((depth(t) for t in inner), default=0)
