@@ -12,14 +12,16 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint proofs hardware mutants bench venv lock clean
+.PHONY: help demo test lint proofs suite hardware mutants bench growth venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
 	@echo 'make test    style, types, import rules, tests'
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
+	@echo 'make growth  docs/benchmarks.md: how the search grows with the program (a minute)'
 	@echo 'make lint    style, types and import rules alone'
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
+	@echo 'make suite   docs/suite.md: our bounds beside published ones and the dearest runs'
 	@echo 'make hardware docs/hardware.md, run anew (minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make venv    only set up .venv'
@@ -42,6 +44,9 @@ lint: venv
 proofs: venv
 	$(BIN)/python -m proofs.make
 
+suite: venv
+	$(BIN)/warpbound suite --format markdown -o docs/suite.md
+
 hardware: venv
 	$(BIN)/python -m proofs.hardware
 
@@ -50,6 +55,9 @@ mutants: venv
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench
+
+growth: venv
+	$(BIN)/python -m tests.bench.growth
 
 venv: .venv/.installed
 

@@ -10,18 +10,18 @@ from typing import Final, Literal
 from checker import kernel as trusted
 from checker.elaborate import Elaborator, Proof, Stuck, named, weaken
 from checker.flow import Flow, analyse
-from checker.inference.ghosts import with_ghosts, without
+from checker.inference.ghosts import with_ghosts
 from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
 from checker.kernel import INDICES, Claim, Ledger, Rejected
 from checker.oracles import Oracles
-from checker.outline import Outline
+from checker.outline import Outline, without
 from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import ZERO, Poly, const, max0, substitute, sym
 from logic.rules import SOUND
-from logic.syntax import WARP_INDEX, Const, Kernel, Op, Param
+from logic.syntax import GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
 Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
 
@@ -74,10 +74,12 @@ def find_bounds(
     return results
 
 
-def derive(flow: Flow, context: Context, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:
-    """A derivation for a flow, with potentials at the loop heads that have none; by the rules as printed where the
-    flow was made for them. Raises Stuck."""
-    return _proof(flow, context, oracle, search, None, printed).derivation
+def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:
+    """A derivation for the flow of an outline, with potentials at the loop heads that have none; by the rules as
+    printed where the flow was made for them. Raises Stuck."""
+    proof = _proof(flow, outline.context, oracle, search, None, printed)
+    ghosts = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
+    return _without_ghosts(proof, ghosts, outline.kernel).derivation
 
 
 def _proof(

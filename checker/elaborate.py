@@ -271,7 +271,19 @@ class Elaborator:
             )
         return before
 
+    def split(self, node: Fork, post: Condition) -> Proof:
+        if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
+            raise Stuck("a side of the split has no flow", node.loc)
+        yes, no = self.block(node.then, post), self.block(node.orelse, post)
+        q = self.larger(node.then.start, yes.pre.q, node.orelse.start, no.pre.q)
+        pre = Condition(node.before.p, q, node.before.x)
+        sides = (weaken(side, Condition(side.pre.p, q, side.pre.x), post).derivation for side in (yes, no))
+        substitution = named("", pre) | named("'", post) | {"e": node.cond, "s": yes.stmt}
+        return Proof(pre, yes.stmt, post, Derivation("Q:CaseSplit", substitution, tuple(sides), node.loc))
+
     def fork(self, node: Fork, post: Condition) -> Proof:
+        if node.rule == "Q:CaseSplit":
+            return self.split(node, post)
         p, x, metric = node.before.p, node.before.x, self.context.metric
         c, d = self.cost(p, x, node.cond)
         price = metric.cost("if") + c

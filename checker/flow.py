@@ -13,7 +13,7 @@ from typing import Final
 
 from checker.inference.counters import geometric, modulus, numbers, steps, trips, value
 from checker.kernel import Oracle
-from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, bare, strip
+from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, bare, strip
 from logic.assertions import (
     Context,
     Entails,
@@ -85,7 +85,8 @@ class Step:
 class Fork:
     """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program.
 
-    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing.
+    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing. Under Q:CaseSplit
+    both sides are the same program, which does not test `cond`.
     """
 
     rule: str
@@ -128,13 +129,15 @@ class Flow:
         return strip(tuple(_outline_items(self)))
 
 
-def _outline_items(flow: Flow) -> Iterator[Plain | Branch | Loop]:
+def _outline_items(flow: Flow) -> Iterator[Item]:
     for node in flow.nodes:
         match node:
             case Step(stmt):
                 yield Plain(stmt)
             case Fork(loop=While(cond, body)):
                 yield Loop(cond, Partial(), bare(body), None, node.loc)
+            case Fork(rule="Q:CaseSplit"):
+                yield from _block(node.then)
             case Fork():
                 yield Branch(node.cond, _block(node.then), _block(node.orelse), None, node.loc)
             case Cycle():
@@ -190,6 +193,11 @@ class _Analysis:
                     node = self.fork(item, state)
                 case Loop():
                     node = self.cycle(item, state)
+                case Split():
+                    if rest := block[i + 1 :]:
+                        node = self.split(item, rest, state)
+                        return Flow(start, (*nodes, node), node.after)
+                    continue
             nodes.append(node)
             state = node.after
         return Flow(start, tuple(nodes), state)
@@ -258,6 +266,14 @@ class _Analysis:
         orelse = self.block(item.orelse, middle)
         last = (orelse.end.x if self.printed else orelse.end.x & middle.x) - written(strip(item.orelse))
         return Fork(rule, cond, then, orelse, state, State(self.join(then.end.p, orelse.end.p), last), item.loc)
+
+    def split(self, item: Split, rest: Block, state: State) -> Fork:
+        """The rest of a block, where the condition holds and where it does not."""
+        yes, no = (
+            self.block(rest, State(assume(state.p, item.cond, self.sigma, holds), state.x)) for holds in (True, False)
+        )
+        after = State(self.join(yes.end.p, no.end.p), yes.end.x & no.end.x)
+        return Fork("Q:CaseSplit", item.cond, yes, no, state, after, item.loc)
 
     def branch_rule(self, state: State, cond: Expr) -> str:
         if self.entails(state.p, cond):

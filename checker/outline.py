@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from logic.assertions import Context, P, X
 from logic.potentials import Poly
 from logic.source import Loc
-from logic.syntax import Assign, Expr, If, Kernel, Skip, Stmt, Sync, While, Write, seq
+from logic.syntax import Assign, Expr, If, Kernel, Seq, Skip, Stmt, Sync, While, Write, seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,15 @@ class Loop:
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
-Item = Partial | Plain | Branch | Loop
+@dataclass(frozen=True, slots=True)
+class Split:
+    """From here to the end of the block, once where cond holds and once where it does not (Q:CaseSplit)."""
+
+    cond: Expr
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+Item = Partial | Plain | Branch | Loop | Split
 Block = tuple[Item, ...]
 
 
@@ -96,3 +104,19 @@ def bare(s: Stmt) -> Block:
             case Skip() | Sync() | Assign() | Write():
                 items.append(Plain(t))
     return tuple(items)
+
+
+def without(s: Stmt, ghost: str) -> Stmt:
+    """The program without the assignments to a ghost."""
+    match s:
+        case Assign(x) if x == ghost:
+            return Skip()
+        case Seq(parts):
+            return seq(
+                *(without(part, ghost) for part in parts if not (isinstance(part, Assign) and part.var == ghost))
+            )
+        case If(e, yes, no):
+            return If(e, without(yes, ghost), without(no, ghost), s.loc)
+        case While(e, body):
+            return While(e, without(body, ghost), s.loc)
+    return s

@@ -52,6 +52,9 @@ FEW: Final = 24
 LITTLE: Final = 6_000
 """The effort of a search there."""
 
+CLOSE: Final = Fraction(5, 4)
+"""The ratio up to which a bound is close to what runs cost."""
+
 Compared = Literal["below", "equal", "above", "unsound"]
 
 
@@ -361,12 +364,14 @@ def _again(given: certificate.Certificate, oracle: Oracles) -> tuple[Claim | Non
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many rows there are, are certified with both checkers agreeing, and are exact: a run reaches the bound; and
-    against each source how many are below, equal, above, or beside a figure that a run exceeds."""
+    """How many rows there are, are certified with both checkers agreeing, are exact (a run reaches the bound) or at
+    least close (`CLOSE`); and against each source how many are below, equal, above, or beside a figure that a run
+    exceeds."""
 
     rows: int
     certified: int
     exact: int
+    close: int
     compared: Mapping[str, Mapping[Compared, int]]
 
 
@@ -378,9 +383,5 @@ def summary(rows: Sequence[Row]) -> Summary:
         found = [row.compared(source) for row in plain]
         compared[source] = {kind: found.count(kind) for kind in ("below", "equal", "above", "unsound")}
     exact = sum(row.ratio == 1 for row in plain)
-    return Summary(len(plain), sum(row.certified for row in plain), exact, compared)
-
-
-def assumed(row: Row) -> str:
-    """The row's assumptions as one text."""
-    return ", ".join(row.given)
+    close = sum(row.ratio is not None and row.ratio <= CLOSE for row in plain)
+    return Summary(len(plain), sum(row.certified for row in plain), exact, close, compared)

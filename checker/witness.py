@@ -50,7 +50,7 @@ from semantics.values import Value
 RUNS: Final = 300
 """Inputs that a search tries at most."""
 
-STALE: Final = 100
+STALE: Final = 60
 """As many inputs in a row that are no better end a search."""
 
 EFFORT: Final = 40_000

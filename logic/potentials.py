@@ -111,7 +111,8 @@ def _times(m: Monomial, n: Monomial) -> Monomial:
 def _collect(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
     total: dict[Monomial, Fraction] = {}
     for m, c in terms:
-        total[m] = total.get(m, Fraction(0)) + c
+        before = total.get(m)
+        total[m] = c if before is None else before + c
     return Poly(tuple(sorted(((m, c) for m, c in total.items() if c), key=_order)))
 
 
@@ -241,13 +242,13 @@ def _rebuilt(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
 
 def mapped(p: Poly, image: Callable[[Atom], Poly]) -> Poly:
     """p with the image of each atom in its place, in canonical form again; what is inside atoms is for `image`."""
-    result = ZERO
+    terms: list[tuple[Monomial, Fraction]] = []
     for m, c in p.terms:
         term = const(c)
         for a in m:
             term = term * image(a)
-        result = result + term
-    return result
+        terms += term.terms
+    return _collect(terms)
 
 
 def atoms(p: Poly) -> Iterator[Atom]:

@@ -128,7 +128,7 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     try:
         printed = rules is PAPER
         flow = analyse(outline, oracle, printed=printed)
-        derivation = derive(flow, outline.context, oracle, printed=printed)
+        derivation = derive(flow, outline, oracle, printed=printed)
         outcome = _decide(outline.kernel, outline.context, derivation, rules, oracle, ledger)
     except (Rejected, Stuck) as problem:
         outcome = problem

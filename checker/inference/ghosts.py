@@ -15,14 +15,17 @@ from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
 from logic.potentials import Leaf, Poly, leaves, of_expr, substitute, sym
-from logic.syntax import GHOST, INT, Assign, Expr, If, Op, Seq, Skip, Stmt, Tid, Var, While, local_vars, seq, written
+from logic.syntax import GHOST, INT, Assign, Expr, Op, Tid, Var, local_vars, written
 
 Parts = dict[str, tuple[Expr, Expr]]
 """A counter's value before its loop, as what lanes share and what depends on the lane."""
 
 
 def with_ghosts(outline: Outline, flow: Flow) -> tuple[Outline, tuple[str, ...]]:
-    """The outline with a ghost for each counter that needs one, and the ghosts."""
+    """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts."""
+    chosen = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
+    if chosen:
+        return outline, chosen
     lanes: Parts = {}
     for cycle in cycles(flow):
         for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt) - cycle.invariant.x):
@@ -92,19 +95,3 @@ def _item(item: Item, lanes: Parts) -> Iterator[Item]:
                 yield Plain(Assign(GHOST + counter, Op("+", (Var(GHOST + counter), step))))
         case _:
             yield item
-
-
-def without(s: Stmt, ghost: str) -> Stmt:
-    """The program without the assignments to a ghost."""
-    match s:
-        case Assign(x) if x == ghost:
-            return Skip()
-        case Seq(parts):
-            return seq(
-                *(without(part, ghost) for part in parts if not (isinstance(part, Assign) and part.var == ghost))
-            )
-        case If(e, yes, no):
-            return If(e, without(yes, ghost), without(no, ghost), s.loc)
-        case While(e, body):
-            return While(e, without(body, ghost), s.loc)
-    return s

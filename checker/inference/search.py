@@ -151,6 +151,9 @@ class Search:
             raise Stuck("a side of the branch has no flow", node.loc)
         no = State(assume(node.before.p, node.cond, self.context.sigma, False), node.before.x)
         orelse = self.block(node.orelse, post)
+        if node.rule == "Q:CaseSplit":
+            q = self.larger(node.then.start, self.block(node.then, post), no, orelse)
+            return self.within(node.before, q)
         more = metric.cost("if")
         if node.rule == "Q:If1":
             then = self.block(node.then, post)
@@ -256,10 +259,17 @@ class Search:
                     facts[atom(a) * k - arg + (k - 1)] = None
         degree = max((len(m) for m in q.terms), default=0)
         if degree > 1:
-            factors = [atom(a) for a in inside if self.proves(state, atom(a))]
-            for g, b in product(list(facts), factors[:8]):
+            factors = [a for a in inside if self.proves(state, atom(a))]
+            for g, b in product(list(facts), [*map(atom, factors[:8]), *map(monomial, _without_one(q, factors))]):
                 found[g * b] = None
         return [*found, *facts]
+
+
+def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
+    """What is left of products of three factors and more without one of them: what a fact about that one is multiplied
+    by."""
+    long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
+    return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
 
 
 def as_polynomials(fact: Expr) -> Iterator[Poly]:
@@ -332,10 +342,18 @@ def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
 
 def bases(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at
-    entry."""
-    own = measures(node, context, wide)
-    inner = [p for cycle in cycles(node.body) for p in at_entry(cycle, context, written(node.body.stmt), wide)]
+    entry, and the products of these along a nest."""
+    own, inner = measures(node, context, wide), _inner(node.body, context, written(node.body.stmt), wide)
     return list(dict.fromkeys((const(1), *own, *(a * b for a in own for b in inner), *inner)))
+
+
+def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
+    """The measures of a flow's loops at entry, and their products with those of loops inside them."""
+    found: dict[Poly, None] = {}
+    for cycle in cycles(flow):
+        own, inner = at_entry(cycle, context, changed, wide), _inner(cycle.body, context, changed, wide)
+        found |= dict.fromkeys((*own, *(a * b for a in own for b in inner)))
+    return list(found)
 
 
 def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:

@@ -26,6 +26,8 @@ The only room that imports lark, and only when something is read. Bad text is a 
     end
 
 A condition is {P; Q; X}; `_` leaves a part to the tool. The names of rules in brackets are a choice of the writer's.
+`split e;` proves the rest of its block where e holds, and where it does not (Q:CaseSplit).
+A local int called `ghost:NAME` is no part of the program (Q:Ghost): assignments to it are there for conditions alone.
 """
 
 from checker.notation.annotations import Annotations, read_annotations

@@ -5,6 +5,7 @@
     //@ metric sectors;              before the kernel: what `check` counts
     //@ loop invariant i >= 0;       before a loop; also `loop potential 2*|[i, n]|;` and `loop uniform i, j;`
     //@ assert x < n;                before a statement; also `potential 3*n;`
+    //@ split n > 0;                 before a statement: the rest of the block where it holds, and where it does not
 
 `bound` takes them as hints, `check` as the derivation itself.
 """
@@ -21,7 +22,7 @@ from checker.notation.expressions import parse_assumption, parse_fact
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import SUFFIX, read_metric
-from checker.outline import Block, Branch, Item, Loop, Partial, Plain, bare
+from checker.outline import Block, Branch, Item, Loop, Partial, Plain, Split, bare
 from logic.assertions import Dim, P, conj
 from logic.metrics import METRICS, Metric
 from logic.source import Loc
@@ -38,6 +39,7 @@ KINDS: Final = (
     "loop uniform",
     "potential",
     "assert",
+    "split",
 )
 _ABOUT_THE_KERNEL: Final = ("requires", "assume", "launch", "metric")
 _LINE: Final = re.compile(r"//@(.*)")
@@ -169,7 +171,9 @@ class _Placer:
                     items.append(item)
         return tuple(items)
 
-    def condition(self, c: Clause) -> Partial:
+    def condition(self, c: Clause) -> Partial | Split:
+        if c.kind == "split":
+            return Split(parse_fact(c.text, self.sigma, c.inside), c.loc)
         if c.kind == "assert":
             return Partial(conj((parse_fact(c.text, self.sigma, c.inside),), self.sigma), None, None, c.loc)
         return Partial(None, parse_potential(c.text, self.sigma, c.loc.file, c.inside), None, c.loc)

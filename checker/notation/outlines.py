@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -13,7 +13,7 @@ from checker.notation.parser import parse
 from checker.notation.potentials import to_poly
 from checker.notation.problem import Place, SyntaxProblem, shortened, trees, words
 from checker.notation.profiles import SUFFIX, read_hardware, read_metric
-from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
+from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, strip, without
 from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
 from logic.assertions import Scope as Span
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
@@ -23,6 +23,7 @@ from logic.syntax import (
     BUILTINS,
     DOUBLE,
     FLOAT,
+    GHOST,
     INT,
     Array,
     Assign,
@@ -35,8 +36,9 @@ from logic.syntax import (
     Sync,
     Type,
     Write,
+    statements,
 )
-from logic.typing import Signature, check_kernel, signature
+from logic.typing import Signature, TypeProblem, check_kernel, signature, type_of
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -62,6 +64,7 @@ _OF_OUTLINES: Final = {
     "requires": "requirements",
     "rule": "rules",
     "condition": "conditions",
+    "split": "splits",
 }
 LARGEST: Final = 2**31 - 1
 
@@ -72,7 +75,10 @@ def parse_kernel(text: str, file: str) -> Kernel:
     tree = parse(text, "outline", place)
     for node in sorted(tree.find_pred(lambda t: t.data in _OF_OUTLINES), key=place.of):
         raise SyntaxProblem(f"a program has no {_OF_OUTLINES[node.data]}", place.of(node), "An outline has.")
-    return _read(tree, place, _declarations(tree, place))[0]
+    header = _declarations(tree, place)
+    for ghost in header.ghosts:
+        raise SyntaxProblem("a program has no ghosts", ghost.loc, "An outline has.")
+    return _read(tree, place, header)[0]
 
 
 def parse_outline(text: str, file: str) -> Outline:
@@ -106,6 +112,7 @@ class _Header:
     params: list[Decl] = field(default_factory=list)
     arrays: list[Array] = field(default_factory=list)
     locals: list[Decl] = field(default_factory=list)
+    ghosts: list[Decl] = field(default_factory=list)
     settings: dict[str, list[Tree[Token]]] = field(default_factory=dict)
     taken: dict[str, Token] = field(default_factory=dict)
 
@@ -129,8 +136,12 @@ def _declarations(tree: Tree[Token], place: Place) -> _Header:
             case "scalars":
                 keyword, *names = words(node.children)
                 type_ = _scalar_type(inner[0], place)
-                target = header.params if keyword == "param" else header.locals
-                target += [Decl(header.declare(name, place), type_, place.of(name)) for name in names]
+                for name in names:
+                    ghost = name.startswith(GHOST)
+                    if ghost and (keyword == "param" or type_ != INT):
+                        raise SyntaxProblem(f"a ghost is a local int, {shortened(name)} is not", place.of(name))
+                    target = header.params if keyword == "param" else header.ghosts if ghost else header.locals
+                    target.append(Decl(header.declare(name, place), type_, place.of(name)))
             case "arrays":
                 space: Space = "global" if node.children[0] == "global" else "shared"
                 header.arrays += [_array(space, inner[0], array, header, place) for array in inner[1:]]
@@ -235,17 +246,27 @@ def _extents(kind: str, header: _Header, place: Place) -> Dim:
 
 
 def _read(tree: Tree[Token], place: Place, header: _Header) -> tuple[Kernel, Block, Signature]:
-    """The kernel, well-typed, its annotated body, and its signature."""
+    """The kernel, well-typed and without ghosts, its annotated body, and the signature with them."""
     name = tree.children[1]
     declared = Kernel(
         str(name), tuple(header.params), tuple(header.arrays), tuple(header.locals), Skip(), place.of(name)
     )
-    body = _items(tree.children, Scope(signature(declared), place))
-    kernel = Kernel(declared.name, declared.params, declared.arrays, declared.locals, strip(body), declared.loc)
-    return kernel, body, check_kernel(kernel)
+    sigma = signature(declared)
+    sigma = replace(sigma, locals={**sigma.locals, **{ghost.name: ghost.type for ghost in header.ghosts}})
+    body = _items(tree.children, Scope(sigma, place))
+    written = program = strip(body)
+    for ghost in header.ghosts:
+        program = without(program, ghost.name)
+    kernel = replace(declared, body=program)
+    check_kernel(kernel)
+    for s in statements(written):
+        match s:
+            case Assign(x, e) if x.startswith(GHOST) and (got := type_of(e, sigma)) != INT:
+                raise TypeProblem(f"'{x}' is int, the value is {got}", s.loc, "Convert the value.")
+    return kernel, body, sigma
 
 
-_ITEMS: Final = ("condition", "assign", "write", "skip", "sync", "branch", "loop")
+_ITEMS: Final = ("condition", "split", "assign", "write", "skip", "sync", "branch", "loop")
 
 
 def _items(nodes: list[Node], scope: Scope) -> Block:
@@ -261,6 +282,8 @@ def _item(node: Tree[Token], scope: Scope) -> Item:
     match str(node.data):
         case "condition":
             return _condition(node, scope)
+        case "split":
+            return Split(fact(parts[1], Scope(scope.sigma, scope.place, "condition")), loc)
         case "assign":
             return Plain(Assign(str(parts[0]), to_expr(parts[1], scope), loc))
         case "write":

@@ -81,6 +81,7 @@ _ENDED_BY_SEMICOLON: Final = {
     "ARROW": "the assignment",
     "SKIP": "'skip'",
     "SYNC": "'sync'",
+    "SPLIT": "'split'",
     "REQUIRES": "the requirement",
     **dict.fromkeys(("PARAM", "LOCAL", "GLOBAL", "SHARED"), "the declaration"),
 }

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from checker.notation.outlines import element_name, type_name
-from checker.outline import Block, Branch, Loop, Outline, Partial, Plain
+from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, Split
 from logic.assertions import Dim, show_p, show_x
-from logic.syntax import Array, Decl, Kernel, show, show_stmt
+from logic.syntax import GHOST, Array, Decl, Kernel, show, show_stmt
 
 
 def show_kernel(kernel: Kernel) -> str:
@@ -29,7 +29,8 @@ def show_outline(outline: Outline) -> str:
         settings.append(f"scope {context.scope}")
     requires = [f"requires {show(fact)};" for fact in launch.assumptions]
     body = _block(outline.body, "  ")
-    head = [f"kernel {outline.kernel.name}", *settings, *_declared(outline.kernel), *requires]
+    ghosts = [f"local int {x};" for x in context.sigma.locals if x.startswith(GHOST)]
+    head = [f"kernel {outline.kernel.name}", *settings, *_declared(outline.kernel), *ghosts, *requires]
     return _joined([*head, "begin", *body, "end"])
 
 
@@ -69,6 +70,8 @@ def _block(block: Block, indent: str) -> Iterator[str]:
                 yield indent + _condition(item)
             case Plain(stmt):
                 yield show_stmt(stmt, indent)
+            case Split(cond):
+                yield f"{indent}split {show(cond)};"
             case Branch(cond, then, orelse, rule):
                 yield f"{indent}if {_rule(rule)}({show(cond)}) {{"
                 yield from _block(then, indent + "  ")

@@ -83,12 +83,14 @@ def _equal(kind: Literal["==", "!="], p: Poly) -> Relation:
 class Knowledge:
     """Facts as relations, and what `instead` of a leaf shows its value or lower bound.
 
-    After that substitution, a leaf of `nonnegative` stands for what it exceeds its lower bound by.
+    After that substitution, a leaf of `nonnegative` stands for what it exceeds its lower bound by; `slack` are the
+    facts' polynomials after it, as what may be taken away.
     """
 
     relations: frozenset[Relation]
     instead: dict[Leaf, Poly]
     nonnegative: frozenset[Leaf]
+    slack: tuple[Poly, ...]
 
 
 @lru_cache(maxsize=4_096)
@@ -104,7 +106,12 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
             elif r.kind == ">=" and c == 1:
                 lows[leaf] = max(-d, lows.get(leaf, -d))
     instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
-    return Knowledge(relations, instead, frozenset(lows))
+    slack = []
+    for r in relations:
+        if r.kind != "!=":
+            image = substitute(r.poly, instead)
+            slack += [image, image * -1] if r.kind == "==" else [image]
+    return Knowledge(relations, instead, frozenset(lows), tuple(slack))
 
 
 def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:
@@ -134,10 +141,8 @@ def nonnegative(p: Poly, k: Knowledge) -> bool:
 
     Tried for p itself, and for p without one fact's polynomial.
     """
-    if _nonnegative_terms(substitute(p, k.instead), k):
-        return True
-    rest = (p + r.poly * sign for r in k.relations for sign in ((-1, 1) if r.kind == "==" else (-1,)) if r.kind != "!=")
-    return any(_nonnegative_terms(substitute(q, k.instead), k) for q in rest)
+    image = substitute(p, k.instead)
+    return _nonnegative_terms(image, k) or any(_nonnegative_terms(image - known, k) for known in k.slack)
 
 
 def entailed(goal: Expr, facts: frozenset[Expr], k: Knowledge) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from checker.cli.options import number
 from checker.report.bounds import as_witness
-from checker.suite import CLASSES, SOURCES, Row, error, summary
+from checker.suite import CLASSES, CLOSE, SOURCES, Row, error, summary
 from checker.witness import command
 from logic.metrics import METRICS
 
@@ -122,8 +122,12 @@ def summary_lines(rows: Sequence[Row]) -> list[str]:
     lines = [
         (
             f"{total.certified} of {total.rows} bounds are certified, with both checkers agreeing; "
-            f"{total.exact} are exact: a run reaches them."
+            f"{total.exact} are exact: a run reaches them; {total.close} are within {float(CLOSE)} of a run."
         )
+    ]
+    far = (row for row in rows if row.bound and not row.given and (row.ratio is None or row.ratio > CLOSE))
+    lines += [
+        f"  {row.kernel} {row.metric}: {_exactly(row.here.bound)}, a run {_exactly(row.here.cost)}" for row in far
     ]
     for source in SOURCES:
         counts = total.compared[source]
@@ -166,8 +170,8 @@ def _problems(rows: Sequence[Row]) -> list[str]:
 def as_json(rows: Sequence[Row]) -> dict[str, Any]:
     """{"rows": [..], "summary": {..}}; numbers are exact: whole, or "p/q"."""
     total = summary(rows)
-    found = {"rows": total.rows, "certified": total.certified, "exact": total.exact, **total.compared}
-    return {"rows": [_json(row) for row in rows], "summary": found}
+    counts = {"rows": total.rows, "certified": total.certified, "exact": total.exact, "close": total.close}
+    return {"rows": [_json(row) for row in rows], "summary": {**counts, **total.compared}}
 
 
 def _json(row: Row) -> dict[str, Any]:

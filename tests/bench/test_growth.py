@@ -27,7 +27,8 @@ def chain(statements: int) -> tuple[Kernel, Context, Derivation, Oracles]:
     kernel = Kernel("k", (Decl("h", INT),), (), (Decl("i", INT), Decl("j", INT)), seq(*steps))
     context = Context(check_kernel(kernel), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
     oracle = Oracles()
-    derivation = derive(analyse(Outline(kernel, context, bare(kernel.body)), oracle), context, oracle)
+    outline = Outline(kernel, context, bare(kernel.body))
+    derivation = derive(analyse(outline, oracle), outline, oracle)
     return kernel, context, derivation, Oracles()
 
 

@@ -27,6 +27,13 @@ POINTS: dict[str, list[dict[str, int]]] = {
     **{name: [{"wA": 33, "wB": 33}, {"wA": 0, "wB": 5}] for name in ("matMul", "matMulTrans", "matMulBad")},
     **{name: [{"N": 3, "M": 2}, {"N": -1, "M": 4}, {"N": 2, "M": -1}] for name in ("synBrdis", "synBrdisOpt")},
     "vectorAdd": [{"numElements": n} for n in (300, 0, 256, 40)],
+    "fan2": [{"N": 300, "t": 0}, {"N": 5, "t": 7}],
+    "fan2Fixed": [{"N": 600, "t": 0}, {"N": 5, "t": 7}],
+    "listRanking": [{"N": 100, "len": 2}, {"N": 100, "len": -1}],
+    "mandelbrot": [
+        {"width": 20, "height": 1, "crunch": 3, "left": -2, "top": 0, "scale": 1, "across": 1, "numBlocks": 1},
+    ],
+    "histogram256": [{"dataCount": n} for n in (256, 0, 65)],
     "matMul/sectors-aligned": [{"wA": 40, "wB": 8}],
 }
 """What the kernels get in the runs, by kernel or by outline."""
@@ -34,6 +41,7 @@ POINTS: dict[str, list[dict[str, int]]] = {
 SLACK = {
     "addSub2/sectors": 2,  # row 0 is aligned, and is read and written with one sector less each
     "addSub3/sectors": 2,
+    "mandelbrot/divwarps": 2,  # the first test of a pixel fails for no lane, the last for all
     "reduce3/divwarps": 1,  # a warp diverges at one of the tests against n at most
     "reduce3a/divwarps": 1,
 }
@@ -60,7 +68,6 @@ def paid(kernel: str, args: tuple[tuple[str, int], ...]) -> dict[str, Fraction]:
 
 
 def test_every_kernel_has_an_outline() -> None:
-    """But histogram256, of which no derivation is known: its loops count with what differs between lanes."""
     assert {path.parent.name for path in OUTLINES} >= {name for name in POINTS if "/" not in name}
 
 

@@ -392,6 +392,19 @@ def test_the_last_writer_wins(index: Expr, value: Expr) -> None:
     agree(kernel(seq(Write("S", index, value), Write("G", GLOBAL, Read("S", index)))), (70, 1, 1), (3, 1, 1), ARGS)
 
 
+@pytest.mark.parametrize("array", ["G", "S"])
+def test_what_an_access_costs_is_remembered_for_its_lanes_and_layout(array: str) -> None:
+    """The same index at fewer lanes, in other warps and of an array with other elements costs something else."""
+    far, index = Assign("a", op(TID, "*", Const(8))), Var("a")
+    other = {"G": "D", "S": "T"}[array]
+    some = If(op(op(TID, "%", Const(32)), "<", Const(3)), Assign("b", Read(array, index)), Skip())
+    most = If(op(TID, ">", Const(33)), Assign("b", Read(array, index)), Assign("b", Read(array, index)))
+    wide = Write("G", index, Const(1)) if array == "G" else Write("T", index, Const(1))
+    body = seq(far, Assign("b", Read(array, index)), some, Write(other, index, Read(array, index)), most, wide)
+    typed = body if array == "S" else seq(far, Assign("b", Read(array, index)), some, most, wide)
+    agree(kernel(typed), (70, 1, 1), (2, 1, 1), ARGS)
+
+
 def test_a_later_warp_that_writes_first() -> None:
     """All warps but the last are at the loop when the last writes: in the reference it writes after they read."""
     loop = seq(Assign("i", ZERO), While(op(Var("i"), "<", Const(3)), Assign("i", op(Var("i"), "+", Const(1)))))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from checker.bound import Result, find_bounds
+from checker.certificate import write
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cycle, analyse
 from checker.inference.search import as_polynomials, find_potentials, measures
 from checker.notation import parse_outline
 from checker.oracles import Oracles, lp
+from checker.oracles.farkas import proof
+from checker.recheck import recheck
 from logic.metrics import METRICS
 from logic.potentials import evaluate
 from logic.syntax import Param
@@ -56,6 +59,20 @@ def test_a_nest() -> None:
         for m in (-2, 0, 3):
             value = evaluate(found.claim.pre.q, {Param("n"): n, Param("m"): m})
             assert value == max(0, n) * max(0, m)
+
+
+def test_a_deep_nest() -> None:
+    """The outer potential is a product of what all loops inside count; three factors need facts times two of them."""
+    inner = "z <- 0; while (z < n + m) { A[0] <- 1; z <- z + 1; }"
+    found = result(
+        f"x <- 0; while (x < n) {{ y <- 0; while (y < m) {{ {inner} y <- y + 1; }} A[0] <- 1; x <- x + 1; }}"
+    )
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.derivation is not None
+    assert found.claim.pre.q == pot("max(0, n) + max(0, n)*max(0, m)*max(0, n + m)")
+    document = write(found.claim, found.derivation, found.ledger, proof, {})
+    assert recheck(document).verdict == "valid"
 
 
 @pytest.mark.parametrize(

@@ -106,3 +106,33 @@ def test_bad_ones_are_pointed_at(tmp_path: Path, old: str, new: str, line: int, 
     assert sentence in caught.value.message
     assert caught.value.loc is not None
     assert caught.value.loc.line == line
+
+
+SPLIT = """__global__ void k(int *A, int n, int m)
+{
+    int s = n > 0 ? 1 : 2;
+    //@ split n > 0;
+    for (int i = 0; i < m; i++) {
+        A[s * (int)threadIdx.x] = i;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("split", "bound", "again"), [("//@ split n > 0;", "8*max(0, m)", 0), ("", "9*max(0, m)", 1)])
+def test_a_split_makes_two_cases(
+    split: str, bound: str, again: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Elements 4 or 8 bytes apart, from the start of a sector on; without the split from anywhere, by a solver."""
+    path = written(tmp_path, SPLIT.replace("//@ split n > 0;", split))
+    certificate = tmp_path / "k.json"
+    args = ["bound", path, "--block", "32", "--metric", "sectors", "--certificate", str(certificate)]
+    assert main([*args, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["bound"] == bound
+    assert main(["recheck", str(certificate)]) == again
+
+
+def test_lanes_that_disagree_cannot_be_split(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, SPLIT.replace("split n > 0", "split n > tid.x"))
+    assert main(["bound", path, "--block", "32", "--metric", "sectors", "--format", "json"]) == 1
+    capsys.readouterr()

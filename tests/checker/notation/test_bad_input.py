@@ -81,6 +81,11 @@ SYNTAX = {
     outline("i <- §if;"): "expected an expression after '<-', not 'if'",
 }
 MEANING = {
+    outline("", "metric steps param int §ghost:g;"): "a ghost is a local int, 'ghost:g' is not",
+    outline("", "metric steps local bool §ghost:g;"): "a ghost is a local int, 'ghost:g' is not",
+    outline("§ghost:g <- true;", "metric steps local int ghost:g;"): "'ghost:g' is int, the value is bool",
+    outline("§ghost:g <- 1;"): "'ghost:g' is not a local variable",
+    outline("i <- §ghost:g;", "metric steps local int i, ghost:g;"): "ghost:g",
     "kernel k\n§begin end": "no metric is named",
     "kernel k metric §joules begin end": "no metric is called 'joules'",
     "kernel k metric steps hardware §amd begin end": "no hardware is called 'amd'",
@@ -163,6 +168,7 @@ def test_what_makes_no_sense_is_told_at_its_place(text: str) -> None:
         ("kernel k begin §{ _; _; _ } end", "a program has no conditions"),
         ("kernel k local bool b; begin if §[If1] (b) { } end", "a program has no rules"),
         ("kernel k local int i; begin §i <- true; end", "'i' is int, the value is bool"),
+        ("kernel k local int §ghost:g; begin end", "a program has no ghosts"),
     ],
 )
 def test_a_program_is_no_outline(text: str, fragment: str) -> None:

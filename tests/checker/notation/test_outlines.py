@@ -8,7 +8,7 @@ from hypothesis import given
 
 import checker.notation
 from checker.notation import parse_kernel, parse_outline, parse_potential, show_kernel, show_outline
-from checker.outline import Branch, Loop, Outline, Partial, Plain, bare
+from checker.outline import Branch, Loop, Outline, Partial, Plain, Split, bare
 from logic.assertions import Launch, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.source import Loc
@@ -250,3 +250,15 @@ def test_deep_programs_are_read() -> None:
     assert parse_kernel(show_kernel(k), "x") == k
     outline = Outline(k, parse_outline("kernel k metric steps local int i; begin end", "x").context, bare(k.body))
     assert parse_outline(show_outline(outline), "x") == outline
+
+
+def test_splits_and_ghosts() -> None:
+    """A ghost is no part of the program; a split is no statement."""
+    text = "kernel k metric steps local int i, ghost:i; begin split blockIdx.x > 0; i <- 1; ghost:i <- i; end"
+    outline = parse_outline(text, "x")
+    assert outline.body[0] == Split(op(">", Param("blockIdx.x"), Const(0)))
+    assert outline.kernel.body == Assign("i", Const(1))
+    assert outline.context.sigma.locals == {"i": INT, "ghost:i": INT}
+    assert [d.name for d in outline.kernel.locals] == ["i"]
+    assert parse_outline(show_outline(outline), "x") == outline
+    assert parse_kernel("kernel k local int split; begin split <- 1; end", "x").body == Assign("split", Const(1))

@@ -223,6 +223,7 @@ TRUE = [
     at_least("x >= 0, x < 0", "0", "1"),
     at_least("", "max(x, n)", "min(x, n)"),
     at_least("x >= 2, y >= 3", "x*y", "6"),
+    at_least("", "2*max(0, x)*max(0, y)*max(0, n) + max(0, n) + 1", "0"),
     at_least("x >= 0", "log2(x)*1/2 + 3", "3 + log2(x)*1/2"),
     at_least("", "x", "3*floor(x/3)"),
     at_least("", "3*floor(x/3) + 2", "x"),
@@ -236,6 +237,8 @@ TRUE = [
 ]
 FALSE = [
     at_least("", "0", "1"),
+    at_least("", "max(0, x)*max(0, y)*max(0, n)", "max(0, x)"),
+    at_least("", "x*max(0, y)*max(0, n)", "0"),
     at_least("x >= 0, x < 256", stairs("x"), f"1 + {stairs('2*x')}"),
     at_least("x <= n", "|[x, n]|", "1 + |[x + 1, n]|"),
     at_least("x < n", "10*|[x, n]|", "20 + 10*|[x, n - 1]|"),
