@@ -12,6 +12,7 @@ from math import gcd
 from typing import Final
 
 from checker.inference.counters import geometric, modulus, numbers, steps, trips, value
+from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, bare, strip
 from logic.assertions import (
@@ -28,7 +29,7 @@ from logic.assertions import (
     launch_facts,
     opaque,
 )
-from logic.potentials import Poly
+from logic.potentials import ZERO, Poly, of_expr, sym, variables
 from logic.source import Loc
 from logic.syntax import (
     INT,
@@ -44,6 +45,7 @@ from logic.syntax import (
     Write,
     local_vars,
     reads_array,
+    statements,
     substitute,
     subterms,
     written,
@@ -163,6 +165,8 @@ class _Analysis:
         self.printed = printed
         self.sigma = context.sigma
         self.given = launch_facts(context.launch, context.hardware, context.scope)
+        self.begun: list[Loop] = []
+        """Loops whose first turn has been taken apart."""
 
     def proves(self, obligation: Obligation) -> bool:
         return isinstance(self.oracle(obligation, self.context), Proved)
@@ -282,10 +286,27 @@ class _Analysis:
             return "Q:If3"
         return "Q:If1" if self.uniform(state.p, state.x, cond) else "Q:If4"
 
-    def unrolled(self, item: Loop, body: Stmt, state: State, turns: int) -> Fork:
+    def unrolled(self, item: Loop, body: Stmt, state: State, turns: int | None) -> Fork:
         """The loop as a branch: one turn and the loop again, or nothing."""
-        again = Branch(item.cond, (*item.body, item), (), "Q:If2" if turns else "Q:If3", item.loc)
+        rule = None if turns is None else "Q:If2" if turns else "Q:If3"
+        again = Branch(item.cond, (*item.body, item), (), rule, item.loc)
         return replace(self.fork(again, state), loop=While(item.cond, body, item.loc))
+
+    def peeled(self, item: Loop, body: Stmt, state: State) -> Fork | None:
+        """The loop with its first turn taken apart, where the outcome of a branch in it is known there alone."""
+        if any(item is known for known in self.begun) or any(isinstance(s, While) for s in statements(body)):
+            return None
+        tests = [part.cond for part in item.body if isinstance(part, Branch) and part.rule is None]
+        p = assume(state.p, item.cond, self.sigma)
+        if not any(
+            local_vars(test) & written(body) and any(self.entails(p, e) for e in (test, Op("!", (test,))))
+            for test in tests
+        ):
+            return None
+        self.begun.append(item)
+        found = self.unrolled(item, body, state, None)
+        self.begun.pop()
+        return found
 
     def cycle(self, item: Loop, state: State) -> Cycle | Fork:
         """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
@@ -296,6 +317,8 @@ class _Analysis:
             turns = trips(item.cond, body, facts)
             if turns is not None:
                 return self.unrolled(item, body, state, turns)
+        if item.rule is None and item.invariant == Partial() and (first := self.peeled(item, body, state)):
+            return first
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
@@ -338,13 +361,26 @@ def _range_of(x: Var, e: Expr) -> Iterable[Expr]:
             yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
 
 
+def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """What an equation says that a variable is which the loop changes, such as x == n + 1 for x - 1 == n."""
+    match fact:
+        case Op("==", (a, b)) if not isinstance(a, Var) and not opaque(fact, sigma):
+            p, q = of_expr(a), of_expr(b)
+            d = ZERO if p is None or q is None else p - q
+            for x in sorted(variables(d) & changed):
+                own = {c for m, c in d.terms if m == sym(Var(x)).terms[0][0]}
+                value = as_expr(sym(Var(x)) - d * next(iter(own))) if own in ({1}, {-1}) else None
+                if value is not None and x not in local_vars(value):
+                    yield Op("==", (Var(x), value))
+
+
 def _guesses(
     cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, given: tuple[Expr, ...]
 ) -> list[Expr]:
     """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
     step."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
-    for c in p:
+    for c in (*p, *(solved for fact in p for solved in _solved(fact, changed, sigma))):
         match c:
             case Op("==", (Var(name), start)) if (
                 sigma.locals[name] == INT and name in changed and not local_vars(start) & changed

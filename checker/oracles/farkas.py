@@ -128,6 +128,10 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     """An arithmetic proof of goal >= 0 from the facts, or None."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
+    if any(len(m) > 2 for m, _ in goal.terms) and _termwise(goal):
+        return {
+            "sum": [[str(c), [["max0", potential(a.arg)] for a in m if isinstance(a, Max0)]] for m, c in goal.terms]
+        }
     inside = _innermost(goal)
     for on in inside:
         if (sign := _sign(on, have)) is not None:
@@ -148,6 +152,11 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
         return _split(on, goal, have, cases) if sign is None else _settled(on, *sign, goal, have, cases)
     split = _rounded(goal, relevant)
     return None if split is None else _split(split, goal, have, cases)
+
+
+def _termwise(goal: Poly) -> bool:
+    """Whether each term is a product of max(0, .) that is added: also where `_combination` has no product as long."""
+    return all(c >= 0 and all(isinstance(a, Max0) for a in m) for m, c in goal.terms)
 
 
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:

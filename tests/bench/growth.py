@@ -42,7 +42,8 @@ Made by `make growth` (`python -m tests.bench.growth`), on {machine}, Python {py
 Programs of loops `for (i = 0; i < n; i++)` around `A[blockDim.x * i + threadIdx.x] = i`, blocks of 32, metric
 `steps`; the loops of a nest have a bound each. Time is that from the kernel to the certified bound: what holds where,
 potentials, derivation, the kernel's judgement. Size is that of the largest linear program: unknowns x equations. Where
-the unknowns that suffice for most programs do not, the search tries again with more.
+the unknowns that suffice for most programs do not, the search tries again with more. Solvers have a time limit: on a
+busy machine the deepest nest may end not-proved.
 
 | program | bound | verdict | linear programs | unknowns x equations | seconds |
 | --- | --- | --- | ---: | ---: | ---: |

@@ -149,6 +149,14 @@ def test_a_bound_over_the_locals_at_the_start_is_none() -> None:
         assert (r.verdict == "certified") == (r.metric.name in ("sectors", "conflicts"))
 
 
+@pytest.mark.parametrize("test", ["x == m", "!(x > m)"])
+def test_what_the_first_turn_alone_does_is_paid_once(test: str) -> None:
+    """32 sectors in the first turn, 4 in each: the loop's first turn is taken apart (Q:Unroll)."""
+    body = f"x <- m; while (x < n) {{ if ({test}) {{ A[8*tid.x] <- 1; }} A[32*x + tid.x] <- 2; x <- x + 1; }}"
+    (result,) = bounds(source(body, "param int m; global int A[];"), (32, 1, 1), ["sectors"])
+    assert (result.verdict, str(result.claim.pre.q)) == ("certified", "36 + 4*max(0, n - 1 - m)")  # type: ignore[union-attr]
+
+
 def test_assumptions_sharpen_a_bound() -> None:
     k = kernel("addSub2")
     w = Op("==", (Op("%", (Param("w"), Const(8))), Const(0)))
