@@ -1592,7 +1592,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     report = recheck(document)
     if options.format == "json":
-        names = ("verdict", "digest", "solver_backed", "problem")
+        names = ("verdict", "claim", "digest", "solver_backed", "problem")
         print(json.dumps({name: getattr(report, name) for name in names}, sort_keys=True))
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))

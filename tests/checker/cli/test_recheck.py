@@ -1,0 +1,52 @@
+"""`warpbound recheck` on one certificate and on several."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+
+ROOT = Path(__file__).resolve().parents[3] / "proofs"
+GOOD = [str(ROOT / "vectorAdd" / f"{metric}.json") for metric in ("sectors", "steps")]
+CLAIM = "vectorAdd: every warp costs at most 12 (sectors, scope warp)"
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def tampered(tmp_path: Path) -> str:
+    path = tmp_path / "tampered.json"
+    path.write_text(Path(GOOD[0]).read_text().replace('"12"', '"11"'))
+    return str(path)
+
+
+def test_one(capsys: Capture) -> None:
+    assert main(["recheck", GOOD[0]]) == 0
+    assert capsys.readouterr().out == f"valid\n{CLAIM}\n"
+
+
+def test_several(tampered: str, capsys: Capture) -> None:
+    assert main(["recheck", *GOOD]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [f"valid  {GOOD[0]}", f"  {CLAIM}"]
+    assert main(["recheck", *GOOD, tampered]) == 3
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last == [f"invalid  {tampered}", "  the digest is not that of the content"]
+
+
+def test_several_as_json(tampered: str, capsys: Capture) -> None:
+    assert main(["recheck", tampered, GOOD[0], "--format", "json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert [(f["file"], f["verdict"], f["claim"]) for f in found] == [
+        (tampered, "invalid", ""),
+        (GOOD[0], "valid", CLAIM),
+    ]
+
+
+def test_what_cannot_be_read_is_the_worst(tampered: str, capsys: Capture) -> None:
+    assert main(["recheck", tampered, "no.json", GOOD[0]]) == 2
+    out, error = capsys.readouterr()
+    assert error == "error: cannot read 'no.json': No such file or directory\n"
+    assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == ["invalid", "valid"]
