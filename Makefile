@@ -12,7 +12,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint proofs suite hardware mutants bench growth venv lock clean
+.PHONY: help demo test lint proofs suite hardware mutants mutants-rules bench growth venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -24,6 +24,7 @@ help:
 	@echo 'make suite   docs/suite.md: our bounds beside published ones and the dearest runs'
 	@echo 'make hardware docs/hardware.md, run anew (minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
+	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
@@ -52,6 +53,9 @@ hardware: venv
 
 mutants: venv
 	$(BIN)/python -m tests.mutants.certificates $(KERNELS) $(if $(EVERY),--every $(EVERY)) --page docs/mutants-certificates.md
+
+mutants-rules: venv
+	$(BIN)/warpbound trial sound --mutants --page docs/mutants-rules.md
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench

@@ -99,6 +99,7 @@ def _one(
     search: Engine,
     per: Per,
 ) -> Result:
+    """What becomes of the context's metric, the time left out; two flows or more are those of the single warps."""
     ledger = Ledger()
     derivation = None
     try:

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar, cast
 from checker.kernel import Claim, Ledger
 from logic.assertions import Context, Launch, Obligation, P
 from logic.derivation import Derivation, Value
-from logic.metrics import Hardware, Linear, Metric
+from logic.metrics import HARDWARE, METRICS, Hardware, Linear, Metric
 from logic.potentials import Atom, Floor, Log2, Max0, Monomial, Poly, Sym
 from logic.schema import kind
 from logic.source import Loc, SourceError
@@ -208,11 +208,31 @@ def write(
     tools: dict[str, str],
 ) -> dict[str, Json]:
     """The certificate of a claim, with its digest. `proof` gives the arithmetic proof of an obligation, or None."""
-    kernel, context, writer = claim.kernel, claim.context, _Writer()
+    writer = _Writer()
+    document = _content(writer, claim.kernel, claim.context, claim.theorem.rules.name, derivation) | {
+        "sums": [[name, writer.potentials.put(potential(f))] for name, f in claim.sums],
+        "evidence": [
+            {"engine": d.verdict.engine, "proof": proof(d.obligation, claim.context)} for d in ledger.discharged
+        ],
+        "admitted": sorted(set(ledger.barriers)),
+        "tools": tools,
+    }
+    document["digest"] = digest(document)
+    return cast(dict[str, Json], json.loads(canonical(document)))
+
+
+def draft(kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> str:
+    """A derivation as the text of a document without evidence or digest, which `read` takes: a proposal under the rule
+    set of this name, for the kernel to judge."""
+    return canonical(_content(_Writer(), kernel, context, rules, derivation) | {"evidence": [], "admitted": []})
+
+
+def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> dict[str, Json]:
+    """What a derivation is about, and the derivation; the tables are the writer's own and still grow."""
     body = writer.statement(kernel.body)
     assumptions = [expression(e) for e in context.launch.assumptions]
     writer.derivation(derivation)
-    document: dict[str, Json] = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "kernel": {
@@ -233,20 +253,14 @@ def write(
         },
         "launch": {"block": context.launch.block, "grid": context.launch.grid, "assumptions": assumptions},
         "scope": context.scope,
-        "rules": claim.theorem.rules.name,
+        "rules": rules,
         "assertions": writer.assertions.rows,
         "potentials": writer.potentials.rows,
         "expressions": writer.expressions.rows,
         "statements": writer.statements.rows,
         "derivation": writer.nodes,
         "ghosts": sorted(x for x in context.sigma.locals if x.startswith(GHOST)),
-        "sums": [[name, writer.potentials.put(potential(f))] for name, f in claim.sums],
-        "evidence": [{"engine": d.verdict.engine, "proof": proof(d.obligation, context)} for d in ledger.discharged],
-        "admitted": sorted(set(ledger.barriers)),
-        "tools": tools,
     }
-    document["digest"] = digest(document)
-    return cast(dict[str, Json], json.loads(canonical(document)))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -286,8 +300,10 @@ def read(text: str, path: str) -> Certificate:
         return _Reader(document, path).certificate()
     except TypeProblem as problem:
         raise BadCertificate(f"'{path}' is not well formed: {problem.message}") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
-        raise BadCertificate(f"'{path}' is not well formed: {type(error).__name__} {error}") from None
+    except KeyError as error:
+        raise BadCertificate(f"'{path}' is not well formed: {error} is missing, or not known here") from None
+    except (IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
+        raise BadCertificate(f"'{path}' is not well formed: {error}") from None
 
 
 class _Reader:
@@ -432,10 +448,17 @@ class _Reader:
             {c: _rational(v) for c, v in d["metric"]["fixed"].items()},
             {c: Linear(_rational(a), _rational(b)) for c, (a, b) in d["metric"]["counted"].items()},
         )
+        if metric != METRICS.get(metric.name, metric):
+            raise ValueError(f"these are not the prices of {metric.name}")
         bx, by, bz = map(_size, d["launch"]["block"])
         gx, gy, gz = map(_size, d["launch"]["grid"])
         launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
+        if hardware != HARDWARE.get(hardware.name, hardware):
+            raise ValueError(f"these are not the sizes of {hardware.name}")
+        for label in (kernel.name, metric.name, hardware.name):
+            if not _LABEL.fullmatch(label):
+                raise ValueError("a name with characters that cannot be printed")
         if d["scope"] not in ("warp", "block"):
             raise ValueError(f"no scope: {d['scope']}")
         sigma = signature(kernel)
@@ -449,6 +472,9 @@ class _Reader:
         return Certificate(
             kernel, context, _of(str, d["rules"]), self.derivation(), sums, evidence, admitted, d.get("digest", "")
         )
+
+
+_LABEL: Final = re.compile(r"[\w !-~]{1,200}")
 
 
 def _of(kind_: type[_T], x: Json) -> _T:

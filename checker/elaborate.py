@@ -227,6 +227,7 @@ class Elaborator:
         return rest
 
     def whole_step(self, node: Step, post: Condition) -> Proof:
+        """A proof of the statement, whatever the number of active lanes. Raises Stuck."""
         p, x, stmt, metric = node.before.p, node.before.x, node.stmt, self.context.metric
         match stmt:
             case Skip():
@@ -272,6 +273,7 @@ class Elaborator:
         return before
 
     def split(self, node: Fork, post: Condition) -> Proof:
+        """A proof by Q:CaseSplit: of the same program twice."""
         if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
             raise Stuck("a side of the split has no flow", node.loc)
         yes, no = self.block(node.then, post), self.block(node.orelse, post)
@@ -282,6 +284,7 @@ class Elaborator:
         return Proof(pre, yes.stmt, post, Derivation("Q:CaseSplit", substitution, tuple(sides), node.loc))
 
     def fork(self, node: Fork, post: Condition) -> Proof:
+        """A proof of the branch by the rule that the flow names. Raises Stuck."""
         if node.rule == "Q:CaseSplit":
             return self.split(node, post)
         p, x, metric = node.before.p, node.before.x, self.context.metric
@@ -329,6 +332,7 @@ class Elaborator:
         return _rolled(node, Proof(Condition(p, q + price, x), whole, post, derivation))
 
     def cycle(self, node: Cycle, post: Condition) -> Proof:
+        """A proof of the loop from the potential at its head, framed where that leaves too little. Raises Stuck."""
         if node.q is None:
             raise Stuck(
                 "the loop has no potential", node.loc, "State one: while (e) invariant {P; Q; X} { ... }", node.rule

@@ -32,6 +32,7 @@ from logic.assertions import (
 from logic.potentials import ZERO, Poly, of_expr, sym, variables
 from logic.source import Loc
 from logic.syntax import (
+    FALSE,
     INT,
     Assign,
     Const,
@@ -296,7 +297,13 @@ class _Analysis:
         """The loop with its first turn taken apart, where the outcome of a branch in it is known there alone."""
         if any(item is known for known in self.begun) or any(isinstance(s, While) for s in statements(body)):
             return None
-        tests = [part.cond for part in item.body if isinstance(part, Branch) and part.rule is None]
+        tests = [
+            part.cond
+            for i, part in enumerate(item.body)
+            if isinstance(part, Branch)
+            and part.rule is None
+            and not local_vars(part.cond) & written(strip(item.body[:i]))
+        ]
         p = assume(state.p, item.cond, self.sigma)
         if not any(
             local_vars(test) & written(body) and any(self.entails(p, e) for e in (test, Op("!", (test,))))
@@ -330,7 +337,9 @@ class _Analysis:
             invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
             uniform = self.uniform(invariant.p, x, item.cond)
             rule = item.rule or ("Q:While1" if uniform else "Q:While2")
-            inside = self.block(item.body, State(assume(invariant.p, item.cond, self.sigma), x))
+            entered = assume(invariant.p, item.cond, self.sigma)
+            never = (Partial((FALSE,)),) if guesses and self.entails(entered, FALSE) else ()
+            inside = self.block((*never, *item.body), State(entered, x))
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
             smaller = x & inside.end.x if item.invariant.x is None else x
             if len(kept) == len(guesses) and smaller == x:

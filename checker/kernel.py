@@ -318,6 +318,7 @@ def _well_formed(condition: Condition, context: Context) -> None:
 # --- instantiation ---------------------------------------------------------------------------------------------------
 
 Env = dict[str, Value]
+"""What the metavariables stand for. The functions below turn a schema into the term that it then is, or reject."""
 
 
 def assertion_of(t: Term, env: Env, context: Context) -> P:
@@ -582,7 +583,7 @@ class Claim:
 
 
 def _sensible(context: Context) -> None:
-    """A launch of positive sizes, assumed of are parameters only: a fact about tid or a local would exclude threads."""
+    """A launch has positive sizes and assumptions about parameters only: one about tid would leave out threads."""
     launch = context.launch
     if any(
         d is not None and (type(d) is not int or d < 1) for d in (*launch.block, *launch.grid)

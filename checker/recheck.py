@@ -76,14 +76,26 @@ DIMS: Final = (frozenset({None, range(1, (1 << 32) + 1)}),) * 3
 NAME: Final = re.compile(r"[^\W\d]\w{0,199}(\.\w+)*")
 PRICE: Final = re.compile(r"[0-9]{1,80}(/[1-9][0-9]{0,79})?")
 RATIONAL: Final = re.compile(rf"-?{PRICE.pattern}")
-TYPE: Final = frozenset({INT, BOOL, ("base", re.compile(r"(?s:.+)"), SIZE)})
+LABEL: Final = re.compile(r"[\w !-~]{1,200}")
+TYPE: Final = frozenset({INT, BOOL, ("base", LABEL, SIZE)})
 SPACE: Final = frozenset({"global", "shared"})
 UNITS: Final = ("sector", "word", "alignment", "banks", "warp")
 FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
 COUNTED: Final = ("gread", "sread", "gwrite", "swrite")
 
+# What names mean that others know: Table 1 of the paper, and the hardware that it is about.
+SECTORS: Final = dict.fromkeys(("gread", "gwrite"), ("1", "0"))
+CONFLICTS: Final = dict.fromkeys(("sread", "swrite"), ("1", "-1"))
+PRICES: Final = {
+    "sectors": ({}, SECTORS),
+    "conflicts": ({}, CONFLICTS),
+    "divwarps": ({"div": "1"}, {}),
+    "steps": (dict.fromkeys(FIXED, "1"), SECTORS | CONFLICTS),
+}
+SIZES: Final = {"nvidia": {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}}
+
 KERNEL: Final = {
-    "name": str,
+    "name": LABEL,
     "params": [(NAME, TYPE)],
     "locals": [(NAME, TYPE)],
     "arrays": [(NAME, SPACE, TYPE, SIZE, range(MAX_SIZE + 1), SIZE, frozenset({None, NATURAL}))],
@@ -94,8 +106,8 @@ DOCUMENT: Final[dict[str, Any]] = {
     "format": "warpbound certificate",
     "version": 1,
     "kernel": KERNEL,
-    "metric": {"name": str, "fixed": dict, "counted": dict},
-    "hardware": {"name": str} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
+    "metric": {"name": LABEL, "fixed": dict, "counted": dict},
+    "hardware": {"name": LABEL} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
     "launch": {"block": DIMS, "grid": DIMS, "assumptions": tuple},
     "scope": frozenset({"warp", "block"}),
     "rules": "sound",
@@ -106,7 +118,7 @@ DOCUMENT: Final[dict[str, Any]] = {
     "derivation": [NODE],
     "ghosts": [re.compile(r"ghost:\w{1,200}")],
     "sums": [(str, NATURAL)],
-    "evidence": [{"engine": str, "proof": object}],
+    "evidence": [{"engine": LABEL, "proof": object}],
     "admitted": [NATURAL],
     "tools": dict,
 }
@@ -407,6 +419,10 @@ class Program:
         self.arrays = {name: Array(*row[:5]) for name, *row in kernel["arrays"]}
         for group, names, shape in (("fixed", FIXED, PRICE), ("counted", COUNTED, (PRICE, RATIONAL))):
             fitted(metric[group], {name: shape for name in names if name in metric[group]}, f"metric.{group}")
+        prices = PRICES.get(metric["name"], (metric["fixed"], metric["counted"]))
+        want(prices == (metric["fixed"], metric["counted"]), f"these are not the prices of {metric['name']}")
+        for unit, size in SIZES.get(document["hardware"]["name"], {}).items():
+            want(self.hardware[unit] == size, f"these are not the sizes of {document['hardware']['name']}")
         self.fixed = {name: rational(c) for name, c in metric["fixed"].items()}
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
         alignment, sector, word = (self.hardware[unit] for unit in ("alignment", "sector", "word"))
@@ -796,9 +812,9 @@ class Lanes:
         found += [int(size * self.sums[sum_])] if sum_ in self.sums else []
         for mono, c in parts:  # a - k * floor(a/k) is in 0 .. k-1
             for atom, _ in mono:
-                if not found and len(mono) == 1 and atom[0] == "floor" and c % atom[2] == 0:
+                if len(mono) == 1 and atom[0] == "floor" and c % atom[2] == 0:
                     low = self.least(p + int(c) // atom[2] * (atom[1] - atom[2] * single(*atom)))
-                    found = [] if low is None else [low - max(0, int(c) // atom[2]) * (atom[2] - 1)]
+                    found += [] if low is None else [low - max(0, int(c) // atom[2]) * (atom[2] - 1)]
         return max(found) if found else None
 
     def _low(self, mono: Mono, c: int) -> int | None:
@@ -1085,7 +1101,7 @@ class Checker(Program):
     def __init__(self, document: dict[str, Json]) -> None:
         super().__init__(document)
         self.document = document
-        self.where = ""
+        self.where = self.engine = ""
         self.solver_backed: list[str] = []
         self.evidence = list(document["evidence"][::-1])
         self.premises: list[Judgement] = []
@@ -1194,14 +1210,20 @@ class Checker(Program):
         found = self.premises.pop()
         want(found == wanted, f"a premise ({found[0]}) is not what the rule needs")
 
-    def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str]) -> Json:
-        """The proof in the next entry; None if nothing more is to be checked."""
+    def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str], provable: bool = True) -> Json:
+        """The proof in the next entry; None if nothing more is to be checked. What is not decided here, and has no
+        proof or is none that an arithmetic proof can show, is left to the solver that the entry names."""
         want(bool(self.evidence), "there is too little evidence")
         entry = self.evidence.pop()
-        if entry["proof"] is None and not decided:
-            given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
-            self.solver_backed.append(f"{self.where}: {f'{given} |- {claim()}':.400} (by {entry['engine']:.40})")
+        self.engine = entry["engine"]
+        if not decided and (entry["proof"] is None or not provable):
+            self._leave(p, x, claim())
         return entry["proof"]
+
+    def _leave(self, p: Facts, x: Names, claim: str) -> None:
+        """Leaves a claim to the solver."""
+        given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
+        self.solver_backed.append(f"{self.where}: {f'{given} |- {claim}':.400} (by {self.engine:.40})")
 
     def at_least(self, p: Facts, x: Names, q: Potential, r: Potential) -> None:
         """P; X |- Q >= Q'"""
@@ -1224,10 +1246,11 @@ class Checker(Program):
                     return
                 case {"goal": e, "literal": True} if len(row) == 2:
                     goal = self.expression(e, True)
-                    want(goal in known.facts, f"{show(goal):.200} is no fact here")
+                    want(known.evident(goal), f"{show(goal):.200} is no fact here")
                 case {"goal": e, "lanes": True} if len(row) == 2:
                     goal = self.expression(e, True)
-                    want(self.lanes(p, None).implies(goal), f"{show(goal):.200} is not so at every thread")
+                    if not self.lanes(p, None).implies(goal):
+                        self._leave(p, frozenset(), show(goal))
                 case {"goal": e, "by": (*proofs,)} if len(row) == 2:
                     goal = self.expression(e, True)
                     parts = known.comparison(goal).values()
@@ -1244,7 +1267,7 @@ class Checker(Program):
         """P; X |- e unif"""
         alike = all(t[0] == "var" and t[1] in x for t in mentions(e, "var", "tid"))
         alike = alike and (self.scope == "warp" or not any(mentions(e, "read")))
-        self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif")
+        self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif", False)
 
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
@@ -1254,7 +1277,7 @@ class Checker(Program):
         decided = n >= hw["warp"] * touched(what, array, hw, single("any"), (0,))
         if not decided and array.width <= 64 * min(hw["sector"], hw["word"]):
             decided = self.lanes(p, x).most(what, array, index) <= n
-        self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")
+        self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}", False)
 
     def within(self, small: Names, large: Names) -> None:
         want(small <= large, f"{', '.join(sorted(small - large)):.200} should not be in X")
@@ -1529,14 +1552,23 @@ class Report:
     claim: str
 
 
+def extent(sizes: Json, what: str) -> str:
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes = sizes[:-1]
+    known = " x ".join("any" if n is None else str(n) for n in sizes)
+    return f"{what} of {known}" if sizes != (None, None, None) else f"any {what}"
+
+
 def claim_text(document: dict[str, Json], bound: Potential) -> str:
     kernel, metric = document["kernel"]["name"], document["metric"]["name"]
     whole = {0: "every warp costs", 1: "the warps of a block cost"}.get(
         len(document["sums"]), "all warps of a grid cost"
     )
-    text = f"{kernel}: {whole} at most {show(bound)} ({metric}, scope {document['scope']})"
-    if assumptions := document["launch"]["assumptions"]:
-        text += f", on {len(assumptions)} assumption(s) about parameters"
+    launch, hardware = document["launch"], document["hardware"]["name"]
+    text = f"{kernel}: {whole} at most {show(bound)} ({metric}, scope {document['scope']}, {hardware}"
+    text += f", {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')})"
+    if launch["assumptions"]:
+        text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"
     if document["admitted"]:
         numbers = ", ".join(f"#{i}" for i in sorted(document["admitted"]))
         text += f"; assumed besides: all threads of a block reach the barriers {numbers} together"
@@ -1550,7 +1582,7 @@ def recheck(document: Any) -> Report:
         content = {name: value for name, value in document.items() if name != "digest"}
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
         digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-        want(document["digest"] == digest, "the digest is not that of the content")
+        want(document.get("digest") == digest, "the digest is not that of the content")
         certificate = frozen(json.loads(text, parse_float=_refused))
         fitted(certificate, DOCUMENT, "certificate")
         checker = Checker(certificate)

@@ -145,6 +145,7 @@ class Row:
 
     @property
     def everywhere(self) -> tuple[Point, ...]:
+        """The row's own point and those of all classes."""
         return (self.here, *(point for points in self.classes.values() for point in points))
 
     def compared(self, source: str) -> Compared | None:

@@ -122,6 +122,7 @@ class Witness:
 
     @property
     def exact(self) -> bool:
+        """Whether the run reaches the bound."""
         return self.cost == self.bound
 
     @property

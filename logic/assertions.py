@@ -176,10 +176,12 @@ class Condition:
 
 
 def show_p(p: P) -> str:
+    """P as text; `checker.notation` reads it back."""
     return " && ".join(show(c, 4) for c in p) if p else "true"
 
 
 def show_x(x: X) -> str:
+    """X as text, in alphabetical order."""
     return f"{{{', '.join(sorted(x))}}}"
 
 

@@ -78,6 +78,7 @@ class Poly:
 
     @property
     def is_constant(self) -> bool:
+        """Whether no term has an atom."""
         return all(not m for m, _ in self.terms)
 
     def __str__(self) -> str:

@@ -37,10 +37,12 @@ class Term:
     parts: tuple[Term | str, ...] = ()
 
     def at(self, i: int) -> Term:
+        """Part i as a node; a name becomes a metavariable."""
         part = self.parts[i]
         return part if isinstance(part, Term) else Term("meta", (part,))
 
     def name(self, i: int = 0) -> str:
+        """Part i as a name. Raises TypeError for a node."""
         part = self.parts[i]
         if isinstance(part, Term):
             raise TypeError(f"part {i} of {self.head} is not a name")
@@ -83,7 +85,10 @@ _TOKEN: Final = re.compile(r"\s*(\|-|<-|>=|<=|[A-Za-z]\w*(?:\.\w+)?'*|[{}()\[\];
 
 
 class _Reader:
-    """One item (or term) of a rule's text, read from left to right."""
+    """One item (or term) of a rule's text, read from left to right.
+
+    A method reads what it is called after, and raises SchemaError where that does not stand there.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -133,7 +138,7 @@ class _Reader:
         return term
 
     def update(self) -> tuple[str, Term]:
-        """x <- e] after the opening bracket"""
+        """`x <- e]`, after the opening bracket."""
         x = self.name("x")
         self.take("<-")
         e = self.expression()
@@ -413,12 +418,9 @@ class Rule:
         return tuple(found)
 
 
-_NAMES: Final = ("price",)
-
-
 def metavariables(term: Term) -> list[str]:
     """The metavariables of a schema, in order, with repetitions."""
-    if term.head in _NAMES:
+    if term.head == "price":
         return []
     found: list[str] = []
     for i, part in enumerate(term.parts):

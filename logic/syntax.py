@@ -101,6 +101,7 @@ class Tid:
 
     @property
     def name(self) -> str:
+        """As conditions spell it."""
         return f"tid.{self.axis}"
 
 
@@ -135,6 +136,8 @@ FALSE: Final = Const(False, BOOL)
 
 @dataclass(frozen=True, slots=True)
 class Skip:
+    """skip"""
+
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
@@ -171,6 +174,8 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class If:
+    """if cond then s1 else s2"""
+
     cond: Expr
     then: Stmt
     orelse: Stmt
@@ -179,6 +184,8 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class While:
+    """while (cond) s"""
+
     cond: Expr
     body: Stmt
     loc: Loc | None = field(default=None, compare=False, repr=False)

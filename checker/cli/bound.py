@@ -19,6 +19,7 @@ from checker.cli.options import (
     parse_dim,
     parse_hardware,
     parse_metrics,
+    reading_words,
     source_text,
 )
 
@@ -191,10 +192,7 @@ def _again(args: argparse.Namespace, result: Result, found: Witness | None) -> s
     if found is None:
         return ""
     given = [f"--metric={name}" for name in args.metrics if name == result.metric.name or name.endswith(".toml")]
-    options = [f"--kernel={args.kernel}"] if args.kernel else []
-    options += [f"-I{folder}" for folder in args.includes] + [f"-D{macro}" for macro in args.defines]
-    options += [f"--std={args.std}"] if args.std != "c++14" else []
-    options += [f"--instantiate={args.instantiate}"] if args.instantiate else []
+    options = reading_words(args)
     options += [f"--hardware={args.hardware}"] if args.hardware != "nvidia" else []
     return command(args.file, found.input, [*options, *(given or [f"--metric={result.metric.name}"])])
 
@@ -231,7 +229,7 @@ def _write_certificate(result: Result, path: str) -> str | None:
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
     document = certificate.write(result.claim, result.derivation, result.ledger, proof, tools)
-    emit(certificate.canonical(document), path)
+    emit(certificate.canonical(document), path, "--certificate")
     return str(document["digest"])
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.options import OptionProblem, add_output_options, add_queries_option, emit, source_text
+from checker.cli.options import (
+    OptionProblem,
+    add_output_options,
+    add_queries_option,
+    add_reading_options,
+    emit,
+    reading_words,
+    source_text,
+)
 
 if TYPE_CHECKING:
     from checker.diagnosis import Finding
@@ -38,6 +46,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "certificate (.json), and has the kernel judge it; a certificate goes to the second checker too.",
     )
     parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
+    add_reading_options(parser)
     parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
     add_queries_option(parser)
     add_output_options(parser)
@@ -56,11 +65,16 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.queries import write_queries
     from checker.rulefile import rule_set
 
+    if not args.file.endswith(".cu") and (args.kernel or args.includes or args.defines or args.instantiate):
+        raise OptionProblem(
+            "--kernel, -I, -D and --instantiate say how CUDA C is read",
+            advice=f"'{args.file}' is no .cu file: leave them out.",
+        )
     rules, oracle = rule_set(args.rules), Oracles()
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = judge(_annotated(args.file), rules, oracle)
+        judged = judge(_annotated(args), rules, oracle)
     else:
         judged = judge(parse_outline(_text(args.file), args.file), rules, oracle)
     if args.queries:
@@ -69,9 +83,9 @@ def run(args: argparse.Namespace) -> int:
     for text in warned:
         print(f"{args.file}: warning: {text}", file=sys.stderr)
     if args.format == "json":
-        emit(json.dumps(_as_json(judged, warned, found, args.file), indent=2), args.output)
+        emit(json.dumps(_as_json(judged, warned, found, args), indent=2), args.output)
     else:
-        emit(_as_text(judged, found, args.file), args.output)
+        emit(_as_text(judged, found, args), args.output)
     return 0 if _verdict(found) == "accepted" and not judged.ledger.barriers else 1
 
 
@@ -90,7 +104,7 @@ class Judged:
     second: str = ""
 
 
-def _annotated(path: str) -> Outline:
+def _annotated(args: argparse.Namespace) -> Outline:
     """The outline that the annotations of a CUDA source make."""
     from checker.notation import read_annotations
     from checker.outline import Outline
@@ -99,7 +113,8 @@ def _annotated(path: str) -> Outline:
     from logic.typing import check_kernel
     from semantics.cuda import read_cuda
 
-    reading = read_cuda(path)
+    path = args.file
+    reading = read_cuda(path, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
     sigma = check_kernel(reading.kernel)
     given = read_annotations(reading.kernel, source_text(path), sigma)
     if given.metric is None:
@@ -164,24 +179,23 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
     from checker.recheck import recheck
 
     text = _text(path)
-    certificate = read(text, path)
-    second = recheck(json.loads(text)) if certificate.digest else None
+    made = read(text, path)
+    second = recheck(json.loads(text)) if made.digest else None
     ledger = Ledger()
     outcome: Outcome
     try:
-        made = certificate
         outcome = _decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)
     except Rejected as problem:
         outcome = problem
-    if certificate.rules != rules.name:
-        outcome = Rejected("it was written for another rule set", expected=certificate.rules, got=rules.name)
+    if made.rules != rules.name:
+        outcome = Rejected("it was written for another rule set", expected=rules.name, got=made.rules)
     elif second is not None and second.verdict == "invalid":
         outcome = Rejected(f"the second checker refuses it: {second.problem}")
-    elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != certificate.admitted:
-        outcome = Rejected("what the certificate admits is not what its derivation needs", got=certificate.admitted)
+    elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
+        outcome = Rejected("what the certificate admits is not what its derivation needs", got=made.admitted)
     verdict = second.verdict if second else ""
-    root = certificate.derivation
-    return Judged(certificate.kernel, certificate.context, rules, ledger, outcome, root, None, verdict)
+    root = made.derivation
+    return Judged(made.kernel, made.context, rules, ledger, outcome, root, None, verdict)
 
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
@@ -236,6 +250,7 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
 
 
 def _text(path: str) -> str:
+    """The text of an outline or a certificate. Raises OptionProblem where it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -243,7 +258,7 @@ def _text(path: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OptionProblem(
-            f"cannot read '{path}': {reason}", advice="Give the path of a .qhl or .json file."
+            f"cannot read '{path}': {reason}", advice="Give the path of a .qhl, .cu or .json file."
         ) from None
 
 
@@ -252,6 +267,7 @@ def _verdict(found: Finding | None) -> str:
 
 
 def _judgement(outcome: Outcome) -> str | None:
+    """What was proved, as text; None where nothing was."""
     from checker.kernel import Claim, Theorem
     from checker.report.rejection import value
 
@@ -260,7 +276,8 @@ def _judgement(outcome: Outcome) -> str | None:
     return value(outcome.judgement) if isinstance(outcome, Theorem) else None
 
 
-def _as_json(judged: Judged, warned: list[str], found: Finding | None, path: str) -> dict[str, Any]:
+def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> dict[str, Any]:
+    """The one object of `check --format json`; `admitted` has the numbers of barriers, from 0 in program order."""
     from checker.report.bounds import assumptions
 
     outcome, ledger = judged.outcome, judged.ledger
@@ -282,11 +299,11 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, path: str
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
-        "error": None if found is None else _error(found, path),
+        "error": None if found is None else _error(found, args),
     }
 
 
-def _error(found: Finding, path: str) -> dict[str, Any]:
+def _error(found: Finding, args: argparse.Namespace) -> dict[str, Any]:
     """What went wrong, as JSON; `checker.report.rejection` says what `witness` and `run` hold."""
     from checker.kernel import Rejected
     from checker.report.rejection import expected_and_got, reason_of, run_of, witness
@@ -302,12 +319,12 @@ def _error(found: Finding, path: str) -> dict[str, Any]:
         "expected": expected or None,
         "got": got or None,
         "witness": witness(found.replay),
-        "run": run_of(found, path),
+        "run": run_of(found, args.file, reading_words(args)),
         "advice": found.advice or None,
     }
 
 
-def _as_text(judged: Judged, found: Finding | None, path: str) -> str:
+def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
     from checker.kernel import Claim, Theorem
     from checker.report.bounds import assumptions
     from checker.report.rejection import explain
@@ -330,4 +347,4 @@ def _as_text(judged: Judged, found: Finding | None, path: str) -> str:
         return "\n".join(lines)
     if isinstance(outcome, Theorem):
         return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
-    return "" if found is None else f"{found.verdict}: {explain(found, path)}"
+    return "" if found is None else f"{found.verdict}: {explain(found, args.file, reading_words(args))}"

@@ -8,9 +8,13 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
+
+STD: Final = "c++14"
+"""The language that CUDA sources are read as."""
 
 
 class OptionProblem(SourceError):
@@ -18,8 +22,13 @@ class OptionProblem(SourceError):
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
-    """FILE and what decides how it is read: --kernel, -I, -D, --std, --instantiate."""
+    """FILE and what decides how it is read."""
     parser.add_argument("file", metavar="FILE.cu", help="the CUDA source")
+    add_reading_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """What decides how a CUDA source is read: --kernel, -I, -D, --std, --instantiate."""
     parser.add_argument("--kernel", metavar="NAME", help="the kernel (default: the only one in the file)")
     parser.add_argument(
         "-I", dest="includes", action="append", default=[], metavar="DIR", help="search DIR for headers"
@@ -27,8 +36,16 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro"
     )
-    parser.add_argument("--std", default="c++14", metavar="STD", help="the language (default: %(default)s)")
+    parser.add_argument("--std", default=STD, metavar="STD", help="the language (default: %(default)s)")
     parser.add_argument("--instantiate", metavar="'k<..>'", help="instantiate a template kernel: 'k<float,256>'")
+
+
+def reading_words(args: argparse.Namespace) -> list[str]:
+    """The options with which another command reads the same source likewise."""
+    words = [f"--kernel={args.kernel}"] if args.kernel else []
+    words += [f"-I{folder}" for folder in args.includes] + [f"-D{macro}" for macro in args.defines]
+    words += [f"--std={args.std}"] if args.std != STD else []
+    return words + ([f"--instantiate={args.instantiate}"] if args.instantiate else [])
 
 
 def add_output_options(parser: argparse.ArgumentParser, formats: tuple[str, ...] = ("text", "json")) -> None:
@@ -47,7 +64,9 @@ def add_queries_option(parser: argparse.ArgumentParser) -> None:
 def parse_dim(text: str, option: str) -> tuple[int, int, int]:
     """`X[,Y[,Z]]` as a dimension; what is left out is 1. Raises OptionProblem."""
     if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", text, re.ASCII):
-        raise OptionProblem(f"{option} {text}: not a dimension", advice=f"Write 1 to 3 sizes: {option} 16,16.")
+        raise OptionProblem(
+            f"{option} {text}: not a dimension", advice=f"Write 1 to 3 sizes, each at least 1: {option} 16,16."
+        )
     x, y, z = (*map(int, text.split(",")), 1, 1)[:3]
     return x, y, z
 
@@ -116,8 +135,11 @@ def number(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-def emit(text: str, output: str | None) -> None:
-    """Writes a result to a file, or to standard output. Raises OptionProblem where the file can't be written."""
+def emit(text: str, output: str | None, option: str = "-o") -> None:
+    """Writes a result to the file that an option names, or to standard output.
+
+    Raises OptionProblem where the file can't be written.
+    """
     text = text.encode("utf-8", "backslashreplace").decode() + "\n"  # file names may hold lone surrogates
     if output is None:
         sys.stdout.write(text)
@@ -126,4 +148,4 @@ def emit(text: str, output: str | None) -> None:
         Path(output).write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise OptionProblem(f"-o {output}: {reason}", advice="Choose another file.") from None
+        raise OptionProblem(f"{option} {output}: {reason}", advice="Choose another file.") from None

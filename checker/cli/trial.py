@@ -45,7 +45,7 @@ def _natural(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """0 survived, 3 refuted, 1 nothing tried (or a mutant survived). Raises SourceError."""
-    jobs = args.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else args.jobs or 1
+    jobs = args.jobs or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     return _mutants(args, jobs) if args.mutants else _trial(args, jobs)
 
 

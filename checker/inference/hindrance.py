@@ -60,7 +60,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     for array in _arrays(cycle.cond):
         return f"its guard reads '{array}', and what an array holds is not known", bounded
     if not counters:
-        return "its body changes nothing that its guard tests", "Is there a step of the counter missing?"
+        return "its body changes nothing that its guard tests", "Is a step of its counter missing?"
     for name in sorted(tested):
         for step in _assignments(flow, name):
             for array in _arrays(step.value):

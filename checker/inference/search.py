@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, product
-from typing import Literal
+from typing import Final, Literal
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
@@ -262,6 +262,8 @@ class Search:
             factors = [a for a in inside if self.proves(state, atom(a))]
             for g, b in product(list(facts), [*map(atom, factors[:8]), *map(monomial, _without_one(q, factors))]):
                 found[g * b] = None
+            for g, b in product([*facts, *positive], positive):
+                found[g * b] = None
         return [*found, *facts]
 
 
@@ -342,9 +344,36 @@ def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
 
 def bases(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at
-    entry, and the products of these along a nest."""
+    entry, and the products of these along a nest; what inner loops measure now, for turns that are paid in advance.
+
+    Where inner loops measure what this one changes, as the rows of a triangle, also the products of its own measures
+    with that and with each other: sums of the first n numbers are of this form.
+    """
     own, inner = measures(node, context, wide), _inner(node.body, context, written(node.body.stmt), wide)
-    return list(dict.fromkeys((const(1), *own, *(a * b for a in own for b in inner), *inner)))
+    rows = _rows(node, context, wide)
+    squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
+    changed, x = written(node.body.stmt), node.invariant.x
+    measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
+    now = [p for p in measured if variables(p) & changed and variables(p) <= x]
+    products = (a * b for a in own for b in (*inner, *rows))
+    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now)))
+
+
+def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
+    """What the loops right inside a loop measure when they are entered, where that is in terms of what it changes."""
+    changed = written(node.body.stmt)
+    found: dict[Poly, None] = {}
+    for cycle in cycles(node.body):
+        starts: dict[Leaf, Poly] = {}
+        for fact in cycle.before.p:
+            match fact:
+                case Op("==", (Var(name), e)) if name in written(cycle.body.stmt) and (p := of_expr(e)) is not None:
+                    starts.setdefault(Var(name), p)
+        for p in measures(cycle, context, wide):
+            at = substitute(p, starts)
+            if variables(at) & changed and variables(at) <= node.invariant.x:
+                found[at] = None
+    return list(found)
 
 
 def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
@@ -358,15 +387,31 @@ def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) ->
 
 def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
     """A loop's measures with its variables replaced by bounds over things that the surrounding loop does not change."""
-    values: dict[Leaf, Poly] = {}
+    least: dict[Leaf, Poly] = {}
+    most: dict[Leaf, Poly] = {}
     for fact in cycle.invariant.p:
         match fact:
-            case Op("==" | ">=" | "<=", (Var(name), bound)) if name in changed:
+            case Op("==" | ">=" | "<=" | ">" | "<" as op, (Var(name), bound)) if name in changed:
                 p = of_expr(bound)
                 if p is not None and not variables(p) & changed and not any(isinstance(x, Tid) for x in leaves(p)):
-                    values.setdefault(Var(name), p)
-    found = [substitute(p, values) for p in measures(cycle, context, wide)]
+                    if op in ("==", ">=", ">"):
+                        least.setdefault(Var(name), p + (op == ">"))
+                    if op in ("==", "<=", "<"):
+                        most.setdefault(Var(name), p - (op == "<"))
+    found = []
+    for p in measures(cycle, context, wide):
+        falling = {x: least[x] for x in leaves(p) if x in least and not _rises(p, x)}
+        found.append(substitute(p, falling | {x: most[x] for x in leaves(p) if x in most and _rises(p, x)}))
     return [p for p in found if not variables(p) & changed and not p.is_constant]
+
+
+def _rises(p: Poly, x: Leaf) -> bool:
+    """Whether a measure, which is monotone, rises with a leaf."""
+    low, high = (evaluate(p, dict.fromkeys(leaves(p), 0) | {x: value}) for value in (-_FAR, _FAR))
+    return low < high
+
+
+_FAR: Final = 10**9
 
 
 def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:

@@ -127,7 +127,7 @@ class _File:
             raise self.problem(key, message, f'Write it like {key} = 2, {key} = 0.5 or {key} = "1/3".')
         found = Fraction(text)
         if found < 0:
-            raise self.problem(key, f"the price of '{key}' is negative: {text}", "Nothing can be won in a run.")
+            raise self.problem(key, f"the price of '{key}' is negative: {text}", "A price is at least 0.")
         return found
 
     def price_by_count(self, key: str, value: object) -> Linear:

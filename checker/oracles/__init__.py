@@ -1,6 +1,7 @@
 """The oracles: what a derivation claims beyond its shape, decided by arithmetic, by enumeration or by a solver.
 
-Closed forms come first, then the lanes of the warps, then Z3. What cannot be decided is `Unknown`, never an acceptance.
+Closed forms come first, then the lanes of the warps, then Z3, then cvc5. What cannot be decided is `Unknown`, never an
+acceptance.
 """
 
 from __future__ import annotations

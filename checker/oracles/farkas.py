@@ -39,7 +39,7 @@ from logic.potentials import (
     of_expr,
     substitute,
 )
-from logic.syntax import TRUE, Const, Expr, Op, Param, Tid, Type, Var
+from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Type, Var, subterms
 
 Json = Any
 
@@ -71,10 +71,10 @@ def _entails(p: P, goal: P, context: Context) -> Json:
     alone = None
     entries = []
     for g in goal:
-        if g in known:
+        if g in known or _same_sides(g):
             entries.append({"goal": expression(g), "literal": True})
             continue
-        polys = list(differences(g)) if g != TRUE else []
+        polys = list(differences(g)) if g != TRUE and _numeric(g, context) else []
         if not polys or any(not isinstance(a, Sym) for poly in polys for a in atoms(poly[0])):
             if alone is None:
                 sigma = with_fresh(context.sigma, (*p, *goal))
@@ -107,8 +107,24 @@ def facts(p: P, context: Context) -> list[Fact]:
     return [
         Fact(substitute(poly, known), ["fact", expression(e), sign])
         for e in (*p, *launch_facts(context.launch, context.hardware, context.scope))
+        if _numeric(e, context)
         for poly, sign in differences(e)
     ]
+
+
+def _same_sides(e: Expr) -> bool:
+    return isinstance(e, Op) and e.op == "==" and e.args[0] == e.args[1]
+
+
+def _numeric(e: Expr, context: Context) -> bool:
+    """Whether nothing that a comparison compares is a truth value."""
+    sigma = context.sigma
+    return not any(
+        (isinstance(t, Const) and t.type == BOOL)
+        or (isinstance(t, Var) and sigma.locals.get(t.name) == BOOL)
+        or (isinstance(t, Param) and sigma.params.get(t.name) == BOOL)
+        for t in subterms(e)
+    )
 
 
 def differences(e: Expr) -> Iterator[tuple[Poly, str]]:

@@ -13,8 +13,9 @@ from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from checker.report.rejection import describe
 from checker.witness import Witness
-from logic.assertions import AtMost, Context, P, show_p
+from logic.assertions import AtMost, Context, Dim, P, show_p
 from logic.derivation import Derivation
+from logic.metrics import HARDWARE
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.source import Loc
 from logic.syntax import Kernel, Param, Sync, show, statements, subterms
@@ -32,14 +33,31 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
     """What a bound rests on besides the derivation: the model's idealisations, and what the user assumed."""
     syncs = [s for s in statements(kernel.body) if isinstance(s, Sync)]
     given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
+    launch, hw = context.launch, context.hardware
     return [
         *given,
+        *(
+            f"{what} of {extent(sizes)}"
+            for what, sizes in (("blocks", launch.block), ("a grid", launch.grid))
+            if any(sizes)
+        ),
+        *(
+            [f"hardware {hw.name}: sectors of {hw.sector} bytes, {hw.banks} banks of {hw.word}, warps of {hw.warp}"]
+            if hw != HARDWARE["nvidia"]
+            else []
+        ),
         *(f"all threads of a block reach the barrier{_where(syncs[n].loc)} together" for n in sorted(set(barriers))),
         *notes,
         "integers are mathematical: no signed overflow, no unsigned wrap-around",
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
         "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
     ]
+
+
+def extent(sizes: Dim) -> str:
+    """The size of a block or grid as text: 32 x 8, `any` where it is symbolic, ones at the end left out."""
+    last = max((i for i, n in enumerate(sizes) if n != 1), default=0)
+    return " x ".join("any" if n is None else str(n) for n in sizes[: last + 1])
 
 
 def _where(loc: Loc | None) -> str:
@@ -137,7 +155,7 @@ def _problem(result: Result) -> str:
     problem = result.problem
     if isinstance(problem, Stuck):
         where = f"{problem.loc}: " if problem.loc else ""
-        return f"{where}{problem.message}" + (f"; {problem.advice}" if problem.advice else "")
+        return f"{where}{problem.message}" + (f". {problem.advice}" if problem.advice else "")
     return "" if problem is None else describe(problem)
 
 

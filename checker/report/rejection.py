@@ -7,7 +7,7 @@ A counterexample is shown only where a run in the semantics confirms it; all els
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import wrap
@@ -300,15 +300,16 @@ def _worth(q: Poly, found: Finding) -> str:
 # --- the message -----------------------------------------------------------------------------------------------------
 
 
-def explain(found: Finding, path: str = "") -> str:
-    """The whole message for a person; `path` is the file that a run can be repeated on, if it is CUDA C."""
+def explain(found: Finding, path: str = "", options: Sequence[str] = ()) -> str:
+    """The whole message for a person; `path` is the file that a run can be repeated on, if it is CUDA C, `options` how
+    it is read."""
     error = found.error
     lines = [_head(error, reason_of(found))]
     if isinstance(error, Stuck):
         lines += [f"  {error.advice}"] if error.advice else []
     else:
         lines += ["", *_refused(error, found)]
-    lines += _whole(found, path)
+    lines += _whole(found, path, options)
     if found.advice:
         lines += ["", f"  {found.advice}"]
     return "\n".join(lines)
@@ -365,7 +366,7 @@ def _named(name: str, told: str) -> bool:
     return False
 
 
-def _whole(found: Finding, path: str) -> list[str]:
+def _whole(found: Finding, path: str, options: Sequence[str]) -> list[str]:
     """Whether the bound that was claimed was seen to be false."""
     if found.claimed is None:
         return []
@@ -380,17 +381,28 @@ def _whole(found: Finding, path: str) -> list[str]:
         f"  The claimed bound is false. With {launched(worse)}",
         f"    a warp costs {worse.actual}{more} {metric}; {allowed(q, worse)}.",
     ]
-    command = command_of(found, path)
+    command = command_of(found, path, options)
     return [*lines, f"    {command}"] if command else lines
 
 
-def command_of(found: Finding, path: str) -> str:
+def command_of(found: Finding, path: str, options: Sequence[str] = ()) -> str:
     """The command that repeats the run; nothing where the program is no CUDA C."""
     worse = found.dearer
     if worse is None or not path.endswith(".cu"):
         return ""
     block, grid = (",".join(map(str, d)) for d in (worse.block, worse.grid))
-    words = ["warpbound", "run", path, "--block", block, "--grid", grid, "--metric", found.context.metric.name]
+    words = [
+        "warpbound",
+        "run",
+        path,
+        *options,
+        "--block",
+        block,
+        "--grid",
+        grid,
+        "--metric",
+        found.context.metric.name,
+    ]
     words += [w for n, v in worse.args.items() for w in ("--arg", f"{n}={text(v)}")]
     words += [w for n, v in worse.arrays.items() for w in ("--array", f"{n}={v}")]
     return shlex.join(words)
@@ -440,7 +452,7 @@ def witness(seen: Replay | None) -> dict[str, Any] | None:
     }
 
 
-def run_of(found: Finding, path: str) -> dict[str, Any] | None:
+def run_of(found: Finding, path: str, options: Sequence[str] = ()) -> dict[str, Any] | None:
     """A run that costs more than the claimed bound as `error.run` of `check --format json`; None where none was
     found. `actual` is what the dearest warp costs, or had paid when it was given up (`ended` false)."""
     worse = found.dearer
@@ -454,5 +466,5 @@ def run_of(found: Finding, path: str) -> dict[str, Any] | None:
         "claimed": number(worse.claimed),
         "actual": number(worse.actual),
         "ended": worse.ended,
-        "command": command_of(found, path) or None,
+        "command": command_of(found, path, options) or None,
     }

@@ -127,15 +127,16 @@ def summary_lines(rows: Sequence[Row]) -> list[str]:
     ]
     far = (row for row in rows if row.bound and not row.given and (row.ratio is None or row.ratio > CLOSE))
     lines += [
-        f"  {row.kernel} {row.metric}: {_exactly(row.here.bound)}, a run {_exactly(row.here.cost)}" for row in far
+        f"  {row.kernel} {row.metric}: {_exactly(row.here.bound)}, the dearest run costs {_exactly(row.here.cost)}"
+        for row in far
     ]
     for source in SOURCES:
         counts = total.compared[source]
         compared = sum(counts.values())
         if compared:
             lines.append(
-                f"{NAMES[source]}: of {compared} figures we are at or below {counts['below'] + counts['equal']}, "
-                f"strictly below {counts['below']}; {counts['unsound']} a run exceeds, above {counts['above']} we are."
+                f"{NAMES[source]}: of {compared} figures we are below {counts['below']}, at {counts['equal']}, above "
+                f"{counts['above']}; {counts['unsound']} are exceeded by a run of our kernel."
             )
     for row in rows:
         for source in SOURCES:

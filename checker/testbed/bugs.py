@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from unittest import mock
 import numpy as np
 
 from checker.testbed import world
+from checker.testbed.programs import LOCALS, Wanted
+from checker.testbed.trial import beginning
 from logic import assertions, potentials, syntax
 from logic.potentials import Poly, floor_div
 from logic.syntax import Assign, Const, Expr, Op, Stmt, Var, While
@@ -19,7 +20,8 @@ from logic.syntax import Assign, Const, Expr, Op, Stmt, Var, While
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """An edit of a rule's text, or functions of a module replaced; `focus` are the rules where it should show."""
+    """An edit of a rule's text, or functions of a module replaced; `focus` are the rules where it should show;
+    `wanted` and `tampered` are for the trial."""
 
     name: str
     sentence: str
@@ -27,6 +29,8 @@ class Bug:
     edits: tuple[tuple[str, str], ...] = ()
     patches: tuple[tuple[str, Any], ...] = ()
     focus: tuple[str, ...] = ()
+    wanted: Wanted | None = None
+    tampered: float = 0.12
 
 
 @contextmanager
@@ -34,8 +38,7 @@ def patched(bug: Bug | None) -> Iterator[None]:
     """Runs with the bug's functions in place of the right ones."""
     with ExitStack() as stack:
         for target, replacement in bug.patches if bug else ():
-            module, _, name = target.rpartition(".")
-            stack.enter_context(mock.patch.object(importlib.import_module(module), name, replacement))
+            stack.enter_context(mock.patch(target, replacement))
         yield
 
 
@@ -187,6 +190,16 @@ def _all_locals(self: Any, *_: Any) -> frozenset[str]:
     return frozenset(self.sigma.locals)
 
 
+def _yes(*_: Any) -> bool:
+    """A question that is not asked."""
+    return True
+
+
+def _over_anything(x: frozenset[str], hints: Any, rng: Any) -> Poly:
+    """A potential to begin with, X or no X."""
+    return beginning(x | set(LOCALS), hints, rng)
+
+
 def _nothing(*_: Any) -> None:
     """A check that is not made."""
 
@@ -308,18 +321,21 @@ BUGS: Final = (
         "C's division in a potential is taken for floor.",
         patches=(("checker.kernel.of_expr", _floors),),
         focus=("Q:VWrite1",),
+        wanted=Wanted("set", ops=("/", "%")),
     ),
     Bug(
         "euclidean-mod",
         "C's % is taken for the Euclidean remainder.",
         patches=(("checker.testbed.world.OPERATIONS", {**world.OPERATIONS, "%": _euclidean}),),
         focus=("Q:VWrite1", "Q:If4", "Q:VWrite2"),
+        wanted=Wanted("set", ops=("%",)),
     ),
     Bug(
         "floored-div",
         "C's / is taken for the floor of the quotient.",
         patches=(("checker.testbed.world.OPERATIONS", {**world.OPERATIONS, "/": _floored}),),
         focus=("Q:VWrite1", "Q:If4", "Q:VWrite2"),
+        wanted=Wanted("set", ops=("/",)),
     ),
     Bug(
         "banks-for-words",
@@ -380,24 +396,25 @@ BUGS: Final = (
         "The kernel does not ask for vars(Q) within X.",
         patches=(
             ("checker.kernel._well_formed", _nothing),
-            (
-                "checker.testbed.derivations.Builder._allowed",
-                _all_locals,
-            ),
+            ("checker.testbed.derivations.Builder._allowed", _all_locals),
+            ("checker.testbed.derivations.Builder.lawful", _yes),
+            ("checker.testbed.trial.beginning", _over_anything),
         ),
-        focus=("Q:If4", "Q:While2"),
+        focus=("Q:Sync", "Q:If4"),
     ),
     Bug(
         "agree-loosely",
         "The kernel compares premises without their potentials.",
         patches=(("checker.kernel._agree", _agree_but_for_potentials),),
         focus=("Q:Seq",),
+        tampered=1.0,
     ),
     Bug(
         "agree-on-programs",
         "The kernel compares premises by their programs alone.",
         patches=(("checker.kernel._agree", _agree_on_programs),),
         focus=("Q:Seq",),
+        tampered=1.0,
     ),
 )
 """The named bugs; those in functions are tried with the right rules."""

@@ -61,9 +61,11 @@ from logic.syntax import substitute as substitute_expr
 
 WRAPPED: Final = 0.3
 """How often a statement gets a rule that fits every statement, such as Q:Weak."""
-APPLICATIONS: Final = (15, 30, 60)
+APPLICATIONS: Final = (10, 20, 40)
 """Rule applications that may be tried for one derivation: one of these numbers."""
-MOST_FACTS: Final = 9
+MOST_FACTS: Final = 6
+LARGE: Final = 7
+"""Nodes of a fact beyond which it is let go: a counter's past grows with every turn."""
 
 
 class StuckError(Exception):
@@ -88,6 +90,9 @@ class Hints:
     measures: Sequence[Poly]
     coefficients: Sequence[int] = (1, 2, 3, 5, 8)
 
+
+Costs = dict[Term, Derivation]
+"""Derivations of the costs above a rule's bar."""
 
 Left = tuple[P, Poly, Callable[[Poly], Poly]]
 """What bounds an unknown q from above, q |-> r: where P holds, a potential is at least r."""
@@ -123,7 +128,9 @@ class Builder:
         """Some proof of s that starts in `pre`. Raises StuckError."""
         if self.anywhere and not self.quiet:
             focused = [r for r in self.anywhere if r.name == self.focus]
-            if self.rng.random() < (0.6 if focused and wrapped else wrapped * 0.2 if self.plain else wrapped):
+            if self.rng.random() < (
+                0.6 if focused and wrapped == WRAPPED else wrapped * 0.2 if self.plain else wrapped
+            ):
                 rule = self.rng.choice(focused or self.anywhere)
                 try:
                     return self.apply(rule, s, pre)
@@ -132,7 +139,7 @@ class Builder:
         rules = list(self.by_kind.get(kind_of(s), ()))
         self.rng.shuffle(rules)
         if self.quiet:
-            rules.sort(key=lambda r: len(r.items))
+            rules.sort(key=_plainness)
         rules.sort(key=lambda r: r.name != self.focus)
         for rule in rules:
             try:
@@ -159,7 +166,7 @@ class Builder:
     def _solve(self, rule: Rule, s: Stmt, pre: Condition, env: Env) -> Proof:
         costs = self._before(rule, pre, env)
         self._check(rule, env)
-        proofs, open_ = self._premises(rule, env)
+        proofs, open_ = self._premises(rule, env, costs)
         for group in _in_order(rule):
             for letter in group:
                 if letter not in env:
@@ -170,7 +177,7 @@ class Builder:
             proofs[i] = t, self.weakened(proof, self._condition(t, 4, env))
         return self._concluded(rule, s, pre, env, costs, [p.derivation for _, p in proofs])
 
-    def _before(self, rule: Rule, pre: Condition, env: Env) -> list[Derivation]:
+    def _before(self, rule: Rule, pre: Condition, env: Env) -> Costs:
         """Values for what the condition before a statement decides; the costs above the bar."""
         c = rule.conclusion
         for i, value in ((0, pre.p), (2, pre.x)):
@@ -184,9 +191,11 @@ class Builder:
                 env[letter] = self._ghostly(letter, rule, env)
             elif letter not in env and kind(letter) == "expression":
                 env[letter] = self._guess(letter, rule, env)
-        costs = list(self._cost_premises(rule, env))
+        costs: Costs = {}
+        self._cost_premises(rule, env, costs)
+        later = {m for t in rule.premises if t.head == "cost" and t not in costs for m in letters(t)}
         for letter in all_letters(rule):
-            if letter not in env and kind(letter) in ("count", "cost"):
+            if letter not in env and letter not in later and kind(letter) in ("count", "cost"):
                 env[letter] = self._number(letter, rule, env)
         known, unknown = ZERO, []
         for t in _summands(c.at(1)):
@@ -201,18 +210,18 @@ class Builder:
             env[letter] = pre.q - known
         return costs
 
-    def _cost_premises(self, rule: Rule, env: Env) -> Iterable[Derivation]:
+    def _cost_premises(self, rule: Rule, env: Env, costs: Costs) -> None:
+        """Derivations of the costs above the bar where what they depend on has a value."""
         for t in rule.premises:
-            if t.head != "cost":
+            if t.head != "cost" or t in costs or not all(letters(t.at(i)) <= env.keys() for i in range(3)):
                 continue
             p, x = kernel.assertion_of(t.at(0), env, self.context), kernel.variables_of(t.at(1), env, self.context)
-            price, derivation = self.cost(p, x, kernel.expression_of(t.at(2), env, self.context))
+            price, costs[t] = self.cost(p, x, kernel.expression_of(t.at(2), env, self.context))
             free = [m for m in metavariables(t.at(3)) if m not in env]
             if free:
                 env[free[0]] = price
-            yield derivation
 
-    def _premises(self, rule: Rule, env: Env) -> tuple[list[tuple[Term, Proof]], list[int]]:
+    def _premises(self, rule: Rule, env: Env, costs: Costs) -> tuple[list[tuple[Term, Proof]], list[int]]:
         """Proofs of the triples above the bar, and the numbers of those whose ends are still to be brought together."""
         triples = [t for t in rule.premises if t.head == "triple"]
         proofs: list[tuple[Term, Proof]] = []
@@ -220,26 +229,27 @@ class Builder:
         watched = {m for t in rule.side_conditions if t.head == "ghost" for m in metavariables(t)}
         for i, t in enumerate(triples):
             for j in (0, 2, 1):
-                for letter in letters(t.at(j)):
+                for letter in sorted(letters(t.at(j))):
                     if letter not in env:
                         env[letter] = self._choose(letter, rule, env, [])
             start = self._condition(t, 0, env)
             inner = kernel.statement_of(t.at(3), env, self.context)
             proof = self.triple(inner, start, WRAPPED if rule.conclusion.at(3).head != "meta" else 0.1)
             proofs.append((t, proof))
-            later = {m for u in triples[i + 1 :] for m in _post(u)} | watched
+            shared = {m for j, u in enumerate(triples) if j != i for m in _post(u)} | watched
             free = [m for m in _post(t) if m not in env]
-            if free and not later & set(free):
-                self._bind_post(t, proof.post, env)
+            if free and not shared & set(free):
+                self._bind_post(rule, t, proof.post, env, costs)
             open_.append(i)
         return proofs, open_
 
-    def _bind_post(self, t: Term, post: Condition, env: Env) -> None:
+    def _bind_post(self, rule: Rule, t: Term, post: Condition, env: Env, costs: Costs) -> None:
         """Gives the letters of a premise's end what its proof has there."""
         if t.at(4).head == "meta":
             env.setdefault(t.at(4).name(), post.p)
         if t.at(6).head == "meta":
             env.setdefault(t.at(6).name(), post.x)
+        self._cost_premises(rule, env, costs)
         known, unknown = ZERO, []
         for summand in _summands(t.at(5)):
             if letters(summand) <= env.keys():
@@ -250,17 +260,21 @@ class Builder:
             env[unknown[0]] = post.q - known
 
     def _concluded(
-        self, rule: Rule, s: Stmt, pre: Condition, env: Env, costs: list[Derivation], triples: list[Derivation]
+        self, rule: Rule, s: Stmt, pre: Condition, env: Env, costs: Costs, triples: list[Derivation]
     ) -> Proof:
-        cost, triple = iter(costs), iter(triples)
-        premises = tuple(next(cost if t.head == "cost" else triple) for t in rule.premises)
+        triple = iter(triples)
+        premises = tuple(costs[t] if t.head == "cost" else next(triple) for t in rule.premises)
         c = rule.conclusion
         start, end = self._condition(c, 0, env), self._condition(c, 4, env)
-        if not self.rules.unrestricted and not (variables(start.q) <= start.x and variables(end.q) <= end.x):
+        if not (self.rules.unrestricted or (self.lawful(start) and self.lawful(end))):
             raise StuckError
         derivation = Derivation(rule.name, {m: env[m] for m in all_letters(rule)}, premises)
         proof = Proof(start, s, end, derivation)
         return proof if start == pre else self.weakened(proof, proof.post, pre)
+
+    def lawful(self, condition: Condition) -> bool:
+        """vars(Q) <= X"""
+        return variables(condition.q) <= condition.x
 
     def _condition(self, t: Term, i: int, env: Env) -> Condition:
         context = self.context
@@ -322,7 +336,9 @@ class Builder:
             if c.at(i).head == "meta":
                 env[c.at(i).name()] = value
         try:
-            premises = tuple(self._cost_premises(rule, env))
+            costs: Costs = {}
+            self._cost_premises(rule, env, costs)
+            premises = tuple(costs[t] for t in rule.premises)
             for letter in all_letters(rule):
                 if letter not in env and kind(letter) in ("count", "cost"):
                     env[letter] = self._number(letter, rule, env)
@@ -411,7 +427,8 @@ class Builder:
             yield Op("==", (Var(x), e))
         inverse = inverted(x, e)
         if inverse is not None:
-            yield from (substitute_expr(f, {x: inverse}) for f in facts if x in local_vars(f))
+            moved = (substitute_expr(f, {x: inverse}) for f in facts if x in local_vars(f))
+            yield from (f for f in moved if sum(1 for _ in subterms(f)) <= LARGE)
 
     def _variables(self, letter: str, rule: Rule, env: Env, ends: list[X]) -> X:
         most = frozenset(self.sigma.locals).intersection(*ends)
@@ -422,7 +439,7 @@ class Builder:
             p, x = kernel.assertion_of(t.at(0), env, self.context), kernel.variables_of(t.at(1), env, self.context)
             most &= frozenset(v for v in most if v in x or self.oracle.proves(Uniform(p, x, Var(v))))
         if not self.quiet and self.rng.random() < 0.05:
-            most = frozenset(v for v in most if self.rng.random() < 0.5)
+            most = frozenset(v for v in sorted(most) if self.rng.random() < 0.5)
         return most
 
     def _potential(self, letter: str, rule: Rule, env: Env, ends: list[Condition], banned: frozenset[str]) -> Poly:
@@ -510,7 +527,7 @@ class Builder:
             *self.hints.measures,
         ]
         self.rng.shuffle(options)
-        for q in options:
+        for q in (const(-2), *options) if self.rng.random() < 0.5 else options:
             if self._permits(rule, letter, {**env, letter: q}):
                 return q
         raise StuckError
@@ -526,8 +543,11 @@ class Builder:
     def _guess(self, letter: str, rule: Rule, env: Env) -> Expr:
         """A condition that the rule allows."""
         options = [f for f in self.hints.facts if not any(isinstance(t, Read) for t in subterms(f))]
+        guards, known = options[:2], [v for v in env.values() if isinstance(v, tuple)]
         self.rng.shuffle(options)
-        for e in options[:8]:
+        for e in (*guards, *options)[:8] if self.rng.random() < 0.5 else options[:8]:
+            if any(self.oracle.entails(p, f) for p in known for f in (e, Op("!", (e,)))):
+                continue
             try:
                 self._check(rule, {**env, letter: e})
             except (StuckError, Rejected):
@@ -562,12 +582,14 @@ class Builder:
 
     def _loop(self, rule: Rule, s: While, pre: Condition, env: Env) -> Proof:
         """The loop from an invariant found by trying: facts that the body keeps, a potential that it pays from."""
-        invariant, spent = self._invariant(s, pre)
+        invariant, spent = self._invariant(rule, s, pre)
         inner = dict(env)
         self._before(rule, invariant, inner)
         self._check(rule, inner)
-        price = invariant.q - cast(
-            Poly, next((inner[m] for m in metavariables(rule.conclusion.at(1)) if m[0] == "Q"), ZERO)
+        turn = _turn(rule)
+        free: Env = {m: ZERO for m in letters(rule.conclusion.at(1)) if kind(m) == "potential"}
+        price = kernel.potential_of(turn.at(5), inner | free, self.context) - kernel.potential_of(
+            turn.at(1), inner | free, self.context
         )
         heads = list(self._heads(s, pre, invariant, price + spent))
         self.rng.shuffle(heads)
@@ -580,7 +602,7 @@ class Builder:
                 continue
         raise StuckError
 
-    def _invariant(self, s: While, pre: Condition) -> tuple[Condition, Poly]:
+    def _invariant(self, rule: Rule, s: While, pre: Condition) -> tuple[Condition, Poly]:
         """Facts and uniform variables that survive a turn, and what the turn costs."""
         pool = dict.fromkeys((*pre.p, *self.hints.facts))
         facts = [f for f in pool if self.oracle.entails(pre.p, f)]
@@ -591,9 +613,10 @@ class Builder:
                 p = conj(facts, self.sigma)
                 turn = self.triple(s.body, Condition(assume(p, s.cond, self.sigma), ZERO, x))
                 kept = [f for f in facts if self.oracle.entails(turn.post.p, f)]
-                if len(kept) == len(facts) and x <= turn.post.x:
+                lost = frozenset() if _turn(rule).at(6).head == "empty" else x - turn.post.x
+                if len(kept) == len(facts) and not lost:
                     break
-                facts, x = kept, x & turn.post.x
+                facts, x = kept, x - lost
             else:
                 raise StuckError
         finally:
@@ -713,10 +736,21 @@ def all_letters(rule: Rule) -> tuple[str, ...]:
     return found[1]
 
 
+def _plainness(rule: Rule) -> tuple[int, bool]:
+    """Rules about fewer statements first, then those that make something uniform."""
+    heads = [t.head for t in rule.items]
+    return heads.count("triple"), "uniform" not in heads
+
+
 def _iterates(rule: Rule) -> bool:
     """Whether the rule's body has to end where the rule begins."""
     c = rule.conclusion
     return any(t.head == "triple" and t.at(4) == c.at(0) for t in rule.premises)
+
+
+def _turn(rule: Rule) -> Term:
+    """The premise about the body of a loop."""
+    return next(t for t in rule.premises if t.head == "triple" and t.at(4) == rule.conclusion.at(0))
 
 
 def _post(t: Term) -> list[str]:
@@ -768,13 +802,38 @@ def inverted(x: str, e: Expr) -> Expr | None:
 # --- whole derivations -----------------------------------------------------------------------------------------------
 
 
-def closed(builder: Builder, s: Stmt, pre: Condition) -> Proof:
-    """A proof that ends with a potential over parameters only. Raises StuckError."""
+def closed(builder: Builder, s: Stmt, pre: Condition, modest: bool = False) -> Proof:
+    """A proof that ends with a potential over parameters only; a modest one claims no negative cost where it begins
+    with 0. Raises StuckError."""
     proof = builder.triple(s, pre)
     post = proof.post
     q = restricted(post.q, frozenset())
     least = builder.oracle.minimum(post.p, post.q - q)
-    return builder.weakened(proof, replace(post, q=q + (least if least is not None else 0)))
+    end = ZERO if least is None else q + least
+    if modest:
+        end = end + min(Fraction(0), builder.oracle.minimum(post.p, end * -1) or Fraction(0))
+    return builder.weakened(proof, replace(post, q=end))
+
+
+def tampered(root: Derivation, rng: random.Random, facts: Sequence[Expr]) -> Derivation:
+    """The derivation with one letter of one application changed: the kernel has to notice, unless it stays right."""
+    letters_ = [m for m in root.substitution if kind(m) in _CONDITIONS]
+    if root.premises and (not letters_ or rng.random() < 0.6):
+        i = rng.randrange(len(root.premises))
+        inner = tampered(root.premises[i], rng, facts)
+        return replace(root, premises=(*root.premises[:i], inner, *root.premises[i + 1 :]))
+    if not letters_:
+        return root
+    letter = rng.choice(letters_)
+    value: Value = root.substitution[letter]
+    match value:
+        case Poly():
+            value = value + rng.choice([const(-2), const(-1), const(1), const(20), sym(Var(rng.choice(LOCALS)))])
+        case frozenset():
+            value = value ^ {rng.choice(LOCALS)}
+        case tuple():
+            value = value[1:] if value and rng.random() < 0.5 else cast(P, (*value, rng.choice(facts)))
+    return replace(root, substitution={**root.substitution, letter: value})
 
 
 def shifted(root: Derivation, by: Poly) -> Derivation:

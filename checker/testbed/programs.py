@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -82,12 +82,15 @@ SIGMA: Final[Signature] = replace(_PLAIN, locals={**_PLAIN.locals, GHOST_LOCAL: 
 class Wanted:
     """What programs should have in them, so that a certain rule is used: a kind of statement or of expression.
 
-    ghost: whether programs use the ghost variable, as none outside a testbed can
+    ghost: whether programs use the ghost variable, as none outside a testbed can; ops: operators for expressions;
+    early: whether it is about loops that lanes leave at different times, and about what each is left with
     """
 
     statement: str = ""
     expression: str = ""
     ghost: bool = False
+    ops: Sequence[str] = ()
+    early: bool = False
 
 
 class Programs:
@@ -95,6 +98,9 @@ class Programs:
 
     def __init__(self, rng: random.Random, wanted: Wanted = Wanted()) -> None:
         self.rng, self.wanted = rng, wanted
+        self.known: Sequence[Metric] = ()
+        self.begun: frozenset[str] = frozenset()
+        """Variables that had better start with a known value, the same for all lanes."""
 
     # --- surroundings ---
 
@@ -108,6 +114,12 @@ class Programs:
         return World(lanes=lanes), Context(SIGMA, metric, hardware, Launch((lanes, 1, 1), (1, 1, 1)), scope)  # type: ignore[arg-type]
 
     def metric(self) -> Metric:
+        """Ticks alone are easiest to follow; only prices that are all different tell rules for costs apart."""
+        if self.known:
+            return self.rng.choice(self.known)
+        roll = self.rng.random()
+        if roll < {"": 0.1, "while": 0.3}.get(self.wanted.statement, 0.2) or (self.wanted.expression and roll < 0.7):
+            return _PRIMES
         return PRICES[0] if self.rng.random() < 0.4 else self.rng.choice(PRICES)
 
     def beginning(self, body: Stmt) -> list[Expr]:
@@ -134,6 +146,8 @@ class Programs:
         kind = rng.random()
         if depth == 0 or kind < 0.45:
             return self.leaf()
+        if self.wanted.ops and rng.random() < 0.7:
+            return Op(rng.choice(self.wanted.ops), (self.leaf(), Const(rng.choice([2, 2, 3]))))
         if kind < 0.75:
             return Op(rng.choice("+-"), (self.leaf(), rng.choice([Const(1), Const(1), Const(2), self.leaf()])))
         if kind < 0.85:
@@ -144,7 +158,13 @@ class Programs:
             return Op("?:", (self.cond(), self.leaf(), self.leaf()))
         if kind < 0.94:
             return Op("neg", (self.leaf(),))
-        return Read(rng.choice("GHS"), self.expr(depth - 1))
+        return Read(rng.choice("GHS"), self.index())
+
+    def index(self) -> Expr:
+        """An index; strides are what sectors and banks are about."""
+        if self.rng.random() < 0.2:
+            return Op("*", (self.rng.choice((TID, Var("x"))), Const(self.rng.choice([2, 4]))))
+        return self.expr(0) if self.rng.random() < 0.5 else Op("+", (self.leaf(), self.leaf()))
 
     def atom(self) -> Expr:
         """A comparison."""
@@ -156,6 +176,10 @@ class Programs:
         if rng.random() < 0.15:
             left, right = TID, Const(rng.randint(0, 2))
         return Op(rng.choice(["<", "<", ">", ">=", "==", "!="]), (left, right))
+
+    def about(self, v: Var) -> Expr:
+        """A comparison of a variable with a number."""
+        return Op(self.rng.choice(["<", ">", "==", "!="]), (v, Const(self.rng.randint(0, 2))))
 
     def cond(self) -> Expr:
         """A bool."""
@@ -170,10 +194,17 @@ class Programs:
 
     def program(self) -> Stmt:
         """A body; with what is wanted somewhere in it, where a few tries suffice."""
-        if self.wanted.statement == "while" and self.rng.random() < 0.6:
+        roll = self.rng.random()
+        if self.wanted.early and roll < 0.8:
             return self.left_early()
+        if self.wanted.ghost and roll < 0.3:
+            return seq(If(self.about(Var(GHOST_LOCAL)), self.simple(), self.simple()), self.stmt(1))
+        if self.wanted.statement == "while" and roll < 0.6:
+            return self.left_early() if roll < 0.35 else self.stale()
+        if self.wanted.statement in ("", "while") and roll > 0.9:
+            return self.endless()
         for _ in range(12):
-            body = self.stmt(self.rng.choice([1, 2, 2, 3, 3, 4, 5]))
+            body = self.stmt(self.rng.choice([1, 1, 2, 2, 3, 3, 4]))
             if self._has_wanted(body):
                 return body
         return body
@@ -205,11 +236,44 @@ class Programs:
         rng = self.rng
         x = rng.choice(LOCALS)
         cond = self.cond()
+        if self.wanted.early:
+            self.begun = frozenset({x})
+            self.known = (PRICES[0], PRICES[0], PRICES[0], *PRICES)
+            if rng.random() < 0.7:
+                left: list[Expr] = [TID, TID, Var(x)]
+                few = Op(rng.choice(["==", "<"]), (rng.choice(left), Const(rng.randint(0, 1))))
+                turn = Assign(x, Op("+", (Var(x), Const(rng.choice([1, 1, 2])))))
+                tick = Assign(TICK, Const(0))
+                return seq(While(Op("<", (Var(x), TID)), rng.choice([turn, seq(tick, turn)])), If(few, tick, Skip()))
         if rng.random() < 0.75:
             cond = Op(
                 rng.choice(["==", "==", "<", ">"]), (Var(x) if rng.random() < 1 / 3 else TID, Const(rng.randint(0, 2)))
             )
         return seq(self.loop(1, x), If(cond, Assign(TICK, Const(0)), Skip()))
+
+    def endless(self) -> Stmt:
+        """A loop that may never end, after something that costs."""
+        pairs: list[tuple[Expr, Expr]] = [(N, N), (TID, TID), (Var("x"), TID), (N, Const(0))]
+        self.known = (PRICES[0], METRICS["divwarps"])
+        turn = Skip() if self.rng.random() < 0.7 else self.simple()
+        first = Assign(TICK, Const(0)) if self.rng.random() < 0.7 else self.stmt(1)
+        loop = While(Op(">=", self.rng.choice(pairs)), turn)
+        return seq(first, loop) if self.rng.random() < 0.6 else self.loop(2, within=loop)
+
+    def stale(self) -> Stmt:
+        """A loop that looks at what the turn before left, which lanes may disagree on."""
+        y = Var(self.rng.choice(LOCALS))
+        self.known = (_PRIMES, METRICS["conflicts"])
+        tick = Assign(TICK, Const(0))
+        uses: list[Stmt] = [
+            If(self.about(y), tick, tick),
+            If(self.about(y), tick, tick),
+            Assign(TICK, Read(self.rng.choice("GSS"), y)),
+            self.simple(),
+        ]
+        values: list[Expr] = [TID, Op("*", (TID, Const(2))), self.expr()]
+        change = Assign(y.name, self.rng.choice(values))
+        return self.loop(2, "y" if y.name == "x" else "x", seq(self.rng.choice(uses), change))
 
     def simple(self) -> Stmt:
         rng = self.rng
@@ -221,15 +285,15 @@ class Programs:
         if kind < 0.86:
             return Assign(rng.choice(LOCALS), self.expr())
         if kind < 0.97:
-            return Write(rng.choice("GHS"), self.expr(), self.leaf())
+            return Write(rng.choice("GHS"), self.index(), self.leaf())
         return Sync()
 
-    def loop(self, size: int, name: str = "") -> Stmt:
+    def loop(self, size: int, name: str = "", within: Stmt | None = None) -> Stmt:
         """A counted loop, most of the time."""
         rng = self.rng
         x = Var(name or rng.choice(LOCALS))
         if rng.random() < 0.1:
-            return While(self.cond(), self.stmt(size))
+            return While(self.cond(), within or self.stmt(size))
         bound = rng.choice([Const(rng.randint(1, 4)), N, TID, TID, TID if name else Var(rng.choice(LOCALS))])
         by = Const(rng.choice([1, 1, 1, 2]))
         up = rng.random() < 0.75
@@ -237,8 +301,8 @@ class Programs:
         if rng.random() < 0.05:
             move = Op("-" if up else "+", (x, by))
         turn: Stmt = Assign(x.name, move)
-        if size > 1 or rng.random() < 0.5:
-            inside = self.stmt(max(1, size - 1))
+        inside = within or (self.stmt(max(1, size - 1)) if size > 1 or rng.random() < 0.5 else None)
+        if inside:
             turn = seq(inside, turn) if rng.random() < 0.8 else seq(turn, inside)
         return While(guard, turn)
 
@@ -295,6 +359,9 @@ def measures(body: Stmt, lanes: int) -> list[Poly]:
                             found |= {sym(v): None, max0(sym(v)): None}
                 case Op("!=" | "==", (Var() as v, b)) if (q := of_expr(b)) is not None:
                     found |= {max0(q - sym(v)): None, max0(sym(v) - q): None}
+    if not found:
+        for x in sorted({s.var for s in statements(body) if isinstance(s, Assign)} & set(LOCALS)):
+            found |= {sym(Var(x)): None, max0(const(2) - sym(Var(x))): None, max0(sym(Var(x))): None}
     return [q for q in found if not q.is_constant and TID not in _leaves(q)]
 
 
@@ -324,6 +391,8 @@ def facts(body: Stmt, rng: random.Random) -> list[Expr]:
                     ):
                         weaker = {"<": "<=", ">": ">="}.get(op, op)
                         found |= {t: None, Op(weaker, (a, b)): None}
+        if isinstance(s, Assign) and isinstance(s.value, Op) and s.value.op in ("/", "%"):
+            found |= {Op("<", (Var(s.var), Const(0))): None, Op("==", (s.value.args[0], Const(-1))): None}
     used = {t.name for s in statements(body) for e in _expressions(s) for t in subterms(e) if isinstance(t, Var)}
     for x in sorted(used) or LOCALS[:1]:
         v = Var(x)
@@ -333,5 +402,5 @@ def facts(body: Stmt, rng: random.Random) -> list[Expr]:
             other = rng.choice(others)
             if other != v:
                 found |= {Op(rng.choice(["==", "==", "<=", ">=", "!="]), (v, other)): None}
-    found |= {Op(rng.choice([">=", "<=", "=="]), (N, Const(rng.randint(0, 3)))): None}
+    found |= {Op(rng.choice([">=", "<=", "=="]), (N, Const(rng.randint(-1, 3)))): None}
     return list(found)

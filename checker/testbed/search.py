@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from checker.testbed.programs import PRICES, SIGMA, Programs
+from checker.testbed.programs import PRICES, SIGMA, TICK, Programs
 from checker.testbed.trial import Case, Coverage, Start, Trial, Violation, derived, judged, run_case, starts, used_by
 from checker.testbed.world import TINY, World
 from logic.assertions import Context, Launch
@@ -17,11 +17,11 @@ from logic.derivation import size as size_of
 from logic.syntax import Assign, Const, Expr, If, Op, Read, Seq, Skip, Stmt, While, Write, seq, statements, subterms
 
 CHUNK: Final = 20
-ATTEMPTS: Final = 16
+ATTEMPTS: Final = 12
 """Derivations that are tried for a smaller program before it counts as harmless."""
 POLISH: Final = 60
 """Derivations that are tried for the smallest program."""
-MOST: Final = 500
+MOST: Final = 600
 """Derivations that are tried in all to find a smaller counterexample."""
 
 
@@ -184,7 +184,9 @@ def _simplest() -> tuple[World, Context]:
 def _attempt(trial: Trial, body: Stmt, like: Case, rng: random.Random) -> Violation | None:
     surroundings = (like.world, like.context) if rng.random() < 0.5 else _simplest()
     focus = rng.choice(trial.focus) if trial.focus else None
-    case = derived(body, Programs(rng), trial.rules, focus, rng, surroundings)
+    pre = like.claim.pre
+    start = (pre.p, pre.x) if rng.random() < 0.4 else (pre.p[:-1], pre.x) if rng.random() < 0.2 else None
+    case = derived(body, Programs(rng), trial, focus, rng, surroundings, start, rng.random() < 0.7)
     if case is None or not used_by(trial, case):
         return None
     found = [v for start in starts(case, rng, 12) if (v := judged(case, start, trial.rules.unrestricted))]
@@ -194,6 +196,15 @@ def _attempt(trial: Trial, body: Stmt, like: Case, rng: random.Random) -> Violat
 def smallest(trial: Trial, violation: Violation, rng: random.Random) -> Violation:
     """A violation by a smaller program, if one of a limited number of derivations gives one; then the plainest."""
     best, left = violation, MOST
+    ticks = [Assign(TICK, Const(0))] * 2
+    first = best.case.program
+    for body in (first, seq(first, *ticks[:1]), seq(first, *ticks)) * (2 if violation.kind == "cost" else 0):
+        for _ in range(ATTEMPTS):
+            if best.claimed >= 0:
+                break
+            found = _attempt(trial, body, violation.case, rng)
+            if found and found.kind == violation.kind and found.claimed >= 0:
+                best = found
     again = True
     while again and left > 0:
         again = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,7 @@ from checker.kernel import judgement_of
 from checker.report.rejection import draw_filled
 from checker.testbed.search import Report
 from checker.testbed.trial import Case, Trial, Violation
-from logic.assertions import Triple
+from logic.assertions import Triple, show_p
 from logic.derivation import Derivation
 from logic.syntax import GHOST, show_stmt
 
@@ -112,13 +113,20 @@ def as_text(name: str, trial: Trial, report: Report) -> str:
         "prefix": f"claimed   {v.claimed} at any time\n  costs     {v.actual} in a run that never ends",
         "facts": f"claimed   {v.told} at the end\n  it does not hold there",
     }[v.kind]
-    locals_ = "; ".join(
+    mentioned = _mentioned(v)
+    locals_ = [
         f"{x} = {', '.join(str(by[t]) for t in v.start.threads)}"
         for x, by in v.start.locals.items()
-        if not x.startswith(GHOST) and x in _mentioned(case)
+        if not x.startswith(GHOST) and x in mentioned
+    ]
+    arrays = [f"{a}[i] = {', '.join(map(str, v.start.contents))}, .." for a in v.case.context.sigma.arrays]
+    held = "; ".join(
+        [f"n = {v.start.n}"] * ("n" in mentioned) + locals_ + [a for a in arrays if a.partition("[")[0] in mentioned]
     )
     where = f"{case.world.lanes}, warps of {case.context.hardware.warp}"
-    price = ": an assignment costs 1" if case.context.metric.name == "tick" else ""
+    metric = case.context.metric
+    prices = ", ".join(f"{what} {c}" for what, c in metric.fixed.items() if c)
+    price = ": an assignment costs 1" if metric.name == "tick" else f": {prices}" if prices else ""
     told = [
         f"{name} is unsound: a derivation that its rules allow, and a run that it does not cover (case {report.case}).",
         "",
@@ -126,9 +134,9 @@ def as_text(name: str, trial: Trial, report: Report) -> str:
         "",
         *drawn(case, trial),
         "",
-        f"  store     n = {v.start.n}" + (f"; {locals_}" if locals_ else ""),
+        f"  store     {held or 'any'}",
         f"  threads   {', '.join(map(str, v.start.threads))} of {where}",
-        f"  metric    {case.context.metric.name}{price}",
+        f"  metric    {metric.name}{price}",
         f"  {claim}",
         f"  found     after {report.examples} cases, {report.seconds:.1f} s",
         f"  again     {command(name, trial, report)}",
@@ -136,5 +144,9 @@ def as_text(name: str, trial: Trial, report: Report) -> str:
     return "\n".join(told)
 
 
-def _mentioned(case: Case) -> str:
-    return f"{show_stmt(case.program)} {case.claim.pre} {case.claim.post}"
+def _mentioned(v: Violation) -> set[str]:
+    """The names that the program and the claim use."""
+    pre, post = v.case.claim.pre, v.case.claim.post
+    facts = (show_p(p) for p in (pre.p, post.p))
+    told = " ".join([show_stmt(v.case.program), *facts, str(pre.q), str(post.q), v.told])
+    return set(re.findall(r"(?<![.\w])\w+", told))

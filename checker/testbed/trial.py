@@ -12,15 +12,15 @@ from typing import Final, Literal
 import numpy as np
 
 from checker.kernel import Ledger, Rejected, check
-from checker.testbed.derivations import Builder, Hints, StuckError, closed, rules_used, shifted
+from checker.testbed.derivations import Builder, Hints, StuckError, closed, rules_used, shifted, tampered
 from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, measures
 from checker.testbed.runs import Run, run
 from checker.testbed.world import SmallWorld, World
-from logic.assertions import AtLeast, Condition, Context, Triple, conj
+from logic.assertions import AtLeast, Condition, Context, P, Triple, X, conj
 from logic.derivation import Derivation
-from logic.potentials import ZERO, Leaf, const, evaluate
+from logic.potentials import ZERO, Leaf, Poly, const, evaluate, variables
 from logic.rules import PAPER, SOUND, RuleSet
-from logic.schema import Rule
+from logic.schema import Rule, metavariables
 from logic.syntax import Param, Stmt, Tid, Var, While, statements
 from semantics.events import Thread
 from semantics.lockstep import Initial, Machine, Store
@@ -94,6 +94,10 @@ class Trial:
     rules: RuleSet
     focus: tuple[str, ...]
     seed: int
+    wanted: Wanted | None = None
+    """What programs should have in them, if not what the rules in focus need."""
+    tampered: float = 0.12
+    """How many derivations are changed somewhere before the kernel sees them."""
 
 
 def tried(name: str) -> Trial:
@@ -125,7 +129,9 @@ def wanted(rule: Rule | None) -> Wanted:
     c = rule.conclusion
     if c.head == "triple":
         head = c.at(3).head
-        return Wanted("" if head == "meta" else head, ghost=rule.name == "Q:Ghost")
+        heads = [t.head for t in rule.side_conditions]
+        kept = set(metavariables(c.at(5))) <= set(metavariables(c.at(1))) and "uniform" not in heads
+        return Wanted("" if head == "meta" else head, ghost=rule.name == "Q:Ghost", early=head == "while" and kept)
     e = c.at(2)
     match e.head:
         case "read":
@@ -140,19 +146,22 @@ def derive(trial: Trial, index: int) -> tuple[Case | None, random.Random]:
     rng = random.Random(f"{trial.seed}/{index}")
     names = trial.focus or (tuple(trial.rules.rules) if rng.random() < 0.7 else ())
     focus = rng.choice(names) if names else None
-    programs = Programs(rng, wanted(trial.rules.rules.get(focus) if focus else None))
-    return derived(programs.program(), programs, trial.rules, focus, rng), rng
+    programs = Programs(rng, trial.wanted or wanted(trial.rules.rules.get(focus) if focus else None))
+    return derived(programs.program(), programs, trial, focus, rng), rng
 
 
 def derived(
     body: Stmt,
     programs: Programs,
-    rules: RuleSet,
+    trial: Trial,
     focus: str | None,
     rng: random.Random,
     surroundings: tuple[World, Context] | None = None,
+    start: tuple[P, X] | None = None,
+    modest: bool = False,
 ) -> Case | None:
-    """A derivation about a program, in surroundings of the dice's choice where none are given."""
+    """A derivation about a program, in surroundings and from facts of the dice's choice where none are given."""
+    rules = trial.rules
     for _ in range(DERIVATIONS):
         world, context = surroundings or programs.context()
         hints = Hints(facts(body, rng), measures(body, world.lanes))
@@ -161,24 +170,44 @@ def derived(
         if rng.random() < 0.4:
             p = conj((*p, *programs.beginning(body)), context.sigma)
         x = frozenset(v for v in LOCALS if rng.random() < 0.5)
+        if programs.begun and rng.random() < 0.9:
+            p, x = conj((*p, *programs.beginning(body)), context.sigma), x | programs.begun
+        p, x = start or (p, x)
+        q = ZERO if rules.unrestricted else beginning(x, hints, rng)
         if not oracle.satisfiable(p):
             continue
+        builder = Builder(rules, oracle, rng, hints, focus)
         try:
-            proof = closed(Builder(rules, oracle, rng, hints, focus), body, Condition(p, ZERO, x))
+            if rules.unrestricted or modest or rng.random() < 0.6:
+                proof = closed(builder, body, Condition(p, q, x), modest)
+            else:
+                proof = builder.triple(body, Condition(p, q, x))
         except StuckError:
             continue
-        case = accepted(
-            Case(body, world, context, Triple(proof.pre, body, proof.post), proof.derivation), rules, oracle
-        )
+        root = tampered(proof.derivation, rng, hints.facts) if rng.random() < trial.tampered else proof.derivation
+        case = accepted(Case(body, world, context, Triple(proof.pre, body, proof.post), root), rules, oracle)
         if case:
             return case
     return None
 
 
+def beginning(x: X, hints: Hints, rng: random.Random) -> Poly:
+    """A potential to begin with: most of the time none."""
+    kind = rng.random()
+    if kind < 0.7:
+        return ZERO
+    over = [q for q in hints.measures if variables(q) <= x]
+    return rng.choice(over) * rng.choice([1, 1, 2, 8]) if over and kind < 0.9 else const(rng.choice([4, 60]))
+
+
 def accepted(case: Case, rules: RuleSet, oracle: SmallWorld) -> Case | None:
     """The case, its potentials raised until nothing is owed at the end and no loop head is below 0, if the kernel
     accepts it."""
-    lift = case.claim.post.q * -1
+    end = case.claim.post
+    if end.q.is_constant and end.q.constant >= 0:
+        lift = ZERO
+    else:
+        lift = const(-(oracle.minimum(end.p, end.q) or 0)) if variables(end.q) else end.q * -1
     for _ in range(4):
         root = shifted(case.derivation, lift)
         try:
@@ -280,13 +309,18 @@ def _names(e: object) -> Iterable[str]:
 def judged(case: Case, start: Start, unrestricted: bool, found: Run | None = None) -> Violation | None:
     """What the run from this state does that the claim does not cover."""
     found = found or performed(case, start)
-    params: dict[Leaf, int] = {Param(x): int(v) for x, v in machine(case, start).params.items()}
     pre, post = case.claim.pre, case.claim.post
-    before, after = evaluate(pre.q, params), evaluate(post.q, params)
-    if unrestricted and min(before, after) < 0:
-        return None  # the print wants potentials that are not negative
-    if found.ended and found.cost > before - after:
-        return Violation("cost", case, start, before - after, found.cost)
+    params: dict[Leaf, int] = {Param(x): int(v) for x, v in machine(case, start).params.items()}
+    before = min(
+        evaluate(pre.q, params | {Var(x): start.locals.get(x, {}).get(i, 0) for x in variables(pre.q)})
+        for i in start.threads
+    )
+    if found.ended:
+        after = max(evaluate(post.q, params | at_end(post.q, found, i)) for i in start.threads)
+        if unrestricted and min(before, after) < 0:
+            return None  # the print wants potentials that are not negative
+        if found.cost > before - after:
+            return Violation("cost", case, start, before - after, found.cost)
     if found.endless and not unrestricted and found.cost > before:
         return Violation("prefix", case, start, before, found.cost)
     if found.ended and not unrestricted:
@@ -296,12 +330,16 @@ def judged(case: Case, start: Start, unrestricted: bool, found: Run | None = Non
     return None
 
 
+def at_end(q: Poly, found: Run, lane: int) -> dict[Leaf, int]:
+    """What q depends on, as a lane sees it when a run has ended."""
+    return {Var(x): int(found.store.locals.get(x, {}).get(thread(lane), 0)) for x in variables(q)}
+
+
 def unmet(case: Case, start: Start, found: Run) -> str:
     """What the postcondition says, a fact or a uniform variable, that is false at the end of a run; else empty."""
     post, threads = case.claim.post, [thread(i) for i in start.threads]
-    at_end = machine(case, start)
     for fact in post.p:
-        values, _ = value_of(fact, found.store, threads, at_end)
+        values, _ = value_of(fact, found.store, threads, machine(case, start))
         if not all(values.values()):
             from logic.syntax import show
 

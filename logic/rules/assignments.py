@@ -24,7 +24,7 @@ RULES = (
         {P; Q + M.vwrite + C; X} x <- e {P'; Q; X \ {x}}
         """,
         "Fig. 4, p. 12, repaired",
-        "The print lets Q keep mentioning x after x has stopped being uniform (erratum 13).",
+        "The print lets Q keep mentioning x after x has stopped being uniform (erratum 13). Fails where Q mentions x.",
     ),
     Rule(
         "Q:GWrite",
@@ -34,7 +34,8 @@ RULES = (
         {P; Q + M.gwrite(n) + C1 + C2; X} G[o] <- e {P; Q; X}
         """,
         "Fig. 4, p. 12",
-        "P never speaks of array contents, so there is nothing to forget (erratum 4).",
+        "P never speaks of array contents, so there is nothing to forget (erratum 4). Fails when no n is known for the "
+        "access; the number of lanes, times what one element touches, always is one.",
     ),
     Rule(
         "Q:SWrite",
@@ -44,6 +45,7 @@ RULES = (
         {P; Q + M.swrite(n) + C1 + C2; X} S[o] <- e {P; Q; X}
         """,
         "Fig. 4, p. 12",
-        "P never speaks of array contents, so there is nothing to forget (erratum 4).",
+        "P never speaks of array contents, so there is nothing to forget (erratum 4). Fails when no n is known for the "
+        "access; the number of lanes, times what one element touches, always is one.",
     ),
 )

@@ -11,6 +11,7 @@ RULES = (
         P; X |- op e1 : C1 + M.op
         """,
         "Fig. 4, p. 12 (EQ:Op with one operand)",
+        "Fails only where its operand has no cost.",
     ),
     Rule(
         "EQ:Op",
@@ -20,6 +21,7 @@ RULES = (
         P; X |- e1 op e2 : C1 + C2 + M.op
         """,
         "Fig. 4, p. 12",
+        "Both operands are paid for, also of && and ||. Fails only where an operand has no cost.",
     ),
     Rule(
         "EQ:Op3",
@@ -29,6 +31,7 @@ RULES = (
         P; X |- op(e1, e2, e3) : C1 + C2 + C3 + M.op
         """,
         "Fig. 4, p. 12 (EQ:Op with three operands, for `c ? a : b`)",
+        "All three are paid for, whichever is chosen. Fails only where an operand has no cost.",
     ),
     Rule(
         "EQ:GArray",
@@ -38,7 +41,7 @@ RULES = (
         P; X |- G[o] : C + M.gread(n)
         """,
         "Fig. 4, p. 12",
-        "Fails when no n is known for the access; the number of lanes always is one.",
+        "Fails when no n is known for the access; the number of lanes, times what one element touches, always is one.",
     ),
     Rule(
         "EQ:SArray",
@@ -48,6 +51,6 @@ RULES = (
         P; X |- S[o] : C + M.sread(n)
         """,
         "Fig. 4, p. 12",
-        "Fails when no n is known for the access; the number of lanes always is one.",
+        "Fails when no n is known for the access; the number of lanes, times what one element touches, always is one.",
     ),
 )

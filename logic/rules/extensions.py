@@ -11,7 +11,8 @@ RULES = (
         {P; Q + F; X} s {P'; Q' + F; X' | vars(F)}
         """,
         "ours",
-        "F is over parameters and uniform variables that s leaves alone, so it is worth the same afterwards.",
+        "F is over parameters and uniform variables that s leaves alone, so it is worth the same afterwards. Fails "
+        "where F may be negative.",
     ),
     Rule(
         "Q:Unroll",
@@ -21,7 +22,8 @@ RULES = (
         {P; Q; X} while (e) s {P'; Q'; X'}
         """,
         "ours",
-        "The two programs do and cost the same, rule by rule of Fig. 3: a loop's test is an if's test.",
+        "The two programs do and cost the same, rule by rule of Fig. 3: a loop's test is an if's test. There is "
+        "no side condition.",
     ),
     Rule(
         "Q:CaseSplit",

@@ -16,7 +16,8 @@ RULES = (
         {P; Q + M.if + C; X} while (e) s {P & !e; Q; X}
         """,
         "Fig. 4, p. 12",
-        "Fails when two threads of a warp may disagree on e; then Q:While2 applies.",
+        "Fails when two threads of a warp may disagree on e (then Q:While2 applies), or P and Q do not hold "
+        "again after s.",
     ),
     Rule(
         "Q:While2",
@@ -28,6 +29,7 @@ RULES = (
         {P; Q + M.if + C + M.div; X} while (e) s {P & !e; Q'; X'}
         """,
         "Fig. 4, p. 12, repaired",
-        "The print keeps Q over variables that s writes, whose values differ between lanes that left early and late.",
+        "The print keeps Q over variables that s writes, whose values differ between lanes that left early and late "
+        "(erratum 3). Fails when P and Q do not hold again after s.",
     ),
 )

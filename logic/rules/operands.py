@@ -10,6 +10,7 @@ RULES = (
         P; X |- x : M.var
         """,
         "Fig. 4, p. 12",
+        "Never fails.",
     ),
     Rule(
         "OQ:Const",
@@ -18,6 +19,7 @@ RULES = (
         P; X |- k : M.const
         """,
         "Fig. 4, p. 12",
+        "Never fails.",
     ),
     Rule(
         "OQ:Param",
@@ -26,7 +28,7 @@ RULES = (
         P; X |- p : M.param
         """,
         "Fig. 4, p. 12",
-        "The print charges M.const; Table 1 has M.param (erratum 8).",
+        "The print charges M.const; Table 1 has M.param (erratum 8). Never fails.",
     ),
     Rule(
         "OQ:Tid",
@@ -35,5 +37,6 @@ RULES = (
         P; X |- tid.a : M.var
         """,
         "Fig. 4, p. 12",
+        "Never fails.",
     ),
 )

@@ -10,6 +10,7 @@ RULES = (
         {P; Q; X} skip {P; Q; X}
         """,
         "Fig. 4, p. 12",
+        "Never fails.",
     ),
     Rule(
         "Q:Sync",
@@ -18,7 +19,7 @@ RULES = (
         {P; Q + M.sync; X} sync {P; Q; X}
         """,
         "ours, from SC:Sync, Fig. 6, p. 16",
-        "Under a divergent branch or loop a barrier is undefined in CUDA; the ledger lists every such place.",
+        "Never fails. Under a divergent branch or loop a barrier is undefined in CUDA; the ledger lists these places.",
     ),
     Rule(
         "Q:Seq",
@@ -28,5 +29,6 @@ RULES = (
         {P; Q; X} s1; s2 {P'; Q'; X'}
         """,
         "Fig. 4, p. 12",
+        "Fails where s1 does not end in just the condition that s2 starts from: Q:Weak brings them together.",
     ),
 )

@@ -13,6 +13,7 @@ RULES = (
         {P1; Q1 + c; X1} s {P1'; Q1' + c; X1'}
         """,
         "Fig. 4, p. 12",
-        "X2 may hold variables that P1 makes uniform though X1 lacks them (ours, erratum 13).",
+        "X2 may hold variables that P1 makes uniform though X1 lacks them (ours, erratum 13). Fails where a condition "
+        "would become stronger.",
     ),
 )

@@ -7,16 +7,19 @@ or synchronises has to be the whole right side of its statement, since C leaves 
 
 from __future__ import annotations
 
-from logic.syntax import TRUE, Assign, Const, Expr, Op, Sync, Var, Write, statements
+from typing import Final
+
+from logic.source import Loc
+from logic.syntax import TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, statements
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert
-from semantics.cuda.ctype import scalar
+from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, expr, place
+from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.places import evaluated, frozen, load, store
 from semantics.cuda.scan import count_changes
 from semantics.cuda.shim import ATOMICS, FENCES, OPERATORS, TO_INT, in_shim
-from semantics.cuda.state import Frame, State, Use
+from semantics.cuda.state import Address, Binding, Frame, Local, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
@@ -61,6 +64,10 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
     if name in OPERATORS:
         return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
     result = scalar(callee.result)
+    if name.startswith("__shfl"):
+        raise unsupported(f"the function '{name}'", node.loc, "Values of other lanes are not modelled.")
+    if name.startswith("tex"):
+        st.note("texture reads cost nothing")
     if result is None or result.kind != "base" or not args:
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
     first = convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
@@ -93,13 +100,19 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
         raise unsupported(f"the function '{callee.name}'", node.loc)
     count_changes(body, st.changed)
     with st.captured() as stmts:
-        by_reference = _bind(st, node, callee)
+        by_reference, copied = _bind(st, node, callee)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name))
         value = _body(st, callee, body, use)
         st.frames.pop()
         st.calls.pop()
     outer = by_reference or any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
+    if copied is not None and any(isinstance(s, Write) for t in stmts for s in statements(t)):
+        raise unsupported(
+            f"a constant reference to an element of an array, in '{callee.name}', which writes to arrays",
+            copied.loc,
+            "Pass it by value.",
+        )
     if outer and use == "part":
         raise unsupported(
             f"a call of '{callee.name}', which has effects, inside an expression",
@@ -110,26 +123,49 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
     return value
 
 
-def _bind(st: State, node: Node, callee: Node) -> bool:
-    """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller."""
-    by_reference = False
+def _bind(st: State, node: Node, callee: Node) -> tuple[bool, Node | None]:
+    """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller, and an
+    element of an array that it gets a copy of in place of a reference."""
+    by_reference, copied = False, None
+    pointers: list[tuple[Node, Address, Loc | None]] = []
+    bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
     if len(callee.arguments) != len(node.arguments):
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
     for parameter, argument in zip(callee.arguments, node.arguments, strict=True):
         t, type_ = parameter.type, scalar(parameter.type)
         if t.kind == "pointer":
-            bind_pointer(st, parameter, address(st, argument), argument.loc)
+            pointers.append((parameter, address(st, argument), argument.loc))
         elif t.kind == "reference" and not (t.inner and t.inner.const):
             by_reference = True
-            st.bindings[parameter.identity] = frozen(st, place(st, argument), parameter.name)
+            bound[parameter.identity] = frozen(st, place(st, argument), parameter.name)
+        elif t.kind == "reference" and (variable := _variable(st, argument, t)) is not None:
+            bound[parameter.identity] = variable
         elif type_ is not None:
             value = convert(expr(st, argument), argument.type, t.inner or t, argument.loc)
+            if t.kind == "reference" and bare(argument).kind in _ELEMENTS:
+                copied = argument
             local = st.declare(parameter.name, type_, parameter.loc, settled=not st.changed[parameter.identity])
             st.emit(Assign(local.name, value, argument.loc))
-            st.bindings[parameter.identity] = local
+            bound[parameter.identity] = local
         else:
             raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
-    return by_reference
+    st.bindings |= bound
+    for parameter, target, loc in pointers:
+        bind_pointer(st, parameter, target, loc)
+    return by_reference, copied
+
+
+_ELEMENTS: Final = ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", "MEMBER_REF_EXPR")
+
+
+def _variable(st: State, argument: Node, t: CType) -> Local | Param | None:
+    """The variable that a reference to something constant refers to, whatever else may change it; None where it refers
+    to a value, or to an element of an array."""
+    inner = bare(argument)
+    if inner.kind != "DECL_REF_EXPR" or t.inner is None or not compatible(inner.type, t.inner):
+        return None
+    found = place(st, inner)
+    return found if isinstance(found, Local | Param) else None
 
 
 def _body(st: State, callee: Node, body: Node, use: Use) -> Expr | None:

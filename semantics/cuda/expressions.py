@@ -32,8 +32,10 @@ from logic.syntax import (
     Stmt,
     Tid,
     Var,
+    local_vars,
     reads_array,
     seq,
+    written,
 )
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import common, convert, literal
@@ -49,9 +51,12 @@ _STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 
 
 def operand(node: Node) -> Node | None:
-    """What a cast or a pair of parentheses holds."""
+    """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
+    has several parts is refused."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
-    return inner[-1] if inner else None
+    if len(inner) > 1:
+        raise unsupported(described(node), node.loc)
+    return inner[0] if inner else None
 
 
 def bare(node: Node) -> Node:
@@ -109,6 +114,7 @@ _WORDS: Final = {
     "STRING_LITERAL": "a string",
     "CONDITIONAL_OPERATOR": "'?:'",
     "CALL_EXPR": "a call",
+    "UNEXPOSED_EXPR": "this kind of expression",
     "INIT_LIST_EXPR": "an initialiser list",
     "CXX_REINTERPRET_CAST_EXPR": "a reinterpreting cast",
     "CXX_NULL_PTR_LITERAL_EXPR": "a null pointer",
@@ -260,6 +266,9 @@ def connected(st: State, op: str, a: Expr, b: Expr, effects: list[Stmt], loc: Lo
     again = seq(*effects, Assign(t.name, b, loc))
     test = Var(t.name, loc) if op == "&&" else Op("!", (Var(t.name, loc),), loc)
     st.emit(Assign(t.name, a, loc), If(test, again, Skip(), loc))
+    first = st.implied.get(a.name, a) if isinstance(a, Var) else a
+    if op == "&&" and not reads_array(first) and not local_vars(first) & written(again):
+        st.implied[t.name] = first
     return Var(t.name, loc)
 
 

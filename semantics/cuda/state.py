@@ -141,7 +141,7 @@ class State:
 
     `call` lowers a call and gives its value, None for void. `changed` counts the assignments to each declaration,
     `unknown_lengths` has the offsets of the shared arrays whose
-    declared length is a stand-in.
+    declared length is a stand-in. `implied` has what has to hold where the value of a && b, in a variable, is true: a.
     """
 
     call: Callable[[State, Node, Use], Expr | None]
@@ -153,6 +153,7 @@ class State:
     bindings: dict[int, Binding] = field(default_factory=dict)
     changed: Counter[int] = field(default_factory=Counter)
     settled: set[str] = field(default_factory=set)
+    implied: dict[str, Expr] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)

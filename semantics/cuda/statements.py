@@ -228,6 +228,13 @@ def _check_unexposed(node: Node) -> None:
 def _checked_if(node: Node) -> tuple[Node, ...]:
     if node.children[0].kind in ("VAR_DECL", "DECL_STMT") or len(node.children) > 3:
         raise unsupported("a declaration in a condition", node.loc, "Declare the variable before.")
+    depth = 0
+    for text, _ in node.tokens():
+        depth += (text in "([{") - (text in ")]}")
+        if text == ")" and depth == 0:
+            break
+        if text == ";":
+            raise unsupported("a statement in a condition", node.loc, "Write it before.")
     return node.children
 
 
@@ -311,6 +318,8 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
         c = _loop_condition(st, flags, test)
+    if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
+        c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
         st.loops.pop()
         st.emit(*before)
@@ -337,6 +346,9 @@ def _loop_condition(st: State, flags: Expr | None, test: Node | None) -> Expr:
         return flags if c == TRUE else Op("&&", (flags, c), c.loc)
     t = st.declare("t", BOOL, test.loc, settled=True)
     st.emit(Assign(t.name, flags, test.loc), If(Var(t.name), seq(*effects, Assign(t.name, c, c.loc)), Skip(), test.loc))
+    implied = st.implied.get(c.name) if isinstance(c, Var) else None if reads_array(c) else c
+    if implied is not None:
+        st.implied[t.name] = implied
     return Var(t.name, test.loc)
 
 

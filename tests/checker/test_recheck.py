@@ -221,7 +221,12 @@ def swapped(a: str, b: str) -> Callable[[dict[str, Json], dict[str, Json]], None
 
 
 def priced(constant: str) -> Callable[[dict[str, Json], dict[str, Json]], None]:
-    return lambda doc, _: doc["metric"]["fixed"].__setitem__(constant, "2")
+    """Another price, in a metric of another name."""
+
+    def change(doc: dict[str, Json], _: dict[str, Json]) -> None:
+        doc["metric"] |= {"name": "own", "fixed": doc["metric"]["fixed"] | {constant: "2"}}
+
+    return change
 
 
 COSTS, TRIPLE = "a premise (cost) is not what the rule needs", "a premise (triple) is not what the rule needs"
@@ -716,7 +721,11 @@ def changed(name: str, path: tuple[Any, ...], value: Json) -> dict[str, Json]:
         (("metric", "counted", "gread"), ["-1", "99"], "metric.counted.gread.0"),
         (("metric", "fixed", "var"), "-1", "metric.fixed.var"),
         (("metric", "fixed", "fun"), "1", "metric.fixed.fun"),
-        (("hardware", "alignment"), 40, "bases are not aligned"),
+        (
+            ("hardware",),
+            {"name": "own", "sector": 32, "word": 4, "alignment": 40, "banks": 32, "warp": 32},
+            "bases are not aligned",
+        ),
         (("launch", "block", 0), 0, "certificate.launch.block.0"),
         (("launch", "assumptions"), [["op", "<", ["tid", "x"], ["const", ["int", "int", 4], 3]]], "more than param"),
         (("launch", "assumptions"), [["param", "n"]], "an assumption is not a truth value"),
@@ -967,8 +976,9 @@ def program(**more: Any) -> Program:
             "locals": [["i", int_], ["j", int_], ["a", int_], ["f", float_], ["b", ["bool", "bool", 1]]],
             "arrays": [["G", "global", int_, 4, 0, 4, None]],
         },
-        "metric": {"fixed": {}, "counted": more.get("counted", {})},
-        "hardware": more.get("hardware", {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}),
+        "metric": {"name": "own", "fixed": {}, "counted": more.get("counted", {})},
+        "hardware": {"name": "own"}
+        | more.get("hardware", {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}),
         "launch": {"block": more.get("block", [32, 1, 1]), "grid": [None, None, None], "assumptions": []},
         "scope": more.get("scope", "warp"),
         "ghosts": more.get("ghosts", []),
@@ -1336,16 +1346,61 @@ def test_goals_that_lanes_show() -> None:
 
     def told(goal: Any) -> str:
         made.evidence = [{"engine": "lanes", "proof": recheck.frozen([{"goal": row(e(goal)), "lanes": True}])}]
-        try:
-            made.entails(facts, frozenset({e(goal)}))
-        except Bad as problem:
-            return str(problem)
-        return ""
+        made.solver_backed = []
+        made.entails(facts, frozenset({e(goal)}))
+        return "".join(made.solver_backed)
 
     assert told(("==", "j", ("|", "i", 1))) == ""
     assert told((">=", ("/", ("*", 2, "i"), 4), 0)) == ""
     for goal in (("==", "j", "i"), ("<", "t", 5), (">=", "a", 0), ("<=", ("/", "i", 4), 0)):
-        assert "is not so at every thread" in told(goal)
+        assert "(by lanes)" in told(goal)
+
+
+@pytest.mark.parametrize("proof", [None, [], {}, 1, [{"goal": None, "by": [{"sum": []}]}]])
+def test_no_proof_stands_for_lanes(proof: Json) -> None:
+    """That lanes agree, or what they touch, has no arithmetic proof: whatever stands there, it rests on a solver."""
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    anything, stride = e(("<", "t", 5)), e(("*", "t", 32))
+    made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}] * 2
+    made.uniform(frozenset(), frozenset(), anything)
+    assert [line.endswith("(by z3)") for line in made.solver_backed] == [True]
+    made.accesses(frozenset(), frozenset(), "G", stride, 1)
+    assert [line.endswith("(by z3)") for line in made.solver_backed] == [True, True]
+
+
+@pytest.mark.parametrize(("sides", "shown"), [(("live", "live"), True), (("live", "dead"), False)])
+def test_truth_values_that_are_the_same(sides: tuple[str, str], shown: bool) -> None:
+    """A fact that is literally so needs no arithmetic."""
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    made.leaves |= {("var", name): recheck.BOOL for name in ("live", "dead")}
+    goal = ("op", "==", *(("var", name) for name in sides))
+    made.evidence = [{"engine": "closed-form", "proof": recheck.frozen([{"goal": row(goal), "literal": True}])}]
+    if shown:
+        made.entails(frozenset(), frozenset({goal}))
+    else:
+        with pytest.raises(Bad, match="is no fact here"):
+            made.entails(frozenset(), frozenset({goal}))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (("metric", "fixed", "op"), "0", "these are not the prices of steps"),
+        (("metric", "name"), "divwarps", "these are not the prices of divwarps"),
+        (("hardware", "banks"), 16, "these are not the sizes of nvidia"),
+        (("metric", "name"), "steps\n  valid", "certificate.metric.name"),
+        (("kernel", "name"), "k\x1b[2J", "certificate.kernel.name"),
+        (("hardware", "name"), "", "certificate.hardware.name"),
+    ],
+)
+def test_names_mean_what_they_mean_elsewhere(path: tuple[str, ...], value: Json, problem: str) -> None:
+    """A report shows the metric's name, not its prices; both checkers see to it that they are its own."""
+    doc = signed(changed("loop", path, value))
+    report = recheck.recheck(doc)
+    assert report.verdict == "invalid"
+    assert problem in report.problem
+    with pytest.raises(certificate.BadCertificate):
+        certificate.read(certificate.canonical(doc), "c.json")
 
 
 # --- what cannot be decided, and where it runs ------------------------------------------------------------------------
@@ -1386,7 +1441,14 @@ def test_it_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     digest = document("loop")["digest"]
-    assert json.loads(ran.stdout) == {"digest": digest, "problem": "", "solver_backed": [], "verdict": "valid"}
+    claim = "k: every warp costs at most 6 + 11*max(0, n) (steps, scope warp, nvidia, blocks of 32, any grid)"
+    assert json.loads(ran.stdout) == {
+        "claim": claim,
+        "digest": digest,
+        "problem": "",
+        "solver_backed": [],
+        "verdict": "valid",
+    }
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -1396,7 +1458,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         code = recheck.main([str(path), *options])
         return code, *capsys.readouterr()
 
-    assert told(written("loop"))[:2] == (0, "valid\nk: every warp costs at most 6 + 11*max(0, n) (steps, scope warp)\n")
+    assert told(written("loop"))[:2] == (
+        0,
+        "valid\nk: every warp costs at most 6 + 11*max(0, n) (steps, scope warp, nvidia, blocks of 32, any grid)\n",
+    )
     code, out, _ = told(written("loop").replace('"warp":32', '"warp":64'), "--format", "json")
     assert (code, json.loads(out)["problem"]) == (3, "the digest is not that of the content")
     for text in ("{", '{"a":1,"a":2}', "[NaN]", "9" * 5000, "[" * 100_000):

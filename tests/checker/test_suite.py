@@ -196,7 +196,7 @@ def test_summary() -> None:
     assert total.compared["racuda"] == {"below": 2, "equal": 0, "above": 0, "unsound": 0}
     lines = summary_lines([exact, replace(exact, witness=None)])
     assert lines[0].startswith("2 of 2 bounds are certified")
-    assert lines[1] == "  k sectors: 10, a run 10"
+    assert lines[1] == "  k sectors: 10, the dearest run costs 10"
 
 
 def test_where_we_are_above_is_said() -> None:

@@ -163,7 +163,7 @@ def test_a_tampered_certificate_is_rejected(cu: Path, tmp_path: Path, capsys: Ca
     main(["bound", str(cu), "--kernel", "k", "--block", "32", "--metric", "steps", "--certificate", str(out)])
     capsys.readouterr()
     d = json.loads(out.read_text())
-    d["metric"]["fixed"]["vwrite"] = "2"
+    d["metric"] |= {"name": "own", "fixed": d["metric"]["fixed"] | {"vwrite": "2"}}
     out.write_text(canonical({**d, "digest": digest(d)}))
     assert main(["check", str(out), "--format", "json"]) == 1
     judged = json.loads(capsys.readouterr().out)

@@ -429,6 +429,26 @@ def test_an_annotated_source_whose_bound_is_false_comes_with_a_run(tmp_path: Pat
     assert checked(path, capsys)[1]["warnings"] == ["the assumption n > 3 is not needed for this bound"]
 
 
+def test_an_annotated_source_is_read_as_the_options_say(tmp_path: Path, capsys: Capture) -> None:
+    """One of two kernels, with a macro; the command that repeats a run has them too."""
+    path = tmp_path / "k.cu"
+    other = "\n__global__ void other(int *A) { A[0] = 1; }\n"
+    path.write_text(CU.replace("potential Q", "potential 4*|[0, n]|").replace("32 * i", "STRIDE * i") + other)
+    given = ("--kernel", "k", "-D", "STRIDE=32")
+    code, result = checked(path, capsys, *given)
+    assert (code, result["verdict"]) == (0, "accepted")
+    path.write_text(path.read_text().replace("4*|", "3*|"))
+    code, result = checked(path, capsys, *given)
+    assert (code, result["verdict"]) == (1, "rejected")
+    command = shlex.split(result["error"]["run"]["command"])
+    assert main([*command[1:], "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["max_per_warp"]["sectors"] == result["error"]["run"]["actual"]
+    assert main(["check", str(path)]) == 2
+    assert "Use --kernel NAME." in capsys.readouterr().err
+    assert main(["check", str(OUTLINE), "--kernel", "k"]) == 2
+    assert "is no .cu file: leave them out." in capsys.readouterr().err
+
+
 def test_the_queries_are_written(tmp_path: Path, capsys: Capture) -> None:
     folder = tmp_path / "new" / "queries"
     assert checked(OUTLINE, capsys, "--queries", str(folder))[0] == 0

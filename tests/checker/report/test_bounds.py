@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -54,7 +55,11 @@ def test_what_a_bound_rests_on_is_listed_once_each() -> None:
         CONTEXT.sigma, CONTEXT.metric, CONTEXT.hardware, Launch((32, 1, 1), assumptions=facts("n > 0", "m % 8 == 0"))
     )
     found = assumptions(results()[0], context, ["a note"])
-    assert found[:3] == ["given: m % 8 == 0", "given: n > 0", "a note"]
+    assert found[:4] == ["given: m % 8 == 0", "given: n > 0", "blocks of 32", "a note"]
+    wide = replace(context, hardware=replace(context.hardware, name="wide", sector=128))
+    assert assumptions(results()[0], wide)[3] == "hardware wide: sectors of 128 bytes, 32 banks of 4, warps of 32"
+    symbolic = replace(context, launch=Launch((None, 8, 1), (2, 1, 1)))
+    assert assumptions(results()[0], symbolic)[:2] == ["blocks of any x 8", "a grid of 2"]
     assert sum("256 bytes" in a for a in found) == 1
     assert sum("overflow" in a for a in found) == 1
 

@@ -52,9 +52,28 @@ __device__ int second(int *p) { p++; return p[1]; }
 template <class T> __device__ T twice(const T &x) { return x + x; }
 __device__ int find(int *p, int m) { for (int i = 0; i < m; i++) if (p[i]) return i; return -1; }
 __device__ int plus(int v, int w = 3) { v += w; return v; }
+__device__ int first(int a, int b) { return a; }
+__device__ int at(int *p, int v) { return p[v]; }
+__device__ int both(const int &a, int &b) { b = 32; return a; }
 """
 
 INLINED = {
+    # a call of the same function in an argument
+    "A[0] = first(5, first(1, n));": """\
+        a <- 5;
+        a_1 <- 1;
+        b <- n;
+        b_1 <- a_1;
+        A[0] <- a;""",
+    "A[0] = at(A, at(A + 8, n));": """\
+        v <- n;
+        v_1 <- A[8 + v];
+        A[0] <- A[v_1];""",
+    # the reference to something constant sees what the other changes
+    "int x = 0; int y = both(x, x);": """\
+        x <- 0;
+        x <- 32;
+        y <- x;""",
     "A[0] = sq(n + 1) + sq(2);": """\
         v <- n + 1;
         w <- v * v;
@@ -103,8 +122,7 @@ INLINED = {
     "F[0] = twice(F[1]); A[0] = twice(n);": """\
         x <- F[1];
         F[0] <- x + x;
-        x_1 <- n;
-        A[0] <- x_1 + x_1;""",
+        A[0] <- n + n;""",
     "A[0] = find(A, n);": """\
         m <- n;
         live <- true;

@@ -32,6 +32,15 @@ BODIES = {
     "assert(n);": (1, "the function 'assert' is not supported", "-D 'assert(e)='"),
     "int old = atomicAdd(&A[n], 2);": (11, "the function 'atomicAdd' is not supported", "a statement of its own"),
     "A[0] = __shfl_down(n, 1);": (8, "the function '__shfl_down' is not supported", ""),
+    "F[0] = __shfl_down(F[0], 1);": (8, "the function '__shfl_down' is not supported", "other lanes"),
+    "A[0] = n ?: 4;": (8, "this kind of expression is not supported", ""),
+    "__atomic_fetch_add(A, 1, 0);": (1, "this kind of expression is not supported", ""),
+    "if (n; n > 5) A[0] = 1;": (1, "a statement in a condition is not supported", "Write it before."),
+    "int y = put(A[n], A);": (
+        13,
+        "a constant reference to an element of an array, in 'put', which writes to arrays is not supported",
+        "Pass it by value.",
+    ),
     "A[0] = __popc(n);": (8, "the function '__popc' is not supported", ""),
     "A[0] = tex1Dfetch(tex, n);": (8, "the function 'tex1Dfetch' is not supported", ""),
     "A[0] = fact(n);": (None, "the recursive function 'fact' is not supported", ""),
@@ -86,7 +95,7 @@ def test_unsupported(here: Write, body: str) -> None:
     before = """texture<int> tex;
         __device__ int fact(int v) { return v < 2 ? 1 : v * fact(v - 1); }
         __device__ int proto(int);
-        __device__ int inc(int *p) { return ++*p; }
+        __device__ int inc(int *p) { return ++*p; } __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
         struct M { int z; __device__ int get() { return z; } };
         struct S { int x, y; };
         union W { int a; float b; };

@@ -155,7 +155,7 @@ CASES = {
         if (t) {
           t <- A[n_0] > 0;
         }
-        while (t) {
+        while (n_0 > 0 && t) {
           n_0 <- n_0 - 1;
           t <- n_0 > 0;
           if (t) {
