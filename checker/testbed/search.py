@@ -17,11 +17,13 @@ from logic.derivation import size as size_of
 from logic.syntax import Assign, Const, Expr, If, Op, Read, Seq, Skip, Stmt, While, Write, seq, statements, subterms
 
 CHUNK: Final = 20
-ATTEMPTS: Final = 12
+ATTEMPTS: Final = 14
 """Derivations that are tried for a smaller program before it counts as harmless."""
+LIGHT: Final = 10
+"""The weight of a program that is tried twice as often: its derivations cost little."""
 POLISH: Final = 60
 """Derivations that are tried for the smallest program."""
-MOST: Final = 600
+MOST: Final = 1000
 """Derivations that are tried in all to find a smaller counterexample."""
 
 
@@ -212,7 +214,7 @@ def smallest(trial: Trial, violation: Violation, rng: random.Random) -> Violatio
         for body in sorted(options, key=lambda t: options[t]):
             if options[body] >= weight(best.case.program):
                 break
-            for _ in range(ATTEMPTS):
+            for _ in range(ATTEMPTS if options[body] > LIGHT else 2 * ATTEMPTS):
                 left -= 1
                 found = _attempt(trial, body, best.case, rng)
                 if found and found.kind == violation.kind and rank(found) < rank(best):

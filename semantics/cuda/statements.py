@@ -6,7 +6,9 @@
 - `if (c) return; rest` is `if (!c) {rest}`: a jump that ends one branch of an `if` puts the rest of the block into the
   other branch, at no cost. Otherwise a bool variable (`live` for return, `go` for break, `next` for continue; one
   assignment to set it, one where it jumps) guards the rest with an `if` and enters the conditions of the loops as
-  `go && c`. A `__syncthreads()` after an early return is thus inside an `if`.
+  `go && c`. A `__syncthreads()` after an early return is thus inside an `if`. Where a loop is left, its increment is
+  done all the same if it changes nothing but what the loop's init declares, which nobody sees any more: so the counter
+  stays the same at all lanes that stay. A lane that leaves alone pays for it.
 - `if (a && b)` without else where b reads an array is `if (a) { if (b) .. }`; an `if` on a constant is its branch.
 - a declaration without initialiser is no statement; nor is that of a constant.
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
@@ -23,7 +25,7 @@ from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, If, Op, Sk
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import address, bare, condition, described, discard, expr, into, place, steps
+from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, place, steps
 from semantics.cuda.places import frozen, is_shared, shared
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, State, too_deep
 
@@ -284,7 +286,27 @@ def _for(st: State, node: Node) -> None:
     init, test, increment, body = _header(node)
     if init is not None:
         statement(st, init)
-    _loop(st, test, body, increment, node)
+    _loop(st, test, body, increment, node, unseen=_own(init, increment))
+
+
+def _own(init: Node | None, increment: Node | None) -> bool:
+    """Whether an increment is arithmetic on variables that the loop declares, and does nothing else."""
+    if init is None or increment is None or init.kind != "DECL_STMT":
+        return False
+    declared = {n.identity for n in init.walk() if n.kind == "VAR_DECL" and n.type.kind in ("int", "bool")}
+    return all(
+        n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
+        or (n.kind == "UNARY_OPERATOR" and n.operator != "*")
+        or (n.kind == "DECL_REF_EXPR" and n.type.kind in ("int", "bool"))
+        for n in increment.walk()
+    ) and all(
+        (target := bare(n.children[0])).kind == "DECL_REF_EXPR"
+        and target.referenced is not None
+        and target.referenced.identity in declared
+        for n in increment.walk()
+        if (n.kind.endswith("_OPERATOR") and n.operator in ("x++", "++x", "x--", "--x", "="))
+        or n.kind == "COMPOUND_ASSIGNMENT_OPERATOR"
+    )
 
 
 def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
@@ -309,7 +331,7 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     return found[0], found[1], found[2], body
 
 
-def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node: Node) -> None:
+def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node: Node, unseen: bool = False) -> None:
     kinds = jumps(body)
     st.loops.append(Loop())
     leaves = kinds & {"break", "return"}
@@ -326,7 +348,7 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
         return
     inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
     with st.captured() as stmts:
-        _loop_body(st, body, inc, kinds)
+        _loop_body(st, body, inc, kinds, unseen)
         st.emit(*before)
     flag = st.loops.pop().next
     if flag:
@@ -352,9 +374,13 @@ def _loop_condition(st: State, flags: Expr | None, test: Node | None) -> Expr:
     return Var(t.name, test.loc)
 
 
-def _loop_body(st: State, body: Node, inc: tuple[Part, ...], kinds: Kinds) -> None:
-    """The body and the increment, which a `continue` still reaches and the other jumps don't."""
+def _loop_body(st: State, body: Node, inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
+    """The body and the increment, which a `continue` still reaches; the other jumps don't, unless nobody sees it."""
     leaves = kinds & {"break", "return"}
+    if leaves and unseen:
+        block(st, (body,), kinds & {"continue"})
+        block(st, inc, frozenset())
+        return
     if "continue" not in kinds:
         block(st, (body, *inc), frozenset())
         return

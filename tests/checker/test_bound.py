@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.bound import Result, find_bounds
+from checker.bound import Per, Result, find_bounds
 from checker.elaborate import Stuck
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
@@ -22,6 +22,7 @@ from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 from semantics.grid import run
+from semantics.lockstep import Initial
 
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"
 ALL = tuple(METRICS.values())
@@ -155,6 +156,60 @@ def test_what_the_first_turn_alone_does_is_paid_once(test: str) -> None:
     body = f"x <- m; while (x < n) {{ if ({test}) {{ A[8*tid.x] <- 1; }} A[32*x + tid.x] <- 2; x <- x + 1; }}"
     (result,) = bounds(source(body, "param int m; global int A[];"), (32, 1, 1), ["sectors"])
     assert (result.verdict, str(result.claim.pre.q)) == ("certified", "36 + 4*max(0, n - 1 - m)")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("per", "bound"), [("block", "96*max(0, ceil(n/1024))"), ("grid", "384*max(0, ceil(n/1024))")])
+def test_where_warps_have_no_sum_the_dearest_counts(per: Per, bound: str, tmp_path: Path) -> None:
+    """A grid-stride loop: 12 sectors a turn, 8 warps, 4 blocks."""
+    file = tmp_path / "k.cu"
+    start, step = "blockIdx.x * blockDim.x + threadIdx.x", "blockDim.x * gridDim.x"
+    file.write_text(
+        "__global__ void saxpy(const float *x, float *y, float a, int n) {"
+        f" for (int i = {start}; i < n; i += {step}) y[i] = a * x[i] + y[i]; }}"
+    )
+    k = read_cuda(str(file)).kernel
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((256, 1, 1), (4, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles(), per=per)
+    assert (result.verdict, str(result.claim.bound)) == ("certified", bound)  # type: ignore[union-attr]
+
+
+LOOPS = {
+    # the rows of a triangle: 4 sectors for each of n(n-1)/2 or n(n+1)/2 turns
+    "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[threadIdx.x] = j;": ("2*max(0, n - 1)*max(0, n)", 40),
+    "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[threadIdx.x] = j;": (
+        "2*max(0, n) + 2*max(0, n)*max(0, n)",
+        60,
+    ),
+    # an inner loop that goes on where it stopped, and one whose turns are paid for when k grows
+    "int k = 0; for (int i = 0; i < n; i++) while (k < m && A[k] > 0) k++;": ("max(0, m) + max(0, n)", 12),
+    "int k = 0; for (int i = 0; i < n; i++) { if (A[i] > 0) while (k > 0) { A[threadIdx.x] = k; k--; } k++; }": (
+        "5*max(0, n)",
+        25,
+    ),
+    # lanes that leave a loop one by one, and a test that reads
+    "for (int i = 0; i < n; i++) if (A[32 * i + threadIdx.x] == m) { A[i] = 0; break; }": ("5*max(0, n)", 25),
+    "for (int i = 0; i < n && A[i] != m; i++) A[threadIdx.x] = i;": (None, 26),
+}
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_loops_as_people_write_them(body: str, tmp_path: Path) -> None:
+    """The bound at n = 5, m = 7 is compared with the dearest of some runs, too."""
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} }}")
+    k = read_cuda(str(file)).kernel
+    (result,) = bounds(k, (32, 1, 1), ["sectors"])
+    text, value = LOOPS[body]
+    assert result.verdict == "certified"
+    assert result.claim is not None
+    if text:
+        assert str(result.claim.pre.q) == text
+    at = {"n": 5, "m": 7}
+    bound = evaluate(result.claim.pre.q, {Param(name): v for name, v in at.items()})
+    assert bound == value
+    for fill in (lambda _: 1, lambda i: i % 3, lambda i: 7 * (i % 2)):
+        cost = run(k, (32, 1, 1), (1, 1, 1), at, {"A": Initial(fill)}).max_per_warp["sectors"]
+        assert cost <= bound
 
 
 def test_assumptions_sharpen_a_bound() -> None:

@@ -36,10 +36,10 @@ def test_the_first_try_is_refuted(folder: Path, capsys: Capture) -> None:
 
 def test_the_mended_rule_survives(folder: Path, capsys: Capture) -> None:
     (folder / "once.py").write_text(MENDED)
-    assert main(["trial", "once.py", "--examples", "120", "--jobs", "1"]) == 0
+    assert main(["trial", "once.py", "--examples", "60", "--jobs", "1"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("once.py survived 120 cases")
-    assert re.search(r"Q:Once \d\d", told)
+    assert told.startswith("once.py survived 60 cases")
+    assert re.search(r"Q:Once ([5-9]|\d\d)", told)
 
 
 def test_a_derivation_uses_it_and_is_no_certificate(folder: Path, capsys: Capture) -> None:

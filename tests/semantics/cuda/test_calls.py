@@ -131,9 +131,8 @@ INLINED = {
           if (A[i] != 0) {
             find_result <- i;
             live <- false;
-          } else {
-            i <- i + 1;
           }
+          i <- i + 1;
         }
         if (live) {
           find_result <- -1;

@@ -227,8 +227,8 @@ CASES = {
             live <- false;
           } else {
             A[i] <- 2;
-            i <- i + 1;
           }
+          i <- i + 1;
         }
         if (live) {
           A[1] <- 3;
@@ -241,6 +241,27 @@ CASES = {
             go <- false;
           } else {
             A[i] <- 1;
+          }
+          i <- i + 1;
+        }""",
+    "int j; for (j = 0; j < n; j++) { if (A[j] == 3) break; }": """\
+        j <- 0;
+        go <- true;
+        while (go && j < n) {
+          if (A[j] == 3) {
+            go <- false;
+          } else {
+            j <- j + 1;
+          }
+        }""",
+    "for (int i = 0; i < n; A[0]++, i++) { if (f) break; }": """\
+        i <- 0;
+        go <- true;
+        while (go && i < n) {
+          if (f) {
+            go <- false;
+          } else {
+            A[0] <- A[0] + 1;
             i <- i + 1;
           }
         }""",
@@ -294,9 +315,7 @@ CASES = {
               A[i] <- 1;
             }
           }
-          if (go) {
-            i <- i + 1;
-          }
+          i <- i + 1;
         }""",
     "for (int i = 0; A[i]; i++) if (A[i] == 2) break;": """\
         i <- 0;
@@ -308,9 +327,8 @@ CASES = {
         while (t) {
           if (A[i] == 2) {
             go <- false;
-          } else {
-            i <- i + 1;
           }
+          i <- i + 1;
           t <- go;
           if (t) {
             t <- A[i] != 0;
@@ -328,15 +346,14 @@ CASES = {
             } else {
               if (f) {
                 live <- false;
-              } else {
-                j <- j + 1;
               }
             }
+            j <- j + 1;
           }
           if (live) {
             A[0] <- A[0] + 1;
-            i <- i + 1;
           }
+          i <- i + 1;
         }""",
     # the rest
     "for (unsigned s = blockDim.x / 2; s > 0; s >>= 1) { if (threadIdx.x < s) A[n] += A[s]; __syncthreads(); }": """\
