@@ -43,7 +43,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"warpbound {VERSION}")
         return 0
     try:
+        from checker.cli.options import check_outputs
+
         args = parser().parse_args(words)
+        check_outputs(args)
         code: int = args.func(args)
         sys.stdout.flush()
         return code

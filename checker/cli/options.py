@@ -135,6 +135,21 @@ def number(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
+_OUTPUTS: Final = {"output": "-o", "certificate": "--certificate", "page": "--page"}
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Raises OptionProblem for a file that cannot be written, before any work is done for it."""
+    for name, option in _OUTPUTS.items():
+        path = getattr(args, name, None)
+        if path is None:
+            continue
+        if Path(path).is_dir():
+            raise OptionProblem(f"{option} {path}: Is a directory", advice="Choose another file.")
+        if not Path(path).absolute().parent.is_dir():
+            raise OptionProblem(f"{option} {path}: No such file or directory", advice="Choose another file.")
+
+
 def emit(text: str, output: str | None, option: str = "-o") -> None:
     """Writes a result to the file that an option names, or to standard output.
 

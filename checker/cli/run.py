@@ -243,7 +243,12 @@ def _scalar(name: str, text: str, type_: Type) -> Value:
             case "bool":
                 return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
             case "int":
-                return int(text, 0)
+                value = int(text, 0)
+                if not -(2**63) <= value < 2**64:
+                    raise OptionProblem(
+                        f"--arg {name}={text}: this takes more than 64 bits", advice="CUDA C has no such number."
+                    )
+                return value
             case "base":
                 return converted(float(text), type_)
     except (KeyError, ValueError):

@@ -1,16 +1,15 @@
-"""How the search grows with a program: loops in sequence, and nests of loops (`make growth`).
-
-The page says for each program what was found, how long it took from the kernel to the certified bound, and how large
-the linear programs were.
-"""
+"""How time and memory grow with the work, as the page docs/benchmarks.md (`make growth`): the search, the two checkers,
+the two engines of runs, the whole suite."""
 
 from __future__ import annotations
 
 import argparse
 import platform
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +17,67 @@ from typing import Final
 from unittest.mock import patch
 
 from checker.bound import find_bounds
+from checker.certificate import write
+from checker.kernel import Ledger, check, claim
 from checker.oracles import Oracles, lp
+from checker.oracles.farkas import proof
 from checker.outline import Outline, bare
+from checker.recheck import recheck
 from checker.report.bounds import shown
 from logic.assertions import Context, Launch
+from logic.derivation import size
 from logic.metrics import HARDWARE, METRICS
+from logic.rules import SOUND
 from logic.syntax import Kernel
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
+from tests.bench.test_growth import chain
 
 SEQUENCES: Final = (1, 10, 100)
 
 DEPTHS: Final = (1, 2, 3, 4, 5)
 
 BODY: Final = "A[blockDim.x * {i} + threadIdx.x] = {i};"
+
+CHECKS: Final = """
+## How checking grows
+
+Derivations for `j <- j + 1; i <- h; ...`, about four rule applications a statement: the kernel's time, and the second
+checker's for the certificate.
+
+| statements | rule applications | kernel, seconds | second checker, seconds |
+| ---: | ---: | ---: | ---: |
+"""
+
+RUNS: Final = """
+## How runs grow
+
+Whole processes of `warpbound run`, blocks of 256 threads, one element a thread; the fast engine, and the reference.
+
+| kernel | blocks | fast, seconds | MiB | reference, seconds | MiB |
+| --- | ---: | ---: | ---: | ---: | ---: |
+"""
+
+WHOLE: Final = """
+## The suite
+
+| command | seconds | CPU seconds | MiB, largest process |
+| --- | ---: | ---: | ---: |
+"""
+
+COMMANDS: Final = (
+    ("warpbound recheck proofs/*/*.json", ("recheck", *sorted(str(p) for p in Path("proofs").glob("*/*.json")))),
+    ("warpbound suite", ("suite",)),
+)
+
+# Runs a command; prints the seconds, the CPU seconds and the MiB of its largest process.
+MEASURED: Final = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
+"""
 
 HEAD: Final = """# Benchmarks
 
@@ -123,10 +169,51 @@ def programs() -> Iterator[tuple[str, str]]:
         yield f"nest of depth {depth}", nested(depth)
 
 
-def page(found: Sequence[Measured]) -> str:
-    """The page as Markdown."""
-    head = HEAD.format(machine=f"{platform.system()} {platform.machine()}", python=platform.python_version())
-    return head + "".join(f"{m.line}\n" for m in found)
+def checks() -> Iterator[str]:
+    """The rows of the table on checking."""
+    for statements in (25, 250, 2500):
+        kernel, context, derivation, _ = chain(statements)
+        start, ledger = time.perf_counter(), Ledger()
+        oracle = Oracles()
+        theorem = check(derivation, SOUND, context, oracle, ledger)
+        by_kernel = time.perf_counter() - start
+        document = write(claim(kernel, theorem, context, oracle, ledger), derivation, ledger, proof, {})
+        start = time.perf_counter()
+        verdict = recheck(document).verdict
+        again = time.perf_counter() - start
+        if verdict != "valid":
+            raise RuntimeError(verdict)
+        yield f"| {statements:,} | {size(derivation):,} | {by_kernel:.2f} | {again:.2f} |"
+
+
+def process(*words: str) -> tuple[float, float, int]:
+    """Seconds, CPU seconds and MiB of a command of the tool."""
+    command = (sys.executable, "-c", MEASURED, str(Path(sys.executable).with_name("warpbound")), *words)
+    seconds, cpu, memory = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return float(seconds), float(cpu), int(memory)
+
+
+def runs() -> Iterator[str]:
+    """The rows of the table on runs."""
+    for name, size_ in (("vectorAdd", "numElements"), ("reduce1", "n")):
+        for blocks in (1, 10, 100, 1000):
+            launch = ("--block", "256", "--grid", str(blocks), "--arg", f"{size_}={256 * blocks}")
+            words = ("run", f"proofs/{name}/kernel.cu", *launch, "--engine")
+            (fast, _, mib), (slow, _, more) = process(*words, "fast"), process(*words, "reference")
+            yield f"| {name} | {blocks:,} | {fast:.2f} | {mib} | {slow:.2f} | {more} |"
+
+
+def whole() -> Iterator[str]:
+    """The rows of the table on the suite."""
+    for shown_as, words in COMMANDS:
+        seconds, cpu, memory = process(*words)
+        yield f"| `{shown_as}` | {seconds:.1f} | {cpu:.1f} | {memory} |"
+
+
+def searches() -> Iterator[str]:
+    """The rows of the table on the search."""
+    for name, source in programs():
+        yield measured(name, source).line
 
 
 def main() -> None:
@@ -134,11 +221,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measures how the search grows, and writes a page.")
     parser.add_argument("--page", type=Path, default=Path("docs/benchmarks.md"), metavar="FILE.md")
     args = parser.parse_args()
-    found = []
-    for name, source in programs():
-        found.append(measured(name, source))
-        print(found[-1].line, flush=True)
-    args.page.write_text(page(found), encoding="utf-8")
+    head = HEAD.format(machine=f"{platform.system()} {platform.machine()}", python=platform.python_version())
+    page = ""
+    for text, rows in ((head, searches()), (CHECKS, checks()), (RUNS, runs()), (WHOLE, whole())):
+        page += text
+        for row in rows:
+            print(row, flush=True)
+            page += f"{row}\n"
+    args.page.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -41,16 +41,15 @@ def worst_words(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "metric", "total", "seconds", "mebibytes"),
+    ("words", "metric", "total", "mebibytes"),
     [
         pytest.param(
-            "matMul --block 32,32 --grid 10,10 --arg wA=320 --arg wB=320", "sectors", 268_800, 10, 2048, id="matMul"
+            "matMul --block 32,32 --grid 10,10 --arg wA=320 --arg wB=320", "sectors", 268_800, 2048, id="matMul"
         ),
         pytest.param(
             "vectorAdd --block 256 --grid 62500 --arg numElements=16000000",
             "sectors",
             6_000_000,
-            10,
             2048,
             id="vectorAdd",
         ),
@@ -60,7 +59,6 @@ def worst_words(path: Path) -> None:
                 f"histogram256 --block 64 --grid {blocks} --arg dataCount=1048576 --array d_Data=@{{}}",
                 "conflicts",
                 2**20 // 32 * 8 * 7,
-                30,
                 2048,
                 id=f"histogram256-{blocks}",
             )
@@ -68,8 +66,8 @@ def worst_words(path: Path) -> None:
         ),
     ],
 )
-def test_is_fast(
-    benchmark: BenchmarkFixture, tmp_path: Path, words: str, metric: str, total: int, seconds: float, mebibytes: int
+def test_large_runs(
+    benchmark: BenchmarkFixture, tmp_path: Path, words: str, metric: str, total: int, mebibytes: int
 ) -> None:
     data = tmp_path / "worst.npy"
     worst_words(data)
@@ -78,8 +76,6 @@ def test_is_fast(
     benchmark.extra_info["MiB"] = memory
     assert (result["engine"], result["totals"][metric]) == ("fast", total)
     assert memory < mebibytes
-    assert benchmark.stats is not None
-    assert benchmark.stats.stats.min < seconds
 
 
 @pytest.mark.parametrize("blocks", [1, 10, 100, 1000])

@@ -1,4 +1,7 @@
-"""The programs of docs/benchmarks.md: small ones are bounded exactly, and linear programs grow as the loops do."""
+"""The programs of docs/benchmarks.md, which has their times.
+
+Small ones are bounded exactly, and linear programs grow as the loops do.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,6 @@ import pytest
 
 from semantics.vectorised import run
 from tests.bench.growth import in_sequence, kernel_of, measured, nested
-
-SECONDS = 60
-"""Far above what a quiet machine takes: the page has the figures."""
 
 
 def of_nest(depth: int) -> str:
@@ -51,11 +51,9 @@ def test_linear_programs_grow_with_the_loops() -> None:
 def test_long_sequences_end(count: int) -> None:
     found = measured("", in_sequence(count))
     assert (found.bound, found.verdict) == (f"{6 * count} + {18 * count}*max(0, n)", "certified")
-    assert found.seconds < SECONDS
 
 
 @pytest.mark.bench
 def test_four_loops_are_bounded() -> None:
     found = measured("", nested(4))
     assert (found.bound, found.verdict) == (of_nest(4), "certified")
-    assert found.seconds < SECONDS

@@ -90,6 +90,9 @@ NASTY = [
     ["recheck", "no.json"],
     ["recheck", "/"],
     ["run", KERNEL, "--arg", "n"],
+    ["run", KERNEL, "--block", "32", "--arg", "w=18446744073709551616", "--arg", "h=1"],
+    ["bound", KERNEL, "--metric", "sectors", "--certificate", "/no/such/dir/c.json"],
+    ["bound", KERNEL, "--metric", "sectors", "-o", "/"],
 ]
 
 
