@@ -7,7 +7,7 @@ acceptance.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Final
 
@@ -29,6 +29,7 @@ from logic.assertions import (
     X,
     opaque,
 )
+from logic.operators import Value
 from logic.potentials import leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Tid, Var, reads_array, show, subterms
@@ -69,6 +70,7 @@ class Oracles:
     limit: float = 2.0
     log: list[Record] = field(default_factory=list)
     _said: dict[tuple[str, str], tuple[float, smt.Answer]] = field(default_factory=dict, repr=False)
+    _examples: list[dict[str, Value]] = field(default_factory=list, repr=False)
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
@@ -88,7 +90,7 @@ class Oracles:
         key = obligation, self._scene(context)
         if key not in self._answers:
             start = perf_counter()
-            desk = smt.Desk(self.limit, [], self._said)
+            desk = smt.Desk(self.limit, [], self._said, self._examples)
             verdict = self._try(obligation, context, desk)
             record = Record(
                 type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(desk.asked)
@@ -177,9 +179,7 @@ class Oracles:
         if not count.loose:
             return Unknown(count.engine, f"the lanes may touch {count.n}")
         view = self._view(o.p, o.x, context)
-        return smt.at_most(
-            o, self._pair(o.p, o.x, context, view), smt.Desk(self.limit * SPAN_PATIENCE, desk.asked, self._said)
-        )
+        return smt.at_most(o, self._pair(o.p, o.x, context, view), replace(desk, limit=self.limit * SPAN_PATIENCE))
 
     def _pair(self, p: P, x: X, context: Context, view: View) -> smt.Pair:
         one_warp = view.threads is not None and view.threads <= context.hardware.warp

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
@@ -31,9 +31,15 @@ from logic.typing import Signature
 
 MAX_SHIFT: Final = 64
 MAX_SPAN: Final = 4096
+MAX_EXAMPLES: Final = 48
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
+KNOWN: Final = "examples"
+"""The engine that refutes by a store that refuted something else before."""
+
+Real = Callable[[Mapping[str, Value]], bool]
+"""Whether a store refutes a claim, computed exactly. Raises KeyError where that cannot be computed."""
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "<": operator.lt,
@@ -306,11 +312,31 @@ class Desk:
     """Where queries are made: how many seconds each may take, those made so far, and the answers by digest and engine.
 
     An answer is taken up again only for the same text, the same engine and at least the time that it was given.
+    `examples` are stores that refuted something: most guesses that are wrong are wrong in a store that is known.
     """
 
     limit: float = 2.0
     asked: list[Query] = field(default_factory=list)
     answers: dict[tuple[str, str], tuple[float, Answer]] = field(default_factory=dict)
+    examples: list[dict[str, Value]] = field(default_factory=list)
+
+    def known(self, zeros: Mapping[str, Value], real: Real) -> Verdict | None:
+        """Refuted where an example does it, with the names in `zeros` and their values where it has none."""
+        names = sorted(zeros.items())
+        for i in reversed(range(len(self.examples))):
+            store = {name: _taken(self.examples[i], name, zero) for name, zero in names}
+            try:
+                if real(store):
+                    self.examples.append(self.examples.pop(i))
+                    return Refuted(KNOWN, {name: int(value) for name, value in store.items()})
+            except KeyError:
+                pass
+        return None
+
+    def learn(self, store: dict[str, Value]) -> None:
+        """One more example; the one that was of use the longest time ago is dropped."""
+        self.examples.append(store)
+        del self.examples[:-MAX_EXAMPLES]
 
     def put(self, text: str, engine: str, ask: Callable[[], Answer]) -> Answer:
         """The engine's answer to the text, which `ask` gets."""
@@ -324,16 +350,31 @@ class Desk:
         return answer
 
 
+def _taken(example: Mapping[str, Value], name: str, zero: Value) -> Value:
+    """The example's value of a name, of one thread or shared; without one, `zero`, whose type the value has."""
+    own, _, _ = name.partition("@")
+    return type(zero)(next((example[n] for n in (name, own, f"{own}@1") if n in example), zero))
+
+
 def _decide(
-    encoding: Encoding,
-    claims: Callable[[], list[Any]],
-    real: Callable[[dict[str, Value]], bool],
+    sigma: Signature,
+    shared: X,
+    common_reads: bool,
+    zeros: Mapping[str, Value],
+    claims: Callable[[Encoding], list[Any]],
+    real: Real,
     desk: Desk,
 ) -> Verdict:
-    """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly."""
+    """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly.
+
+    `zeros` has the names that `real` looks at, with the values that they get where an example has none.
+    """
+    if known := desk.known(zeros, real):
+        return known
     z3 = _z3()
+    encoding = Encoding(sigma, shared, common_reads)
     try:
-        answer = _ask(encoding, claims(), desk)
+        answer = _ask(encoding, claims(encoding), desk)
     except (z3.Z3Exception, ValueError) as problem:
         return Unknown(engine(), f"the solver failed: {problem}")
     name, said, store = engine(), answer.said, answer.store
@@ -348,43 +389,53 @@ def _decide(
         return Unknown(f"{engine()}, {name}", "no solver could decide it in time")
     try:
         if real(store):
+            desk.learn(store)
             return Refuted(name, {leaf: int(value) for leaf, value in sorted(store.items())})
     except KeyError:
         pass
     return Unknown(name, "the solver's model could not be confirmed")
 
 
+def _zeros(exprs: Iterable[Expr], sigma: Signature) -> dict[str, Value]:
+    """The leaves of expressions by name, with the value 0 or false."""
+    found = {t for e in exprs for t in subterms(e) if isinstance(t, Var | Param | Tid)}
+    return {leaf_name(t): False if leaf_type(t, sigma) == BOOL else 0 for t in found}
+
+
 def entails(o: Entails, context: Context, sigma: Signature, desk: Desk) -> Verdict:
     """P |- goal, for one arbitrary thread; the goal is not opaque."""
     facts = facts_of(o.p, context, sigma)
-    encoding = Encoding(sigma)
 
-    def claims() -> list[Any]:
+    def claims(encoding: Encoding) -> list[Any]:
         return [*(encoding.term(f) for f in facts), _z3().Not(_z3().And(*(encoding.term(g) for g in o.goal)))]
 
-    def real(store: dict[str, Value]) -> bool:
-        return all(value_of(f, store) for f in facts) and not all(value_of(g, store) for g in o.goal)
+    def real(store: Mapping[str, Value]) -> bool:
+        return not all(value_of(g, store) for g in o.goal) and all(value_of(f, store) for f in facts)
 
-    return _decide(encoding, claims, real, desk)
+    return _decide(sigma, frozenset(), True, _zeros((*facts, *o.goal), sigma), claims, real, desk)
 
 
 def at_least(o: AtLeast, context: Context, sigma: Signature, desk: Desk) -> Verdict:
     """q >= r, for one arbitrary thread."""
     facts = facts_of(o.p, context, sigma)
     difference = o.q - o.r
-    encoding = Encoding(sigma)
+    unknowns = leaves(difference)
 
-    def claims() -> list[Any]:
+    def claims(encoding: Encoding) -> list[Any]:
         return [*(encoding.term(f) for f in facts), encoding.scaled(difference)[0] < 0]
 
-    def real(store: dict[str, Value]) -> bool:
-        values = {leaf: int(store[leaf_name(leaf)]) for leaf in leaves(difference)}
-        return all(value_of(f, store) for f in facts) and evaluate(difference, values) < Fraction(0)
+    def real(store: Mapping[str, Value]) -> bool:
+        values = {leaf: int(store[leaf_name(leaf)]) for leaf in unknowns}
+        return evaluate(difference, values) < Fraction(0) and all(value_of(f, store) for f in facts)
 
-    return _decide(encoding, claims, real, desk)
+    return _decide(sigma, frozenset(), True, _zeros((*facts, *unknowns), sigma), claims, real, desk)
 
 
 # --- two threads -----------------------------------------------------------------------------------------------------
+
+
+_PLACE: Final[tuple[Leaf, ...]] = (Tid("x"), Tid("y"), Tid("z"), *(Param(f"blockDim.{axis}") for axis in "xyz"))
+"""What a thread's number in its block is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +452,12 @@ class Pair:
 
     def same_warp(self) -> bool:
         return self.context.scope == "warp" or self.one_warp
+
+    def zeros(self, e: Expr) -> dict[str, Value]:
+        """The names that two threads have for what P, the launch and e mention, with the value 0 or false."""
+        alone = _zeros((*facts_of(self.p, self.context, self.sigma), *_PLACE, e), self.sigma)
+        shared = {name for name in alone if name in self.x or name in self.context.sigma.params}
+        return {n if n in shared else f"{n}@{t}": zero for n, zero in alone.items() for t in (1, 2)}
 
 
 def _linear(of: Callable[[Leaf], Any]) -> Any:
@@ -428,11 +485,11 @@ def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
     return claims
 
 
-def _really_two_threads(pair: Pair, store: dict[str, Value]) -> list[dict[str, Value]] | None:
+def _really_two_threads(pair: Pair, store: Mapping[str, Value]) -> list[dict[str, Value]] | None:
     """The stores of the two threads where they satisfy P, the launch and the scope, checked exactly."""
     facts = facts_of(pair.p, pair.context, pair.sigma)
     needed = {t for f in facts for t in subterms(f) if isinstance(t, Var | Param | Tid)}
-    needed |= {Tid("x"), Tid("y"), Tid("z"), *(Param(f"blockDim.{axis}") for axis in "xyz")}
+    needed |= set(_PLACE)
     names = {leaf_name(leaf): leaf for leaf in needed}
     base = {name.partition("@")[0] for name in store}
     stores: list[dict[str, Value]] = []
@@ -454,17 +511,16 @@ def _really_two_threads(pair: Pair, store: dict[str, Value]) -> list[dict[str, V
 def uniform(o: Uniform, pair: Pair, desk: Desk) -> Verdict:
     """P; X |- e unif: two threads that differ on e do not exist."""
     e, sigma = prepared(o.expr, pair.sigma)
-    encoding = Encoding(sigma, o.x, pair.same_warp())
 
-    def claims() -> list[Any]:
+    def claims(encoding: Encoding) -> list[Any]:
         threads = _two_threads(pair, encoding, pair.same_warp())
         return [*threads, encoding.term(e, 1) != encoding.term(e, 2)]
 
-    def real(store: dict[str, Value]) -> bool:
+    def real(store: Mapping[str, Value]) -> bool:
         stores = _really_two_threads(pair, store)
         return stores is not None and value_of(e, stores[0]) != value_of(e, stores[1])
 
-    return _decide(encoding, claims, real, desk)
+    return _decide(sigma, o.x, pair.same_warp(), pair.zeros(e), claims, real, desk)
 
 
 def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
@@ -474,11 +530,10 @@ def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
     if span < 0:
         return Unknown(engine(), "one element may touch more")
     index, sigma = prepared(o.index, pair.sigma)
-    encoding = Encoding(sigma, o.x)
 
-    def claims() -> list[Any]:
+    def claims(encoding: Encoding) -> list[Any]:
         threads = _two_threads(pair, encoding, True)
         return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
 
-    verdict = _decide(encoding, claims, lambda _: False, desk)
+    verdict = _decide(sigma, o.x, True, {}, claims, lambda _: False, desk)
     return Unknown(engine(), f"indices may be more than {span} apart") if isinstance(verdict, Unknown) else verdict

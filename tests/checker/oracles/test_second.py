@@ -6,6 +6,7 @@ import hashlib
 import re
 import subprocess
 import sys
+from typing import Any
 
 import cvc5
 import pytest
@@ -45,9 +46,13 @@ LINEAR = op("<", x, i), op("<=", x, y), op("<", y, i)
 
 def test_a_remainder_that_z3_does_not_find() -> None:
     """(x + i * n) mod n = x mod n for n > 0: cvc5 needs 0.2 s, Z3 has no answer after ten times that."""
-    encoding, desk = smt.Encoding(SIGMA), smt.Desk()
-    a, b, c = (encoding.leaf(leaf, 0) for leaf in (x, i, n))
-    verdict = smt._decide(encoding, lambda: [c > 0, (a + b * c) % c != a % c], lambda _: False, desk)
+    desk = smt.Desk()
+
+    def claims(encoding: smt.Encoding) -> list[Any]:
+        a, b, c = (encoding.leaf(leaf, 0) for leaf in (x, i, n))
+        return [c > 0, (a + b * c) % c != a % c]
+
+    verdict = smt._decide(SIGMA, frozenset(), True, {}, claims, lambda _: False, desk)
     assert isinstance(verdict, Proved), verdict
     assert verdict.engine == f"cvc5 {cvc5.__version__}"
     first, other = desk.asked

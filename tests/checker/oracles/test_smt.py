@@ -248,3 +248,35 @@ def test_potentials_that_need_the_solver() -> None:
     assert isinstance(at_least(a * (const(1).constant / 3), const(1), op(">=", x, 2)), Refuted)
     odd = atom(next(iter(max0(a).terms))[0][0])
     assert isinstance(at_least(odd, max0(a)), Proved)
+
+
+def test_what_refuted_one_guess_refutes_the_next() -> None:
+    oracle = Oracles()
+    p = conj((op(">", x, 3), op("==", y, op("*", x, 2))), SIGMA)
+    first = oracle(Entails(p, (op("==", x, 4),)), CONTEXT)
+    assert isinstance(first, Refuted)
+    assert first.engine == smt.engine()
+    again = oracle(Entails(p, (op("==", y, 8), op(">", x, 3))), CONTEXT)
+    assert isinstance(again, Refuted)
+    assert again.engine == smt.KNOWN
+    assert again.witness["x"] == first.witness["x"]
+    assert again.witness["y"] == 2 * first.witness["x"]
+    assert not oracle.log[-1].queries
+
+
+def test_an_example_that_the_facts_exclude_refutes_nothing() -> None:
+    oracle = Oracles()
+    store = oracle(Entails(conj((op(">", x, 3),), SIGMA), (op("==", x, 4),)), CONTEXT)
+    assert isinstance(store, Refuted)
+    here = conj((op(">", x, 3), op("<", x, store.witness["x"])), SIGMA)
+    assert isinstance(oracle(Entails(here, (op("<", op("*", x, x), store.witness["x"] ** 2),)), CONTEXT), Proved)
+
+
+def test_an_example_of_two_threads_agrees_on_what_is_uniform() -> None:
+    """x differs between the threads of the example, and may not where it is uniform."""
+    oracle = Oracles()
+    p = conj((op(">=", x, 0), op("<=", x, 1)), SIGMA)
+    apart = op("==", op("*", x, y), Const(0))
+    assert isinstance(oracle(Uniform(p, frozenset("y"), apart), CONTEXT), Refuted)
+    assert isinstance(oracle(Uniform(p, frozenset("xy"), apart), CONTEXT), Proved)
+    assert isinstance(oracle(Uniform(p, frozenset("x"), apart), CONTEXT), Refuted)
