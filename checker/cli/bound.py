@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     """Bounds every metric; the worst exit code of them. Raises SourceError for unusable input."""
     import json
 
-    metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), _point(args.at)
+    metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
     if args.scope == "block" and args.per != "warp":
         raise OptionProblem(
             f"--scope block bounds a span, which --per {args.per} cannot sum", advice="Leave out --per."
@@ -119,9 +119,17 @@ def run(args: argparse.Namespace) -> int:
     from logic.assertions import Context, Entails, Proved, conj, show_p
     from logic.syntax import FALSE
     from logic.typing import check_kernel
-    from semantics.cuda import read_cuda
+    from semantics.cuda import Unsupported, read_cuda
 
-    reading = read_cuda(args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    try:
+        reading = read_cuda(
+            args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate
+        )
+    except Unsupported as problem:
+        if args.format == "json":
+            rows = [report.unsupported(args.kernel, metric, args.per, problem) for metric in metrics]
+            emit(json.dumps({"results": rows}, indent=2), args.output)
+        raise
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, source_text(args.file), sigma)
@@ -233,7 +241,7 @@ def _write_certificate(result: Result, path: str) -> str | None:
     return str(document["digest"])
 
 
-def _point(text: str) -> dict[str, int]:
+def point(text: str) -> dict[str, int]:
     """`w=256,h=-3` as numbers; a grid of one dimension has the others 1. Raises OptionProblem."""
     found = {}
     for name, value in parse_bindings([t for t in text.split(",") if t.strip()], "--at").items():

@@ -15,9 +15,9 @@ from checker.report.rejection import describe
 from checker.witness import Witness
 from logic.assertions import AtMost, Context, Dim, P, show_p
 from logic.derivation import Derivation
-from logic.metrics import HARDWARE
+from logic.metrics import HARDWARE, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
-from logic.source import Loc
+from logic.source import Loc, SourceError
 from logic.syntax import Kernel, Param, Sync, show, statements, subterms
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
@@ -122,6 +122,23 @@ def as_json(
     if result.problem is not None:
         row["problem"] = _problem(result)
     return row
+
+
+def unsupported(kernel: str | None, metric: Metric, per: str, problem: SourceError) -> dict[str, Any]:
+    """The row of `bound --format json` for a kernel that uses what miniCUDA does not have."""
+    where = f"{problem.loc}: " if problem.loc else ""
+    return {
+        "kernel": kernel,
+        "metric": metric.name,
+        "per": per,
+        "bound": None,
+        "verdict": "unsupported",
+        "value": None,
+        "assumptions": [],
+        "certificate": None,
+        "seconds": 0,
+        "problem": f"{where}{problem.message}",
+    }
 
 
 def with_witness(row: dict[str, Any], witness: Witness | None, again: str) -> dict[str, Any]:

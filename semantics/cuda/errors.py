@@ -1,4 +1,4 @@
-"""The one kind of error of the CUDA front end."""
+"""The errors of the CUDA front end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ class CudaError(SourceError):
     """Bad CUDA input: a missing file, a syntax error, or a construct outside miniCUDA, at its place."""
 
 
-def unsupported(what: str, loc: Loc | None, advice: str = "") -> CudaError:
+class Unsupported(CudaError):
+    """CUDA C that is right and has no counterpart in miniCUDA."""
+
+
+def unsupported(what: str, loc: Loc | None, advice: str = "") -> Unsupported:
     """The error for a construct that miniCUDA does not have."""
-    return CudaError(f"{what} is not supported", loc, advice)
+    return Unsupported(f"{what} is not supported", loc, advice)

@@ -211,3 +211,25 @@ def test_a_name_in_no_encoding(tmp_path: Path, capsys: Capture) -> None:
         pytest.skip("no such names here")
     assert main(["check", str(path)]) == 1
     assert "\\udcff.qhl:15:3" in capsys.readouterr().out
+
+
+def test_a_construct_that_is_not_supported_is_a_verdict(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text('__global__ void k(int *A) {\n    asm("trap;");\n}\n')
+    assert main(["bound", str(path), "--metric", "sectors", "--metric", "steps", "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    rows = json.loads(printed.out)["results"]
+    assert [(row["metric"], row["verdict"], row["bound"]) for row in rows] == [
+        ("sectors", "unsupported", None),
+        ("steps", "unsupported", None),
+    ]
+    assert all(list(row)[: len(KEYS)] == KEYS for row in rows)
+    assert rows[0]["problem"] == f"{path}:2:5: inline assembly is not supported"
+    assert printed.err.startswith(f"{path}:2:5: error: inline assembly is not supported\n")
+
+
+def test_a_syntax_error_is_no_verdict(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *A) { A[0] = ; }\n")
+    assert main(["bound", str(path), "--format", "json"]) == 2
+    assert capsys.readouterr().out == ""
