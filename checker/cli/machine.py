@@ -1,0 +1,299 @@
+"""`warpbound machine`: a program or a kernel on the mini-SIMT machine, cycle by cycle."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.cli.options import (
+    OptionProblem,
+    add_output_options,
+    add_reading_options,
+    emit,
+    parse_bindings,
+    parse_dim,
+)
+
+if TYPE_CHECKING:
+    from checker.report.trace import Trace
+    from semantics.grid import OutOfBounds
+    from semantics.machine.program import Program
+    from semantics.machine.trace import Deadlock, Outside
+    from semantics.values import Value
+
+SUFFIX = ".simt"
+_WORD = 2**64
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "machine",
+        help="run a program or a kernel on the mini-SIMT machine, cycle by cycle",
+        description="Runs a mini-SIMT program, or a kernel compiled to one, and prints the cycles that it takes and "
+        "what memory holds afterwards. One instruction is issued a cycle, round robin over the ready warps; loads "
+        "stall their warp. Exit code 3: a deadlock at a barrier.",
+    )
+    parser.add_argument("file", metavar="FILE", help=f"a program ({SUFFIX}), or a CUDA source")
+    parser.add_argument("--threads", type=int, metavar="N", help=f"{SUFFIX}: threads (default: one warp)")
+    parser.add_argument(
+        "--warp-size", type=int, default=32, metavar="N", help="threads of a warp (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--latency",
+        type=int,
+        default=10,
+        metavar="N",
+        help="cycles from a load to its warp's next instruction, 1 for all others (default: %(default)s)",
+    )
+    parser.add_argument("--trace", action="store_true", help="print what happens in every cycle")
+    parser.add_argument(
+        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value"
+    )
+    parser.add_argument("--step-limit", type=int, metavar="N", help="instructions of a block (default: one million)")
+    kernel = parser.add_argument_group("kernels")
+    kernel.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
+    kernel.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: 1)")
+    kernel.add_argument(
+        "--processors", type=int, metavar="N", help="machines, each with one block at a time (default: 1)"
+    )
+    kernel.add_argument(
+        "--array", dest="arrays", action="append", default=[], metavar="NAME=WHAT", help="a global array, as for `run`"
+    )
+    kernel.add_argument("--assembly", action="store_true", help="print the program that the kernel becomes, and stop")
+    add_reading_options(parser)
+    add_output_options(parser, ("text", "json", "html", "svg"))
+    parser.set_defaults(func=run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A run that ended."""
+
+    title: str
+    cycles: int
+    issued: int
+    memory: dict[str, dict[int, Value]]
+    """By array; a program has one, without a name."""
+    warnings: tuple[str, ...]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the program or the kernel; 0, or 3 for a deadlock. Raises SourceError for unusable input."""
+    from checker.report.trace import trace_json
+    from semantics.machine.trace import Deadlock
+
+    if args.step_limit is not None and args.step_limit < 1:
+        raise OptionProblem(f"--step-limit {args.step_limit}: not a positive number", advice="Choose a larger one.")
+    form = args.format
+    if form == "text" and args.output and Path(args.output).suffix in (".svg", ".html"):
+        form = Path(args.output).suffix.removeprefix(".")
+    traces: list[Trace] = []
+    simt = args.file.endswith(SUFFIX)
+    wanted = traces if args.trace or form in ("svg", "html") else None
+    try:
+        done = _program(args, wanted) if simt else _kernel(args, wanted)
+    except Deadlock as refuted:
+        from checker.report.terminal import render_error
+
+        print(render_error(refuted), file=sys.stderr)
+        rows = [row for t in traces for row in trace_json(t, not simt)]
+        if form == "json":
+            emit(json.dumps({"cycles": None, "trace": rows, "deadlock": _witness(refuted)}), args.output)
+        elif traces:
+            emit(_picture(form, traces[0], f"{args.file}: deadlock", refuted.message, not simt), args.output)
+        return 3
+    if done is None:
+        return 0
+    for warning in done.warnings:
+        print(warning, file=sys.stderr)
+    text = _text(done)
+    (trace,) = traces or (None,)
+    if form == "json":
+        found: dict[str, object] = {"cycles": done.cycles, "trace": trace_json(trace, not simt) if trace else []}
+        named = {name: {str(a): _number(v) for a, v in cells.items()} for name, cells in done.memory.items()}
+        found |= {"issued": done.issued, "memory": named[""] if simt else named}
+        emit(json.dumps(found), args.output)
+    else:
+        emit(_picture(form, trace, done.title, text, not simt) if trace else text, args.output)
+    return 0
+
+
+# --- programs --------------------------------------------------------------------------------------------------------
+
+
+def read_program(path: str) -> Program:
+    """The mini-SIMT program in a file. Raises SourceError."""
+    from semantics.machine.text import assemble
+
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise OptionProblem(f"{path}: not a text ({error.reason})", advice="Save it as UTF-8.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OptionProblem(f"{path}: {reason}", advice="Check the path.") from None
+    return assemble(text, path)
+
+
+def read_values(texts: list[str]) -> dict[str, Value]:
+    """The values of `--arg` for a program's parameters: whole numbers of at most 64 bits. Raises OptionProblem."""
+    found: dict[str, Value] = {}
+    for name, text in parse_bindings(texts, "--arg").items():
+        if not re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", text) or not -_WORD < _whole(text) < _WORD:
+            raise OptionProblem(f"--arg {name}={text}: not a whole number of 64 bits", advice="Write --arg n=1024.")
+        found[name] = _whole(text)
+    return found
+
+
+def _whole(text: str) -> int:
+    return int(text, 16 if "x" in text.lower() else 10)
+
+
+def _program(args: argparse.Namespace, traces: list[Trace] | None) -> _Done:
+    from checker.report.trace import Trace
+    from semantics.machine.blocks import Place
+    from semantics.machine.simulate import STEP_LIMIT, Launch, run
+
+    for option in ("block", "grid", "processors", "arrays", "assembly", "kernel", "instantiate", "includes", "defines"):
+        if getattr(args, option):
+            told = {"arrays": "--array", "includes": "-I", "defines": "-D"}.get(option, f"--{option}")
+            raise OptionProblem(f"{told} is for kernels, {args.file} is a program", advice="Leave it out.")
+    p = read_program(args.file)
+    threads = args.warp_size if args.threads is None else args.threads
+    launch = Launch(threads, args.warp_size, args.latency, read_values(args.args))
+    observer = None
+    if traces is not None:
+        traces.append(Trace(p, min(args.warp_size, threads)))
+        observer = traces[0].observer(Place((0, 0, 0), 0, 0))
+    result = run(p, launch, step_limit=args.step_limit or STEP_LIMIT, observer=observer)
+    shape = f"{_many(threads, 'thread')} in {_many(launch.warps, 'warp')}"
+    title = f"{args.file}: {shape}, latency {args.latency}"
+    return _Done(title, result.cycles, result.issued, {"": result.memory}, tuple(map(_outside, result.outside)))
+
+
+def _outside(o: Outside) -> str:
+    lost = "gives 0" if o.kind == "load" else "is lost"
+    return f"{o.loc}: warning: a {o.kind} of thread {o.thread} at address {o.address} {lost}: memory begins at 0"
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | None:
+    from checker.cli.run import read_args, read_arrays
+    from checker.report.trace import Trace
+    from semantics.cuda import read_cuda
+    from semantics.grid import check_launch
+    from semantics.machine.blocks import run_kernel
+    from semantics.machine.compile import compile_kernel
+    from semantics.machine.simulate import STEP_LIMIT
+    from semantics.machine.text import show
+
+    if args.threads is not None:
+        advice = f"Give --block, or a program ({SUFFIX})."
+        raise OptionProblem(f"--threads is for programs, {args.file} is no {SUFFIX} file", advice=advice)
+    block = parse_dim(args.block, "--block") if args.block else None
+    blocks = parse_dim(args.grid or "1", "--grid")
+    given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
+    reading = read_cuda(
+        args.file,
+        args.kernel,
+        includes=tuple(args.includes),
+        defines=tuple(args.defines),
+        std=args.std,
+        instantiate=args.instantiate,
+    )
+    for note in reading.notes:
+        print(f"note: {note}", file=sys.stderr)
+    block = block or reading.block
+    if block is None:
+        raise OptionProblem("the size of a block is not known", reading.kernel.loc, "Give it: --block 256.")
+    check_launch(block, blocks)
+    compiled = compile_kernel(reading.kernel, block).program
+    if args.assembly:
+        emit(show(compiled), args.output)
+        return None
+    threads = block[0] * block[1] * block[2]
+    if traces is not None:
+        traces.append(Trace(compiled, min(args.warp_size, threads)))
+    result = run_kernel(
+        reading.kernel,
+        block,
+        blocks,
+        read_args(reading.kernel, given_args),
+        read_arrays(reading.kernel, given_arrays),
+        args.warp_size,
+        args.latency,
+        1 if args.processors is None else args.processors,
+        args.step_limit or STEP_LIMIT,
+        traces[0].observer if traces else None,
+    )
+    shape = f"{_many(blocks[0] * blocks[1] * blocks[2], 'block')} of {_many(threads, 'thread')}"
+    warps = f"in {_many(-(-threads // args.warp_size), 'warp')}"
+    where = f" on {_many(args.processors, 'processor')}" if args.processors else ""
+    title = f"{reading.kernel.name}: {shape} {warps}{where}, latency {args.latency}"
+    warnings = tuple(_out_of_bounds(o, args.file) for o in result.out_of_bounds)
+    return _Done(title, result.cycles, result.issued, result.arrays, warnings)
+
+
+def _out_of_bounds(o: OutOfBounds, file: str) -> str:
+    return f"{o.loc or file}: warning: out of bounds: {o}"
+
+
+# --- output ----------------------------------------------------------------------------------------------------------
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _picture(form: str, trace: Trace, title: str, text: str, blocks: bool) -> str:
+    """A trace as html, svg, or else as text."""
+    from checker.report.trace import trace_html, trace_svg, trace_text
+
+    match form:
+        case "svg":
+            return trace_svg(trace, title)
+        case "html":
+            return trace_html(trace, title, text, blocks)
+    return f"{trace_text(trace, blocks)}\n\n{text}"
+
+
+def _text(done: _Done) -> str:
+    from checker.report.trace import memory_text
+
+    text = [done.title, f"{_many(done.cycles, 'cycle')}, {_many(done.issued, 'instruction')} issued"]
+    for name, cells in done.memory.items():
+        if cells:
+            text.append(f"\n{name or 'memory'}:\n{memory_text(cells)}")
+    return "\n".join(text)
+
+
+def _number(value: Value) -> int | float | str:
+    """A value for JSON, which has no infinities and no NaN."""
+    return value if math.isfinite(value) else str(value)
+
+
+def _witness(refuted: Deadlock) -> dict[str, object]:
+    return {
+        "reason": refuted.message,
+        "cycle": refuted.cycle,
+        "waiting": [
+            {
+                "warp": w.warp,
+                "threads": list(w.threads),
+                "barrier": w.ident,
+                "expected": w.expected,
+                "line": w.loc.line if w.loc else None,
+            }
+            for w in refuted.waiting
+        ],
+        "ended": list(refuted.ended),
+    }
