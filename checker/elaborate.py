@@ -351,18 +351,32 @@ class Elaborator:
         warp, self.warp = self.warp, None  # the loop's potential covers a whole warp
         body = self.block(node.body, head)
         self.warp = warp
-        body = weaken(body, Condition(node.body.start.p, q, x), body.post)
+        body = weaken(body, Condition(node.body.start.p, q if node.case is None else body.pre.q, x), body.post)
         whole = While(node.cond, body.stmt, node.loc)
         common: dict[str, Value] = {"P": p, "X": x, "e": node.cond, "C": c, "Q": q, "s": body.stmt}
+        if node.case is not None:
+            common |= {"e1": node.case, "Q1": body.pre.q}
         if node.rule == "Q:While2" and self.printed:
             end = Condition(left.p, q, node.after.x)
-        elif node.rule == "Q:While2":
+        elif node.rule != "Q:While1":
             end = Condition(left.p, post.q, node.after.x)
             common |= {"Q'": end.q, "X'": end.x}
         else:
             end = Condition(left.p, q, x)
         loop = Proof(head, whole, end, Derivation(node.rule, common, (d, body.derivation), node.loc))
         return weaken(loop, Condition(node.before.p, head.q, node.before.x), post)
+
+
+def turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
+    """The states in which a turn of a loop begins, by cases, and what the test's splitting the warp costs there besides
+    the rest."""
+    start = node.body.start
+    if node.case is None:
+        yield start, Fraction(0)
+        return
+    for holds in (True, False):
+        more = Fraction(0) if holds else context.metric.cost("div")
+        yield State(assume(start.p, node.case, context.sigma, holds), start.x), more
 
 
 def accesses(s: Stmt) -> Iterator[Expr]:

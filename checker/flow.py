@@ -12,6 +12,7 @@ from math import gcd
 from typing import Final
 
 from checker.inference.counters import geometric, modulus, numbers, steps, trips, value
+from checker.inference.guards import undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, bare, strip
@@ -104,7 +105,8 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A loop with its invariant; `q` is the potential at its head, where the outline states one."""
+    """A loop with its invariant; `q` is the potential at its head, where the outline states one. Under Q:WhileCase
+    `case` is the condition that keeps lanes together."""
 
     rule: str
     cond: Expr
@@ -114,6 +116,7 @@ class Cycle:
     before: State
     after: State
     loc: Loc | None
+    case: Expr | None = None
 
 
 Node = Cut | Step | Fork | Cycle
@@ -346,7 +349,17 @@ class _Analysis:
                 break
             guesses, x = kept, smaller
         after = State(assume(invariant.p, item.cond, self.sigma, False), x if rule == "Q:While1" else x - changed)
-        return Cycle(rule, item.cond, invariant, item.invariant.q, inside, state, after, item.loc)
+        case = None if item.rule or uniform or self.printed else self.undivided(item.cond, invariant)
+        rule = "Q:WhileCase" if case is not None else rule
+        return Cycle(rule, item.cond, invariant, item.invariant.q, inside, state, after, item.loc, case)
+
+    def undivided(self, cond: Expr, state: State) -> Expr | None:
+        """A uniform condition under which the loop's test does not split a warp, where one is found."""
+        case = undivided(cond, state.x, (*state.p, *self.given), self.sigma)
+        if case is None or not self.uniform(state.p, state.x, case):
+            return None
+        there = assume(state.p, case, self.sigma)
+        return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
 
 
 def _inverse(x: str, e: Expr) -> Expr | None:

@@ -1445,6 +1445,21 @@ class Checker(Program):
         self.within(x_, x - s.written)
         return "triple", p, before, x, self.statement("while", e, s), left, q_, x_
 
+    def while_case(self, *v: Any) -> Judgement:
+        p, x, e, c, e1, q, q1, s, q_, x_ = v
+        before, taken, left = q + self.price("if") + c, self.given(p, e), self.given(p, e, False)
+        want(self.type_of(e1) == BOOL, "a case is not a truth value")
+        self.premise("cost", p, x, e, c)
+        self.premise("triple", taken, q1, x, s, p, before, x)
+        self.uniform(p, x, e1)
+        self.uniform(self.given(p, e1), x, e)
+        self.at_least(p, x, before, 0)
+        self.at_least(self.given(taken, e1), x, q, q1)
+        self.at_least(self.given(taken, e1, False), x, q, q1 + self.price("div"))
+        self.at_least(left, x, q, q_)
+        self.within(x_, x - s.written)
+        return "triple", p, before, x, self.statement("while", e, s), left, q_, x_
+
     def vwrite1(self, *v: Any) -> Judgement:
         p, x, e, c, p_, var, q, q_ = v
         self.premise("cost", p, x, e, c)
@@ -1525,6 +1540,7 @@ RULES: Final[dict[str, tuple[str, Callable[..., Judgement]]]] = {
     "Q:If4": ("P X e C Q s1 P1 Q1 X1 P' Q' X' s2 P2 Q2 X2 P'' Q'' X''", Checker.if4),
     "Q:While1": ("P X e C Q s", Checker.while1),
     "Q:While2": ("P X e C Q s Q' X'", Checker.while2),
+    "Q:WhileCase": ("P X e C e1 Q Q1 s Q' X'", Checker.while_case),
     "Q:VWrite1": ("P X e C P' x Q Q'", Checker.vwrite1),
     "Q:VWrite2": ("P X e C P' x Q", Checker.vwrite2),
     "Q:GWrite": ("P Q X o C1 e C2 G n", Checker.write),

@@ -160,7 +160,7 @@ def _found_potential(
         return outcome.pre.q if isinstance(outcome, Claim) and first is where else None
     metric = work.outline.context.metric
     for node in _nodes(derivation):
-        if node.rule in ("Q:While1", "Q:While2") and node.loc == loop.loc:
+        if node.rule in ("Q:While1", "Q:While2", "Q:WhileCase") and node.loc == loop.loc:
             q, c = node.substitution["Q"], node.substitution["C"]
             if isinstance(q, Poly) and isinstance(c, Fraction):
                 return q + c + metric.cost("if") + (metric.cost("div") if node.rule == "Q:While2" else 0)
@@ -352,7 +352,7 @@ def _divides(flow: Flow, name: str, around: str = "") -> str:
                         return why
             case Cycle():
                 inner = around or (
-                    "" if node.rule != "Q:While2" else f"in a loop that may diverge, {_at_loc(node.loc)}"
+                    "" if node.rule == "Q:While1" else f"in a loop that may diverge, {_at_loc(node.loc)}"
                 )
                 if why := _divides(node.body, name, inner):
                     return why

@@ -561,7 +561,7 @@ def following(root: Derivation, path: tuple[int, ...]) -> Iterator[tuple[Stmt, C
                     if (found := _concluded(part)) is not None:
                         yield found
                 return
-            case "Q:While1" | "Q:While2":
+            case "Q:While1" | "Q:While2" | "Q:WhileCase":
                 if (found := _concluded(node)) is not None:
                     yield found
                 return
@@ -592,7 +592,7 @@ def _concluded(node: Derivation) -> tuple[Stmt, Condition] | None:
             return If(cast(Expr, v["e"]), cast(Stmt, v["s1"]), cast(Stmt, v["s2"])), post("P''", "Q''", "X''")
         case "Q:While1":
             return While(cast(Expr, v["e"]), cast(Stmt, v["s"])), post("P", "Q", "X")
-        case "Q:While2" if "Q'" in v:
+        case "Q:While2" | "Q:WhileCase" if "Q'" in v:
             return While(cast(Expr, v["e"]), cast(Stmt, v["s"])), post("P", "Q'", "X'")
     return None
 

@@ -381,10 +381,25 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
     return p, ceilings
 
 
+def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
+    """Split off what reads better as c * min(k, q): k - max(0, k - q) for a k > 0, where q has no minus sign."""
+    minima: list[tuple[Fraction, str]] = []
+    for m, c in p.terms:
+        if len(m) != 1 or not isinstance(m[0], Max0) or c > 0:
+            continue
+        k = m[0].arg.constant
+        rest = m[0].arg * -1 + k
+        if k > 0 and p.constant >= -c * k and all(x > 0 for _, x in rest.terms):
+            p = p - Poly(((m, c),)) + c * k
+            minima.append((-c, f"min({k}, {show(rest)})"))
+    return p, minima
+
+
 def show(p: Poly) -> str:
-    """p as text: `+ - *`, exact `/`, max, floor, ceil and log2; `checker.notation` reads it back."""
+    """p as text: `+ - *`, exact `/`, max, min, floor, ceil and log2; `checker.notation` reads it back."""
+    p, minima = _fold_minima(p)
     p, ceilings = _fold_ceilings(p)
-    parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + ceilings
+    parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + ceilings + minima
     if not parts:
         return "0"
     if parts[0][0] < 0:

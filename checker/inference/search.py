@@ -14,16 +14,17 @@ from fractions import Fraction
 from itertools import count, product
 from typing import Final, Literal
 
-from checker.elaborate import Elaborator, Stuck
+from checker.elaborate import Elaborator, Stuck, turns
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.inference.counters import constants, least, moves, steps
 from checker.inference.ghosts import cycles
+from checker.inference.guards import distances, some, uniform_bound
 from checker.inference.hindrance import hindrance
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from checker.kernel import updated
 from checker.oracles import lp, lra
 from checker.oracles.farkas import differences
-from logic.assertions import AtLeast, Context, Proved, assume, launch_facts, opaque
+from logic.assertions import AtLeast, Context, Proved, assume, launch_facts
 from logic.potentials import (
     ZERO,
     Atom,
@@ -42,10 +43,9 @@ from logic.potentials import (
     max0,
     of_expr,
     substitute,
-    sym,
     variables,
 )
-from logic.syntax import GHOST, Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
+from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -193,7 +193,9 @@ class Search:
         left = State(assume(node.invariant.p, node.cond, self.context.sigma, False), node.invariant.x)
         self.require(left, q - post)
         self.require(node.invariant, head)
-        self.require(node.body.start, q - self.block(node.body, head))
+        inside = self.block(node.body, head)
+        for state, more in turns(node, self.context):
+            self.require(state, q - inside - lift(const(more)))
         return head
 
     # --- constraints ---
@@ -251,7 +253,8 @@ class Search:
             match a:
                 case Max0(arg):
                     facts[atom(a) - arg] = None
-                    for p in positive:
+                    nested = any(isinstance(b, Max0) for b in atoms(arg))
+                    for p in (*positive, const(1)) if nested else positive:
                         if self.proves(state, p - arg):
                             facts[p - atom(a)] = None
                 case Floor(arg, k):
@@ -286,10 +289,7 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     changed = written(node.body.stmt)
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     found: dict[Poly, None] = {}
-    for distance in _distances(node.cond, context):
-        over = uniform_bound(distance, node.invariant, facts)
-        if over is None:
-            continue
+    for over in _lengths(node, context):
         counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
         sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
         for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
@@ -303,43 +303,12 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     return list(found)
 
 
-def uniform_bound(distance: Poly, state: State, facts: Sequence[Expr]) -> Poly | None:
-    """A potential that is at least the distance at each lane: itself, or by a ghost that says what lanes share of a
-    counter, and the least value of threadIdx."""
-    names = {x.name for x in leaves(distance) if isinstance(x, Var)}
-    if names - state.x:
-        shared: dict[Leaf, Poly] = {}
-        for fact in facts:
-            match fact:
-                case Op("==", (Var(name) as ghost, e)) if name.startswith(GHOST) and name in state.x:
-                    value = of_expr(e)
-                    for x in names - state.x:
-                        if value is not None and not variables(value - sym(Var(x))):
-                            shared[Var(x)] = sym(ghost) - (value - sym(Var(x)))
-        distance = substitute(distance, shared)
-    lanes = [x for x in leaves(distance) if isinstance(x, Tid)]
-    if any(c > 0 and any(isinstance(x, Tid) for x in leaves(Poly(((m, c),)))) for m, c in distance.terms):
-        return None
-    distance = substitute(distance, dict.fromkeys(lanes, ZERO))
-    return distance if variables(distance) <= state.x else None
-
-
-def _distances(cond: Expr, context: Context) -> Iterator[Poly]:
-    """For each integer comparison in the guard, a polynomial that is positive exactly where it holds."""
-    stack = [cond]
-    while stack:
-        match stack.pop():
-            case Op("&&" | "||" | "!", args):
-                stack.extend(args)
-            case Op(("<" | "<=" | ">" | ">=" | "!=") as op, (a, b)) if not opaque(a, context.sigma) and not opaque(
-                b, context.sigma
-            ):
-                p, q = of_expr(a), of_expr(b)
-                if p is not None and q is not None:
-                    if op in ("<", "<=", "!="):
-                        yield q - p + (1 if op == "<=" else 0)
-                    if op in (">", ">=", "!="):
-                        yield p - q + (1 if op == ">=" else 0)
+def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
+    """How far a loop's guard is from failing, at most, in terms of what is uniform."""
+    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
+    for distance in distances(node.cond, context.sigma):
+        if (over := uniform_bound(distance, node.invariant.x, facts)) is not None:
+            yield over
 
 
 def bases(node: Cycle, context: Context, wide: bool) -> list[Poly]:
@@ -356,7 +325,8 @@ def bases(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
     now = [p for p in measured if variables(p) & changed and variables(p) <= x]
     products = (a * b for a in own for b in (*inner, *rows))
-    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now)))
+    last = [some(p) for p in _lengths(node, context)] if node.case is not None else []
+    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *last)))
 
 
 def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
@@ -481,11 +451,20 @@ _SAMPLES = (1000, 37, 5, 1, 0, -3)
 def _objective(entry: Linear) -> lp.Row:
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
     row: lp.Row = {}
-    for sample in _SAMPLES:
-        store: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
+    for store in _stores(names):
         for m, a in entry.terms.items():
             value = evaluate(monomial(m), store)
             for u, c in a.items():
                 if u != ONE:
                     row[u] = row.get(u, Fraction(0)) + c * value
     return row
+
+
+def _stores(names: Sequence[str]) -> Iterator[dict[Leaf, int]]:
+    """The points at which a bound is made small; where it depends on the block or warp, for the first one, too."""
+    first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
+    for sample in _SAMPLES:
+        store: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
+        yield store
+        if first:
+            yield store | {Param(n): 0 for n in first}

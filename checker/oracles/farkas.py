@@ -144,10 +144,13 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     """An arithmetic proof of goal >= 0 from the facts, or None."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
-    if any(len(m) > 2 for m, _ in goal.terms) and _termwise(goal):
+    if _termwise(goal):
         return {
             "sum": [[str(c), [["max0", potential(a.arg)] for a in m if isinstance(a, Max0)]] for m, c in goal.terms]
         }
+    for on in _outer(goal) if cases < MAX_SPLITS else ():
+        if all(_termwise(replaced(goal, on, value)) for value in (on, ZERO)):
+            return _split(on, goal, have, cases)
     inside = _innermost(goal)
     for on in inside:
         if (sign := _sign(on, have)) is not None:
@@ -236,6 +239,12 @@ def _innermost(p: Poly) -> list[Poly]:
     """The arguments of those max(0, .) in p that have no other max inside."""
     found = dict.fromkeys(a.arg for a in atoms(p) if isinstance(a, Max0))
     return [arg for arg in found if not any(isinstance(a, Max0) for a in atoms(arg))]
+
+
+def _outer(p: Poly) -> list[Poly]:
+    """The arguments of those max(0, .) in p that have another max inside."""
+    inside = _innermost(p)
+    return list(dict.fromkeys(a.arg for a in atoms(p) if isinstance(a, Max0) and a.arg not in inside))
 
 
 def _middle(args: list[Poly]) -> Poly:

@@ -236,7 +236,7 @@ def explanation(results: Sequence[Result], context: Context) -> list[str]:
     heads: dict[Loc | None, list[str]] = {}
     for r in results:
         for node in _nodes(r.derivation):
-            if node.rule in ("Q:While1", "Q:While2"):
+            if node.rule in ("Q:While1", "Q:While2", "Q:WhileCase"):
                 p, q = cast(P, node.substitution["P"]), node.substitution["Q"]
                 block = heads.setdefault(
                     node.loc, [f"  {_place(node.loc)}{node.rule}", f"      invariant  {show_p(p)}"]

@@ -543,6 +543,7 @@ class Builder:
     def _guess(self, letter: str, rule: Rule, env: Env) -> Expr:
         """A condition that the rule allows."""
         options = [f for f in self.hints.facts if not any(isinstance(t, Read) for t in subterms(f))]
+        options += [g for f in options[:2] for k in (0, 3) if (g := _at_lane(f, k)) != f]
         guards, known = options[:2], [v for v in env.values() if isinstance(v, tuple)]
         self.rng.shuffle(options)
         for e in (*guards, *options)[:8] if self.rng.random() < 0.5 else options[:8]:
@@ -587,7 +588,7 @@ class Builder:
         self._before(rule, invariant, inner)
         self._check(rule, inner)
         turn = _turn(rule)
-        free: Env = {m: ZERO for m in letters(rule.conclusion.at(1)) if kind(m) == "potential"}
+        free: Env = {m: ZERO for m in letters(turn) if kind(m) == "potential"}
         price = kernel.potential_of(turn.at(5), inner | free, self.context) - kernel.potential_of(
             turn.at(1), inner | free, self.context
         )
@@ -776,6 +777,16 @@ def _summands(t: Term) -> list[Term]:
 def kernel_potentials(env: Env) -> list[Poly]:
     """The potentials among the values of letters."""
     return [v for v in env.values() if isinstance(v, Poly)]
+
+
+def _at_lane(e: Expr, k: int) -> Expr:
+    """e for one lane."""
+    match e:
+        case Tid():
+            return Const(k)
+        case Op(op, args):
+            return Op(op, tuple(_at_lane(a, k) for a in args))
+    return e
 
 
 def restricted(q: Poly, allowed: X) -> Poly:

@@ -19,7 +19,7 @@ from logic.rules import SOUND, RuleSet
 from logic.schema import Rule, Term, show
 from logic.syntax import show_stmt
 
-CASES: Final = 3000
+CASES: Final = 5000
 """Cases that a mutant has to survive before it counts as one that trials do not find."""
 CASES_IF_EQUIVALENT: Final = 150
 """Cases that a mutant which is called equivalent is tried with all the same."""
@@ -96,6 +96,8 @@ def weaker(item: Term) -> Iterator[Term]:
                 yield _replaced(item, 6, Term("empty"))
         case "subset":
             yield from (_replaced(item, 1, x) for x in _without(item.at(1), ("intersect", "minus")))
+        case "at-least" if item.at(3).head == "plus":
+            yield from (_replaced(item, 3, q) for q in _summands_less(item.at(3)) if _pays(q))
         case "at-least" if item.at(3).head == "assign":
             yield _replaced(item, 3, item.at(3).at(0))
         case "entails" if item.at(1).head == "assign":

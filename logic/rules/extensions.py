@@ -26,6 +26,21 @@ RULES = (
         "no side condition.",
     ),
     Rule(
+        "Q:WhileCase",
+        r"""
+        P; X |- e : C   P; X |- e1 unif   P & e1; X |- e unif   P; X |- Q + M.if + C >= 0
+        P & e & e1; X |- Q >= Q1   P & e & !e1; X |- Q >= Q1 + M.div
+        {P & e; Q1; X} s {P; Q + M.if + C; X}
+        P & !e; X |- Q >= Q'   X' <= X \ W(s)
+        ------------------------------------------------------------
+        {P; Q + M.if + C; X} while (e) s {P & !e; Q'; X'}
+        """,
+        "ours; Q:While1 is the case e1 = true, Q:While2 the case e1 = false",
+        "The test cannot split a warp while e1 holds, so a turn pays M.div only where it does not: the last turns of a "
+        "loop whose counter differs between lanes. Fails where threads of a warp may disagree on e1, or on e while e1 "
+        "holds.",
+    ),
+    Rule(
         "Q:CaseSplit",
         """
         P; X |- e unif

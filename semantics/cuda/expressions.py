@@ -42,7 +42,7 @@ from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.places import evaluated, index, load, member, outside, store
-from semantics.cuda.shim import INDICES, in_shim
+from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Place, State, Use, is_plain, pointee_size
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
@@ -193,9 +193,8 @@ def _load(st: State, node: Node) -> Expr:
     """The value of `A[i]`, `*p`, `s.x`."""
     if node.kind == "MEMBER_REF_EXPR" and node.children:
         inner = bare(node.children[0])
-        decl = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
-        if decl is not None and decl.name in INDICES and in_shim(decl):
-            return _index(decl.name, node.name, node.loc)
+        if inner.kind == "DECL_REF_EXPR" and is_index(inner):
+            return _index(inner.name, node.name, node.loc)
     return load(st, place(st, node), node.type, node.loc)
 
 

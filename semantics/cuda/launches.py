@@ -1,4 +1,4 @@
-"""Launches `k<<<grid, block>>>(..)` in host code: the block, where it is a constant."""
+"""Launches `k<<<grid, block>>>(..)` in host code: their sizes, where they are constants."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ from collections.abc import Iterator
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.parse import functions, is_kernel
 
-Block = tuple[int, int, int]
+Sizes = tuple[int, int, int]
 
 
-def block_of(unit: Unit, kernel: Node) -> Block | None:
-    """The block that the launches of a kernel in its file agree on; None without a launch, or where one is unclear."""
-    blocks = {
-        _block(config, host)
+def grid_of(unit: Unit, kernel: Node) -> Sizes | None:
+    """The grid that the launches of a kernel in its file agree on; None without a launch, or where one is unclear."""
+    return _agreed(unit, kernel, 0)
+
+
+def block_of(unit: Unit, kernel: Node) -> Sizes | None:
+    """The block, likewise."""
+    return _agreed(unit, kernel, 1)
+
+
+def _agreed(unit: Unit, kernel: Node, position: int) -> Sizes | None:
+    sizes = {
+        _dim3(config.arguments[position], host, config.offset) if len(config.arguments) > 1 else None
         for host in functions(unit)
         if not is_kernel(host)
         for name, config in _launches(host)
         if name == kernel.name
     }
-    return next(iter(blocks)) if len(blocks) == 1 else None
+    return next(iter(sizes)) if len(sizes) == 1 else None
 
 
 def _launches(host: Node) -> Iterator[tuple[str, Node]]:
@@ -30,12 +39,7 @@ def _launches(host: Node) -> Iterator[tuple[str, Node]]:
                     yield node.name, child
 
 
-def _block(config: Node, host: Node) -> Block | None:
-    arguments = config.arguments
-    return _dim3(arguments[1], host, config.offset) if len(arguments) > 1 else None
-
-
-def _dim3(node: Node, host: Node, launch: int) -> Block | None:
+def _dim3(node: Node, host: Node, launch: int) -> Sizes | None:
     """The value of an expression of type dim3, following a variable to its initialiser and assignments."""
     for here in node.walk():
         if here.kind == "DECL_REF_EXPR" and here.type.name == "dim3":
@@ -48,7 +52,7 @@ def _dim3(node: Node, host: Node, launch: int) -> Block | None:
     return None
 
 
-def _variable(decl: Node, host: Node, launch: int) -> Block | None:
+def _variable(decl: Node, host: Node, launch: int) -> Sizes | None:
     """The value of a dim3 variable that is only changed by `b.x = constant`, once a field, before the launch."""
     start = _dim3(decl.initialiser, host, launch) if decl.initialiser is not None else None
     if start is None:

@@ -29,7 +29,7 @@ from logic.typing import TypeProblem, check_kernel
 from semantics.cuda.calls import call
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.launches import block_of
+from semantics.cuda.launches import block_of, grid_of
 from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
 from semantics.cuda.places import parameter
 from semantics.cuda.scan import count_changes
@@ -39,10 +39,11 @@ from semantics.cuda.statements import block
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A kernel as read. `block` is that of the launches in the file, `notes` are assumptions for the ledger."""
+    """A kernel as read; `block` and `grid` are those of the file's launches, `notes` are assumptions for the ledger."""
 
     kernel: Kernel
     block: tuple[int, int, int] | None
+    grid: tuple[int, int, int] | None
     notes: tuple[str, ...]
 
 
@@ -67,7 +68,7 @@ def read_cuda(
     notes = check(parsed.unit, node)
     with _deep_recursion():
         kernel, more = _lower(parsed, node)
-    return Reading(kernel, block_of(parsed.unit, node), (*notes, *more))
+    return Reading(kernel, block_of(parsed.unit, node), grid_of(parsed.unit, node), (*notes, *more))
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:

@@ -41,3 +41,9 @@ def in_shim(decl: Node) -> bool:
     """Whether the shim declares this."""
     loc = decl.loc
     return loc is not None and loc.file == PATH
+
+
+def is_index(node: Node) -> bool:
+    """Whether this names threadIdx, blockIdx, blockDim or gridDim."""
+    decl = node.referenced
+    return decl is not None and decl.name in INDICES and in_shim(decl)

@@ -27,6 +27,7 @@ from semantics.cuda.ctype import scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, place, steps
 from semantics.cuda.places import frozen, is_shared, shared
+from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, State, too_deep
 
 Part = Node | Callable[[], None]
@@ -297,7 +298,8 @@ def _own(init: Node | None, increment: Node | None) -> bool:
     return all(
         n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
         or (n.kind == "UNARY_OPERATOR" and n.operator != "*")
-        or (n.kind == "DECL_REF_EXPR" and n.type.kind in ("int", "bool"))
+        or (n.kind == "DECL_REF_EXPR" and (n.type.kind in ("int", "bool") or is_index(n)))
+        or (n.kind == "MEMBER_REF_EXPR" and all(map(is_index, n.children)))
         for n in increment.walk()
     ) and all(
         (target := bare(n.children[0])).kind == "DECL_REF_EXPR"

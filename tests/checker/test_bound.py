@@ -173,6 +173,44 @@ def test_where_warps_have_no_sum_the_dearest_counts(per: Per, bound: str, tmp_pa
     assert (result.verdict, str(result.claim.bound)) == ("certified", bound)  # type: ignore[union-attr]
 
 
+STRIDES = {
+    "for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = m;": ("min(1, max(0, n))", 1),
+    "for (int i = 2 * threadIdx.x; i <= n; i += 2 * blockDim.x) A[i] = m;": ("min(1, max(0, 1 + n))", 1),
+    "for (int i = n - threadIdx.x; i > 0; i -= blockDim.x) A[i] = m;": ("min(1, max(0, n))", 1),
+    "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) A[i] = m;": (
+        "min(1, max(0, n))",
+        1,
+    ),
+    "for (int j = 0; j < m; j++) for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = j;": ("max(0, m)", 7),
+    # half a block is no more than a warp apart: every turn may split one
+    "for (int i = threadIdx.x; i < n; i += 16) A[i] = m;": ("max(0, ceil(n/16))", 2),
+    # lanes that leave by themselves, with a counter that goes on
+    "for (int i = threadIdx.x; i < n; i += blockDim.x) { if (A[i] > 3) break; A[i] = m; }": (
+        "1 + 2*max(0, ceil(n/64))",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("body", STRIDES)
+def test_a_strided_loop_splits_a_warp_where_it_ends(body: str, tmp_path: Path) -> None:
+    """Q:WhileCase; what the dearest run at n = 37, m = 7 costs at least."""
+    bound, least = STRIDES[body]
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} }}")
+    k = read_cuda(str(file)).kernel
+    context = Context(check_kernel(k), METRICS["divwarps"], HARDWARE["nvidia"], Launch((64, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["divwarps"]], Oracles())
+    assert result.claim is not None
+    assert (result.verdict, str(result.claim.bound)) == ("certified", bound)
+    costs = [
+        run(k, (64, 1, 1), (2, 1, 1), {"n": 37, "m": 7}, {"A": Initial(fill)}).max_per_warp["divwarps"]
+        for fill in (lambda _: 0, lambda i: 9 * (i % 2))
+    ]
+    here = evaluate(result.claim.bound, {Param("n"): 37, Param("m"): 7})
+    assert least <= max(costs) <= here
+
+
 LOOPS = {
     # the rows of a triangle: 4 sectors for each of n(n-1)/2 or n(n+1)/2 turns
     "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[threadIdx.x] = j;": ("2*max(0, n - 1)*max(0, n)", 40),

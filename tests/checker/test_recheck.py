@@ -353,7 +353,7 @@ def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
             "Q": recheck.plus(i, poly("i")),
             "F": recheck.plus(i, poly("i")),
             "X": frozenset(SETS.get(letter, "").split()),
-            "e": e(("<", "j", i)) if rule.startswith(TESTS_OF) else e(("+", "j", i)),
+            "e": e(("<", "a" if letter == "e1" else "j", i)) if rule.startswith(TESTS_OF) else e(("+", "j", i)),
             "o": e(("+", "a", i)),
             "k": e(1),
             "s": k.statement("set", "i", e(i)),
@@ -371,6 +371,11 @@ def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
         k.names |= {k.given(p, x): "P & e", k.given(p, x, False): "P & !e", paid: "Q + M.if + C"}
         k.names |= {k.given(frozenset(), x, holds): "e" if holds else "!e" for holds in (True, False)}
         k.names[recheck.plus(paid, k.price("div"))] = "Q + M.if + C + M.div"
+        for name in sorted(kept & {"e1"}):
+            case, inside = values[name], k.given(p, x)
+            k.names |= {k.given(p, case): "P & e1", k.given(inside, case): "P & e & e1"}
+            k.names |= {k.given(inside, case, False): "P & e & !e1"}
+            k.names[recheck.plus(values["Q1"], k.price("div"))] = "Q1 + M.div"
     if "P'" in kept and "x" in kept and "e" in kept:
         k.names[k.assigned(values["P'"], "i", values["e"])] = "P'[x <- e]"
         k.names[k.updated(values.get("Q'", 0), "i", values["e"])] = "Q'[x <- e]"
@@ -421,7 +426,7 @@ def test_a_price_by_count_is_never_negative() -> None:
 # --- the extension rules: certificates made by hand, through the kernel ----------------------------------------------
 
 HERE: Final[dict[str, Any]] = {"P": (), "X": frozenset()}
-EXTENSIONS: Final = ("Q:Frame", "Q:Unroll", "Q:CaseSplit", "Q:Ghost")
+EXTENSIONS: Final = ("Q:Frame", "Q:Unroll", "Q:WhileCase", "Q:CaseSplit", "Q:Ghost")
 
 
 def by_hand(body: Stmt, root: Derivation) -> dict[str, Json]:
@@ -527,12 +532,10 @@ GUARDED: Final = If(op("<", op("+", op("*", Param("blockIdx.x"), Const(64)), T),
 
 
 @cache
-def found(body: Stmt, per: Any, *assumptions: Expr) -> str:
-    k = kernel(body)
-    context = Context(
-        check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((64, 1, 1), (None,) * 3, assumptions)
-    )
-    (result,) = find_bounds(Outline(k, context, bare(k.body)), (METRICS["sectors"],), Oracles(), per=per)
+def found(body: Stmt, per: Any, *assumptions: Expr, metric: str = "sectors") -> str:
+    k, metric_ = kernel(body), METRICS[metric]
+    context = Context(check_kernel(k), metric_, HARDWARE["nvidia"], Launch((64, 1, 1), (None,) * 3, assumptions))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), (metric_,), Oracles(), per=per)
     assert result.claim is not None
     assert result.derivation is not None
     return certificate.canonical(certificate.write(result.claim, result.derivation, result.ledger, proof, {}))
@@ -549,6 +552,49 @@ def summed(per: str = "grid") -> dict[str, Json]:
 def ghost_of(doc: dict[str, Json]) -> tuple[int, dict[str, Json]]:
     (at,) = [i for i, node in enumerate(doc["derivation"]) if node["rule"] == "Q:Ghost"]
     return at, doc["derivation"][at]["with"]
+
+
+def cased() -> tuple[dict[str, Json], dict[str, Json]]:
+    """At most one divergence, however often the loop turns; and the letters of its rule."""
+    doc = json.loads(found(STRIDED, "warp", metric="divwarps"))
+    (node,) = [node for node in doc["derivation"] if node["rule"] == "Q:WhileCase"]
+    return doc, node["with"]
+
+
+def test_a_loop_that_splits_a_warp_once() -> None:
+    report = recheck.recheck(cased()[0])
+    assert (report.verdict, report.problem) == ("valid", "")
+    assert "at most 1 + -1*max(0, 1 + -1*max(0, n)) (divwarps" in report.claim
+
+
+@pytest.mark.parametrize(
+    ("letter", "table", "row", "said"),
+    [
+        ("e1", "expressions", ["param", "n"], "a case is not a truth value"),
+        ("e1", "expressions", ["const", ["bool", "bool", 1], True], "is no fact here"),
+        ("e1", "expressions", ["const", ["bool", "bool", 1], False], "is no fact here"),
+        ("Q1", "potentials", [], TRIPLE),
+        ("Q'", "potentials", [["2", []]], "Q >= Q'"),
+    ],
+)
+def test_a_case_applied_wrongly(letter: str, table: str, row: Json, said: str) -> None:
+    doc, letters = cased()
+    letters[letter] = add(doc, table, row)
+    found, problem = verdict(doc)
+    assert (found, said in problem) == ("invalid", True), problem
+
+
+def test_a_case_that_lanes_disagree_on_rests_on_a_solver() -> None:
+    """The same comparison of i itself in place of its uniform part: what it excludes is as good for the proofs."""
+    doc, letters = cased()
+    sigma_free = json.loads(json.dumps(doc["expressions"][letters["e1"]]).replace("ghost:i", "i"))
+    letters["e1"] = add(doc, "expressions", sigma_free)
+    for entry in doc["evidence"]:
+        entry["proof"] = None
+    report = recheck.recheck(signed(doc))
+    assert report.verdict == "solver-backed", report.problem
+    uniform = [text for text in report.solver_backed if text.split(" (by")[0].endswith(" unif")]
+    assert ["> 0) unif" in text for text in uniform] == [True, False]
 
 
 def test_a_ghost_and_a_sum_are_valid() -> None:

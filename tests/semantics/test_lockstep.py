@@ -480,6 +480,8 @@ def test_the_cost_is_the_sum_of_the_events() -> None:
         assert sum(prices) == cost[name]
     first = next(e for e in seen if e.constant == "gread")
     assert (first.term, first.threads, first.indices, first.count) == (Read("G", TID), WARP[1:3], (1, 2), 1)
+    assert first.values == ()
+    assert {e.values for e in seen if e.constant == "swrite"} == {(1,) * 2, (1,)}
 
 
 def test_phases_stop_before_a_sync_and_tell_what_parted_the_threads() -> None:

@@ -296,7 +296,7 @@ def test_a_partial_warp_and_three_dimensions() -> None:
 def test_a_grid_reports_accesses_out_of_bounds_and_tells_observers_of_every_warp() -> None:
     seen: list[Event] = []
     result = run(
-        kernel(Write("S2", op(TID, "-", k(4)), k(1))),
+        kernel(Write("S2", op(TID, "-", k(4)), TID)),
         (8, 1, 1),
         (2, 1, 1),
         {"n": 0},
@@ -304,8 +304,9 @@ def test_a_grid_reports_accesses_out_of_bounds_and_tells_observers_of_every_warp
         observer=seen.append,
     )
     assert [str(o).partition(" by")[0] for o in result.whole.out_of_bounds] == ["store of S2[-4]"]
-    writes = [(e.threads[0].block[0], e.indices, e.count) for e in seen if e.constant == "swrite"]
-    assert writes == [(b, w, 1) for b in (0, 1) for w in ((-4, -3, -2, -1), (0, 1, 2, 3))]
+    writes = [(e.threads[0].block[0], e.indices, e.values, e.count) for e in seen if e.constant == "swrite"]
+    each = (((-4, -3, -2, -1), (0, 1, 2, 3)), ((0, 1, 2, 3), (4, 5, 6, 7)))
+    assert writes == [(b, *w, 1) for b in (0, 1) for w in each]
 
 
 def test_events_of_divergence_name_the_warp_that_diverges() -> None:

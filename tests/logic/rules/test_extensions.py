@@ -44,6 +44,7 @@ from tests.logic.rules.applications import (
     named,
     pot,
     premise,
+    price,
     refusal,
     skip,
     stmt,
@@ -94,6 +95,54 @@ UNROLL = Derivation(
 
 def test_a_loop_is_an_if_around_its_body_and_itself() -> None:
     assert judged(UNROLL, TICK) == Triple(HERE, LOOP, HERE)
+
+
+# --- Q:WhileCase -----------------------------------------------------------------------------------------------------
+
+GUARD, STEP = expr("x < n"), stmt("x <- x + 1;")
+TEST, TURN, DIV = 7 + (1 + 3 + 5), 13 + (1 + 2 + 5), 11
+"""What the guard, a turn of the body and a warp that splits cost under the prices."""
+
+
+def counting(case: str, more: int = 0, shift: int = 0) -> Derivation:
+    """{x <= n; TEST + EACH*|[x, n]|; {x}} while (x < n) x <- x + 1, where EACH pays for a split, too.
+
+    A turn gets `more` than it needs; every potential is `shift` higher.
+    """
+    each = TEST + TURN + DIV
+    head = at("x <= n", f"{each}*|[x, n]| + {shift}", "x")
+    inside = assume(head.p, GUARD, SIGMA)
+    pre = Condition(inside, pot(f"{each}*|[x, n]| - {DIV} + {shift + more}"), head.x)
+    post = Condition(head.p, head.q + TEST, head.x)
+    inner = Condition(inside, pot(f"{TEST} + {each}*|[x + 1, n]| + {shift}"), head.x)
+    turn = write1(inner, "x", "x + 1", post)
+    turn = weak(turn, STEP, (pre, post), (Condition(inside, inner.q + TURN, head.x), post))
+    values: dict[str, Value] = {"e": GUARD, "C": price(GUARD), "s": STEP, "e1": expr(case), "Q1": pre.q}
+    values |= {"Q'": pot("0"), "X'": frozenset()}
+    return Derivation("Q:WhileCase", named("", head) | values, (cost(head.p, head.x, GUARD), turn))
+
+
+def waiting(text: str, case: str) -> Derivation:
+    """while (e) skip, for nothing under TICK."""
+    e, head = expr(text), at("", "0", "x")
+    inside = Condition(assume(head.p, e, SIGMA), head.q, head.x)
+    turn = weak(skip(inside), Skip(), (inside, head), (inside, inside))
+    values: dict[str, Value] = {"e": e, "C": Fraction(0), "s": Skip(), "e1": expr(case), "Q1": pot("0")}
+    values |= {"Q'": pot("0"), "X'": frozenset("x")}
+    return free(Derivation("Q:WhileCase", named("", head) | values, (cost(head.p, head.x, e), turn)))
+
+
+def test_a_loop_pays_for_a_split_only_where_its_test_may_split_the_warp() -> None:
+    want = Triple(
+        at("x <= n", f"{TEST} + {TEST + TURN + DIV}*|[x, n]|", "x"), While(GUARD, STEP), at("x <= n, x >= n", "0")
+    )
+    assert judged(counting("x < 5")) == want
+    assert judged(counting("x < n", DIV)) == want
+
+
+@pytest.mark.parametrize(("text", "case"), [("x < tid.x", "x < 0"), ("x < 3", "n > 0"), ("A[x] < n", "n > 0")])
+def test_a_test_that_cannot_split_in_the_case(text: str, case: str) -> None:
+    assert judged(waiting(text, case), TICK).stmt == While(expr(text), Skip())  # type: ignore[union-attr]
 
 
 # --- Q:CaseSplit -----------------------------------------------------------------------------------------------------
@@ -197,6 +246,18 @@ BAD = [
     Bad("P; X |- e unif", split("y < 3"), Refuted, TICK),
     Bad("P; X |- e unif", split("tid.x < 3"), Refuted, TICK),
     Bad("P; X |- e unif", split("A[y] < 3"), Unknown, TICK),
+    Bad(premise("Q:WhileCase", 0), but(counting("x < 5"), C=Fraction(8))),
+    Bad(premise("Q:WhileCase", 1), but(counting("x < 5"), s=stmt("x <- x + 2;"))),
+    Bad(premise("Q:WhileCase", 1), but(counting("x < 5"), Q1=pot("0"))),
+    Bad("P; X |- e1 unif", counting("tid.x < 3"), Refuted),
+    Bad("P; X |- e1 unif", counting("A[y] < 3"), Unknown),
+    Bad("P & e1; X |- e unif", waiting("x < tid.x", "n > 0"), Refuted, TICK),
+    Bad("P & e1; X |- e unif", waiting("A[tid.x] < n", "x < 0"), Unknown, TICK),
+    Bad("P; X |- Q + M.if + C >= 0", counting("x < 5", 0, -1000), Refuted),
+    Bad("P & e & e1; X |- Q >= Q1", counting("x < 5", DIV + 1), Refuted),
+    Bad("P & e & !e1; X |- Q >= Q1 + M.div", counting("x < 5", 1), Refuted),
+    Bad("P & !e; X |- Q >= Q'", but(counting("x < 5"), Q_=pot("1")), Refuted),
+    Bad("X' <= X \\ W(s)", but(counting("x < 5"), X_=frozenset("x"))),
     Bad(premise("Q:CaseSplit", 0), instead(split("x < 3"), 0, split("x < 3").premises[1]), None, TICK),
     Bad(premise("Q:CaseSplit", 1), instead(split("x < 3"), 1, split("x < 3").premises[0]), None, TICK),
     Bad(premise("Q:Ghost", 0), but(ERASED, Q=pot("0")), None, HAUNTED),

@@ -47,6 +47,21 @@ def test_block(read: Read, host: str, block: tuple[int, int, int] | None) -> Non
     assert read(f"{head}{K}void h(int n, dim3 g) {{ {host} }}\n", "k").block == block
 
 
+@pytest.mark.parametrize(
+    ("host", "grid"),
+    [
+        ("k<<<12, 256>>>(0);", (12, 1, 1)),
+        ("dim3 g(8, N); k<<<g, 32>>>(0);", (8, 3, 1)),
+        ("k<<<1, 32>>>(0); k<<<1, 64>>>(0);", (1, 1, 1)),
+        ("k<<<1, 32>>>(0); k<<<2, 32>>>(0);", None),
+        ("k<<<n, 32>>>(0);", None),
+        ("k2<<<4, 64>>>(0);", None),
+    ],
+)
+def test_grid(read: Read, host: str, grid: tuple[int, int, int] | None) -> None:
+    assert read(f"#define N 3\n{K}void h(int n) {{ {host} }}\n", "k").grid == grid
+
+
 T = "template <class T, int K> __global__ void k(T *a, int n) { a[n] = K * 2; if (K >= 512) a[0] = n; }\n"
 
 

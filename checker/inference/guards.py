@@ -1,0 +1,84 @@
+"""The tests of loops as distances: how far each comparison is from failing, for the lanes of a warp together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checker.inference.counters import constants
+from checker.inference.partial import as_expr
+from logic.assertions import X, opaque
+from logic.potentials import ZERO, Leaf, Poly, const, leaves, max0, of_expr, substitute, sym, variables
+from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
+from logic.typing import Signature
+
+
+def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:
+    """For each integer comparison in the guard, a polynomial that is positive exactly where it holds."""
+    stack = [cond]
+    while stack:
+        match stack.pop():
+            case Op("&&" | "||" | "!", args):
+                stack.extend(args)
+            case Op(("<" | "<=" | ">" | ">=" | "!=") as op, (a, b)) if not opaque(a, sigma) and not opaque(b, sigma):
+                p, q = of_expr(a), of_expr(b)
+                if p is not None and q is not None:
+                    if op in ("<", "<=", "!="):
+                        yield q - p + (1 if op == "<=" else 0)
+                    if op in (">", ">=", "!="):
+                        yield p - q + (1 if op == ">=" else 0)
+
+
+def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
+    """The distance with ghosts, which say what lanes share of a counter, in place of counters that are not uniform."""
+    names = {leaf.name for leaf in leaves(distance) if isinstance(leaf, Var)}
+    shared: dict[Leaf, Poly] = {}
+    for fact in facts if names - x else ():
+        match fact:
+            case Op("==", (Var(name) as ghost, e)) if name.startswith(GHOST) and name in x:
+                value = of_expr(e)
+                for own in names - x:
+                    if value is not None and not variables(value - sym(Var(own))):
+                        shared[Var(own)] = sym(ghost) - (value - sym(Var(own)))
+    return substitute(distance, shared)
+
+
+def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+    """A potential that is at least the distance at each lane: itself, or by the least value of threadIdx."""
+    distance = by_lane(distance, x, facts)
+    lanes = [leaf for leaf in leaves(distance) if isinstance(leaf, Tid)]
+    if any(c > 0 and any(isinstance(leaf, Tid) for leaf in leaves(Poly(((m, c),)))) for m, c in distance.terms):
+        return None
+    distance = substitute(distance, dict.fromkeys(lanes, ZERO))
+    return distance if variables(distance) <= x else None
+
+
+def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr | None:
+    """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
+    on hold at the last lane of the block. None where there is none to guess."""
+    known, parts = constants(facts), list[Expr]()
+    for distance in distances(cond, sigma):
+        own = by_lane(distance, x, facts)
+        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
+        if variables(own) <= x and not lanes:
+            continue
+        last: dict[Leaf, Poly] = {}
+        for lane in lanes:
+            rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)
+            if rate is None:
+                return None
+            last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
+        least = as_expr(substitute(substitute(own, last), known))
+        if least is None or not variables(own) <= x:
+            return None
+        parts.append(Op(">", (least, Const(0))))
+    if not parts:
+        return None
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = Op("&&", (whole, part))
+    return whole
+
+
+def some(distance: Poly) -> Poly:
+    """1 where the distance is positive, else 0."""
+    return const(1) - max0(const(1) - max0(distance))
