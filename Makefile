@@ -12,7 +12,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint proofs suite hardware mutants mutants-rules bench growth venv lock clean
+.PHONY: help demo test lint proofs suite hardware run-time timing mutants mutants-rules bench growth venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -23,6 +23,8 @@ help:
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
 	@echo 'make suite   docs/suite.md: our bounds beside published ones and the dearest runs'
 	@echo 'make hardware docs/hardware.md, run anew (minutes)'
+	@echo 'make run-time docs/run-time.md and its plots: predicted run times (a minute)'
+	@echo 'make timing  docs/timing.md: cycles on mini-SIMT, and bounds on them (two minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
 	@echo 'make venv    only set up .venv'
@@ -50,6 +52,12 @@ suite: venv
 
 hardware: venv
 	$(BIN)/python -m proofs.hardware
+
+run-time: venv
+	$(BIN)/python -m proofs.run_time
+
+timing: venv
+	$(BIN)/python -m proofs.timing
 
 mutants: venv
 	$(BIN)/python -m tests.mutants.certificates $(KERNELS) $(if $(EVERY),--every $(EVERY)) --page docs/mutants-certificates.md

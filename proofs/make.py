@@ -61,9 +61,13 @@ BLOCKS: Final[dict[str, Dim]] = {
     "fan2": (256, 1, 1),
     "fan2Fixed": (256, 1, 1),
     "listRanking": (512, 1, 1),
+    "matMul16": (16, 16, 1),
+    "strideSweep": (512, 1, 1),
+    "bankSweep": (512, 1, 1),
+    "histogramShared": (256, 1, 1),
 }
-"""The block that each kernel is bounded for: as in RaCuda's evaluation (POPL 2021, section 7), as in the paper on list
-ranking (HiPC 2009, section 5.2), and 256 threads for both of Fan2."""
+"""The block that each kernel is bounded for: as in RaCuda's evaluation (POPL 2021, section 7), as in the paper on run
+times (HiPC 2009, sections 4 and 5), and 256 threads for both of Fan2."""
 
 _HEAD: Final = """# The evidence
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from logic.syntax import Expr, Stmt
+from semantics.values import Value
 
 Dim = tuple[int, int, int]
 
@@ -30,7 +31,8 @@ Threads = tuple[Thread, ...]
 class Event:
     """M.constant, or M.constant(count), is paid for a term while the threads are active.
 
-    `indices` are what the threads, in that order, access in the array of a Read or a Write; empty for other terms.
+    `indices` are what the threads, in that order, access in the array of a Read or a Write, `values` what they write
+    with a Write; empty for other terms.
     """
 
     constant: str
@@ -38,6 +40,7 @@ class Event:
     term: Expr | Stmt
     threads: Threads
     indices: tuple[int, ...] = ()
+    values: tuple[Value, ...] = ()
 
 
 Observer = Callable[[Event], None]

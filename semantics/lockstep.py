@@ -128,7 +128,8 @@ class Machine:
             price = Cost(tuple(m.cost(constant) if count is None else m.count(constant, count) for m in self.metrics))
             self._prices[constant, count] = price
         if self.observer:
-            self.observer(Event(constant, count, term, threads, access.indices if access else ()))
+            seen = (access.indices, access.values) if access else ()
+            self.observer(Event(constant, count, term, threads, *seen))
         return price
 
     def named(self, cost: Cost) -> dict[str, Fraction]:
@@ -173,10 +174,11 @@ def warp_of(t: Thread, machine: Machine) -> Warp:
 
 
 class Access(NamedTuple):
-    """The indices of one access, and its MemReads (global) or Conflicts (shared) in each warp of T."""
+    """The indices of one access, its MemReads (global) or Conflicts (shared) in each warp of T, and what it writes."""
 
     indices: tuple[int, ...]
     counts: dict[Warp, int]
+    values: tuple[Value, ...] = ()
 
     @property
     def n(self) -> int:
@@ -184,13 +186,15 @@ class Access(NamedTuple):
         return max(self.counts.values())
 
 
-def _access(array: Array, r: Mapping[Thread, Value], machine: Machine) -> Access:
+def _access(
+    array: Array, r: Mapping[Thread, Value], machine: Machine, written: Mapping[Thread, Value] | None = None
+) -> Access:
     warps: dict[Warp, list[int]] = {}
     for t, i in r.items():
         warps.setdefault(warp_of(t, machine), []).append(array.stride * int(i) + array.offset)
     units = sectors if array.space == "global" else conflicts
     counts = {w: units(addresses, array.width, machine.hardware) for w, addresses in warps.items()}
-    return Access(tuple(int(i) for i in r.values()), counts)
+    return Access(tuple(int(i) for i in r.values()), counts, tuple(written.values()) if written else ())
 
 
 def in_bounds(i: int, length: int | None) -> bool:
@@ -423,7 +427,7 @@ def sc_gwrite(s: Write, sigma: Store, t: Threads, m: Machine) -> Step:
     r1, c1 = expression(s.index, sigma, t, m)
     r2, c2 = expression(s.value, sigma, t, m)
     _update(g, r1, r2, sigma, m)
-    return c1 + c2 + m.pay("gwrite", s, t, _access(g, r1, m)), ()
+    return c1 + c2 + m.pay("gwrite", s, t, _access(g, r1, m, r2)), ()
 
 
 def sc_swrite(s: Write, sigma: Store, t: Threads, m: Machine) -> Step:
@@ -432,7 +436,7 @@ def sc_swrite(s: Write, sigma: Store, t: Threads, m: Machine) -> Step:
     r1, c1 = expression(s.index, sigma, t, m)
     r2, c2 = expression(s.value, sigma, t, m)
     _update(a, r1, r2, sigma, m)
-    return c1 + c2 + m.pay("swrite", s, t, _access(a, r1, m)), ()
+    return c1 + c2 + m.pay("swrite", s, t, _access(a, r1, m, r2)), ()
 
 
 def sc_if_t(s: If, c1: Cost, t: Threads, m: Machine) -> Step:

@@ -163,7 +163,8 @@ class BlockMachine(Machine):
             parts[self.width * w[1] : self.width * (w[1] + 1)] = self._price(constant, n)
             if self.observer:
                 indices = tuple(access.indices[lane] for lane in mine) if access else ()
-                self.observer(Event(constant, n, term, tuple(threads[lane] for lane in mine), indices))
+                values = tuple(access.values[lane] for lane in mine) if access and access.values else ()
+                self.observer(Event(constant, n, term, tuple(threads[lane] for lane in mine), indices, values))
         return Cost(tuple(parts))
 
     def _price(self, constant: str, n: int | None) -> tuple[Fraction, ...]:

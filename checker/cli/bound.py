@@ -133,6 +133,8 @@ def run(args: argparse.Namespace) -> int:
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, source_text(args.file), sigma)
+    for limit in hints.limits:
+        print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
     launch = launch_of(args, kernel, hints.block or reading.block, hints.grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     context = Context(sigma, metrics[0], hardware, launch, args.scope)

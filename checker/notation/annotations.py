@@ -1,7 +1,8 @@
 """Annotations in CUDA C, in the manner of ACSL: comments `//@ ...;` that state facts, potentials and loop invariants.
 
     //@ requires w % 8 == 0;         before the kernel: an assumption about parameters (`assume` is the same)
-    //@ launch block = 32, grid = 4; before the kernel: sizes of the launch
+    //@ assume len <= 4*log2(n);     before the kernel: a limit that conditions cannot state; only `predict` uses it
+    //@ launch block = 32, grid = 4; before the kernel: sizes of the launch; `grid = ceil(n/32)` is for `predict`
     //@ metric sectors;              before the kernel: what `check` counts
     //@ loop invariant i >= 0;       before a loop; also `loop potential 2*|[i, n]|;` and `loop uniform i, j;`
     //@ assert x < n;                before a statement; also `potential 3*n;`
@@ -15,16 +16,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from checker.analysis.formulas import Formula, Number, evaluate, names
 from checker.notation.expressions import parse_assumption, parse_fact
+from checker.notation.formulas import parse_formula
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import SUFFIX, read_metric
 from checker.outline import Block, Branch, Item, Loop, Partial, Plain, Split, bare
 from logic.assertions import Dim, P, conj
 from logic.metrics import METRICS, Metric
+from logic.potentials import Poly, variables
 from logic.source import Loc
 from logic.syntax import INT, Kernel
 from logic.typing import Signature
@@ -44,7 +49,10 @@ KINDS: Final = (
 _ABOUT_THE_KERNEL: Final = ("requires", "assume", "launch", "metric")
 _LINE: Final = re.compile(r"//@(.*)")
 _CLAUSE: Final = re.compile(r"\s*((?:loop\s+)?[A-Za-z]+)\b\s*(.*?)\s*;\s*$")
-_SIZES: Final = re.compile(r"\s*(block|grid)\s*=\s*(\d+(?:\s*,\s*\d+){0,2})\s*(?:,|$)")
+Sizes = tuple[Formula, Formula, Formula]
+
+_SIZES: Final = re.compile(r"(block|grid)\s*=")
+_LIMIT: Final = re.compile(r"\s*([A-Za-z_$][\w$.]*)\s*<=\s*(?=.*\b(?:floor|ceil|log2)\s*\()(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +66,71 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """An assumption `name <= most` about a parameter, with floor, ceil or log2 in it, which no condition can state."""
+
+    name: str
+    most: Poly
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Annotations:
-    """What the annotations of one kernel say; `body` is its outline with their conditions in it."""
+    """What the annotations of one kernel say; `body` is its outline with their conditions in it.
+
+    `formulas` are the three sizes of a grid that depends on parameters, whose `grid` is None.
+    """
 
     assumptions: P
+    limits: tuple[Limit, ...]
     block: Dim | None
     grid: Dim | None
+    formulas: Sizes | None
     metric: Metric | None
     body: Block
 
 
 def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
     """The annotations of a kernel in the text of its file. Raises SyntaxProblem and TypeProblem."""
-    assumptions, sizes, metric = [], dict[str, Dim](), None
+    assumptions, limits, metric = [], list[Limit](), None
+    sizes, formulas = dict[str, Dim](), list[Sizes]()
     local: list[Clause] = []
     for c in _clauses(kernel, source):
         match c.kind:
             case "requires" | "assume":
-                assumptions.append(parse_assumption(c.text, sigma, c.loc.file, c.inside))
+                limit = parse_limit(c.text, sigma, c.loc.file, c.inside)
+                if limit is not None:
+                    limits.append(limit)
+                else:
+                    assumptions.append(parse_assumption(c.text, sigma, c.loc.file, c.inside))
             case "launch":
-                sizes |= _sizes(c)
+                for what, given in _sizes(c, sigma):
+                    if not any(names(f) for f in given):
+                        sizes[what] = _whole(given, c)
+                    elif what == "block":
+                        raise SyntaxProblem("a block has sizes that are numbers", c.inside, _LAUNCH)
+                    else:
+                        formulas.append(given)
             case "metric":
                 metric = _metric(c)
             case _:
                 local.append(c)
     body = _Placer(sigma, local).body(bare(kernel.body))
-    return Annotations(conj(assumptions, sigma), sizes.get("block"), sizes.get("grid"), metric, body)
+    facts = conj(assumptions, sigma)
+    grid = formulas[-1] if formulas else None
+    return Annotations(facts, tuple(limits), sizes.get("block"), sizes.get("grid"), grid, metric, body)
+
+
+def parse_limit(text: str, sigma: Signature, file: str, origin: Loc | None = None) -> Limit | None:
+    """The limit that an assumption sets, None where it is none: `len <= 4*log2(n)`. Raises SyntaxProblem."""
+    found = _LIMIT.fullmatch(text)
+    if found is None or sigma.params.get(found[1]) != INT:
+        return None
+    place = origin or Loc(file, 1, 1)
+    most = parse_potential(found[2], sigma, file, Loc(place.file, place.line, place.column + found.start(2)))
+    if variables(most):
+        raise SyntaxProblem("a limit is about parameters", place, "Leave local variables out of it.")
+    return Limit(found[1], most, " ".join(text.split()))
 
 
 def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
@@ -124,19 +171,53 @@ def _metric(c: Clause) -> Metric:
     return METRICS[c.text]
 
 
-def _sizes(c: Clause) -> dict[str, Dim]:
-    found: dict[str, Dim] = {}
-    rest = c.text
-    while rest.strip():
-        size = _SIZES.match(rest)
-        if not size:
-            raise SyntaxProblem("a launch is written: block = 16, 16, grid = 4", c.inside, "Sizes are whole numbers.")
-        x, y, z = (*(int(t) for t in size[2].split(",")), 1, 1)[:3]
-        if min(x, y, z) < 1:
-            raise SyntaxProblem("a launch has positive sizes", c.inside)
-        found[size[1]] = (x, y, z)
-        rest = rest[size.end() :]
-    return found
+_LAUNCH: Final = "A grid may depend on parameters: grid = ceil(n/16), 4."
+
+
+def _sizes(c: Clause, sigma: Signature) -> Iterable[tuple[str, Sizes]]:
+    """What a launch gives sizes to, each with three: those left out are 1."""
+    heads = list(_SIZES.finditer(c.text))
+    if not heads or c.text[: heads[0].start()].strip():
+        raise SyntaxProblem("a launch is written: block = 16, 16, grid = 4", c.inside, _LAUNCH)
+    ends = [*(head.start() for head in heads[1:]), len(c.text)]
+    for head, end in zip(heads, ends, strict=True):
+        text = c.text[head.end() : end].rstrip().removesuffix(",")
+        origin = Loc(c.inside.file, c.inside.line, c.inside.column + head.end())
+        yield head[1], parse_sizes(text, head[1], sigma, c.loc.file, origin)
+
+
+def parse_sizes(text: str, what: str, sigma: Signature, file: str, origin: Loc | None = None) -> Sizes:
+    """The sizes of a grid or block, such as `ceil(n/16), 4`; those left out are 1. Raises SyntaxProblem."""
+    place = origin or Loc(file, 1, 1)
+    known = [name for name, type_ in sigma.params.items() if type_ == INT and "." not in name]
+    parts = list(_arguments(text))
+    if len(parts) > 3 or not all(part.strip() for _, part in parts):
+        raise SyntaxProblem(f"a {what} has one to three sizes", place, _LAUNCH)
+    one = Number(Fraction(1))
+    given = [
+        parse_formula(part, known, file, Loc(place.file, place.line, place.column + start)) for start, part in parts
+    ]
+    x, y, z = (*given, one, one)[:3]
+    return x, y, z
+
+
+def _arguments(text: str) -> Iterable[tuple[int, str]]:
+    """The parts of a text between the commas outside parentheses, and where they begin."""
+    depth = start = 0
+    for i, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            yield start, text[start:i]
+            start = i + 1
+    yield start, text[start:]
+
+
+def _whole(sizes: Sizes, c: Clause) -> Dim:
+    """The sizes as numbers, which they have to be."""
+    values = [evaluate(f, {}) for f in sizes]
+    if any(v < 1 or v.denominator != 1 for v in values):
+        raise SyntaxProblem("a launch has positive sizes", c.inside, "They are whole numbers.")
+    return int(values[0]), int(values[1]), int(values[2])
 
 
 class _Placer:

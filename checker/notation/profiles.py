@@ -35,7 +35,7 @@ class _Float(str):
 
 def read_metric(path: Path, loc: Loc | None = None) -> Metric:
     """The metric in a file; `loc` is where the file is named. Raises SyntaxProblem."""
-    file = _File(path, loc)
+    file = TomlFile(path, loc)
     name = file.name(METRICS)
     fixed, counted = dict[str, Fraction](), dict[str, Linear]()
     for key, value in file.entries((*FIXED, *COUNTED)).items():
@@ -48,7 +48,7 @@ def read_metric(path: Path, loc: Loc | None = None) -> Metric:
 
 def read_hardware(path: Path, loc: Loc | None = None) -> Hardware:
     """The hardware model in a file; what it leaves out is as for `nvidia`. Raises SyntaxProblem."""
-    file = _File(path, loc)
+    file = TomlFile(path, loc)
     name = file.name(HARDWARE)
     sizes: dict[str, int] = {}
     for key, value in file.entries(_UNITS).items():
@@ -62,7 +62,7 @@ def read_hardware(path: Path, loc: Loc | None = None) -> Hardware:
         raise file.problem(place, str(error)) from None
 
 
-class _File:
+class TomlFile:
     """A TOML file with the places of its keys."""
 
     def __init__(self, path: Path, loc: Loc | None) -> None:

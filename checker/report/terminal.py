@@ -25,12 +25,12 @@ def render_error(err: SourceError, source: str | None = None) -> str:
     Nothing of a source can move the cursor: control characters are shown as U+FFFD.
     """
     head = f"{err.loc or 'warpbound'}: error: {err.message}"
-    excerpt = _excerpt(err.loc, source) if err.loc else []
+    lines = excerpt(err.loc, source) if err.loc else []
     advice = [f"  {err.advice}"] if err.advice else []
-    return "\n".join([_visible(head), *(f"    {line}" for line in excerpt), *map(_visible, advice)])
+    return "\n".join([_visible(head), *(f"    {line}" for line in lines), *map(_visible, advice)])
 
 
-def _excerpt(loc: Loc, source: str | None) -> list[str]:
+def excerpt(loc: Loc, source: str | None) -> list[str]:
     """The line with a caret under the column; nothing where there is no such line."""
     if source is None:
         try:

@@ -1,7 +1,7 @@
-// The local phase of list ranking (Kothapalli et al., HiPC 2009, case study 2; the algorithm is Helman and JaJa's): every
-// log2(N)-th element of the successor array is a splitter. A thread walks from its splitter to the next one, gives each
-// element on the way its rank and its splitter, and so touches global memory three times an element, wherever the list
-// leads. No sublist has more than `len` elements: 4 * log2(N) in all likelihood. Blocks of 512 threads, N / log2(N) threads.
+// List ranking, local phase (Kothapalli et al., HiPC 2009, case study 2; Helman and JaJa's algorithm): a thread walks from
+// its splitter to the next one, three accesses an element. That 4*log2(N) elements are enough is likely, not certain.
+//@ launch block = 512, grid = ceil(N / (512 * log2(N)));
+//@ assume len <= 4 * log2(N);
 __global__ void listRanking(const int *next, int *rank, int *splitter, int N, int len)
 {
     int spacing = (int) log2f((float) N);

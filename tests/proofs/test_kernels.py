@@ -170,3 +170,25 @@ def test_mandelbrot_escapes_in_float32(block: Dim, grid: int, across: int, tiles
     got = launch("mandelbrot", block, (grid, 1, 1), VIEW | {"across": across, "numBlocks": tiles}).arrays["image"]
     shades = [time * 255 // 200 if time < 200 else 0 for time in times]
     assert [got[i] for i in range(240)] == [s << 16 | s * 5 % 256 << 8 | s * 13 % 256 for s in shades]
+
+
+def test_a_product_by_small_tiles() -> None:
+    a, b = np.reshape(draw(1024), (32, 32)), np.reshape(draw(1024, 2), (32, 32))
+    arrays = {"A": [float(v) for v in a.ravel()], "B": [float(v) for v in b.ravel()]}
+    got = launch("matMul16", (16, 16, 1), (2, 2, 1), {"N": 32}, arrays).arrays["C"]
+    assert [got[i] for i in range(1024)] == (a @ b).ravel().tolist()
+
+
+def test_a_histogram_for_each_block() -> None:
+    """Lanes that hit one bin at once would lose counts in the semantics, so a warp's observations differ."""
+    data = [(37 * i) % 256 for i in range(700)]
+    got = launch("histogramShared", (256, 1, 1), (2, 1, 1), {"N": 700}, {"data": data}).arrays["partial"]
+    mine = [[data[i] for i in range(700) if i // 256 % 2 == b] for b in range(2)]
+    assert got == {256 * b + v: mine[b].count(v) for b in range(2) for v in range(256)}
+
+
+def test_every_element_is_doubled_whatever_the_stride() -> None:
+    for stride in (1, 8, 32):
+        kernel = read_cuda(str(ROOT / "strideSweep" / "kernel.cu"), defines=(f"STRIDE={stride}",)).kernel
+        got = run(kernel, (64, 1, 1), (2, 1, 1), {"count": 32}, {"a": [float(i) for i in range(4096)]}).arrays["a"]
+        assert got == {i: 2.0 * i for i in range(4096)}

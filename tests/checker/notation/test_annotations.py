@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.analysis.formulas import show
 from checker.cli import main
 from checker.notation import read_annotations
 from checker.outline import Loop, Partial
@@ -81,6 +82,36 @@ def test_potentials_are_hints_for_their_metric_only(tmp_path: Path, capsys: pyte
     assert bounds["divwarps"] == "0"
 
 
+def test_grids_that_depend_on_parameters_and_limits(tmp_path: Path) -> None:
+    text = SOURCE.replace("block = 32, grid = 4", "grid = ceil(w / (2 * log2(h))), min(w, 3), block = 8, 4")
+    text = text.replace("requires h >= 0", "assume h <= 4*log2(w) + 1")
+    kernel = read_cuda(written(tmp_path, text)).kernel
+    given = read_annotations(kernel, text, check_kernel(kernel))
+    assert (given.block, given.grid, given.assumptions) == ((8, 4, 1), None, ())
+    assert given.formulas is not None
+    assert [show(f) for f in given.formulas] == ["ceil(w/(2*log2(h)))", "min(w, 3)", "1"]
+    (limit,) = given.limits
+    assert (limit.name, str(limit.most), limit.text) == ("h", "1 + 4*log2(w)", "h <= 4*log2(w) + 1")
+
+
+def test_sizes_may_be_computed(tmp_path: Path) -> None:
+    text = SOURCE.replace("block = 32, grid = 4", "block = 2 * 16, grid = ceil(9 / 2)")
+    kernel = read_cuda(written(tmp_path, text)).kernel
+    given = read_annotations(kernel, text, check_kernel(kernel))
+    assert (given.block, given.grid, given.formulas) == ((32, 1, 1), (5, 1, 1), None)
+
+
+def test_bounds_do_not_rest_on_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only `predict` uses one, and says so; the bound stays one over h."""
+    text = SOURCE.replace("requires h >= 0", "assume h <= 4*log2(w)").replace("grid = 4", "grid = ceil(w/32)")
+    assert main(["bound", written(tmp_path, text), "--metric", "sectors", "--format", "json"]) == 0
+    printed = capsys.readouterr()
+    assert "warning: the assumption h <= 4*log2(w) is for predict alone, and not used" in printed.err
+    (row,) = json.loads(printed.out)["results"]
+    assert row["bound"] == "4 + 10*max(0, 1 + h)"
+    assert not any("log2" in fact for fact in row["assumptions"])
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "sentence"),
     [
@@ -90,6 +121,14 @@ def test_potentials_are_hints_for_their_metric_only(tmp_path: Path, capsys: pyte
         ("requires h >= 0;", "requires h >= ;", 1, "expected"),
         ("launch block = 32", "launch blocks = 32", 2, "a launch is written"),
         ("launch block = 32", "launch block = 0", 2, "positive"),
+        ("launch block = 32", "launch block = 5/2", 2, "positive"),
+        ("launch block = 32", "launch block = w", 2, "a block has sizes that are numbers"),
+        ("grid = 4", "grid = 4, 4, 4, 4", 2, "a grid has one to three sizes"),
+        ("grid = 4", "grid = 4,, 4", 2, "a grid has one to three sizes"),
+        ("grid = 4", "grid = ceil(v/2)", 2, "no parameter is called 'v'"),
+        ("grid = 4", "grid = w % 2", 2, "'%' has no place in a formula"),
+        ("requires h >= 0;", "assume h <= log2(v);", 1, "no variable or parameter is called 'v'"),
+        ("requires h >= 0;", "assume h <= log2(i);", 1, "a limit is about parameters"),
         ("metric sectors", "metric miles", 3, "no metric is called 'miles'"),
         ("loop uniform j", "loop uniform k", 11, "no local int is called 'k'"),
         ("loop invariant i == 32*blockIdx.x", "loop invariant A[i] == 32*blockIdx.x", 9, "array contents"),

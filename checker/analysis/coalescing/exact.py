@@ -1,0 +1,291 @@
+"""The exact verdict on every access: how many lines, or words of one bank, a warp can need.
+
+`lanes` says what each lane may access; the counts are those of the logic's side conditions (`checker.oracles.counts`),
+upper bounds for every run. An access is called coalesced, misaligned or conflict-free only where that follows from
+what is known, and uncoalesced or conflicting only where some values of the unknowns make it so (`trial`). Otherwise it
+is unknown: no proof and no example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from checker.analysis.coalescing.access import Access, Key, Verdict, accesses, fewest, judged, with_lines, worst
+from checker.analysis.coalescing.lanes import Met, at, followed, origins
+from checker.analysis.coalescing.trial import trials
+from checker.oracles.counts import What, one_access
+from checker.oracles.counts import worst as most
+from checker.oracles.forms import Atoms, Form, Interval, Mono, Number, const_of, minus, plus, scaled, terms_of
+from checker.oracles.lanes import View
+from logic.assertions import Context
+from logic.metrics import touched
+from logic.syntax import Array, Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known of an access: each time that a warp executes it, it needs at most `transactions` lines (words of
+    one bank), where its `lanes` lanes would need `fewest` in consecutive places.
+
+    `met` is the way to it that decided the verdict; None where no warp gets there.
+    """
+
+    access: Access
+    verdict: Verdict
+    transactions: int
+    fewest: int
+    lanes: int
+    met: Met | None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The findings of a kernel, by place; `view` knows what their unknowns are."""
+
+    findings: tuple[Finding, ...]
+    view: View
+
+
+def analyse(kernel: Kernel, context: Context) -> Analysis:
+    """A finding for every access of the kernel in a launch. The sectors of its hardware are not looked at.
+
+    Raises TypeProblem for an ill-typed kernel and ValueError for hardware whose arrays need not start a line.
+    """
+    context = replace(context, hardware=with_lines(context.hardware))
+    view = View((), frozenset(), context, context.sigma)
+    met, choices = followed(kernel, context, view)
+    judge = _Judge(context, view, choices)
+    ways: dict[Key, list[Met]] = {}
+    for m in met:
+        if m.active.lanes:
+            ways.setdefault(m.key, []).append(m)
+    return Analysis(tuple(judge.finding(a, ways.get(a.key, [])) for a in accesses(kernel)), view)
+
+
+_Part = tuple[str, int, tuple[Number, ...], Number]
+"""A value as the result of an operator (its name, a constant, its operands) and what is added to it."""
+
+
+_Shape = tuple[tuple[tuple[tuple[tuple[int, int], ...], int], ...], tuple[Interval, ...]]
+
+
+def _shape(values: Iterable[Number], atoms: Atoms) -> _Shape:
+    """Values up to the names of their unknowns, and the bounds of these: all that counts depend on."""
+    names: dict[Mono, int] = {}
+    rows = tuple((tuple((names.setdefault(m, len(names)), c) for m, c in terms_of(v)), const_of(v)) for v in values)
+    return rows, tuple(atoms.bounds(Form(((m, 1),), 0)) for m in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opinion:
+    """On one way to an access."""
+
+    verdict: Verdict
+    transactions: int
+    fewest: int
+
+
+@dataclass
+class _Judge:
+    context: Context
+    view: View
+    choices: dict[int, tuple[Number, ...]]
+    counts: dict[tuple[Array, _Shape], int] = field(default_factory=dict)
+
+    def finding(self, access: Access, met: Sequence[Met]) -> Finding:
+        """The worst of all ways in which warps come to an access."""
+        if not met:
+            good: Verdict = "coalesced" if access.array.space == "global" else "conflict-free"
+            return Finding(access, good, 0, 0, 0, None)
+        opinions = [(self.opinion(m), m) for m in met]
+        verdict = worst([o.verdict for o, _ in opinions])
+        which, m = max((p for p in opinions if p[0].verdict == verdict), key=lambda p: p[0].transactions - p[0].fewest)
+        lanes = 1 if m.active.single else len(m.active.lanes)
+        return Finding(access, verdict, max(o.transactions for o, _ in opinions), which.fewest, lanes, m)
+
+    def opinion(self, m: Met) -> _Opinion:
+        shared = m.array.space == "shared"
+        what: What = "Conflicts" if shared else "MemReads"
+        numbers, hardware = m.cohort.numbers, self.context.hardware
+        good: Verdict = "conflict-free" if shared else "coalesced"
+        each = one_access(what, m.array, hardware)
+        if m.active.single:
+            least = fewest(m.array, frozenset(numbers[:1]), hardware)
+            return _Opinion(good if each <= least else "misaligned", each, least)
+        lanes = m.active.lanes
+        least = fewest(m.array, frozenset(numbers[i] for i in lanes), hardware)
+        if not shared and self.close(m):
+            n = 1 if self.in_a_line(m) else min(2, self.count(what, m, lanes))
+            return _Opinion(good if self.coalesced(m, n) else "misaligned", n, least)
+        n = self.count(what, m, lanes)
+        if not shared:
+            n = min(n, sum(self.count(what, m, group) for group in self.groups(m)))
+        if self.conflict_free(m, n, least) if shared else self.coalesced(m, n):
+            return _Opinion(good, n, least)
+        if not shared and self.misaligned(m):
+            return _Opinion("misaligned", n, least)
+        return _Opinion(self.example(m) or "unknown", n, least)
+
+    def count(self, what: What, m: Met, lanes: tuple[int, ...]) -> int:
+        """The most lines, or words of a bank, that these lanes can need."""
+        values = dict.fromkeys(v for i in lanes for v in self.options(at(m.index, i)))
+        key = m.array, _shape(values, self.view.atoms)
+        if key not in self.counts:
+            self.counts[key] = most(what, values, m.array, self.context.hardware, self.view.atoms).n
+        return self.counts[key]
+
+    def options(self, v: Number) -> tuple[Number, ...]:
+        """What a value may be, where branches choose between a few."""
+        for monomial, c in terms_of(v):
+            if len(monomial) == 1 and monomial[0] in self.choices:
+                rest = minus(v, Form(((monomial, c),), 0))
+                return tuple(plus(rest, scaled(choice, c)) for choice in self.choices[monomial[0]])
+        return (v,)
+
+    # --- global memory ------------------------------------------------------------------------------------------------
+
+    def groups(self, m: Met) -> list[tuple[int, ...]]:
+        """The lanes that would share a line in consecutive places; all of them where elements do not divide a line."""
+        size = self.context.hardware.sector
+        if size % m.array.width:
+            return [m.active.lanes]
+        groups: dict[int, list[int]] = {}
+        for i in m.active.lanes:
+            groups.setdefault(m.cohort.numbers[i] * m.array.width // size, []).append(i)
+        return [tuple(group) for group in groups.values()]
+
+    def coalesced(self, m: Met, n: int) -> bool:
+        """Whether lanes that would share a line do: then no set of active lanes needs more lines than it should."""
+        return n <= 1 or all(self.count("MemReads", m, group) <= 1 for group in self.groups(m))
+
+    def misaligned(self, m: Met) -> bool:
+        """Whether one distance to move all lanes by would make the access coalesced, whatever the unknowns are."""
+        size, stride, width = self.context.hardware.sector, m.array.stride, m.array.width
+        lanes = m.active.lanes
+        if len({terms_of(at(m.index, i)) for i in lanes}) > 1 or len(self.options(at(m.index, lanes[0]))) > 1:
+            return False
+        first = {i: stride * const_of(at(m.index, i)) for i in lanes}
+        return any(
+            all(len(touched([first[i] + d for i in group], width, size)) == 1 for group in self.groups(m))
+            for d in {-a % size for a in first.values()}
+        )
+
+    def close(self, m: Met) -> bool:
+        """Whether the lanes lie so close together that one line, well placed, would hold them all."""
+        stride, width = m.array.stride, m.array.width
+        spread = self.spread([at(m.index, i) for i in m.active.lanes])
+        return spread is not None and stride * spread + width <= self.context.hardware.sector
+
+    def in_a_line(self, m: Met) -> bool:
+        """Whether the bounds of the indices leave one line only."""
+        array, size = m.array, self.context.hardware.sector
+        bounds = [self.view.atoms.bounds(at(m.index, i)) for i in m.active.lanes]
+        lows, highs = [low for low, _ in bounds if low is not None], [high for _, high in bounds if high is not None]
+        if len(lows) < len(bounds) or len(highs) < len(bounds):
+            return False
+        first, last = (array.stride * i + array.offset for i in (min(lows), max(highs)))
+        return first // size == (last + array.width - 1) // size
+
+    def spread(self, values: Sequence[Number]) -> int | None:
+        """The most that two of these values may differ by; None where that is not known."""
+        found = [s for s in (self.spread_by_bounds(values), self.spread_by_parts(values)) if s is not None]
+        return min(found, default=None)
+
+    def spread_by_bounds(self, values: Sequence[Number]) -> int | None:
+        """What the bounds leave of the values, without the terms that they share."""
+        shared = set(terms_of(values[0])).intersection(*(terms_of(v) for v in values))
+        common = Form(tuple(sorted(shared)), 0) if shared else 0
+        bounds = [self.view.atoms.bounds(minus(v, common)) for v in values]
+        lows, highs = [low for low, _ in bounds if low is not None], [high for _, high in bounds if high is not None]
+        return max(highs) - min(lows) if len(lows) == len(highs) == len(bounds) else None
+
+    def spread_by_parts(self, values: Sequence[Number]) -> int | None:
+        """Taking the smaller or larger of two, or an integer part, does not make values lie further apart."""
+        parts = self.alike([self._part(v) for v in values])
+        if len({(kind, k) for kind, k, _, _ in parts}) > 1 or len({terms_of(rest) for *_, rest in parts}) > 1:
+            return None
+        consts = [const_of(rest) for *_, rest in parts]
+        apart = max(consts) - min(consts)
+        kind, k, _, _ = parts[0]
+        insides = [self.spread(column) for column in zip(*(inside for _, _, inside, _ in parts), strict=True)]
+        if None in insides:
+            return None
+        known = [i for i in insides if i is not None]
+        match kind:
+            case "floor":
+                return apart + -(-known[0] // k)
+            case "min" | "max":
+                return apart + max(known)
+        return apart
+
+    def alike(self, parts: list[_Part]) -> list[_Part]:
+        """The parts, with `a` written as max(a, k) where a >= k is known and others are max(.., k); likewise min."""
+        kinds = {kind for kind, *_ in parts} - {""}
+        if len(kinds) != 1 or not kinds <= {"min", "max"}:
+            return parts
+        (kind,) = kinds
+        limits = set.intersection(*(set(inside) for k, _, inside, _ in parts if k))
+        for k in limits:
+            found: list[_Part] = []
+            for own, _, inside, rest in parts:
+                if own:
+                    found.append((kind, 0, (inside[1] if inside[0] == k else inside[0], k), rest))
+                elif self.beyond(rest, k, kind):
+                    found.append((kind, 0, (rest, k), 0))
+            if len(found) == len(parts):
+                return found
+        return parts
+
+    def beyond(self, v: Number, k: Number, kind: str) -> bool:
+        """Whether v is max(v, k), or min(v, k), for all that its bounds say."""
+        low, high = self.view.atoms.bounds(minus(v, k))
+        return (low is not None and low >= 0) if kind == "max" else (high is not None and high <= 0)
+
+    def _part(self, v: Number) -> _Part:
+        """v as an operator's result (with its constant, and its operands) and the rest."""
+        for monomial, c in terms_of(v):
+            if len(monomial) == 1 and c == 1:
+                rest = minus(v, Form(((monomial, c),), 0))
+                match self.view.atoms.keys[monomial[0]]:
+                    case ("min" | "max" as kind, Form() | int() as a, Form() | int() as b):
+                        return kind, 0, (a, b), rest
+                    case ("floor", Form() | int() as a, int() as k):
+                        return "floor", k, (a,), rest
+        return "", 0, (), v
+
+    # --- shared memory ------------------------------------------------------------------------------------------------
+
+    def conflict_free(self, m: Met, n: int, least: int) -> bool:
+        """Whether lanes meet in a bank only where they would in consecutive places."""
+        around = self.context.hardware.banks * self.context.hardware.word
+        if n <= 1 or n > least or around % m.array.width:
+            return n <= 1
+        numbers, lanes, each = m.cohort.numbers, m.active.lanes, around // m.array.width
+        return all(
+            self.count("Conflicts", m, (i, j)) <= 1
+            for k, i in enumerate(lanes)
+            for j in lanes[k + 1 :]
+            if (numbers[i] - numbers[j]) % each
+        )
+
+    # --- examples -----------------------------------------------------------------------------------------------------
+
+    def example(self, m: Met) -> Verdict | None:
+        """The bad verdict, if some values of the unknowns give it.
+
+        Values that lanes have because they left a loop at different turns are no evidence: they are not free.
+        """
+        if "any" in origins((at(m.index, i) for i in m.active.lanes), self.view.atoms):
+            return None
+        bad: Verdict = "conflicting" if m.array.space == "shared" else "uncoalesced"
+        tried = False
+        for addresses in trials(self.view, m, self.context.launch.assumptions):
+            tried = True
+            if judged(m.array, addresses, self.context.hardware).verdict == bad:
+                return bad
+        if not tried and len({terms_of(at(m.index, i)) for i in m.active.lanes}) == 1:
+            # no run gets here as far as was tried; if one does with all lanes, their distances are known
+            first = {m.cohort.numbers[i]: m.array.stride * const_of(at(m.index, i)) for i in m.active.lanes}
+            return bad if judged(m.array, first, self.context.hardware).verdict == bad else None
+        return None

@@ -1,0 +1,162 @@
+"""`warpbound coalesce`: uncoalesced accesses to global memory, and bank conflicts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.cli.bound import add_launch_options, launch_of
+from checker.cli.options import (
+    OptionProblem,
+    add_output_options,
+    add_source_options,
+    emit,
+    parse_bindings,
+    parse_dim,
+    parse_hardware,
+    source_text,
+)
+
+if TYPE_CHECKING:
+    from checker.analysis.coalescing.access import Key
+    from checker.analysis.coalescing.exact import Finding
+    from checker.analysis.coalescing.observed import Observed
+    from logic.assertions import Context, Dim
+    from logic.syntax import Kernel
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "coalesce",
+        help="find uncoalesced accesses and bank conflicts",
+        description="Says for every access how many 128-byte lines (or turns of a bank) a warp may need, how many its "
+        "lanes would need in consecutive places, why, and what would mend it. Exits with 1 where an access is not "
+        "coalesced or conflict-free.",
+    )
+    add_source_options(parser)
+    add_launch_options(parser)
+    parser.add_argument(
+        "--domain",
+        choices=("exact", "gpudrano"),
+        default="exact",
+        help="whose verdict counts: the lanes of a warp one by one, or the published lattice (default: %(default)s)",
+    )
+    parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
+    parser.add_argument(
+        "--confirm",
+        action="store_true",
+        help="run the kernel, with --block, --grid (default: 1), --arg and --array as in `run`, and say which findings "
+        "the run bears out",
+    )
+    parser.add_argument(
+        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value in that run"
+    )
+    parser.add_argument(
+        "--array",
+        dest="arrays",
+        action="append",
+        default=[],
+        metavar="NAME=WHAT",
+        help="a global array before that run, as in `run`",
+    )
+    add_output_options(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the findings; 0 where every access is good, else 1; 3 where a run needs more than was stated.
+
+    Raises SourceError for unusable input.
+    """
+    import json
+
+    from checker.analysis.coalescing.advice import advise
+    from checker.analysis.coalescing.exact import analyse
+    from checker.analysis.coalescing.gpudrano import reported
+    from checker.notation import read_annotations
+    from checker.oracles import Oracles
+    from checker.report import coalescing as report
+    from logic.assertions import Context, Entails, Proved, conj, show_p
+    from logic.metrics import METRICS
+    from logic.syntax import FALSE, Const, Op, Param
+    from logic.typing import check_kernel
+    from semantics.cuda import read_cuda
+
+    hardware = parse_hardware(args.hardware)
+    if not args.confirm and (args.args or args.arrays):
+        option = "--arg" if args.args else "--array"
+        raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
+    reading = read_cuda(args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    kernel = reading.kernel
+    sigma = check_kernel(kernel)
+    source = source_text(args.file)
+    hints = read_annotations(kernel, source, sigma)
+    launch = launch_of(args, kernel, hints.block or reading.block, hints.grid)
+    stated = given = conj((*hints.assumptions, *launch.assumptions), sigma)
+    notes = list(reading.notes)
+    if launch.block[0] is None:
+        given = conj((*given, Op("==", (Op("%", (Param("blockDim.x"), Const(hardware.warp))), Const(0)))), sigma)
+        notes.append(f"without --block, blockDim.x is taken for a multiple of {hardware.warp}")
+    context = Context(sigma, METRICS["sectors"], hardware, replace(launch, assumptions=given))
+    if given and isinstance(Oracles()(Entails((), (FALSE,)), context), Proved):
+        raise OptionProblem(f"no launch satisfies what is assumed: {show_p(given)}", advice="Leave out an assumption.")
+    try:
+        analysis = analyse(kernel, context)
+    except ValueError as problem:
+        raise OptionProblem(f"--hardware {args.hardware}: {problem}", advice="Lines have 128 bytes.") from None
+    observed = _run(args, kernel, context) if args.confirm else None
+    advice = [advise(f, analysis.view, hardware) for f in analysis.findings]
+    rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
+    shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
+    rests_on = report.assumptions(context, stated, notes)
+    if args.format == "json":
+        emit(json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2), args.output)
+    else:
+        emit(report.as_text(kernel, rows, rests_on, shares, {args.file: source}), args.output)
+    if observed is not None and _exceeded(analysis.findings, observed):
+        return 3
+    return int(any(r.verdict not in report.GOOD for r in rows))
+
+
+def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
+    """What a run with the options' inputs shows. Raises SourceError."""
+    from checker.analysis.coalescing.observed import observe
+    from checker.cli.progress import progress_bar
+    from checker.cli.run import read_args, read_arrays
+    from checker.report.bounds import excluded
+
+    block = _known(context.launch.block)
+    if block is None:
+        raise OptionProblem("--confirm: the size of a block is not known", kernel.loc, "Give it: --block 256.")
+    blocks = parse_dim(args.grid, "--grid") if args.grid else _known(context.launch.grid) or (1, 1, 1)
+    values = read_args(kernel, parse_bindings(args.args, "--arg"))
+    arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
+    at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
+    at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
+    if fact := excluded(at, context):
+        raise OptionProblem(
+            f"--confirm: {fact} is assumed, and does not hold in this run", advice="Choose another one."
+        )
+    with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
+        return observe(kernel, block, blocks, values, arrays, context.hardware, progress=progress)
+
+
+def _known(sizes: Dim) -> tuple[int, int, int] | None:
+    x, y, z = sizes
+    return None if x is None or y is None or z is None else (x, y, z)
+
+
+def _exceeded(findings: tuple[Finding, ...], observed: Mapping[Key, Observed]) -> bool:
+    """Whether a run needs more than was stated of all runs, and says so: this must not be."""
+    wrong = [(f, seen) for f in findings if (seen := observed.get(f.access.key)) and seen.most > f.transactions]
+    for f, seen in wrong:
+        sys.stderr.write(
+            f"warpbound: internal error: {f.access.loc}: {seen.most} transactions in the run, {f.transactions} "
+            "stated of all runs\n"
+            "  This is a fault in warpbound, and nothing it says of this kernel is to be relied on.\n"
+        )
+    return bool(wrong)

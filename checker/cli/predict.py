@@ -1,0 +1,180 @@
+"""`warpbound predict`: the run time of kernels on a device, from certified counts and a model: an estimate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from checker.cli.bound import add_launch_options, launch_of, point
+from checker.cli.options import (
+    OptionProblem,
+    add_output_options,
+    add_reading_options,
+    emit,
+    source_text,
+)
+from logic.source import SourceError
+
+if TYPE_CHECKING:
+    from checker.analysis.runtime import Device
+    from checker.notation.annotations import Annotations, Limit, Sizes
+    from checker.outline import Outline
+    from checker.report.prediction import Row
+    from logic.syntax import Kernel
+    from logic.typing import Signature
+    from semantics.cuda import Reading
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "predict",
+        help="estimate a run time from a device profile",
+        description="Estimates how long kernels take one after the other (the model of HiPC 2009): the cycles of a "
+        "thread are certified bounds, the time is an estimate. docs/run-time.md says what it leaves out.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE.cu", help="CUDA sources; all their kernels are added up")
+    add_reading_options(parser)
+    parser.add_argument("--device", required=True, metavar="NAME|FILE.toml", help="a device profile, such as gtx280")
+    parser.add_argument(
+        "--model",
+        choices=("max", "sum"),
+        default="max",
+        help="memory hidden well, or not at all (default: %(default)s)",
+    )
+    add_launch_options(parser)
+    parser.add_argument("--at", default="", metavar="NAME=N,...", help="where to evaluate: --at N=4194304")
+    parser.add_argument(
+        "--random-bins",
+        type=int,
+        metavar="B",
+        help="also estimate with shared accesses that go to B words at random, not for the worst case",
+    )
+    add_output_options(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 1 where a kernel has no certified counts. Raises SourceError for unusable input."""
+    import json
+
+    from checker.analysis.runtime import Uncertified, expected_contention, find_terms
+    from checker.notation.devices import find_device
+    from checker.oracles import Oracles
+    from checker.report import prediction as report
+    from logic.assertions import Entails, Proved, show_p
+    from logic.syntax import FALSE
+    from semantics.cuda import kernel_names
+
+    device, at = find_device(args.device), point(args.at)
+    bins = args.random_bins
+    if bins is not None and not 1 <= bins <= MOST_BINS:
+        raise OptionProblem(f"--random-bins {bins}: not from 1 to {MOST_BINS}", advice="Give the number of bins.")
+    contention = expected_contention(device.group, device.banks, bins) if bins else None
+    jobs: list[tuple[Row, Outline, list[Limit]]] = []
+    for path in args.files:
+        names: list[str | None] = [args.kernel] if args.kernel or args.instantiate else []
+        names += [] if names else kernel_names(path, tuple(args.includes), tuple(args.defines), args.std)
+        jobs += [_job(args, path, name, device, at) for name in names or [None]]
+    report.check_names(at, [row for row, _, _ in jobs])
+    oracle = Oracles()
+    rows = []
+    for row, outline, limits in jobs:
+        if isinstance(oracle(Entails((), (FALSE,)), row.context), Proved):
+            given = show_p(row.context.launch.assumptions)
+            raise OptionProblem(
+                f"no launch satisfies what is assumed: {given}", advice="Anything would follow from it."
+            )
+        terms = find_terms(outline, device, oracle, limits, contention)
+        if isinstance(terms, Uncertified):
+            rows.append(replace(row, problem=report.reason(terms)))
+        else:
+            rows.append(report.evaluated(replace(row, terms=terms), device, args.model, at))
+    found = report.Prediction(device, args.model, at, tuple(rows), contention, bins)
+    emit(json.dumps(report.as_json(found), indent=2) if args.format == "json" else report.as_text(found), args.output)
+    for row in rows:
+        if row.terms is None:
+            print(f"{row.path}: {row.kernel.name} has no certified run-time terms: {row.problem}", file=sys.stderr)
+    return 0 if all(row.terms is not None for row in rows) else 1
+
+
+MOST_BINS: Final = 10**6
+
+
+def _job(
+    args: argparse.Namespace, path: str, name: str | None, device: Device, at: dict[str, int]
+) -> tuple[Row, Outline, list[Limit]]:
+    """A kernel with its launch, as it is to be bounded, and the limits that count there. Raises SourceError."""
+    from checker.analysis.runtime import hardware
+    from checker.notation import read_annotations
+    from checker.outline import Outline
+    from checker.report import prediction as report
+    from checker.report.bounds import excluded
+    from logic.assertions import Context, conj
+    from logic.metrics import METRICS
+    from logic.typing import check_kernel
+    from semantics.cuda import read_cuda
+
+    reading = read_cuda(path, name, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    kernel = reading.kernel
+    sigma = check_kernel(kernel)
+    hints = read_annotations(kernel, source_text(path), sigma)
+    grid = _grid(args, kernel, sigma, hints, reading)
+    assumed, limits = _limits(args, sigma)
+    launch = launch_of(assumed, kernel, hints.block or reading.block, report.constant(grid))
+    launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
+    x, y, z = launch.block
+    if x is None or y is None or z is None:
+        raise OptionProblem(f"the block of {kernel.name} is not known", kernel.loc, _LAUNCH)
+    context = Context(sigma, METRICS["sectors"], hardware(device), launch)
+    row = report.Row(path, kernel, context, (x, y, z), grid, reading.notes)
+    limits = [*hints.limits, *limits]
+    broken = excluded(report.point(row, at), context) or report.broken(limits, at)
+    if broken is not None:
+        raise OptionProblem(f"--at: {broken} is assumed, and does not hold there", advice="Choose another point.")
+    # An argument that is given needs no limit.
+    return row, Outline(kernel, context, hints.body), [limit for limit in limits if limit.name not in at]
+
+
+_LAUNCH: Final = "Give --block and --grid, or write //@ launch block = 256, grid = ceil(n/256); above the kernel."
+
+
+def _grid(args: argparse.Namespace, kernel: Kernel, sigma: Signature, hints: Annotations, reading: Reading) -> Sizes:
+    """The sizes of the grid. Raises SourceError where they are not known."""
+    from checker.analysis.formulas import Number
+    from checker.notation.annotations import parse_sizes
+
+    if args.grid:
+        try:
+            return parse_sizes(args.grid, "grid", sigma, "--grid")
+        except SourceError as error:
+            error.source = args.grid
+            raise
+    if hints.formulas is not None:
+        return hints.formulas
+    known = hints.grid or reading.grid
+    if known is None or None in known:
+        raise OptionProblem(f"the grid of {kernel.name} is not known", kernel.loc, _LAUNCH)
+    x, y, z = (Number(Fraction(n or 1)) for n in known)
+    return x, y, z
+
+
+def _limits(args: argparse.Namespace, sigma: Signature) -> tuple[argparse.Namespace, list[Limit]]:
+    """The options without limits and without --grid, which may be a formula, and the limits. Raises SourceError."""
+    from checker.notation.annotations import parse_limit
+
+    facts, limits = [], []
+    for text in args.assume:
+        try:
+            limit = parse_limit(text, sigma, "--assume")
+        except SourceError as error:
+            error.source = text
+            raise
+        if limit is None:
+            facts.append(text)
+        else:
+            limits.append(limit)
+    return argparse.Namespace(**{**vars(args), "assume": facts, "grid": None}), limits

@@ -1,0 +1,245 @@
+"""Findings on coalescing as text and JSON: every access with both verdicts, the transactions and the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+from checker.analysis.coalescing.access import SEVERITY, Key, Verdict
+from checker.analysis.coalescing.advice import Advice
+from checker.analysis.coalescing.exact import Finding
+from checker.analysis.coalescing.observed import Observed
+from checker.cli.options import number
+from checker.report.bounds import extent
+from checker.report.terminal import excerpt
+from logic.assertions import Context, P, show_p
+from logic.metrics import HARDWARE
+from logic.source import Loc
+from logic.syntax import Kernel, show
+
+Domain = Literal["exact", "gpudrano"]
+
+GOOD: Final[tuple[Verdict, ...]] = ("coalesced", "conflict-free")
+
+TURNS: Final = 10
+"""How often every loop is taken to turn where no run says how often an access is executed."""
+
+ESTIMATED: Final = f"of the transactions, estimated with {TURNS} turns a loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An access with all that is known of it.
+
+    `verdict` is that of the domain asked for; `reported` is the published analysis's, None for shared memory.
+    `observed` is what a run showed, None where there was no run or the access was not executed in it.
+    """
+
+    finding: Finding
+    verdict: Verdict
+    reported: bool | None
+    advice: Advice
+    share: Fraction
+    observed: Observed | None
+    confirmed: bool | None
+
+
+def rows(
+    findings: Sequence[Finding],
+    reported: frozenset[Key],
+    advice: Sequence[Advice],
+    domain: Domain,
+    run: Mapping[Key, Observed] | None,
+) -> list[Row]:
+    """The rows of a report, those with the largest share first; `run` is what a run showed, by the access's key."""
+    found = []
+    weights = [_weight(f, run) for f in findings]
+    total = sum(weights, Fraction(0))
+    for f, words, weight in zip(findings, advice, weights, strict=True):
+        key, shared = f.access.key, f.access.array.space == "shared"
+        if domain == "gpudrano" and shared:
+            continue
+        verdict = f.verdict
+        if domain == "gpudrano":
+            verdict = "uncoalesced" if key in reported else "coalesced"
+        seen = None if run is None else run.get(key)
+        confirmed = None if run is None or verdict in GOOD else seen is not None and _shows(seen, verdict)
+        share = weight / total if total else Fraction(0)
+        found.append(Row(f, verdict, None if shared else key in reported, words, share, seen, confirmed))
+    return sorted(found, key=lambda r: (-r.share, r.finding.access.loc, r.finding.access.kind))
+
+
+def _weight(f: Finding, run: Mapping[Key, Observed] | None) -> Fraction:
+    """Transactions of an access in the run, or what they may be with every loop taking TURNS turns."""
+    if run is not None:
+        seen = run.get(f.access.key)
+        return Fraction(seen.transactions if seen else 0)
+    return Fraction(f.transactions * TURNS ** (f.met.depth if f.met else 0))
+
+
+def _shows(seen: Observed, verdict: Verdict) -> bool:
+    """Whether a run bears out a verdict that is not good; `unknown` is borne out by any that is bad."""
+    return seen.verdict not in GOOD if verdict == "unknown" else SEVERITY.index(seen.verdict) >= SEVERITY.index(verdict)
+
+
+def assumptions(context: Context, stated: P, notes: Sequence[str]) -> list[str]:
+    """What the findings rest on; `stated` are the assumptions that a person made."""
+    launch, hw = context.launch, context.hardware
+    return [
+        *(f"given: {show_p((fact,))}" for fact in stated),
+        *([f"blocks of {extent(launch.block)}"] if any(launch.block) else []),
+        *([f"a grid of {extent(launch.grid)}"] if any(launch.grid) else []),
+        *(
+            []
+            if hw == HARDWARE["nvidia"]
+            else [f"hardware {hw.name}: {hw.banks} banks of {hw.word}, warps of {hw.warp}"]
+        ),
+        *notes,
+        f"every array starts at a multiple of {hw.alignment} bytes",
+        "integers do not overflow; no caches",
+    ]
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def as_json(
+    kernel: Kernel, domain: Domain, found: Sequence[Row], rests_on: Sequence[str], shares: str
+) -> dict[str, Any]:
+    """The document of `coalesce --format json`."""
+    return {
+        "kernel": kernel.name,
+        "domain": domain,
+        "accesses": [_json_row(r) for r in found],
+        "shares": shares,
+        "assumptions": list(rests_on),
+    }
+
+
+def _json_row(r: Row) -> dict[str, Any]:
+    f = r.finding
+    row: dict[str, Any] = {
+        "file": f.access.loc.file,
+        "line": f.access.loc.line,
+        "column": f.access.loc.column,
+        "kind": f.access.kind,
+        "array": f.access.array.name,
+        "space": f.access.array.space,
+        "access": text_of(f),
+        "verdict": r.verdict,
+        "transactions": f.transactions,
+        "fewest": f.fewest,
+        "lanes": f.lanes,
+        "exact": f.verdict,
+        "gpudrano": None if r.reported is None else "uncoalesced" if r.reported else "coalesced",
+        "confirmed": r.confirmed,
+        "reason": r.advice.reason,
+        "advice": r.advice.mend or None,
+        "share": number(r.share),
+        "depth": f.met.depth if f.met else 0,
+        "observed": None,
+    }
+    if o := r.observed:
+        row["observed"] = {
+            "verdict": o.verdict,
+            "executions": o.executions,
+            "transactions": o.transactions,
+            "most": o.most,
+            "average": number(o.average),
+            "racy": o.racy,
+        }
+    return row
+
+
+def text_of(f: Finding) -> str:
+    """The access as miniCUDA has it; the first of its copies."""
+    return f"{f.access.array.name}[{show(f.access.indices[0])}]"
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def as_text(
+    kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str, sources: Mapping[str, str]
+) -> str:
+    """The report for a terminal: what is not good in full, the others a line each."""
+    lines = [f"{kernel.name}: {_summary(found)}"]
+    for r in found:
+        if r.verdict in GOOD:
+            continue
+        lines += ["", f"{_where(r.finding.access.loc)}: {_headline(r)}"]
+        lines += [f"    {line}" for line in excerpt(r.finding.access.loc, sources.get(r.finding.access.loc.file))]
+        lines += [f"  {line}" for line in _explained(r)]
+    good = [r for r in found if r.verdict in GOOD]
+    if good:
+        lines += ["", "Nothing to mend:"]
+        lines += [f"  {_where(r.finding.access.loc)}: {_headline(r)}: {r.advice.reason}{_aside(r)}" for r in good]
+    lines += ["", f"Shares: {shares}.", "Assumed:", *(f"  {line}" for line in rests_on)]
+    return "\n".join(lines)
+
+
+def _summary(found: Sequence[Row]) -> str:
+    if not found:
+        return "no accesses"
+    count = Counter(r.verdict for r in found)
+    parts = [f"{count[v]} {v}" for v in reversed(SEVERITY) if count[v]]
+    return f"{len(found)} {'access' if len(found) == 1 else 'accesses'}: {', '.join(parts)}"
+
+
+def _where(loc: Loc) -> str:
+    return str(loc) if loc.file else "somewhere"
+
+
+def _headline(r: Row) -> str:
+    f = r.finding
+    units = {"global": "line", "shared": "turn of a bank"}[f.access.array.space]
+    needs = (
+        f"{f.transactions} {units if f.transactions == 1 else units.replace('line', 'lines').replace('turn', 'turns')}"
+    )
+    fewest = f", {f.fewest} at best" if f.fewest != f.transactions else ""
+    lanes = f"{f.lanes} {'lane' if f.lanes == 1 else 'lanes'}"
+    return f"{r.verdict} {f.access.kind} of {text_of(f)}: {needs}{fewest}, {lanes}, {_percent(r.share)} of all"
+
+
+def _explained(r: Row) -> list[str]:
+    lines = [r.advice.reason]
+    lines += [f"to mend it: {r.advice.mend}"] if r.advice.mend else []
+    lines += _both(r)
+    if r.confirmed is not None:
+        lines.append(_run(r))
+    return lines
+
+
+def _both(r: Row) -> list[str]:
+    """The other domain's verdict."""
+    if r.reported is None:
+        return []
+    published = "GPUDrano's analysis reports it, too" if r.reported else "GPUDrano's analysis does not report it"
+    if r.verdict != r.finding.verdict:
+        return [f"the exact domain: {r.finding.verdict}"]
+    return [published]
+
+
+def _aside(r: Row) -> str:
+    if r.verdict != r.finding.verdict:
+        return f" (the exact domain: {r.finding.verdict})"
+    return " (GPUDrano's analysis reports it)" if r.reported else ""
+
+
+def _run(r: Row) -> str:
+    o = r.observed
+    if o is None:
+        return "not confirmed: the run does not get here"
+    average = f"{float(o.average):.3g} on average over {o.executions} executions"
+    racy = "; two threads wrote different values into one element" if o.racy else ""
+    if r.confirmed:
+        return f"confirmed: {o.most} in the run, {average}{racy}"
+    return f"not confirmed: {o.verdict} in the run, at most {o.most}, {average}{racy}"
+
+
+def _percent(share: Fraction) -> str:
+    percent = round(100 * share)
+    return f"{percent} %" if percent or not share else "under 1 %"

@@ -1,0 +1,91 @@
+"""Estimates of `wcet` as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from checker.analysis.wcet import abstract
+from checker.analysis.wcet.estimate import Estimate, Evidence, Job
+from logic.assertions import show_p
+from logic.source import Loc
+
+EVIDENCE: Final[Mapping[Evidence, str]] = {
+    "certified": "a bound, certified",
+    "enumerated": "a bound, by the lanes followed with loaded values unknown",
+    "paper": "the paper's estimate, no bound",
+}
+
+
+def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]:
+    """What `wcet --format json` prints."""
+    row: dict[str, object] = {
+        "estimate": found.cycles,
+        "mode": found.mode,
+        "machine": machine,
+        "work_span": found.work_span,
+        "evidence": found.evidence,
+        "formula": None if found.formula is None else str(found.formula),
+        "problem": None if found.problem is None or found.formula is not None else found.problem.message,
+        "bounds": dict(found.bounds),
+        "work_span_evidence": found.span_evidence,
+        "assumptions": [show_p((fact,)) for fact in job.outline.context.launch.assumptions],
+        "divergent": [_line(job, at) for at in found.divergent],
+    }
+    if found.mode == "paper":
+        row["abstract_warp"] = abstract.show(found.warp)
+        row["shift"] = found.shift
+        row["iterations"] = [{"line": _line(job, at), "warps": list(n)} for at, n in found.turns.items()]
+    return row
+
+
+def as_text(job: Job, found: Estimate, machine: int | None, title: str) -> str:
+    """What `wcet` prints."""
+    lines = [title, ""]
+    if found.formula is not None:
+        each = " each block" if "blockIdx." in str(found.formula) else ""
+        lines.append(f"  formula    {found.formula} cycles{each} (certified)")
+    elif found.problem is not None:
+        loc = f"{found.problem.loc}: " if found.problem.loc else ""
+        lines.append(f"  formula    none certified: {loc}{found.problem.message}")
+    if found.cycles is not None:
+        lines.append(f"  estimate   {_cycles(found.cycles)} ({EVIDENCE[found.evidence]})")
+    if machine is not None:
+        over = f", estimate / machine {ratio(found.cycles, machine)}" if found.cycles is not None and machine else ""
+        lines.append(f"  machine    {_cycles(machine)}{over}")
+    if found.work_span is not None:
+        lines.append(f"  W/P + S    {_cycles(found.work_span)} ({found.span_evidence})")
+    if found.mode == "paper":
+        lines += ["", f"  abstract warp: {abstract.show(found.warp)}, largest convoying shift {found.shift}"]
+        for at, turns in found.turns.items():
+            lines.append(f"  iterations of the loop {_where(job, at)}: {', '.join(map(str, turns))}")
+    if found.divergent:
+        lines += ["", f"  divergent branches: {', '.join(_where(job, at) for at in found.divergent)}"]
+    given = job.outline.context.launch.assumptions
+    if given and found.formula is not None:
+        lines += ["", f"  given: {show_p(given)}"]
+    return "\n".join(lines)
+
+
+def _cycles(n: int) -> str:
+    return f"{n} cycle" if n == 1 else f"{n} cycles"
+
+
+def ratio(estimate: int, machine: int) -> str:
+    """Estimate over machine with three decimals, rounded up."""
+    thousandths = -(-1000 * estimate // machine)
+    return f"{thousandths // 1000}.{thousandths % 1000:03d}"
+
+
+def _loc(job: Job, at: int) -> Loc | None:
+    return job.program.instructions[at].loc
+
+
+def _line(job: Job, at: int) -> int | None:
+    loc = _loc(job, at)
+    return loc.line if loc else None
+
+
+def _where(job: Job, at: int) -> str:
+    loc = _loc(job, at)
+    return f"in line {loc.line}" if loc else f"at {at}"

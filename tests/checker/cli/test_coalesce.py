@@ -1,0 +1,231 @@
+"""`warpbound coalesce`: options, output, exit codes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.cli import main
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
+FAN2, FIXED, VECTOR = (str(PROOFS / name / "kernel.cu") for name in ("fan2", "fan2Fixed", "vectorAdd"))
+KEYS = [
+    "file", "line", "column", "kind", "array", "space", "access", "verdict", "transactions", "fewest", "lanes",
+    "exact", "gpudrano", "confirmed", "reason", "advice", "share", "depth", "observed",
+]  # fmt: skip
+CONSECUTIVE = "consecutive threads access consecutive elements"
+Capture = pytest.CaptureFixture[str]
+
+
+def coalesce(capsys: Capture, *words: str) -> tuple[int, dict[str, Any]]:
+    code = main(["coalesce", *words, "--format", "json"])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    result: dict[str, Any] = json.loads(printed.out)
+    return code, result
+
+
+def found(result: dict[str, Any], verdict: str) -> set[str]:
+    return {row["array"] for row in result["accesses"] if row["verdict"] == verdict}
+
+
+@pytest.fixture
+def cu(tmp_path: Path) -> Path:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__global__ void k(float *A, const int *I, int n)\n"
+        "{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) A[I[i]] = 1;\n"
+        "}\n"
+    )
+    return path
+
+
+def test_json(capsys: Capture) -> None:
+    code, result = coalesce(capsys, FAN2)
+    assert code == 1
+    assert list(result) == ["kernel", "domain", "accesses", "shares", "assumptions"]
+    assert [list(row) for row in result["accesses"]] == [KEYS] * 8
+    assert found(result, "uncoalesced") == {"A", "M"}
+    assert found(result, "misaligned") == {"B"}
+    first = result["accesses"][0]
+    assert (first["line"], first["column"], first["kind"], first["access"]) == (13, 9, "load", "A[xy]")
+    assert (first["transactions"], first["fewest"], first["lanes"]) == (32, 1, 32)
+    assert first["reason"] == "consecutive threads are N elements apart"
+    assert first["gpudrano"] == "uncoalesced"
+    assert first["confirmed"] is None
+    assert any("multiple of 32" in a for a in result["assumptions"])
+
+
+def test_rows_come_by_their_share(capsys: Capture) -> None:
+    _, result = coalesce(capsys, FAN2)
+    shares = [Fraction(row["share"]) for row in result["accesses"]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == 1
+    assert shares[0] == Fraction(32, 4 * 32 + 1 + 2 + 2 + 1)
+
+
+def test_the_lattice_as_the_domain(capsys: Capture) -> None:
+    code, result = coalesce(capsys, FAN2, "--domain", "gpudrano")
+    assert code == 1
+    assert found(result, "uncoalesced") == {"A", "M"}
+    assert found(result, "misaligned") == set()
+    assert {row["exact"] for row in result["accesses"] if row["array"] == "B"} == {"misaligned", "coalesced"}
+    code, result = coalesce(capsys, FIXED, "--domain", "gpudrano")
+    assert (code, found(result, "uncoalesced")) == (0, set())
+
+
+def test_shared_memory_is_not_for_the_lattice(capsys: Capture) -> None:
+    tiled = str(PROOFS / "matMulTrans/kernel.cu")
+    _, result = coalesce(capsys, tiled, "--block", "32,32")
+    assert found(result, "conflicting") == {"As"}
+    assert {row["gpudrano"] for row in result["accesses"] if row["space"] == "shared"} == {None}
+    _, result = coalesce(capsys, tiled, "--domain", "gpudrano")
+    assert {row["space"] for row in result["accesses"]} == {"global"}
+
+
+def test_clean(capsys: Capture) -> None:
+    code, result = coalesce(capsys, VECTOR, "--block", "256")
+    assert code == 0
+    assert {row["verdict"] for row in result["accesses"]} == {"coalesced"}
+    assert "blocks of 256" in result["assumptions"]
+    code, result = coalesce(capsys, VECTOR, "--block", "100")
+    assert (code, found(result, "misaligned")) == (1, {"A", "B", "C"})
+
+
+def test_assumptions(capsys: Capture) -> None:
+    _, result = coalesce(capsys, FIXED, "--assume", "N % 32 == 0", "--assume", "t % 32 == 0")
+    assert found(result, "misaligned") == set()
+    assert "given: N % 32 == 0" in result["assumptions"]
+    assert not any(a.startswith("given: blockDim") for a in result["assumptions"])
+
+
+def test_confirm(capsys: Capture) -> None:
+    words = ("--confirm", "--block", "32", "--arg", "N=50", "--arg", "t=3")
+    code, result = coalesce(capsys, FAN2, *words)
+    assert code == 1
+    rows = {(row["kind"], row["access"], row["line"]): row for row in result["accesses"]}
+    assert rows["load", "A[xy]", 13]["confirmed"] is True
+    assert rows["load", "A[xy]", 13]["observed"]["most"] == 32
+    assert rows["load", "A[ty]", 13]["confirmed"] is None
+    assert rows["store", "B[x]", 15]["confirmed"] is True
+    assert result["shares"] == "of the transactions in the run"
+    _, result = coalesce(capsys, FAN2, "--confirm", "--block", "32", "--arg", "N=3", "--arg", "t=3")
+    assert {row["confirmed"] for row in result["accesses"]} == {False, None}
+    assert {row["share"] for row in result["accesses"]} == {0}
+
+
+def test_what_a_run_does_not_show_is_said(cu: Path, capsys: Capture) -> None:
+    words = ["coalesce", str(cu), "--confirm", "--block", "64", "--arg", "n=64"]
+    assert main([*words, "--array", "I=iota"]) == 1
+    text = capsys.readouterr().out
+    assert "not confirmed: coalesced in the run, at most 1, 1 on average over 2 executions" in text
+    assert main([*words, "--array", "I=random:1"]) == 1
+    assert "confirmed: " in capsys.readouterr().out
+    assert main(["coalesce", str(cu), "--confirm", "--block", "64", "--arg", "n=0"]) == 1
+    assert "not confirmed: the run does not get here" in capsys.readouterr().out
+
+
+def test_two_threads_that_write_one_element_are_a_race(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *A, int n) { A[n * (threadIdx.x / 2)] = threadIdx.x; }\n")
+    assert main(["coalesce", str(path), "--confirm", "--block", "32", "--arg", "n=40"]) == 1
+    assert "two threads wrote different values into one element" in capsys.readouterr().out
+
+
+def test_text(cu: Path, capsys: Capture) -> None:
+    assert main(["coalesce", str(cu)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "k: 2 accesses: 1 uncoalesced, 1 coalesced",
+        "",
+        f"{cu}:4:16: uncoalesced store of A[I[i]]: 32 lines, 1 at best, 32 lanes, 97 % of all",
+        "        if (i < n) A[I[i]] = 1;",
+        "                   ^",
+        "  the index comes from I[..], so that threads may access any elements",
+        "  to mend it: bring the elements into the threads' order, or go through shared memory",
+        "  GPUDrano's analysis reports it, too",
+        "",
+        "Nothing to mend:",
+        f"  {cu}:4:18: coalesced load of I[i]: 1 line, 32 lanes, 3 % of all: {CONSECUTIVE}",
+        "",
+        "Shares: of the transactions, estimated with 10 turns a loop.",
+        "Assumed:",
+        "  without --block, blockDim.x is taken for a multiple of 32",
+        "  every array starts at a multiple of 256 bytes",
+        "  integers do not overflow; no caches",
+    ]
+
+
+def test_a_kernel_without_accesses(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int n) { int x = n; }\n")
+    assert main(["coalesce", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("k: no accesses\n")
+
+
+def test_output_to_a_file(tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "found.json"
+    assert main(["coalesce", FAN2, "--format", "json", "-o", str(out)]) == 1
+    assert capsys.readouterr().out == ""
+    assert len(json.loads(out.read_text())["accesses"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["no-such-file.cu"], "no-such-file.cu"),
+        ([FAN2, "--kernel", "nothing"], "nothing"),
+        ([FAN2, "--block", "0"], "not a dimension"),
+        ([FAN2, "--block", "32,64"], "more than 1024 threads"),
+        ([FAN2, "--hardware", "nothing"], "no such model"),
+        ([FAN2, "--arg", "N=3"], "Add --confirm"),
+        ([FAN2, "--array", "A=ones"], "Add --confirm"),
+        ([FAN2, "--confirm", "--arg", "N=3"], "the size of a block is not known"),
+        ([FAN2, "--confirm", "--block", "32", "--arg", "N=3"], "'t'"),
+        ([FAN2, "--confirm", "--block", "32", "--arg", "N=x", "--arg", "t=0"], "is int"),
+        ([FAN2, "--confirm", "--block", "32", "--arg", "N=3", "--arg", "t=0", "--assume", "N > 5"], "does not hold"),
+        ([FAN2, "--assume", "N > 5", "--assume", "N < 3"], "no launch satisfies"),
+        ([FAN2, "--assume", "N >"], "--assume"),
+        ([FAN2, "--domain", "other"], "invalid choice"),
+    ],
+)
+def test_unusable_input(words: list[str], says: str, capsys: Capture) -> None:
+    try:
+        code = main(["coalesce", *words])
+    except SystemExit as stop:  # argparse
+        code = int(str(stop.code))
+    assert code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_hardware_whose_arrays_do_not_start_lines(tmp_path: Path, capsys: Capture) -> None:
+    model = tmp_path / "tight.toml"
+    model.write_text('name = "tight"\nalignment = 32\n')
+    assert main(["coalesce", FAN2, "--hardware", str(model)]) == 2
+    assert "128 bytes" in capsys.readouterr().err
+
+
+def test_a_smaller_warp(tmp_path: Path, capsys: Capture) -> None:
+    model = tmp_path / "small.toml"
+    model.write_text('name = "small"\nwarp = 8\n')
+    _, result = coalesce(capsys, FAN2, "--hardware", str(model))
+    assert {row["transactions"] for row in result["accesses"] if row["verdict"] == "uncoalesced"} == {8}
+    assert any("multiple of 8" in a for a in result["assumptions"])
+
+
+def test_a_run_that_needs_more_than_was_stated_is_an_alarm(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    from checker.analysis.coalescing import observed
+
+    def inflated(*args: Any, **options: Any) -> dict[Any, observed.Observed]:
+        return {key: replace(seen, most=33) for key, seen in honest(*args, **options).items()}
+
+    honest = observed.observe
+    monkeypatch.setattr(observed, "observe", inflated)
+    assert main(["coalesce", VECTOR, "--confirm", "--block", "32", "--arg", "numElements=32"]) == 3
+    assert "33 transactions in the run, 1 stated of all runs" in capsys.readouterr().err
