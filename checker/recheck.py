@@ -1002,7 +1002,7 @@ class Arithmetic:
 
     def comparison(self, e: Expr) -> dict[str, Potential]:
         """What a comparison of two integers makes nonnegative."""
-        sides = [self.program.worth(side) for side in e[2:] if self.program.type_of(side) == INT]
+        sides = [self.program.worth(side) for side in e[2:] if e[0] == "op" and self.program.type_of(side) == INT]
         return shortfalls(e[1], *sides) if len(sides) == 2 == len(e[2:]) and all(map(sayable, sides)) else {}
 
     def evident(self, goal: Expr) -> bool:

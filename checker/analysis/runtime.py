@@ -27,15 +27,16 @@ from functools import reduce
 from math import factorial, gcd, lcm
 from typing import Final, Literal
 
+from checker.analysis.idle import idle, with_idle
 from checker.bound import Result, find_bounds
 from checker.notation.annotations import Limit
 from checker.oracles import Oracles
-from checker.outline import Block, Branch, Item, Loop, Outline, Plain, strip
+from checker.outline import Block, Branch, Item, Loop, Outline, Plain
 from logic.assertions import AtLeast, Context, Proved, conj
 from logic.metrics import Hardware, Linear, Metric
 from logic.potentials import Leaf, Poly, evaluate, leaves, substitute, sym
-from logic.syntax import FLOAT, INT, Assign, Const, Decl, Expr, Op, Param, Skip, Stmt, Sync, Write, subterms
-from logic.typing import Signature, check_kernel, type_of
+from logic.syntax import FLOAT, INT, Assign, Expr, Op, Param, Skip, Stmt, Sync, Write, subterms
+from logic.typing import Signature, type_of
 
 Model = Literal["max", "sum"]
 
@@ -96,9 +97,6 @@ def common_unit(prices: Iterable[Fraction]) -> Fraction:
 
 # --- the priced program ----------------------------------------------------------------------------------------------
 
-IDLE: Final = "idle.cycles"
-"""The variable that idle operations assign to. Nothing reads it, and its type keeps it out of all conditions."""
-
 
 def operator_class(e: Op, sigma: Signature) -> str:
     """The price of OPERATORS that an operator has."""
@@ -122,29 +120,26 @@ def priced(outline: Outline, device: Device) -> tuple[Outline, Fraction]:
     used = {device.cycles[operator_class(e, sigma)] for e in _subterms(outline.body) if isinstance(e, Op)}
     unit = common_unit(used)
 
-    def idle(*terms: Expr) -> list[Item]:
+    def more(*terms: Expr) -> list[Item]:
         ops = [e for term in terms for e in subterms(term) if isinstance(e, Op)]
-        more = sum(device.cycles[operator_class(e, sigma)] / unit - 1 for e in ops)
-        return [Plain(Assign(IDLE, _operations(int(more))))] if more else []
+        operators = sum(device.cycles[operator_class(e, sigma)] / unit - 1 for e in ops)
+        return [idle(int(operators))] if operators else []
 
     def walk(block: Block) -> Block:
         items: list[Item] = []
         for item in block:
             match item:
                 case Plain(stmt):
-                    items += [*idle(*_terms(stmt)), item]
+                    items += [*more(*_terms(stmt)), item]
                 case Branch(cond, then, orelse):
-                    items += [*idle(cond), replace(item, then=walk(then), orelse=walk(orelse))]
+                    items += [*more(cond), replace(item, then=walk(then), orelse=walk(orelse))]
                 case Loop(cond, _, body):
-                    items += [*idle(cond), replace(item, body=(*walk(body), *idle(cond)))]
+                    items += [*more(cond), replace(item, body=(*walk(body), *more(cond)))]
                 case _:
                     items.append(item)
         return tuple(items)
 
-    body = walk(outline.body)
-    kernel = replace(outline.kernel, locals=(*outline.kernel.locals, Decl(IDLE, FLOAT)), body=strip(body))
-    context = replace(outline.context, sigma=check_kernel(kernel))
-    return Outline(kernel, context, body), unit
+    return with_idle(outline, walk(outline.body)), unit
 
 
 def _terms(s: Stmt) -> tuple[Expr, ...]:
@@ -174,14 +169,6 @@ def _subterms(block: Block) -> Iterable[Expr]:
                 continue
         yield from (e for term in terms for e in subterms(term))
         yield from _subterms(inner)
-
-
-def _operations(n: int) -> Expr:
-    """An expression with n operators."""
-    if n == 0:
-        return Const("0.0f", FLOAT)
-    left = (n - 1) // 2
-    return Op("+", (_operations(left), _operations(n - 1 - left)))
 
 
 # --- metrics ---------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from checker.bound import Result
     from checker.oracles import Oracles
     from checker.witness import Witness
-    from logic.assertions import Dim, Launch
+    from logic.assertions import Context, Dim, Launch
     from logic.syntax import Kernel
     from semantics.grid import Contents
 
@@ -96,6 +96,17 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
 
 
+def check_assumptions(context: Context, oracle: Oracles) -> None:
+    """Raises OptionProblem where what is assumed contradicts itself."""
+    from logic.assertions import Entails, Proved, show_p
+    from logic.syntax import FALSE
+
+    given = context.launch.assumptions
+    if given and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
+        message = f"no launch satisfies what is assumed: {show_p(given)}"
+        raise OptionProblem(message, advice="Anything would follow from it.")
+
+
 def run(args: argparse.Namespace) -> int:
     """Bounds every metric; the worst exit code of them. Raises SourceError for unusable input."""
     import json
@@ -116,8 +127,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.outline import Outline
     from checker.report import bounds as report
     from checker.report.queries import write_queries
-    from logic.assertions import Context, Entails, Proved, conj, show_p
-    from logic.syntax import FALSE
+    from logic.assertions import Context, conj
     from logic.typing import check_kernel
     from semantics.cuda import Unsupported, read_cuda
 
@@ -145,9 +155,7 @@ def run(args: argparse.Namespace) -> int:
     if excluded is not None:
         raise OptionProblem(f"--at: {excluded} is assumed, and does not hold there", advice="Choose another point.")
     oracle = Oracles()
-    if launch.assumptions and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
-        given = show_p(launch.assumptions)
-        raise OptionProblem(f"no launch satisfies what is assumed: {given}", advice="Anything would follow from it.")
+    check_assumptions(context, oracle)
     hinted = hints.metric.name if hints.metric else None
     results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hinted, args.search, args.per)
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None

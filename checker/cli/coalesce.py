@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from checker.cli.bound import add_launch_options, launch_of
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from checker.analysis.coalescing.access import Key
     from checker.analysis.coalescing.exact import Finding
     from checker.analysis.coalescing.observed import Observed
+    from checker.report.coalescing import Row
     from logic.assertions import Context, Dim
     from logic.syntax import Kernel
 
@@ -63,7 +66,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="NAME=WHAT",
         help="a global array before that run, as in `run`",
     )
-    add_output_options(parser)
+    add_output_options(parser, ("text", "json", "markdown", "sarif"))
     parser.set_defaults(func=run)
 
 
@@ -72,8 +75,6 @@ def run(args: argparse.Namespace) -> int:
 
     Raises SourceError for unusable input.
     """
-    import json
-
     from checker.analysis.coalescing.advice import advise
     from checker.analysis.coalescing.exact import analyse
     from checker.analysis.coalescing.gpudrano import reported
@@ -113,13 +114,28 @@ def run(args: argparse.Namespace) -> int:
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)
-    if args.format == "json":
-        emit(json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2), args.output)
-    else:
-        emit(report.as_text(kernel, rows, rests_on, shares, {args.file: source}), args.output)
+    emit(_text(args, kernel, rows, rests_on, shares, source), args.output)
     if observed is not None and _exceeded(analysis.findings, observed):
         return 3
     return int(any(r.verdict not in report.GOOD for r in rows))
+
+
+def _text(
+    args: argparse.Namespace, kernel: Kernel, rows: Sequence[Row], rests_on: Sequence[str], shares: str, source: str
+) -> str:
+    """The report in the format asked for."""
+    import json
+
+    from checker.report import coalescing as report
+
+    match args.format:
+        case "json":
+            return json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2)
+        case "sarif":
+            return json.dumps(report.as_sarif(rows, rests_on), indent=2)
+        case "markdown":
+            return report.as_markdown(kernel, rows, rests_on, shares)
+    return report.as_text(kernel, rows, rests_on, shares, {args.file: source})
 
 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
@@ -127,7 +143,6 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
     from checker.analysis.coalescing.observed import observe
     from checker.cli.progress import progress_bar
     from checker.cli.run import read_args, read_arrays
-    from checker.report.bounds import excluded
 
     block = _known(context.launch.block)
     if block is None:
@@ -137,12 +152,30 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
     at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
-    if fact := excluded(at, context):
+    if fact := _excluded(at, block, blocks, context):
         raise OptionProblem(
             f"--confirm: {fact} is assumed, and does not hold in this run", advice="Choose another one."
         )
     with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
         return observe(kernel, block, blocks, values, arrays, context.hardware, progress=progress)
+
+
+def _excluded(
+    at: dict[str, int], block: tuple[int, int, int], blocks: tuple[int, int, int], context: Context
+) -> str | None:
+    """An assumption that does not hold of some warp of a run with these parameters, as text."""
+    from checker.report.bounds import excluded
+    from logic.syntax import WARP_INDEX, Param, subterms
+
+    own = {"blockIdx.x", "blockIdx.y", "blockIdx.z", WARP_INDEX}
+    facts = context.launch.assumptions
+    if not any(isinstance(t, Param) and t.name in own for fact in facts for t in subterms(fact)):
+        return excluded(at, context)
+    warps = range(-(-prod(block) // context.hardware.warp))
+    for x, y, z, w in product(*map(range, blocks), warps):
+        if fact := excluded({**at, "blockIdx.x": x, "blockIdx.y": y, "blockIdx.z": z, WARP_INDEX: w}, context):
+            return fact
+    return None
 
 
 def _known(sizes: Dim) -> tuple[int, int, int] | None:

@@ -159,7 +159,8 @@ def _whole(text: str) -> int:
 def _program(args: argparse.Namespace, traces: list[Trace] | None) -> _Done:
     from checker.report.trace import Trace
     from semantics.machine.blocks import Place
-    from semantics.machine.simulate import STEP_LIMIT, Launch, run
+    from semantics.machine.launch import Launch
+    from semantics.machine.simulate import STEP_LIMIT, run
 
     for option in ("block", "grid", "processors", "arrays", "assembly", "kernel", "instantiate", "includes", "defines"):
         if getattr(args, option):

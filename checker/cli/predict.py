@@ -8,7 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.bound import add_launch_options, launch_of, point
+from checker.cli.bound import add_launch_options, check_assumptions, launch_of, point
+from checker.cli.machine import SUFFIX
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
@@ -65,8 +66,6 @@ def run(args: argparse.Namespace) -> int:
     from checker.notation.devices import find_device
     from checker.oracles import Oracles
     from checker.report import prediction as report
-    from logic.assertions import Entails, Proved, show_p
-    from logic.syntax import FALSE
     from semantics.cuda import kernel_names
 
     device, at = find_device(args.device), point(args.at)
@@ -76,6 +75,9 @@ def run(args: argparse.Namespace) -> int:
     contention = expected_contention(device.group, device.banks, bins) if bins else None
     jobs: list[tuple[Row, Outline, list[Limit]]] = []
     for path in args.files:
+        if path.endswith(SUFFIX):
+            advice = f"Give CUDA sources; `warpbound wcet {path}` bounds its cycles."
+            raise OptionProblem(f"{path}: a program for the mini-SIMT machine, which no device runs", advice=advice)
         names: list[str | None] = [args.kernel] if args.kernel or args.instantiate else []
         names += [] if names else kernel_names(path, tuple(args.includes), tuple(args.defines), args.std)
         jobs += [_job(args, path, name, device, at) for name in names or [None]]
@@ -83,11 +85,7 @@ def run(args: argparse.Namespace) -> int:
     oracle = Oracles()
     rows = []
     for row, outline, limits in jobs:
-        if isinstance(oracle(Entails((), (FALSE,)), row.context), Proved):
-            given = show_p(row.context.launch.assumptions)
-            raise OptionProblem(
-                f"no launch satisfies what is assumed: {given}", advice="Anything would follow from it."
-            )
+        check_assumptions(row.context, oracle)
         terms = find_terms(outline, device, oracle, limits, contention)
         if isinstance(terms, Uncertified):
             rows.append(replace(row, problem=report.reason(terms)))

@@ -25,6 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
     from checker.report.latex import document
     from checker.report.rejection import draw
+    from checker.report.terminal import wrapped
     from checker.rulefile import rule_set
     from logic.schema import Rule, show
 
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     def text(rule: Rule) -> str:
         lines = [*draw(rule), f"  {rule.source}"]
-        return "\n".join([*lines, f"  {rule.notes}"] if rule.notes else lines)
+        return "\n".join([*lines, wrapped(rule.notes, "  ")] if rule.notes else lines)
 
     if args.format == "json":
         emit(json.dumps([row(r) for r in chosen], indent=2), args.output)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import launch_of, point
+from checker.cli.bound import check_assumptions, launch_of, point
 from checker.cli.machine import SUFFIX, read_program, read_values
 from checker.cli.options import (
     OptionProblem,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.analysis.wcet.estimate import Job
+    from logic.assertions import Context
 
 MOST_CYCLES = 200_000
 """The machine is run for launches that are estimated to take no more."""
@@ -119,7 +120,8 @@ def run(args: argparse.Namespace) -> int:
 def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Callable[[], int], str]:
     """The job of a mini-SIMT program, its run, and a heading. Raises SourceError."""
     from checker.analysis.wcet.estimate import program_job
-    from semantics.machine import simulate
+    from semantics.machine.launch import Launch
+    from semantics.machine.simulate import run
 
     given = ("block", "grid", "processors", "arrays", "assume", "kernel", "instantiate", "includes", "defines")
     for option in given:
@@ -127,13 +129,13 @@ def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Call
             told = {"arrays": "--array", "includes": "-I", "defines": "-D"}.get(option, f"--{option}")
             raise OptionProblem(f"{told} is for kernels, {args.file} is a program", advice="Leave it out.")
     threads = args.warp_size if args.threads is None else args.threads
-    launch = simulate.Launch(threads, args.warp_size, args.latency)
+    launch = Launch(threads, args.warp_size, args.latency)
     p = read_program(args.file)
     values = read_values([f"{name}={text}" for name, text in texts.items()])
     job = program_job(p, values, launch, "program")
 
     def machine() -> int:
-        return simulate.run(p, replace(launch, params=values)).cycles
+        return run(p, replace(launch, params=values)).cycles
 
     return job, machine, f"{args.file}: {_many(threads, 'thread')} in {_many(launch.warps, 'warp')}, {_latency(args)}"
 
@@ -144,6 +146,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     from checker.analysis.wcet.estimate import kernel_job
     from checker.cli.run import read_args, read_arrays
     from checker.notation import read_annotations
+    from checker.oracles import Oracles
     from checker.outline import Outline
     from checker.report import bounds as report
     from logic.assertions import Context, conj
@@ -152,7 +155,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     from semantics.cuda import read_cuda
     from semantics.grid import check_launch
     from semantics.machine.blocks import run_kernel
-    from semantics.machine.simulate import Launch
+    from semantics.machine.launch import Launch
 
     if args.threads is not None:
         advice = f"Give --block, or a program ({SUFFIX})."
@@ -177,11 +180,15 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
             raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
     values = read_args(kernel, texts)
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
-    broken = report.excluded({name: int(v) for name, v in values.items() if not isinstance(v, float)}, context)
-    if broken is not None:
-        raise OptionProblem(f"{broken} is assumed, and does not hold there", advice="Choose another point.")
+    known = [a.name for a in kernel.arrays if a.space == "global"]
+    for name in arrays:
+        if name not in known:
+            told = f"It has: {', '.join(known)}." if known else "It has none."
+            raise OptionProblem(f"--array {name}: {kernel.name} has no such global array", advice=told)
     processors = 1 if args.processors is None else args.processors
     job = kernel_job(Outline(kernel, context, hints.body), block, blocks, values, args.latency, processors)
+    check_assumptions(context, Oracles())
+    _check_point(job, context)
 
     def machine() -> int:
         return run_kernel(kernel, block, blocks, values, arrays, args.warp_size, args.latency, processors).cycles
@@ -190,6 +197,18 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     warps = f"in {_many(-(-job.threads // args.warp_size), 'warp')}"
     where = f" on {_many(processors, 'processor')}" if args.processors else ""
     return job, machine, f"{kernel.name}: {shape} {warps}{where}, {_latency(args)}"
+
+
+def _check_point(job: Job, context: Context) -> None:
+    """Raises OptionProblem where an assumption is false at the parameters' values for one of the blocks."""
+    from checker.report.bounds import excluded
+
+    at = {name: int(v) for name, v in job.at.items() if not isinstance(v, float)}
+    for index in job.indices():
+        at |= {f"blockIdx.{axis}": n for axis, n in zip("xyz", index, strict=True)}
+        broken = excluded(at, context)
+        if broken is not None:
+            raise OptionProblem(f"{broken} is assumed, and does not hold there", advice="Choose another point.")
 
 
 def _latency(args: argparse.Namespace) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checker.inference.counters import constants
+from checker.inference.counters import MAX_CHAIN, constants
 from checker.inference.partial import as_expr
 from logic.assertions import X, opaque
 from logic.potentials import ZERO, Leaf, Poly, const, leaves, max0, of_expr, substitute, sym, variables
@@ -43,13 +43,47 @@ def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
 
 
 def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
-    """A potential that is at least the distance at each lane: itself, or by the least value of threadIdx."""
+    """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
     distance = by_lane(distance, x, facts)
-    lanes = [leaf for leaf in leaves(distance) if isinstance(leaf, Tid)]
-    if any(c > 0 and any(isinstance(leaf, Tid) for leaf in leaves(Poly(((m, c),)))) for m, c in distance.terms):
+    for _ in range(MAX_CHAIN):
+        for name in sorted(variables(distance) - x)[:1]:
+            rises = _rises(distance, Var(name))
+            bound = None if rises is None else _limit(name, rises, x, facts)
+            if bound is None:
+                return None
+            distance = substitute(distance, {Var(name): bound})
+    if variables(distance) - x:
         return None
-    distance = substitute(distance, dict.fromkeys(lanes, ZERO))
-    return distance if variables(distance) <= x else None
+    last: dict[Leaf, Poly] = {}
+    for lane in leaves(distance):
+        if isinstance(lane, Tid):
+            rises = _rises(distance, lane)
+            if rises is None:
+                return None
+            last[lane] = sym(Param(f"blockDim.{lane.axis}")) - 1 if rises else ZERO
+    return substitute(distance, {lane: substitute(p, constants(facts)) for lane, p in last.items()})
+
+
+def _rises(p: Poly, leaf: Leaf) -> bool | None:
+    """Whether all terms with this leaf are added, or (False) all taken away; None where neither."""
+    signs = {c > 0 for m, c in p.terms if leaf in leaves(Poly(((m, c),)))}
+    return signs.pop() if len(signs) == 1 else None
+
+
+def _limit(name: str, most: bool, x: X, facts: Sequence[Expr]) -> Poly | None:
+    """What a fact says a local is at most, or at least, in terms of threadIdx and what is uniform, else of locals."""
+    found = None
+    for fact in facts:
+        match fact:
+            case Op("==" | "<" | "<=" | ">" | ">=" as op, (Var(own), e)) if own == name:
+                bound = of_expr(e) if op == "==" or (op in ("<", "<=")) is most else None
+                if bound is None or name in variables(bound):
+                    continue
+                bound = bound - (op == "<") + (op == ">")
+                if variables(bound) <= x:
+                    return bound
+                found = found or bound
+    return found
 
 
 def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr | None:

@@ -13,7 +13,7 @@ from checker.inference.ghosts import cycles
 from logic.assertions import Context
 from logic.potentials import leaves
 from logic.source import Loc
-from logic.syntax import Assign, Expr, Param, Read, local_vars, show, subterms, written
+from logic.syntax import INT, Assign, Expr, Param, Read, local_vars, show, subterms, written
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
@@ -66,11 +66,13 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             for array in _arrays(step.value):
                 read = f"its guard depends on '{name}', which is read from '{array}'{_at(step.loc)}"
                 return read, bounded
-    for name in sorted(tested - cycle.invariant.x):
+    for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
         here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
         return (
             f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
-            f"Say what bounds it for all of them: //@ loop invariant {name} <= e; with e over parameters.",
+            "Count its turns in a variable of their own, and test that, too: turn < n."
+            if name in changed
+            else f"Say what bounds it for all of them: //@ loop invariant {name} <= e; with e over parameters.",
         )
     for name in counters:
         loose = [d for d in moves(name, cycle.body.stmt) or () if not d.is_constant]

@@ -189,15 +189,16 @@ def _sizes(c: Clause, sigma: Signature) -> Iterable[tuple[str, Sizes]]:
 def parse_sizes(text: str, what: str, sigma: Signature, file: str, origin: Loc | None = None) -> Sizes:
     """The sizes of a grid or block, such as `ceil(n/16), 4`; those left out are 1. Raises SyntaxProblem."""
     place = origin or Loc(file, 1, 1)
-    known = [name for name, type_ in sigma.params.items() if type_ == INT and "." not in name]
+    given = (name for name, type_ in sigma.params.items() if type_ == INT and "." not in name)
+    known = [name for name in given if name != "warpSize"]
     parts = list(_arguments(text))
     if len(parts) > 3 or not all(part.strip() for _, part in parts):
         raise SyntaxProblem(f"a {what} has one to three sizes", place, _LAUNCH)
     one = Number(Fraction(1))
-    given = [
+    found = [
         parse_formula(part, known, file, Loc(place.file, place.line, place.column + start)) for start, part in parts
     ]
-    x, y, z = (*given, one, one)[:3]
+    x, y, z = (*found, one, one)[:3]
     return x, y, z
 
 

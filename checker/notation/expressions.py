@@ -293,11 +293,13 @@ def resolve(token: Token, scope: Scope) -> Var | Param | Tid:
         return Param(name, loc)
     if name in scope.sigma.arrays:
         raise SyntaxProblem(f"'{name}' is an array, not a value", loc, f"Read an element of it, such as {name}[tid.x].")
-    raise SyntaxProblem(f"no variable or parameter is called {shortened(name)}", loc, _suggestion(name, scope.sigma))
+    raise SyntaxProblem(f"no variable or parameter is called {shortened(name)}", loc, _suggestion(name, scope))
 
 
-def _suggestion(name: str, sigma: Signature) -> str:
-    declared = sorted({*sigma.locals, *sigma.params} - set(BUILTINS))
+def _suggestion(name: str, scope: Scope) -> str:
+    """What could be meant; an assumption may mention parameters alone."""
+    locals_ = () if scope.about == "assumption" else scope.sigma.locals
+    declared = sorted({*locals_, *scope.sigma.params} - set(BUILTINS))
     axes = [known for known in ("tid.x", "threadIdx.x", *BUILTINS) if known.partition(".")[0] == name]
     if near := axes[:1] or get_close_matches(name, [*declared, *BUILTINS, "tid.x"], 1):
         return f"Is {near[0]} meant?"

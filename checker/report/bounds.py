@@ -12,13 +12,14 @@ from checker.elaborate import Stuck
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from checker.report.rejection import describe
+from checker.report.terminal import wrapped
 from checker.witness import Witness
 from logic.assertions import AtMost, Context, Dim, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.source import Loc, SourceError
-from logic.syntax import Kernel, Param, Sync, show, statements, subterms
+from logic.syntax import Kernel, Param, Sync, show, show_stmt, statements, subterms
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -187,7 +188,7 @@ def as_text(
     """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
     per = next((r.claim.per for r in results if r.claim), "warp")
     what = "span of a block" if context.scope == "block" else f"per {per}"
-    lines = [f"{kernel.name}, {what}{_launch(context)}", ""]
+    lines = [f"{kernel.name}, {what}{_launch(kernel, context)}", ""]
     width = max(len(r.metric.name) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
     span = max(map(len, texts))
@@ -197,9 +198,12 @@ def as_text(
             value, missing = value_at(shown(r.claim), context, at)
             line += f"   = {value}" if value is not None else f"   (--at lacks {', '.join(missing)})"
         lines.append(line.rstrip())
+    problems: dict[str, list[str]] = {}
     for r in results:
         if r.problem is not None:
-            lines += ["", f"{r.metric.name}: {_problem(r)}"]
+            problems.setdefault(_problem(r), []).append(r.metric.name)
+    for problem, names in problems.items():
+        lines += ["", wrapped(f"{', '.join(names)}: {problem}", more="  ")]
     if explain:
         lines += ["", *explanation(results, context)]
     lines += ["", "This assumes:"]
@@ -208,13 +212,16 @@ def as_text(
     return "\n".join(lines)
 
 
-def _launch(context: Context) -> str:
+def _launch(kernel: Kernel, context: Context) -> str:
     launch, parts = context.launch, []
     for name, dims in (("block", launch.block), ("grid", launch.grid)):
         text = " x ".join("?" if d is None else str(d) for d in dims)
         if any(d is not None for d in dims):
             parts.append(f"{name} {text.removesuffix(' x 1').removesuffix(' x 1')}")
-    return f" ({', '.join(parts)})" if parts else " (any block, any grid: say --block for sharper bounds)"
+    if not parts:
+        return " (any block, any grid: say --block for sharper bounds)"
+    strides = None in launch.grid and "gridDim." in show_stmt(kernel.body)
+    return f" ({', '.join(parts)}{', any grid: say --grid for sharper bounds' if strides else ''})"
 
 
 def explanation(results: Sequence[Result], context: Context) -> list[str]:

@@ -1,4 +1,4 @@
-"""Findings on coalescing as text and JSON: every access with both verdicts, the transactions and the reason."""
+"""Findings on coalescing as text, JSON, Markdown and SARIF: both verdicts, the transactions and the reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, Literal
+from urllib.parse import quote
 
 from checker.analysis.coalescing.access import SEVERITY, Key, Verdict
 from checker.analysis.coalescing.advice import Advice
@@ -157,6 +159,88 @@ def _json_row(r: Row) -> dict[str, Any]:
 def text_of(f: Finding) -> str:
     """The access as miniCUDA has it; the first of its copies."""
     return f"{f.access.array.name}[{show(f.access.indices[0])}]"
+
+
+# --- SARIF -----------------------------------------------------------------------------------------------------------
+
+RULES: Final[dict[Verdict, tuple[str, str]]] = {
+    "uncoalesced": (
+        "warning",
+        "A warp needs more lines than its lanes would in consecutive places, wherever they lie.",
+    ),
+    "conflicting": ("warning", "Lanes of a warp need more words of one bank than they would in consecutive places."),
+    "misaligned": ("note", "A warp needs more lines than its lanes would if all of them were moved by one distance."),
+    "unknown": ("note", "Not proved to be good, and no example shows that it is bad."),
+}
+"""The verdicts that are results, each with its level and what it means."""
+
+
+def as_sarif(found: Sequence[Row], rests_on: Sequence[str]) -> dict[str, Any]:
+    """A SARIF 2.1.0 log: a result for each access that is not good, in the order of the rows."""
+    driver = {
+        "name": "warpbound",
+        "rules": [
+            {"id": verdict, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}}
+            for verdict, (level, text) in RULES.items()
+        ],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(r) for r in found if r.verdict in RULES],
+        "properties": {"assumptions": list(rests_on)},
+    }
+    return {
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [run],
+    }
+
+
+def _result(r: Row) -> dict[str, Any]:
+    loc = r.finding.access.loc
+    mend = f" To mend it: {r.advice.mend}." if r.advice.mend else ""
+    place = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": Path(loc.file).as_uri() if Path(loc.file).is_absolute() else quote(loc.file)},
+            "region": {"startLine": loc.line, "startColumn": loc.column},
+        }
+    }
+    return {
+        "ruleId": r.verdict,
+        "level": RULES[r.verdict][0],
+        "message": {"text": f"{_headline(r)}: {r.advice.reason}.{mend}"},
+        "locations": [place] if loc.file else [],
+    }
+
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+
+def as_markdown(kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str) -> str:
+    """A page with a table of all accesses."""
+    lines = [f"# {kernel.name}: {_summary(found)}", ""]
+    if found:
+        head = ("place", "access", "verdict", "needs", "at best", "share", "why", "to mend it")
+        table = [head, tuple("---" for _ in head), *map(_cells, found)]
+        lines += [*(f"| {' | '.join(cells)} |" for cells in table), ""]
+    return "\n".join([*lines, f"Shares: {shares}. Assumed:", "", *(f"- `{line}`" for line in rests_on)])
+
+
+def _cells(r: Row) -> tuple[str, ...]:
+    f = r.finding
+    run = "" if r.confirmed is None else f" ({_run(r)})"
+    cells = (
+        _where(f.access.loc),
+        f"{f.access.kind} of `{text_of(f)}`",
+        r.verdict + run,
+        str(f.transactions),
+        str(f.fewest),
+        _percent(r.share),
+        r.advice.reason,
+        r.advice.mend,
+    )
+    return tuple(cell.replace("|", "\\|") for cell in cells)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from logic.source import Loc, SourceError
 
 WIDTH: Final = 100
-"""The most of a source line that is shown, in columns of the terminal."""
+"""The most columns of the terminal that a source line, or a line of prose, takes."""
 
 TAB: Final = 4
 
@@ -26,8 +27,16 @@ def render_error(err: SourceError, source: str | None = None) -> str:
     """
     head = f"{err.loc or 'warpbound'}: error: {err.message}"
     lines = excerpt(err.loc, source) if err.loc else []
-    advice = [f"  {err.advice}"] if err.advice else []
-    return "\n".join([_visible(head), *(f"    {line}" for line in lines), *map(_visible, advice)])
+    advice = [wrapped(_visible(err.advice), "  ")] if err.advice else []
+    return "\n".join([_visible(head), *(f"    {line}" for line in lines), *advice])
+
+
+def wrapped(text: str, indent: str = "", more: str | None = None) -> str:
+    """Prose in lines of WIDTH; each after the first begins with `more`, or `indent` again. Words stay whole."""
+    later = indent if more is None else more
+    return textwrap.fill(
+        text, WIDTH, initial_indent=indent, subsequent_indent=later, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def excerpt(loc: Loc, source: str | None) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from checker.kernel import judgement_of
 from checker.report.rejection import draw_filled
+from checker.report.terminal import wrapped
 from checker.testbed.search import Report
 from checker.testbed.trial import Case, Trial, Violation
 from logic.assertions import Triple, show_p
@@ -92,6 +93,10 @@ def command(name: str, trial: Trial, report: Report) -> str:
     return f"warpbound trial {name} --seed {trial.seed} --examples 1 --case {report.case}"
 
 
+def _listed(label: str, items: list[str]) -> str:
+    return wrapped(", ".join(items), f"  {label:<10}", 12 * " ")
+
+
 def as_text(name: str, trial: Trial, report: Report) -> str:
     """What a person reads."""
     v, seen = report.violation, report.coverage
@@ -102,8 +107,8 @@ def as_text(name: str, trial: Trial, report: Report) -> str:
                 f"{name} survived {report.examples} cases: {seen.derivations} derivations, {seen.runs} runs",
                 f"  runs      {seen.divergent} divergent, {seen.unended} cut short",
                 f"  loops     {', '.join(f'{n} with depth {d}' for d, n in sorted(seen.depths.items())) or 'none'}",
-                f"  rules     {', '.join(f'{r} {n}' for r, n in seen.rules.most_common()) or 'none'}",
-                *([f"  not used  {', '.join(unused)}"] if unused else []),
+                _listed("rules", [f"{r} {n}" for r, n in seen.rules.most_common()] or ["none"]),
+                *([_listed("not used", unused)] if unused else []),
                 f"  seconds   {report.seconds:.1f}",
             ]
         )

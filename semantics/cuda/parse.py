@@ -239,8 +239,18 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
     raise CudaError(
         f"the kernel '{template.name}' is a template with {how} in this file",
         template.loc,
-        f"Choose one, such as --instantiate '{template.name}<float>'.",
+        f"Choose one, such as --instantiate '{template.name}<{','.join(_arguments(template))}>'.",
     )
+
+
+def _arguments(template: Node) -> list[str]:
+    """An example of arguments for a template: a type, a number."""
+    numbers = {True: "true", False: "256"}
+    return [
+        "float" if node.kind == "TEMPLATE_TYPE_PARAMETER" else numbers[node.type.name == "bool"]
+        for node in template.children
+        if node.kind in ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER")
+    ]
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from logic.operators import NEGATED
 from logic.source import Loc
@@ -219,7 +220,14 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
         case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
             discard(st, node)
         case _:
-            raise unsupported(described(node), node.loc)
+            raise unsupported(described(node), node.loc, _INSTEAD.get(node.kind, ""))
+
+
+_INSTEAD: Final = {
+    "SWITCH_STMT": "Write it with 'if' and 'else'.",
+    "GOTO_STMT": "Write it with loops and 'if'.",
+    "CXX_FOR_RANGE_STMT": "Write it with a counter.",
+}
 
 
 def _check_unexposed(node: Node) -> None:

@@ -18,7 +18,8 @@ from semantics.events import Dim, Thread
 from semantics.grid import Contents, OutOfBounds
 from semantics.lockstep import Initial
 from semantics.machine.compile import ROOM, SPACING, compile_kernel
-from semantics.machine.simulate import STEP_LIMIT, Launch, LaunchProblem, Segment, run
+from semantics.machine.launch import Launch, LaunchProblem
+from semantics.machine.simulate import STEP_LIMIT, Segment, run
 from semantics.machine.trace import Observer, Outside
 from semantics.values import Value
 

@@ -49,6 +49,7 @@ from logic.typing import Signature, check_kernel, type_of
 from semantics.events import Dim
 from semantics.machine import program as simt
 from semantics.machine.program import (
+    BASE_TYPES,
     LAUNCH,
     TID,
     Barrier,
@@ -208,7 +209,10 @@ class _Code:
                 for a in args:
                     operands.append(self.value(a, free))
                     free += operands[-1] == Var(self.temporary(free))
-                self.emit(Compute(target, op, tuple(operands), _operand_type(type_of(args[-1], self.sigma)), e.loc))
+                if op.startswith("as:"):
+                    op = f"as:{_machine_type(type_of(e, self.sigma)).name}"
+                type_ = _machine_type(type_of(args[-1], self.sigma))
+                self.emit(Compute(target, op, tuple(operands), type_, e.loc))
             case Read(array, index):
                 self.emit(Load(target, self.address(array, index, free, e.loc), e.loc))
             case _:
@@ -273,5 +277,6 @@ def _constant(c: Const) -> Const:
     return Const(text, DOUBLE, c.loc)
 
 
-def _operand_type(t: Type) -> Type:
-    return t if t.kind == "base" else INT
+def _machine_type(t: Type) -> Type:
+    """The type in which the machine computes: that of whole numbers, or one of BASE_TYPES."""
+    return BASE_TYPES.get(t.name, DOUBLE) if t.kind == "base" else INT

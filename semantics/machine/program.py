@@ -97,7 +97,7 @@ class Compute:
         if self.op == "bool" or self.op in COMPARISONS or self.op in CONNECTIVES or self.op == "!":
             return BOOL
         if self.op.startswith("as:"):
-            return base_type(self.op.removeprefix("as:"))
+            return BASE_TYPES[self.op.removeprefix("as:")]
         return INT if self.op == "int" else self.type
 
 
@@ -155,9 +155,8 @@ def written(i: Instruction) -> str | None:
     return i.var if isinstance(i, Load | Copy | Compute) else None
 
 
-def base_type(name: str) -> Type:
-    """The base type of this name, as `call` and the suffixes of a program's text name it."""
-    return {"float": FLOAT, "double": DOUBLE}.get(name) or Type("base", name, 8)
+BASE_TYPES: Final = {t.name: t for t in (FLOAT, DOUBLE)}
+"""The types of floating-point numbers. What C computes in another one is computed in `double`."""
 
 
 # --- directives ------------------------------------------------------------------------------------------------------

@@ -20,49 +20,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from logic.operators import denote
-from logic.source import Loc, SourceError
-from logic.syntax import DOUBLE, INT, Const, Type, Var
+from logic.syntax import INT, Const, Type
+from semantics.machine.arithmetic import RunProblem, apply, whole
+from semantics.machine.launch import Launch, initial_memory, initial_values
 from semantics.machine.program import (
-    LAUNCH,
     TID,
     Barrier,
     Branch,
     Compute,
     Copy,
-    Data,
-    Init,
     Instruction,
     Jump,
     Load,
     Operand,
-    Param,
     Program,
     Store,
     Sync,
     written,
 )
 from semantics.machine.trace import Deadlock, Endless, Observer, Outside, Result, Row, State, Waiting
-from semantics.values import Value, converted, default, literal, operation
+from semantics.values import Value, default, literal
 
 STEP_LIMIT: Final = 1_000_000
-MAX_THREADS: Final = 65_536
-MAX_WARP: Final = 1_024
-MAX_LATENCY: Final = 1_000_000
-MAX_CELLS: Final = 1 << 22
-MOST_BITS: Final = 4_096
-"""Numbers are mathematical integers; one of more bits than this is a program's fault."""
-
-
-class LaunchProblem(SourceError):
-    """Threads, warps, latency or parameters that cannot be."""
-
-
-class RunProblem(SourceError):
-    """A program that goes wrong while it runs: at a barrier, or with a number that grows without end."""
-
-
-# --- memory and launches ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,104 +59,6 @@ class Segment:
     def initial(self, address: int) -> Value:
         return self.value(address - self.base) if self.value else default(self.type)
 
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How many threads in warps of what width, how many cycles a load takes, and what parameters are.
-
-    Raises LaunchProblem where no such machine is meant.
-    """
-
-    threads: int
-    warp_size: int = 32
-    latency: int = 10
-    params: Mapping[str, Value] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name, n, most in (
-            ("threads", self.threads, MAX_THREADS),
-            ("warp-size", self.warp_size, MAX_WARP),
-            ("latency", self.latency, MAX_LATENCY),
-        ):
-            if not 1 <= n <= most:
-                raise LaunchProblem(f"--{name} {n}: not a sensible number", advice=f"Choose one from 1 to {most}.")
-
-    @property
-    def warps(self) -> int:
-        return -(-self.threads // self.warp_size)
-
-
-def initial_values(p: Program, launch: Launch) -> dict[str, Value]:
-    """What parameters and initialised variables are before the run, and `threads` and `warpSize`.
-
-    Raises LaunchProblem for a parameter without a value and a value without a parameter.
-    """
-    declared = {d.var: d for d in p.directives if isinstance(d, Param)}
-    for name in launch.params:
-        if name not in declared:
-            known = f"It has: {', '.join(declared)}." if declared else "It has none."
-            raise LaunchProblem(f"the program has no parameter '{name}'", advice=known)
-    values: dict[str, Value] = dict(zip(LAUNCH, (launch.threads, launch.warp_size), strict=True))
-    for d in p.directives:
-        match d:
-            case Param(var):
-                if var not in launch.params:
-                    raise LaunchProblem(f"parameter '{var}' has no value", d.loc, f"Give one: --arg {var}=VALUE.")
-                values[var] = launch.params[var]
-            case Init(var, op, args):
-                given = tuple(_constant(a, values) for a in args)
-                values[var] = given[0] if op is None else _apply(op, INT, given, INT, d.loc)
-    return values
-
-
-def _constant(o: Operand, values: Mapping[str, Value]) -> Value:
-    return values[o.name] if isinstance(o, Var) else literal(o)
-
-
-def initial_memory(p: Program, values: Mapping[str, Value]) -> dict[int, Value]:
-    """What `.data` lays into memory. Raises RunProblem for negative addresses and far too many cells."""
-    memory: dict[int, Value] = {}
-    for d in p.directives:
-        if not isinstance(d, Data):
-            continue
-        start = _whole(_constant(d.address, values), d.loc, "an address")
-        cells: Sequence[Value] = tuple(_constant(v, values) for v in d.values)
-        if d.kind == "iota":
-            count = _whole(cells[0], d.loc, "a number of cells")
-            if count > MAX_CELLS:
-                raise RunProblem(f"{count} cells are too many", d.loc, f"At most {MAX_CELLS} can be laid out.")
-            cells = range(max(count, 0))
-        if start < 0:
-            raise RunProblem(f"the address {start} is negative", d.loc, "Memory begins at 0.")
-        memory.update(enumerate(cells, start))
-    return memory
-
-
-def _whole(value: Value, loc: Loc | None, what: str) -> int:
-    if isinstance(value, float):
-        raise RunProblem(f"{value} is not {what}", loc, "Use a whole number.")
-    return int(value)
-
-
-def _apply(op: str, type_: Type, args: tuple[Value, ...], result: Type, loc: Loc | None) -> Value:
-    """An operator on one thread's values. Raises RunProblem for numbers of more than MOST_BITS bits."""
-    if op == "?:":
-        return args[1] if args[0] else args[2]
-    if op in ("int", "bool") or op.startswith("as:"):
-        return operation(op, type_, result, loc)(args)
-    if type_.kind == "base" or op.startswith("call:"):
-        return operation(op, type_, result, loc)(tuple(converted(a, DOUBLE) for a in args))
-    if any(isinstance(a, float) for a in args):
-        raise RunProblem(f"'{op}' of whole numbers got {args}", loc, "Name the type: `binop.float v = a + b`.")
-    if op == "<<" and args[1] > MOST_BITS and args[0]:
-        raise RunProblem(f"a shift by {args[1]} bits", loc, _TOO_LARGE)
-    value = int(denote(op, args))  # type: ignore[arg-type]
-    if value.bit_length() > MOST_BITS:
-        raise RunProblem(f"a number of more than {MOST_BITS} bits", loc, _TOO_LARGE)
-    return value
-
-
-_TOO_LARGE: Final = "Numbers do not wrap around here; keep them small."
 
 # --- the machine -----------------------------------------------------------------------------------------------------
 
@@ -262,14 +143,14 @@ class _Machine:
                 w.write(var, w.read(value))
             case Compute(var, op, args, type_):
                 columns = zip(*map(w.read, args), strict=True)
-                w.write(var, [_apply(op, type_, values, i.result, i.loc) for values in columns])
+                w.write(var, [apply(op, type_, values, i.result, i.loc) for values in columns])
             case Load(var, address):
                 places = zip(w.active, w.read(address), strict=True)
-                w.write(var, [self.load(_whole(a, i.loc, "an address"), w, lane, i) for lane, a in places])
+                w.write(var, [self.load(whole(a, i.loc, "an address"), w, lane, i) for lane, a in places])
                 w.ready_at = self.cycle + self.launch.latency
             case Store(address, value):
                 for lane, a, v in zip(w.active, w.read(address), w.read(value), strict=True):
-                    self.store(_whole(a, i.loc, "an address"), v, w, lane, i)
+                    self.store(whole(a, i.loc, "an address"), v, w, lane, i)
             case Jump(target):
                 after = target
             case Branch(zero, cond, target):
@@ -312,7 +193,7 @@ class _Machine:
         if any(v != values[0] for v in values):
             message = f"the threads of warp {w.number} do not agree on the {what}: {values[0]} and others"
             raise RunProblem(message, o.loc or i.loc, "It has to be the same for all threads of a warp.")
-        return _whole(values[0], i.loc, f"a {what}")
+        return whole(values[0], i.loc, f"a {what}")
 
     def _release(self) -> None:
         """Lets those go on whose barrier has all the threads that it expects."""

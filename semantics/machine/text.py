@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from logic.source import Loc
-from logic.syntax import INT, Const, Type, Var
+from logic.syntax import DOUBLE, INT, Const, Type, Var
 from semantics.machine.program import (
+    BASE_TYPES,
     BINARY,
     Barrier,
     Branch,
@@ -33,7 +34,6 @@ from semantics.machine.program import (
     ProgramProblem,
     Store,
     Sync,
-    base_type,
     opcode,
     program,
 )
@@ -74,6 +74,8 @@ def _tokens(line: str, file: str, number: int) -> list[_Token]:
         match = _TOKEN.match(line, at)
         if match is None:
             shown = line[at] if line[at].isprintable() else f"U+{ord(line[at]):04X}"
+            if figure := re.match(r"\.?\d[\w.]*", line[at:]):
+                raise ProgramProblem(f"'{figure[0]}' is no number", loc, "Write one like 10, 0x1f, 0.5 or 1e-3.")
             raise ProgramProblem(f"'{shown}' has no meaning here", loc, "Comments begin with `#`.")
         if match.lastgroup != "space":
             found.append(_Token(match.lastgroup or "", match.group(), loc))
@@ -138,7 +140,7 @@ def _number(text: str, loc: Loc) -> Const:
         if len(text) > MOST_BITS or (value := int(text, 16 if "x" in text.lower() else 10)).bit_length() > MOST_BITS:
             raise ProgramProblem(f"the number takes more than {MOST_BITS} bits", loc, "Write a smaller one.")
         return Const(value, INT, loc)
-    return Const(text, base_type("double"), loc)
+    return Const(text, DOUBLE, loc)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -234,14 +236,14 @@ def _operator(line: _Line, usage: str) -> str:
 
 def _instruction(word: _Token, line: _Line) -> tuple[Instruction, _Token | None]:
     """An instruction, and the label that it names: its target is filled in when all labels are known."""
-    name, _, suffix = word.text.partition(".")
+    name, dot, suffix = word.text.partition(".")
     name = "jump" if name == "jmp" else name
-    if word.kind != "name" or name not in OPCODES or (suffix and name not in ("binop", "call")):
+    if word.kind != "name" or name not in OPCODES or (dot and name not in ("binop", "call")):
         close = difflib.get_close_matches(word.text, (*OPCODES, *DIRECTIVES), 1)
         advice = f"Is `{close[0]}` meant?" if close else f"Known: {', '.join((*OPCODES, *DIRECTIVES))}."
         raise ProgramProblem(f"no instruction is called '{word.text}'", word.loc, advice)
     usage, loc = _USAGE[name], word.loc
-    type_ = base_type(suffix) if suffix else INT
+    type_ = _base(suffix, loc) if dot else INT
     match name:
         case "bz" | "bnz":
             cond = line.operand(usage)
@@ -276,10 +278,19 @@ def _instruction(word: _Token, line: _Line) -> tuple[Instruction, _Token | None]
     while line.accept(","):
         args.append(line.operand(usage))
     line.expect(")", usage)
-    op = FUNCTIONS.get(function.text) or (
-        f"as:{function.text[3:]}" if function.text.startswith("to_") else f"call:{function.text}"
-    )
+    if function.text.startswith("to_"):
+        op = f"as:{_base(function.text.removeprefix('to_'), function.loc).name}"
+    else:
+        op = FUNCTIONS.get(function.text, f"call:{function.text}")
     return _checked(Compute(var, op, tuple(args), type_, loc), function), None
+
+
+def _base(name: str, loc: Loc) -> Type:
+    """The type of this name. Raises ProgramProblem."""
+    if name not in BASE_TYPES:
+        known = " or ".join(BASE_TYPES)
+        raise ProgramProblem(f"no type is called '{name}'", loc, f"Write {known}; without a type numbers are whole.")
+    return BASE_TYPES[name]
 
 
 def _checked(i: Compute, word: _Token) -> Compute:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from semantics.machine.simulate import Launch, run
+from semantics.machine.launch import Launch
+from semantics.machine.simulate import run
 from semantics.machine.text import assemble
 
 LOOP = """

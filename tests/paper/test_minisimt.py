@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from semantics.machine.launch import Launch
 from semantics.machine.program import Program
-from semantics.machine.simulate import Launch, run
+from semantics.machine.simulate import run
 from semantics.machine.text import assemble
 from semantics.machine.trace import Result, Row
 

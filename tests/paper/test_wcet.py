@@ -12,8 +12,9 @@ from checker.analysis.wcet.cta import simulate
 from checker.analysis.wcet.divergence import THREAD, Definition, chains
 from checker.analysis.wcet.estimate import Estimate, Mode, estimate, program_job
 from checker.analysis.wcet.structure import structure
+from semantics.machine.launch import Launch
 from semantics.machine.program import Program
-from semantics.machine.simulate import Launch, run
+from semantics.machine.simulate import run
 from semantics.machine.text import assemble
 
 PROOFS = Path(__file__).resolve().parents[2] / "proofs"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from checker.analysis.coalescing.access import Access, Key, Verdict, accesses, fewest, judged, with_lines, worst
-from checker.analysis.coalescing.lanes import Met, at, followed, origins
+from checker.analysis.coalescing.lanes import Met, at, common, followed, implied, origins, substituted
 from checker.analysis.coalescing.trial import trials
 from checker.oracles.counts import What, one_access
 from checker.oracles.counts import worst as most
@@ -77,6 +77,14 @@ def _shape(values: Iterable[Number], atoms: Atoms) -> _Shape:
     return rows, tuple(atoms.bounds(Form(((m, 1),), 0)) for m in names)
 
 
+def _what(array: Array) -> What:
+    return "Conflicts" if array.space == "shared" else "MemReads"
+
+
+def _good(array: Array) -> Verdict:
+    return "conflict-free" if array.space == "shared" else "coalesced"
+
+
 @dataclass(frozen=True, slots=True)
 class _Opinion:
     """On one way to an access."""
@@ -96,8 +104,7 @@ class _Judge:
     def finding(self, access: Access, met: Sequence[Met]) -> Finding:
         """The worst of all ways in which warps come to an access."""
         if not met:
-            good: Verdict = "coalesced" if access.array.space == "global" else "conflict-free"
-            return Finding(access, good, 0, 0, 0, None)
+            return Finding(access, _good(access.array), 0, 0, 0, None)
         opinions = [(self.opinion(m), m) for m in met]
         verdict = worst([o.verdict for o, _ in opinions])
         which, m = max((p for p in opinions if p[0].verdict == verdict), key=lambda p: p[0].transactions - p[0].fewest)
@@ -105,27 +112,53 @@ class _Judge:
         return Finding(access, verdict, max(o.transactions for o, _ in opinions), which.fewest, lanes, m)
 
     def opinion(self, m: Met) -> _Opinion:
-        shared = m.array.space == "shared"
-        what: What = "Conflicts" if shared else "MemReads"
-        numbers, hardware = m.cohort.numbers, self.context.hardware
-        good: Verdict = "conflict-free" if shared else "coalesced"
-        each = one_access(what, m.array, hardware)
+        numbers, lanes, hardware = m.cohort.numbers, m.active.lanes, self.context.hardware
         if m.active.single:
             least = fewest(m.array, frozenset(numbers[:1]), hardware)
-            return _Opinion(good if each <= least else "misaligned", each, least)
-        lanes = m.active.lanes
+            n = one_access(_what(m.array), m.array, hardware)
+            return _Opinion(_good(m.array) if n <= least else "misaligned", n, least)
         least = fewest(m.array, frozenset(numbers[i] for i in lanes), hardware)
-        if not shared and self.close(m):
+        n, verdict = self.proved(m, least)
+        if verdict != _good(m.array) and (values := self.settled(m)):
+            other = replace(m, index=tuple(substituted(at(m.index, i), values) for i in range(len(numbers))))
+            n_settled, settled = self.proved(other, least)
+            n, verdict = min(n, n_settled), settled or verdict
+        return _Opinion(verdict or self.example(m) or "unknown", n, least)
+
+    def proved(self, m: Met, least: int) -> tuple[int, Verdict | None]:
+        """The most transactions, and the verdict that follows for all runs, if there is one."""
+        what, lanes, good = _what(m.array), m.active.lanes, _good(m.array)
+        if m.array.space == "shared":
+            n = self.count(what, m, lanes)
+            return n, good if self.conflict_free(m, n, least) else None
+        if self.close(m):
             n = 1 if self.in_a_line(m) else min(2, self.count(what, m, lanes))
-            return _Opinion(good if self.coalesced(m, n) else "misaligned", n, least)
-        n = self.count(what, m, lanes)
-        if not shared:
-            n = min(n, sum(self.count(what, m, group) for group in self.groups(m)))
-        if self.conflict_free(m, n, least) if shared else self.coalesced(m, n):
-            return _Opinion(good, n, least)
-        if not shared and self.misaligned(m):
-            return _Opinion("misaligned", n, least)
-        return _Opinion(self.example(m) or "unknown", n, least)
+            return n, good if self.coalesced(m, n) else "misaligned"
+        n = min(self.count(what, m, lanes), sum(self.count(what, m, group) for group in self.groups(m)))
+        if self.coalesced(m, n):
+            return n, good
+        return n, "misaligned" if self.misaligned(m) else None
+
+    def settled(self, m: Met) -> dict[int, Number]:
+        """Unknowns that the conditions on the way to an access settle: n where `n == m + 1` holds for all lanes."""
+        atoms = self.view.atoms
+        conditions = [(common(c, m.active.lanes), wanted) for c, wanted in m.active.path]
+        true = [n for c, wanted in conditions if c is not None for n, holds in implied(c, atoms, wanted) if holds]
+        values: dict[int, Number] = {}
+        for equation in true:
+            match atoms.keys[equation]:
+                case ("==0", Form() as a):
+                    solved = self._solved(substituted(a, values))
+                    values = {number: substituted(v, solved) for number, v in values.items()} | solved
+        return values
+
+    def _solved(self, a: Number) -> dict[int, Number]:
+        """An unknown, and its value where a == 0; none where that is not simple."""
+        for monomial, c in terms_of(a):
+            rest = minus(a, Form(((monomial, c),), 0))
+            if len(monomial) == 1 and abs(c) == 1 and len(terms_of(rest)) <= 1:
+                return {monomial[0]: scaled(rest, -c)}
+        return {}
 
     def count(self, what: What, m: Met, lanes: tuple[int, ...]) -> int:
         """The most lines, or words of a bank, that these lanes can need."""
@@ -133,7 +166,7 @@ class _Judge:
         key = m.array, _shape(values, self.view.atoms)
         if key not in self.counts:
             self.counts[key] = most(what, values, m.array, self.context.hardware, self.view.atoms).n
-        return self.counts[key]
+        return min(self.counts[key], len(lanes) * one_access(what, m.array, self.context.hardware))
 
     def options(self, v: Number) -> tuple[Number, ...]:
         """What a value may be, where branches choose between a few."""
@@ -146,17 +179,15 @@ class _Judge:
     # --- global memory ------------------------------------------------------------------------------------------------
 
     def groups(self, m: Met) -> list[tuple[int, ...]]:
-        """The lanes that would share a line in consecutive places; all of them where elements do not divide a line."""
+        """The lanes that would start in one line in consecutive places."""
         size = self.context.hardware.sector
-        if size % m.array.width:
-            return [m.active.lanes]
         groups: dict[int, list[int]] = {}
         for i in m.active.lanes:
             groups.setdefault(m.cohort.numbers[i] * m.array.width // size, []).append(i)
         return [tuple(group) for group in groups.values()]
 
     def coalesced(self, m: Met, n: int) -> bool:
-        """Whether lanes that would share a line do: then no set of active lanes needs more lines than it should."""
+        """Whether lanes that would start in one line lie in one: then no set of lanes needs more lines than it may."""
         return n <= 1 or all(self.count("MemReads", m, group) <= 1 for group in self.groups(m))
 
     def misaligned(self, m: Met) -> bool:

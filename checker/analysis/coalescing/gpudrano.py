@@ -121,7 +121,7 @@ def equal(a: Int, b: Int) -> Bool:
             return "BOT"
         case "0":
             return "TF"
-        case "1" | "-1" if "0" in (a, b):
+        case "1" | "-1":
             return "FF-"
     return "TOP"
 
@@ -261,10 +261,7 @@ class _Walk:
                     self.look(cond, state, active)
                     c = self.truth(cond, state)
                     again = self.run(body, state, among(active, c))
-                    after = {
-                        **state,
-                        **{x: join(state[x], v) for x, v in merged(c, state, again, written(body)).items()},
-                    }
+                    after = merged(c, state, again, written(body))
                     if after == state:
                         return state
                     state = after

@@ -10,7 +10,7 @@ anything. So everything that a run of the semantics does is covered by what is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Final
@@ -160,10 +160,6 @@ def applied(op: str, args: tuple[Number, ...], atoms: Atoms) -> Number:
     floor(a / k) is floor(b / (k / g)), and the rest g * (b mod k / g) + c. Operators on bits are likewise taken apart
     where g is a power of two."""
     match op, args:
-        case "+", (Form() as a, int() as n) | (int() as n, Form() as a):
-            return Form(a.terms, a.const + n)
-        case "-", (Form() as a, int() as n):
-            return Form(a.terms, a.const - n)
         case "/" | "%", (Form() as a, int() as k) if k > 0 and (low := atoms.bounds(a)[0]) is not None and low >= 0:
             rest = op == "%"
         case "&", (Form() as a, int() as mask) | (int() as mask, Form() as a) if mask > 0 and mask & (mask + 1) == 0:
@@ -446,7 +442,7 @@ class _Walk:
 
     def between(self, c: Number, a: Number, b: Number, t: Type) -> Number:
         """a where c holds, else b: an unknown, with the values that it is known to be one of."""
-        if t.kind == "bool" and b in (0, 1) and a in (0, 1):
+        if t.kind == "bool" and (a, b) in ((0, 1), (1, 0)):
             return c if a else minus(1, c)
         low, high = (0, 1) if t.kind == "bool" else (None, None)
         found = self.view.atoms.atom(("?:", c, a, b), low, high)
@@ -550,15 +546,14 @@ class _Walk:
             c = self.value(s.cond, end, (active, depth + bool(entering)))
             if not entering:
                 return state
-            if end is not head:
-                c = self.value(s.cond, head)
-            body, _ = self.sides(s.cond, c, head, Active(entering, active.single, active.path))
+            inside = c if end is head else self.value(s.cond, head)
+            body, _ = self.sides(s.cond, inside, head, Active(entering, active.single, active.path))
             if not body.lanes:
                 break
             after = self.run(s.body, head, body, depth + 1)
             again = self.value(s.cond, after)
             on = [i for i in body.lanes if at(again, i) != 0]  # the lanes that may go on
-            known = {v: dict(self.implied(v)) for v in {at(again, i) for i in on}}
+            known = {v: dict(implied(v, self.view.atoms)) for v in {at(again, i) for i in on}}
             going = {i: known[at(again, i)] for i in on}
             if not [x for x in changed if not self.holds(s, x, head[x], after[x], going, body)]:  # each is looked at
                 break
@@ -638,41 +633,22 @@ class _Walk:
                 d.sign = 0
         return old == (d.step, d.sign)
 
-    def implied(self, v: Number, holds: bool = True) -> Iterator[tuple[int, bool]]:
-        """The unknown truth values that follow from one, by atom."""
-        match v:
-            case Form((((number,), 1),), 0):
-                yield number, holds
-                match self.view.atoms.keys[number]:
-                    case ("&&", Form() | int() as a, Form() | int() as b) if holds:
-                        yield from (*self.implied(a), *self.implied(b))
-                    case ("||", Form() | int() as a, Form() | int() as b) if not holds:
-                        yield from (*self.implied(a, False), *self.implied(b, False))
-                    case ("?:", Form() | int() as c, int() as a, Form() | int() as b) if bool(a) != holds:
-                        yield from (*self.implied(c, False), *self.implied(b, holds))
-                    case ("?:", Form() | int() as c, Form() | int() as a, int() as b) if bool(b) != holds:
-                        yield from (*self.implied(c), *self.implied(a, holds))
-            case Form((((number,), -1),), 1):
-                yield from self.implied(minus(1, v), not holds)
-
     def resolved(self, v: Number, known: dict[int, bool]) -> Number:
         """A value where some truth values are known."""
-        if isinstance(v, int) or not known:
+        if not known:
             return v
-        total: Number = v.const
-        for monomial, c in v.terms:
-            part: Number = c
-            for number in monomial:
-                here: Number = Form((((number,), 1),), 0)
-                match self.view.atoms.keys[number]:
-                    case _ if number in known:
-                        here = int(known[number])
-                    case ("?:", Form() | int() as cond, Form() | int() as a, Form() | int() as b):
-                        decided = self.resolved(cond, known)
-                        here = self.resolved(a if decided else b, known) if isinstance(decided, int) else here
-                part = times(part, here)
-            total = plus(total, part)
-        return total
+        return substituted(v, {a: self._resolved(a, known) for m, _ in terms_of(v) for a in m})
+
+    def _resolved(self, number: int, known: dict[int, bool]) -> Number:
+        """An unknown where some truth values are known."""
+        if number in known:
+            return int(known[number])
+        match self.view.atoms.keys[number]:
+            case ("?:", Form() | int() as c, Form() | int() as a, Form() | int() as b):
+                decided = self.resolved(c, known)
+                if isinstance(decided, int):
+                    return self.resolved(a if decided else b, known)
+        return Form((((number,), 1),), 0)
 
     def left(self, s: While, x: str, start: Vec, kind: str, entering: set[int]) -> Vec:
         """A variable after a loop that lanes may leave at different turns."""
@@ -689,6 +665,37 @@ class _Walk:
     def source(self, v: Vec, lanes: Iterable[int]) -> str:
         """Where the lanes' values come from: `data` if contents of memory have a part in them, else `any`."""
         return "data" if origins((at(v, i) for i in lanes), self.view.atoms) & {"read", "data", "base"} else "any"
+
+
+def implied(v: Number, atoms: Atoms, holds: bool = True) -> Iterator[tuple[int, bool]]:
+    """The unknown truth values that follow from one, by atom."""
+    match v:
+        case Form((((number,), 1),), 0):
+            yield number, holds
+            match atoms.keys[number]:
+                case ("&&", Form() | int() as a, Form() | int() as b) if holds:
+                    yield from (*implied(a, atoms), *implied(b, atoms))
+                case ("||", Form() | int() as a, Form() | int() as b) if not holds:
+                    yield from (*implied(a, atoms, False), *implied(b, atoms, False))
+                case ("?:", Form() | int() as c, int() as a, Form() | int() as b) if bool(a) != holds:
+                    yield from (*implied(c, atoms, False), *implied(b, atoms, holds))
+                case ("?:", Form() | int() as c, Form() | int() as a, int() as b) if bool(b) != holds:
+                    yield from (*implied(c, atoms), *implied(a, atoms, holds))
+        case Form((((number,), -1),), 1):
+            yield from implied(minus(1, v), atoms, not holds)
+
+
+def substituted(v: Number, values: Mapping[int, Number]) -> Number:
+    """A value with others in the place of some unknowns."""
+    if isinstance(v, int) or not values:
+        return v
+    total: Number = v.const
+    for monomial, c in v.terms:
+        part: Number = c
+        for number in monomial:
+            part = times(part, values.get(number, Form((((number,), 1),), 0)))
+        total = plus(total, part)
+    return total
 
 
 def origins(values: Iterable[Number], atoms: Atoms) -> set[str]:

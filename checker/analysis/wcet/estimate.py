@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from math import prod
+from typing import Final, Literal
 
 from checker.analysis.wcet import abstract, cta, lanes, readback, sound
 from checker.analysis.wcet.divergence import Chains, chains
@@ -19,17 +20,17 @@ from logic.potentials import Poly, const, substitute
 from logic.syntax import Param
 from logic.typing import check_kernel
 from semantics.events import Dim
+from semantics.machine.blocks import MAX_PROCESSORS
 from semantics.machine.compile import compile_kernel
+from semantics.machine.launch import Launch, LaunchProblem
 from semantics.machine.program import Barrier, Program
 from semantics.machine.program import Param as Declared
-from semantics.machine.simulate import Launch, LaunchProblem
 from semantics.values import Value
 
 Mode = Literal["sound", "paper"]
 Evidence = Literal["certified", "enumerated", "paper"]
 
-MOST_BLOCKS = 65_536
-MOST_PROCESSORS = 65_536
+MOST_BLOCKS: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,12 @@ class Job:
     @property
     def number(self) -> int:
         """How many blocks there are."""
+        return prod(self.blocks)
+
+    def indices(self) -> Iterator[Dim]:
+        """The indices of the blocks, in the order in which they go to processors."""
         x, y, z = self.blocks
-        return x * y * z
+        return ((i, j, k) for k in range(z) for j in range(y) for i in range(x))
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -86,9 +91,12 @@ def kernel_job(
 
     Raises SourceError for ill-typed kernels and launches that cannot be.
     """
-    if not 1 <= processors <= MOST_PROCESSORS:
-        advice = f"Choose a number from 1 to {MOST_PROCESSORS}."
+    if not 1 <= processors <= MAX_PROCESSORS:
+        advice = f"Choose a number from 1 to {MAX_PROCESSORS}."
         raise LaunchProblem(f"--processors {processors}: not a sensible number", advice=advice)
+    number = prod(blocks)
+    if number > MOST_BLOCKS:
+        raise LaunchProblem(f"--grid: {number} blocks", advice=f"At most {MOST_BLOCKS} are dealt to processors.")
     x, y, z = block
     launch = Launch(x * y * z, outline.context.hardware.warp, latency)
     compiled = compile_kernel(outline.kernel, block)
@@ -133,8 +141,6 @@ class Estimate:
 
 def estimate(job: Job, mode: Mode) -> Estimate:
     """The estimate. Raises Unbounded where there is none, and SourceError."""
-    if job.number > MOST_BLOCKS:
-        raise LaunchProblem(f"--grid: {job.number} blocks", advice=f"At most {MOST_BLOCKS} are dealt to processors.")
     found = chains(job.program, job.tree)
     parting = tuple(at for at in sorted(job.program.rejoin) if found.divergent(at))
     return _paper(job, found, parting) if mode == "paper" else _sound(job, parting)
@@ -193,12 +199,7 @@ def _dealt(job: Job, block: Poly) -> int | None:
         return None
     if not sound.depends_on_block((block,)):
         return sound.makespan([sound.value(block, at) or 0] * job.number, job.processors)
-    return sound.makespan([sound.value(block, at, index) or 0 for index in _indices(job)], job.processors)
-
-
-def _indices(job: Job) -> Iterator[Dim]:
-    x, y, z = job.blocks
-    return ((i, j, k) for k in range(z) for j in range(y) for i in range(x))
+    return sound.makespan([sound.value(block, at, index) or 0 for index in job.indices()], job.processors)
 
 
 def _launch(job: Job, index: Dim) -> Launch:
@@ -216,7 +217,7 @@ def _enumerated(job: Job) -> Estimate:
     found: list[tuple[int, int]] = []
     alike = not any(name.startswith("blockIdx.") for name in job.names.values())
     steps = lanes.MOST_STEPS
-    for index in _indices(job):
+    for index in job.indices():
         if not alike or not found:
             warps = lanes.follow(job.program, job.tree, _launch(job, index), steps)
             issued = lanes.issued(warps)

@@ -15,8 +15,9 @@ from checker.analysis.wcet.structure import Block, Choice, Loop, Step, nodes
 from logic.operators import denote
 from logic.source import Loc
 from logic.syntax import INT, Const
+from semantics.machine.arithmetic import MOST_BITS
+from semantics.machine.launch import Launch, initial_values
 from semantics.machine.program import TID, Barrier, Branch, Compute, Copy, Load, Operand, Program, written
-from semantics.machine.simulate import MOST_BITS, Launch, initial_values
 from semantics.values import Value, literal
 
 MOST_STEPS: Final = 300_000

@@ -2,7 +2,8 @@
 
 Under the metrics `PRICES` the kernel costs what the program issues: an assignment is an instruction, a test two (the
 branch, and the jump back or the sync), expressions cost nothing. A branch on a value that has just been computed tests
-the expression itself. Numbers are whole; what is computed in floating point is taken to be any number.
+the expression itself. Numbers are whole: a fraction is followed as some whole number other than 0, so what it is
+rounded to may be any number, as may what is computed in floating point.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from logic.syntax import (
     While,
     Write,
     seq,
+    substitute,
     subterms,
 )
 from logic.syntax import Param as Parameter
@@ -71,7 +73,7 @@ _UNKNOWN: Final = Read(ANYTHING.name, Tid("x"))
 _TICK: Final = "more"
 _LOCAL: Final = "v."
 _MOST_TERMS: Final = 50
-"""Of a test that stands for a variable in another test."""
+"""Of an expression that stands for a variable in another one."""
 
 
 def kernel(p: Program, tree: Block, threads: int, warp_size: int, name: str) -> Kernel:
@@ -82,6 +84,7 @@ def kernel(p: Program, tree: Block, threads: int, warp_size: int, name: str) -> 
         p,
         {THREADS: Const(threads), WARP_SIZE: Const(warp_size)},
         {x: f"{_LOCAL}{x}" if x in given else named(x) for x in own},
+        _fractions(p),
     )
     start: list[Stmt] = []
     for d in p.directives:
@@ -108,14 +111,39 @@ def named(var: str) -> str:
     return f"{var}_" if taken else var
 
 
+def _fractions(p: Program) -> frozenset[str]:
+    """The variables that may hold a number that is not whole."""
+    found: frozenset[str] = frozenset()
+    while True:
+        more = {d.var for d in p.directives if isinstance(d, Init) and d.op is None and _fraction(d.args[0], found)}
+        for i in p.instructions:
+            match i:
+                case Load(var):
+                    more.add(var)
+                case Copy(var, value) if _fraction(value, found):
+                    more.add(var)
+                case Compute(var, op, args) if i.result.kind == "base" or (
+                    op == "?:" and any(_fraction(a, found) for a in args[1:])
+                ):
+                    more.add(var)
+        if more <= found:
+            return found
+        found |= more
+
+
+def _fraction(o: Operand, fractions: frozenset[str]) -> bool:
+    return o.name in fractions if isinstance(o, Var) else isinstance(literal(o), float)
+
+
 @dataclass(slots=True)
 class _Code:
-    """`names` has what variables stand for, `locals` what those are called that are written, `values` the expressions
-    that variables are known to equal."""
+    """`names` has what variables stand for, `locals` what those are called that are written, `fractions` those that may
+    hold a number that is not whole, `values` the expressions that variables are known to equal."""
 
     program: Program
     names: dict[str, Expr]
     locals: dict[str, str]
+    fractions: frozenset[str]
     values: dict[str, Expr] = field(default_factory=dict)
 
     def operand(self, o: Operand) -> Expr:
@@ -141,12 +169,19 @@ class _Code:
 
     def meaning(self, o: Operand) -> Expr:
         """The operand, or the test that it is known to be the outcome of."""
-        value = self.values.get(o.name) if isinstance(o, Var) else None
-        is_test = isinstance(value, Op) and value.op == "int" and sum(1 for _ in subterms(value)) <= _MOST_TERMS
-        return value if value is not None and is_test else self.operand(o)
+        value = self.known(o.name) if isinstance(o, Var) else None
+        return value if isinstance(value, Op) and value.op == "int" else self.operand(o)
+
+    def known(self, var: str) -> Expr | None:
+        """What a variable is known to equal, if that is short."""
+        value = self.values.get(var)
+        return None if value is None or sum(1 for _ in subterms(value)) > _MOST_TERMS else value
 
     def assign(self, var: str, e: Expr, at: int, meaning: Expr | None = None) -> Stmt:
-        name, value = self.locals[var], meaning or e
+        name, before = self.locals[var], self.known(var)
+        value = meaning or e
+        if before is not None:  # P would lose what the variable is, were it assigned to from itself
+            e, value = substitute(e, {name: before}), substitute(value, {name: before})
         self.values = {x: v for x, v in self.values.items() if x != var and Var(name) not in subterms(v)}
         if not any(isinstance(t, Read) or t == Var(name) for t in subterms(value)):
             self.values[var] = value
@@ -188,7 +223,8 @@ class _Code:
             case Load(var, address):
                 return self.assign(var, Read(MEMORY.name, self.operand(address)), at)
             case Compute(var, op, args, type_):
-                if type_ != INT or op.startswith(("call:", "as:")):
+                rounds = op == "int" and _fraction(args[0], self.fractions)
+                if rounds or type_ != INT or op.startswith(("call:", "as:")):
                     return self.assign(var, _UNKNOWN, at)
                 e, meaning = (self.applied(op, tuple(map(way, args))) for way in (self.operand, self.meaning))
                 return self.assign(var, e, at, meaning)

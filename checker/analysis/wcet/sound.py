@@ -25,6 +25,7 @@ from heapq import heapreplace
 from math import ceil
 from typing import Final
 
+from checker.analysis.idle import idle, with_idle
 from checker.analysis.wcet.lanes import Unbounded
 from checker.bound import Per, Result, find_bounds
 from checker.elaborate import Stuck
@@ -34,11 +35,8 @@ from logic.assertions import Scope
 from logic.metrics import Linear, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.syntax import (
-    FLOAT,
     WARP_INDEX,
     Assign,
-    Const,
-    Decl,
     Expr,
     If,
     Kernel,
@@ -53,7 +51,6 @@ from logic.syntax import (
     statements,
     subterms,
 )
-from logic.typing import check_kernel
 from semantics.events import Dim
 from semantics.machine.compile import compile_kernel
 
@@ -95,11 +92,7 @@ COMPILED: Final = Prices(
 
 # --- kernels whose instructions all cost -----------------------------------------------------------------------------
 
-TICK_VAR: Final = "issued.more"
-"""The variable that additional instructions assign to. Nothing reads it, its type keeps it out of all conditions."""
-
-_ZERO: Final = Const("0.0f", FLOAT)
-TICK: Final = Plain(Assign(TICK_VAR, Op("+", (_ZERO, _ZERO))))
+TICK: Final = idle(1)
 
 
 def visible(outline: Outline, block: Dim) -> Outline:
@@ -111,9 +104,7 @@ def visible(outline: Outline, block: Dim) -> Outline:
     before = len(compile_kernel(outline.kernel, block).program.instructions) - _length(outline.kernel.body)
     if before < 0:
         raise ValueError("the compiled kernel has fewer instructions than its source pays for")
-    body = (*[TICK] * before, *_visible(outline.body))
-    kernel = replace(outline.kernel, locals=(*outline.kernel.locals, Decl(TICK_VAR, FLOAT)), body=strip(body))
-    return Outline(kernel, replace(outline.context, sigma=check_kernel(kernel)), body)
+    return with_idle(outline, (*[TICK] * before, *_visible(outline.body)))
 
 
 def _visible(block: Block) -> Block:

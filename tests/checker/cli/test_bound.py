@@ -108,6 +108,29 @@ def test_a_block_of_unknown_size(capsys: Capture) -> None:
     assert "any block, any grid" in capsys.readouterr().out
 
 
+def test_a_grid_of_unknown_size(tmp_path: Path, capsys: Capture) -> None:
+    """Only where the kernel asks for the grid's size is --grid advised."""
+    path = tmp_path / "stride.cu"
+    path.write_text(
+        "__global__ void k(int *a, int n) {\n"
+        "    for (int i = threadIdx.x; i < n; i += blockDim.x * gridDim.x) a[i] = 0;\n}\n"
+    )
+    for file, given, advised in ((str(path), (), True), (str(path), ("--grid", "4"), False), (ADD, (), False)):
+        assert main(["bound", file, "--block", "32", "--metric", "conflicts", *given]) == 0
+        assert ("say --grid for sharper bounds" in capsys.readouterr().out) is advised
+
+
+def test_a_problem_of_several_metrics_is_told_once(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *A, int n) { while (n > 0) A[0] = 1; }\n")
+    assert main(["bound", str(path), "--block", "32"]) == 1
+    text = capsys.readouterr().out
+    words = " ".join(text.split())
+    assert words.count("no potential") == 1
+    assert f"sectors, steps: {path}:1:36: no potential" in words
+    assert max(map(len, text.splitlines())) <= 100 + len(str(path))
+
+
 def test_explain(capsys: Capture) -> None:
     assert main(["bound", ADD, "--block", "32", "--metric", "sectors", "--explain"]) == 0
     text = capsys.readouterr().out

@@ -162,6 +162,67 @@ def test_text(cu: Path, capsys: Capture) -> None:
     ]
 
 
+def test_sarif(cu: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["coalesce", str(cu), "--format", "sarif"]) == 1
+    log = json.loads(capsys.readouterr().out)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    assert run["tool"]["driver"]["name"] == "warpbound"
+    assert any("blockDim.x" in fact for fact in run["properties"]["assumptions"])
+    (result,) = run["results"]  # the load of I is good
+    assert (result["ruleId"], result["level"]) == ("uncoalesced", "warning")
+    assert "32 lines, 1 at best" in result["message"]["text"]
+    assert "To mend it: " in result["message"]["text"]
+    (place,) = result["locations"]
+    assert place["physicalLocation"]["region"] == {"startLine": 4, "startColumn": 16}
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == cu.as_uri()
+    monkeypatch.chdir(cu.parent)
+    cu.rename("a b.cu")
+    main(["coalesce", "a b.cu", "--format", "sarif"])
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b.cu"
+
+
+def test_sarif_has_a_rule_for_every_result(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__global__ void k(float *A, int n)\n{\n    __shared__ float s[64];\n    int t = threadIdx.x, j = 0;\n"
+        "    s[2 * t] = 1;\n    A[t + 1] = 1;\n    A[2 * t] = 1;\n"
+        "    while (j < t) j++;\n    A[j] = 1;\n    A[t] = 1;\n}\n"
+    )
+    assert main(["coalesce", str(path), "--block", "32", "--format", "sarif"]) == 1
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    levels = {rule["id"]: rule["defaultConfiguration"]["level"] for rule in run["tool"]["driver"]["rules"]}
+    found = {(r["ruleId"], r["level"]) for r in run["results"]}
+    assert found == set(levels.items())
+    assert {rule for rule, _ in found} == {"uncoalesced", "misaligned", "conflicting", "unknown"}
+
+
+def test_markdown(cu: Path, capsys: Capture) -> None:
+    cu.write_text(cu.read_text().replace("A[I[i]]", "A[I[i] | 1]"))
+    assert main(["coalesce", str(cu), "--format", "markdown"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "# k: 2 accesses: 1 uncoalesced, 1 coalesced"
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 4
+    assert {line.replace("\\|", "").count("|") for line in table} == {9}
+    assert table[2].startswith(f"| {cu}:4:16 | store of `A[I[i] \\| 1]` | uncoalesced | 32 | 1 | ")
+    assert "- `integers do not overflow; no caches`" in lines
+    words = ["--block", "64", "--arg", "n=64", "--array", "I=iota", "--confirm", "--format", "markdown"]
+    assert main(["coalesce", str(cu), *words]) == 1
+    assert "| uncoalesced (not confirmed: coalesced in the run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("assumed", ["blockIdx.x == 0", "warp.index < 2"])
+def test_a_run_has_to_keep_to_what_is_assumed_of_blocks_and_warps(cu: Path, capsys: Capture, assumed: str) -> None:
+    words = ["coalesce", str(cu), "--confirm", "--block", "64", "--arg", "n=64", "--assume", assumed]
+    assert main([*words, "--grid", "1"]) == 1
+    capsys.readouterr()
+    beyond = ["--grid", "2"] if "block" in assumed else ["--block", "96"]
+    assert main([*words, *beyond]) == 2
+    assert f"{assumed} is assumed, and does not hold" in capsys.readouterr().err
+
+
 def test_a_kernel_without_accesses(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.cu"
     path.write_text("__global__ void k(int n) { int x = n; }\n")

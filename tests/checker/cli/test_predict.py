@@ -156,7 +156,7 @@ def complaint(capsys: Capture, *words: str) -> str:
     assert main(["predict", *words]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert len(err.splitlines()) <= 4
+    assert len(err.splitlines()) <= 5
     assert "Traceback" not in err
     return err
 
@@ -166,6 +166,8 @@ def complaint(capsys: Capture, *words: str) -> str:
     [
         ((RANKING, "--device", "gtx281"), "--device gtx281: no such device"),
         ((RANKING, "--device", "none.toml"), "cannot read 'none.toml'"),
+        (("k.simt", "--device", "gtx280"), "k.simt: a program for the mini-SIMT machine"),
+        ((RANKING, "--device", "gtx280", "--grid", "warpSize", "--at", "N=8"), "no parameter is called 'warpSize'"),
         ((RANKING, "--device", "gtx280"), "--at lacks N, which the run time of listRanking depends on"),
         ((RANKING, "--device", "gtx280", "--at", "N=many"), "--at N=many: not a whole number"),
         ((RANKING, "--device", "gtx280", "--at", "N=8,M=3"), "--at: 'M' is no parameter of listRanking"),

@@ -161,6 +161,10 @@ def test_no_bound_without_values(go: Go, simt: Callable[[str], str]) -> None:
     assert found(go, path, "--threads", "4", "--at", "n=-8")["estimate"] > 0
 
 
+def assumed(*facts: str) -> tuple[str, ...]:
+    return tuple(word for fact in facts for word in ("--assume", fact))
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -168,6 +172,7 @@ def test_no_bound_without_values(go: Go, simt: Callable[[str], str]) -> None:
         ((TRIANGLE, "--threads", "-4"), "--threads -4: not a sensible number"),
         ((TRIANGLE, "--threads", "99999999"), "--threads 99999999: not a sensible number"),
         ((TRIANGLE, "--threads", "4", "--warp-size", "0"), "--warp-size 0: not a sensible number"),
+        ((TRIANGLE, "--warp-size", "0"), "--warp-size 0: not a sensible number"),
         ((TRIANGLE, "--latency", "0"), "--latency 0: not a sensible number"),
         ((TRIANGLE, "--latency", "99999999999"), "--latency 99999999999: not a sensible number"),
         ((TRIANGLE, "--latency", "ten"), "invalid int value"),
@@ -195,6 +200,15 @@ def test_no_bound_without_values(go: Go, simt: Callable[[str], str]) -> None:
         ((VECTOR, "--block", "64", "--grid", "99999999999"), "not a dimension"),
         ((VECTOR, "--block", "64", "--assume", "numElements >"), "--assume"),
         ((VECTOR, "--block", "64", "--array", "A=what"), "--array A=what: not known"),
+        ((VECTOR, "--block", "64", "--array", "Z=ones"), "--array Z: vectorAdd has no such global array"),
+        (
+            (VECTOR, "--block", "64", *assumed("numElements > 5", "numElements < 3")),
+            "no launch satisfies what is assumed",
+        ),
+        (
+            (VECTOR, "--block", "64", "--grid", "3", *assumed("blockIdx.x <= 1")),
+            "blockIdx.x <= 1 is assumed, and does not",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_told_in_a_sentence(go: Go, words: tuple[str, ...], told: str) -> None:

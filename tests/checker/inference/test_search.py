@@ -52,6 +52,28 @@ def test_loops(body: str, bound: str | None) -> None:
     assert found.claim.pre.q == pot(bound)
 
 
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("y <- tid.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "31"),
+        ("x <- 0; while (x <= 2 * tid.x) { A[0] <- 1; x <- x + 1; }", "63"),
+        ("x <- tid.x; while (x > 0) { A[0] <- 1; x <- x - 1; }", "31"),
+        ("x <- tid.x; while (x > 0) { A[0] <- 1; x <- x - 2; }", "16"),
+        ("y <- tid.x * n; x <- 0; while (x < y) invariant { y <= m; _; _ } { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
+        ("z <- tid.x; y <- 2 * z + 1; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "63"),
+        ("y <- tid.x; z <- y + 3; x <- 0; while (x < z - y) { A[0] <- 1; x <- x + 1; }", "3"),
+        ("y <- tid.x - m; x <- y; while (x < 9) { A[0] <- 1; x <- x + 1; }", "max(0, 9 + m)"),
+    ],
+)
+def test_lanes_bounded_by_the_block(body: str, bound: str) -> None:
+    """A guard whose lanes differ is paid for as at the lane that turns most often."""
+    outline = parse_outline(f"{HEADER.replace('begin', 'requires 0 <= n && 31*n <= m; begin')}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
+
+
 def test_a_nest() -> None:
     found = result("x <- 0; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x + 1; }")
     assert found.claim is not None
@@ -92,6 +114,26 @@ def test_no_potential(body: str) -> None:
     assert (found.verdict, found.claim) == ("not-proved", None)
     assert isinstance(found.problem, Stuck)
     assert found.problem.loc is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "advice"),
+    [
+        (
+            "x <- tid.x; flag <- x < 9; while (x != n && flag) { x <- x + 1; flag <- x < tid.x; }",
+            "'x', which differs",
+            "Count its turns",
+        ),
+        ("y <- tid.x % 5; x <- 0; while (x < y) { x <- x + 1; }", "'y', which differs", "//@ loop invariant y <= e;"),
+    ],
+)
+def test_what_is_in_the_way(body: str, reason: str, advice: str) -> None:
+    """A limit can be bounded for all lanes, a counter cannot; flags, such as `break` makes, are no help to speak of."""
+    outline = parse_outline(f"{HEADER.replace('begin', 'local bool flag; begin')}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS["steps"],), Oracles())
+    assert isinstance(found.problem, Stuck)
+    assert reason in found.problem.message
+    assert advice in found.problem.advice
 
 
 def test_a_wrong_solution_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:

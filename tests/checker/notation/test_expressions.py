@@ -119,6 +119,17 @@ def test_what_is_no_assumption_is_refused_at_its_place(text: str, column: int, f
     assert caught.value.loc == Loc("--assume", 1, column)
 
 
+def test_an_unknown_name_in_an_assumption() -> None:
+    """Locals are no help there: they differ between threads."""
+    with pytest.raises(SourceError) as caught:
+        parse_assumption("zzz == 8", SIGMA, "--assume")
+    known = caught.value.advice.removeprefix("Known here: ").removesuffix(".").split(", ")
+    assert set(known) <= set(SIGMA.params)
+    with pytest.raises(SourceError) as caught:
+        parse_expr("zzz == 8", SIGMA, "x")
+    assert set(caught.value.advice.removeprefix("Known here: ").removesuffix(".").split(", ")) & set(SIGMA.locals)
+
+
 def test_a_program_may_not_chain_comparisons() -> None:
     with pytest.raises(SyntaxProblem, match="result of a comparison") as caught:
         parse_expr("0 < i < n", SIGMA)

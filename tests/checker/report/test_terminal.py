@@ -85,6 +85,16 @@ def test_without_a_line_there_is_no_excerpt(tmp_path: Path) -> None:
     assert render_error(SourceError("bad", Loc("k", 4, 1)), "1\n2\n3") == "k:4:1: error: bad"
 
 
+def test_long_advice_goes_on_in_the_next_line() -> None:
+    names = [f"name{n}" for n in range(30)]
+    first, *advice = render_error(SourceError("bad", advice=f"Known: {', '.join(names)}.")).split("\n")
+    assert first == "warpbound: error: bad"
+    assert len(advice) == 3
+    assert all(line.startswith(("  n", "  Known: ")) for line in advice)
+    assert max(map(len, advice)) <= 100
+    assert " ".join(map(str.strip, advice)) == f"Known: {', '.join(names)}."
+
+
 @given(st.text(), st.integers(-2, 300))
 def test_any_text_is_shown_on_two_lines(line: str, column: int) -> None:
     line = line.replace("\n", " ")

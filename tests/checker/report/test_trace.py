@@ -10,7 +10,8 @@ from checker.cli.options import OptionProblem
 from checker.report import trace as report
 from checker.report.trace import Trace, memory_text, trace_html, trace_json, trace_svg, trace_text
 from semantics.machine.blocks import Place
-from semantics.machine.simulate import Launch, run
+from semantics.machine.launch import Launch
+from semantics.machine.simulate import run
 from semantics.machine.text import assemble
 
 TEXT = "l: load x = Tid\nstore Tid = x\nbarrier 0, threads\nconst y = 1"

@@ -25,8 +25,8 @@ def failure(path: str, name: str | None = None, **options: object) -> CudaError:
 
 BODIES = {
     # column of the place, message, part of the advice
-    "switch (n) { case 1: break; }": (1, "'switch' is not supported", ""),
-    "goto l; l: A[0] = 1;": (1, "'goto' is not supported", ""),
+    "switch (n) { case 1: break; }": (1, "'switch' is not supported", "'if' and 'else'"),
+    "goto l; l: A[0] = 1;": (1, "'goto' is not supported", "with loops"),
     'asm("nop;");': (1, "inline assembly is not supported", ""),
     'printf("x");': (1, "the function 'printf' is not supported", "Take it out."),
     "assert(n);": (1, "the function 'assert' is not supported", "-D 'assert(e)='"),

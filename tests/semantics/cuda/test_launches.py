@@ -92,3 +92,11 @@ def test_bad_instance(read: Read, text: str, instance: str | None, message: str)
     with pytest.raises(CudaError) as caught:
         read(text, instantiate=instance)
     assert caught.value.message.startswith(message)
+
+
+def test_the_instance_that_is_advised_can_be_read(read: Read) -> None:
+    text = "template <typename T, int K, bool B> __global__ void k(T *a) { if (B) a[0] = K; }"
+    with pytest.raises(CudaError) as caught:
+        read(text)
+    assert caught.value.advice == "Choose one, such as --instantiate 'k<float,256,true>'."
+    assert read(text, instantiate="k<float,256,true>").kernel.name == "k"

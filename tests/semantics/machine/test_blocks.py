@@ -7,7 +7,7 @@ import pytest
 from logic.syntax import INT, Array, Assign, Const, Decl, Kernel, Op, Param, Read, Tid, Var, While, Write, seq
 from semantics.grid import LaunchProblem as GridProblem
 from semantics.machine.blocks import MAX_PROCESSORS, Place, run_kernel
-from semantics.machine.simulate import LaunchProblem
+from semantics.machine.launch import LaunchProblem
 from semantics.machine.trace import Observer, Row
 
 G, S = Array("G", "global", INT, 4), Array("S", "shared", INT, 4)

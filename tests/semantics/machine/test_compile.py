@@ -34,6 +34,7 @@ from logic.syntax import (
     Stmt,
     Sync,
     Tid,
+    Type,
     Var,
     While,
     Write,
@@ -47,10 +48,10 @@ from semantics.grid import BarrierDivergence
 from semantics.lockstep import Initial, StepLimit
 from semantics.machine import blocks
 from semantics.machine import compile as compiler
+from semantics.machine.arithmetic import RunProblem
 from semantics.machine.blocks import run_kernel
 from semantics.machine.compile import Compiled, compile_kernel
 from semantics.machine.program import Barrier, Branch, Compute, Copy, Instruction, Store
-from semantics.machine.simulate import RunProblem
 from semantics.machine.text import assemble, show
 from semantics.machine.trace import Deadlock, Endless
 from tests.checker.programs import BODIES, TINY
@@ -286,6 +287,20 @@ def test_floating_point_is_that_of_the_semantics() -> None:
     found, expected = by_machine(*launch), by_lockstep(*launch)
     assert repr(found) == repr(expected)  # 0.0 is not -0.0
     assert len(found["D"]) == 9
+
+
+def test_other_types_of_floating_point_are_computed_in_double() -> None:
+    real = Type("base", "real", 8)
+    x = Array("X", "global", real, 8)
+    body = seq(
+        Assign("s", Op("as:real", (Const("0.1", DOUBLE),))),
+        Write("X", TID, Op("+", (Var("s"), Var("s")))),
+    )
+    k = Kernel("k", (), (x,), (Decl("s", real),), body)
+    launch: Any = (k, (1, 1, 1), (1, 1, 1), {}, {})
+    assert by_machine(*launch) == by_lockstep(*launch) == {"X": {0: 0.2}}
+    p = compile_kernel(k, (1, 1, 1)).program
+    assert assemble(show(p), "k.simt") == p
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logic.source import Loc, SourceError
+from semantics.machine.arithmetic import RunProblem
+from semantics.machine.launch import MAX_LATENCY, MAX_THREADS, MAX_WARP, Launch, LaunchProblem
 from semantics.machine.program import BINARY
-from semantics.machine.simulate import (
-    MAX_LATENCY,
-    MAX_THREADS,
-    MAX_WARP,
-    Launch,
-    LaunchProblem,
-    RunProblem,
-    Segment,
-    run,
-)
+from semantics.machine.simulate import Segment, run
 from semantics.machine.text import FUNCTIONS, assemble
 from semantics.machine.trace import Deadlock, Endless, Result, Row
 
@@ -252,6 +245,7 @@ def test_floats_are_those_of_their_type() -> None:
         "const x = 1e999\nstore x = 1",
         ".data -1 = 3\nsync_: const x = 1",
         ".data 0 = iota 99999999999\nconst x = 1",
+        ".data 0 = iota -5\nconst x = 1",
         ".init x = 1 << 99999\nconst y = 1",
     ],
 )

@@ -11,7 +11,7 @@ from checker.analysis.coalescing.exact import Analysis, analyse
 from checker.analysis.coalescing.gpudrano import reported
 from logic.assertions import Context, Launch, conj
 from logic.metrics import HARDWARE, METRICS
-from logic.syntax import Const, Op, Param
+from logic.syntax import INT, Array, Const, Decl, If, Kernel, Op, Param, Skip, Stmt, Tid, Type, Var, Write
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 
@@ -19,6 +19,7 @@ Analysed = Callable[..., Analysis]
 Block = tuple[int, int, int]
 PROOFS = Path(__file__).parents[4] / "proofs"
 GLOBAL = "int i = blockIdx.x * blockDim.x + t; "
+BOTH = "int p = n > 3; bool b; if (n > 3) b = true; else b = false; "
 
 
 def stores(found: Analysis) -> tuple[str, int, int]:
@@ -65,6 +66,9 @@ def stores(found: Analysis) -> tuple[str, int, int]:
         (GLOBAL + "A[__mul24(blockIdx.x, blockDim.x) + t] = 1;", "coalesced", 1),
         (GLOBAL + "A[min(i, n)] = 1;", "misaligned", 2),
         (GLOBAL + "A[max(i - 1, 0)] = 1;", "misaligned", 2),
+        (GLOBAL + "V[min(i, n)].y = 1;", "uncoalesced", 32),
+        (GLOBAL + "A[t % 2 ? min(i, n) : max(i, n)] = 1;", "uncoalesced", 32),
+        (GLOBAL + "A[t % 2 ? max(i, n) : i] = 1;", "uncoalesced", 17),
         (GLOBAL + "A[abs(i)] = 1;", "coalesced", 1),
         # values from conditionals
         (GLOBAL + "int j = i; if (j < 0) j = 0; A[j] = 1;", "coalesced", 1),
@@ -73,9 +77,15 @@ def stores(found: Analysis) -> tuple[str, int, int]:
         (GLOBAL + "int j; if (n > 3) j = i; else j = i + 1; A[j] = 1;", "misaligned", 2),
         (GLOBAL + "int j = n > 3 ? i : 2 * i; A[j] = 1;", "uncoalesced", 3),
         ("int j = t % 32 < 16 ? t : t - 16; A[j] = 1;", "coalesced", 1),
+        ("D[t % 32 < 16 ? t % 32 : 2 * (t % 32)] = 1;", "uncoalesced", 3),
         ("int j = t % 2 ? t : 64 * t; A[j] = 1;", "uncoalesced", 17),
         ("float x = 1; if (n > m) x = 2; A[t + (int) x] = 1;", "misaligned", 2),
         ("float x = 1; if (t > n) x = 2; A[t + (int) x] = 1;", "uncoalesced", 32),
+        (BOTH + "A[t + (int) b - p] = 1;", "coalesced", 1),
+        (BOTH + "A[t + (int) b + p - 1] = 1;", "misaligned", 2),
+        ("int j = I[t] > 3 ? t % 32 : 31 - t % 32; A[j] = 1;", "coalesced", 1),
+        ("int j = I[t] > 3 ? t % 32 : 64 * t; A[j] = 1;", "uncoalesced", 32),
+        ("int j = I[t] > 3 ? t % 32 : 31 - t % 32; A[2 * j] = 1;", "uncoalesced", 2),
         # what is read decides
         (GLOBAL + "A[I[n]] = 1;", "coalesced", 1),
         (GLOBAL + "A[I[n] + t] = 1;", "misaligned", 2),
@@ -120,6 +130,9 @@ def test_active_lanes(analysed: Analysed, body: str, verdict: str, transactions:
         assert stores(found) == (verdict, transactions, lanes)
 
 
+EITHER = "int j = t % 32, d = 0; for (int k = 0; k < n; k++, d += I[0]) {"
+
+
 @pytest.mark.parametrize(
     ("body", "verdict", "transactions"),
     [
@@ -145,6 +158,20 @@ def test_active_lanes(analysed: Analysed, body: str, verdict: str, transactions:
         ("bool odd = t % 2; for (int k = 0; k < n; k++) odd = !odd; if (odd) A[t] = 1;", "coalesced", 1),
         ("int j = t; for (int k = 0; k < n; k++) for (int l = 0; l < m; l++) j += 32; A[j] = 1;", "coalesced", 1),
         ("int j = t; for (int k = 0; k < n; k++) for (int l = 0; l < m; l++) j += 8; A[j] = 1;", "misaligned", 2),
+        ("int j = t; for (int k = 0; k < n; k++) j += 32 * m + 8; A[j] = 1;", "misaligned", 2),
+        ("int j = 0; for (int k = 0; k < n; k++) j -= 32; A[j <= 0 ? t : 2 * t] = 1;", "coalesced", 1),
+        ("int j = 0; for (int k = 0; k < n; k++) j -= 32; A[j >= 0 ? t : 2 * t] = 1;", "uncoalesced", 3),
+        ("int j = 0; for (int k = 0; k < n; k++) j += I[0]; A[j <= 0 ? t : 2 * t] = 1;", "uncoalesced", 3),
+        ("int j = 0; for (int k = 0; k < n; k++) j += I[0]; A[j >= 0 ? t : 2 * t] = 1;", "unknown", 3),
+        ("bool odd = t % 2; for (int k = 0; k < n; k++) odd = !odd; A[t + 32 * (int) odd] = 1;", "unknown", 32),
+        # they leave one by one, though all that are left have moved alike
+        ("int k = t; do { k += 32; if (k > n) break; } while (k < m); A[k - t] = 1;", "unknown", 32),
+        ("int k = t; do { k += 32; if (k > n) break; } while (k < m); A[k] = 1;", "unknown", 32),
+        ("int k = 0; do { k += 32; if (k > n) break; } while (k < m); A[k + t] = 1;", "coalesced", 1),
+        # what the second turn does is known only when d is known to go either way
+        (f"{EITHER} if (d >= 0) j += 64; else j += 48; }} A[j] = 1;", "misaligned", 2),
+        (f"{EITHER} if (d >= 0) j += 64; else j -= 64; }} A[j >= 0 ? t : 2 * t] = 1;", "unknown", 3),
+        (f"{EITHER} if (d >= 0) j -= 64; else j += 64; }} A[j <= 31 ? t % 32 : 2 * t] = 1;", "uncoalesced", 3),
     ],
 )
 def test_loops(analysed: Analysed, body: str, verdict: str, transactions: int) -> None:
@@ -170,10 +197,23 @@ INDEX = "int x = blockIdx.x * blockDim.x + t, y = blockIdx.y * blockDim.y + thre
         ((16, 1, 1), GLOBAL + "D[i] = 1;", "coalesced", 1),
         ((4, 4, 4), "A[threadIdx.z * 16 + threadIdx.y * 4 + t] = 1;", "coalesced", 1),
         ((1, 64, 1), "A[threadIdx.y] = 1;", "coalesced", 1),
+        ((32, 1, 1), "A[t < 31 ? t : 32] = 1;", "uncoalesced", 2),  # 132 bytes
     ],
 )
 def test_blocks(analysed: Analysed, block: Block, body: str, verdict: str, transactions: int) -> None:
     assert stores(analysed(body, block))[:2] == (verdict, transactions)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_element_may_lie_across_two_lines(alone: bool) -> None:
+    """Element 10 of 12 bytes does: for one thread, and for all threads of a warp."""
+    triple = Array("W", "global", Type("base", "float3", 12), 12)
+    store: Stmt = Write("W", Const(10), Var("v"))
+    if alone:
+        store = If(Op("==", (Tid("x"), Param("n"))), store, Skip())
+    kernel = Kernel("k", (Decl("n", INT),), (triple,), (Decl("v", triple.elem),), store)
+    context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    assert stores(analyse(kernel, context)) == ("misaligned", 2, 1 if alone else 32)
 
 
 def test_assumptions_count(analysed: Analysed) -> None:
@@ -186,16 +226,48 @@ def test_assumptions_count(analysed: Analysed) -> None:
     assert stores(analysed("A[n * t] = 1;", None, "n >= 0", "n <= 1"))[0] != "coalesced"  # misaligned, at most
 
 
+def test_bounds_count_for_each_access(analysed: Analysed) -> None:
+    """Two indices that differ in the name and the bounds of a parameter only."""
+    found = analysed("float x = A[t + t % 2 * n]; A[t + t % 2 * m] = x;", None, "n >= -1", "n <= 0")
+    (load,) = (f for f in found.findings if f.access.kind == "load")
+    assert load.transactions == 2
+    assert stores(found)[:2] == ("uncoalesced", 3)
+
+
 def test_quotients_are_rounded_both_ways(analysed: Analysed) -> None:
     """32 neighbours over 3 may be 11 apart: 136 bytes of structures of 12."""
     assert stores(analysed(GLOBAL + "V[(i + n) / 3].y = 1;", None, "n >= 0"))[0] == "uncoalesced"
     assert stores(analysed(GLOBAL + "A[(i + n) / 3] = 1;", None, "n >= 0"))[0] == "misaligned"
 
 
-def test_a_known_value_makes_no_false_finding(analysed: Analysed) -> None:
-    """No example is found where the way to an access rules it out; that is not a proof either."""
-    assert stores(analysed("if (n == 1) A[n * t] = 1;"))[0] == "unknown"
-    assert stores(analysed("if (n == 2) A[n * t] = 1;"))[0] == "uncoalesced"
+@pytest.mark.parametrize(
+    ("body", "verdict", "transactions"),
+    [
+        ("if (n == 1) A[n * t] = 1;", "coalesced", 1),
+        ("if (n != 1) return; A[n * t] = 1;", "coalesced", 1),
+        ("if (n == 2) A[n * t] = 1;", "uncoalesced", 2),
+        ("if (n != 1) A[n * t] = 1;", "uncoalesced", 32),
+        ("if (n == 0 && m == 1) A[m * t + n] = 1;", "coalesced", 1),
+        ("if (n == 0 || m == 1) A[m * t + n] = 1;", "uncoalesced", 32),
+        ("if (!(n != 1 || m == 1)) A[n * t] = 1;", "coalesced", 1),
+        ("if (m == n + 1) A[(m - n) * t] = 1;", "coalesced", 1),
+        ("if (n == m + 1) A[(m - n) * t] = 1;", "misaligned", 2),
+        ("if (m == n + 1 && n == 0) A[m * t] = 1;", "coalesced", 1),
+        ("if (n == 0 && m == n + 1) A[m * t] = 1;", "coalesced", 1),
+        ("if (n == 1 && m == n) A[m * m * t] = 1;", "coalesced", 1),
+        ("if (2 * n == 2) A[n * t] = 1;", "coalesced", 1),
+        ("if (2 * n == m) A[(n - 2 * m) * t] = 1;", "uncoalesced", 32),
+        ("if (t == n) A[t * n] = 1;", "coalesced", 1),
+        ("__shared__ float s[1024]; if (n == 1) s[n * t] = 1;", "conflict-free", 1),
+        ("for (int k = 0; k < n; k++) if (k == 1) A[k * t] = 1;", "coalesced", 1),
+        ("int k = 0; while (k != 1) { k += m; A[k * t] = 1; }", "uncoalesced", 32),
+        # no example is found where the way to an access rules it out; that is not a proof
+        ("if (n > 0 && n < 2) A[n * t] = 1;", "unknown", 32),
+        ("if (n * n == 1) A[n * t] = 1;", "unknown", 32),
+    ],
+)
+def test_conditions_on_the_way_count(analysed: Analysed, body: str, verdict: str, transactions: int) -> None:
+    assert stores(analysed(body))[:2] == (verdict, transactions)
 
 
 @pytest.mark.parametrize(
@@ -210,6 +282,8 @@ def test_a_known_value_makes_no_false_finding(analysed: Analysed) -> None:
         ("__shared__ double s[64]; s[t] = 1;", "conflict-free", 2),
         ("__shared__ double s[64]; s[t + n] = 1;", "conflict-free", 2),
         ("__shared__ double s[64]; s[2 * t] = 1;", "conflicting", 4),
+        # two turns for all lanes, as many as they need; but for lanes 0 and 9 alone one turn would do
+        ("__shared__ double s[64]; if (I[t % 32]) s[t % 32 == 9 ? 16 : t % 32] = 1;", "unknown", 2),
         ("__shared__ unsigned char s[64]; s[t] = 1;", "conflict-free", 1),
         ("__shared__ float s[1024]; s[n * t] = 1;", "conflicting", 32),
         ("__shared__ int s[1024]; s[I[t] & 255] = 1;", "conflicting", 32),
@@ -226,6 +300,9 @@ def test_copies_of_an_access_count_together(analysed: Analysed) -> None:
     before = "__device__ void put(float *p, int i) { p[i] = 1; }"
     assert stores(analysed("put(A, t); put(A, 2 * t);", before=before))[:2] == ("uncoalesced", 2)
     assert stores(analysed("put(A, t); put(A, t + 32);", before=before))[:2] == ("coalesced", 1)
+    # the first is the worse verdict, the second may need more
+    vague = "put(A, 2 * t); if (n > 0 && n < 2) put(A, n * t);"
+    assert stores(analysed(vague, before=before))[:2] == ("uncoalesced", 32)
 
 
 @pytest.mark.parametrize("block", [None, (32, 8, 1)])

@@ -214,6 +214,36 @@ class Tame(Programs):
         return replace(plain, body=placed(seq(*starts, plain.body, *last), [0]))
 
 
+class Leaving(Tame):
+    """Loops that lanes leave at different turns, some after all of them have moved by whole lines."""
+
+    def statement(self, depth: int) -> Stmt:
+        if not depth or self.rng.random() < 0.4:
+            return super().statement(0)
+        self.loops += 1
+        k = f"k{self.loops}"
+        moved = self.rng.choice((*self.ints, k))
+        move = Assign(moved, Op("+", (Var(moved), Const(self.rng.choice((1, 32, 32, -64))))))
+        stay = self.rng.choice((Skip(), Assign("flag", self.truth(0)), self.statement(depth - 1)))
+        turn = [
+            move,
+            If(self.truth(0), Assign("flag", FALSE), stay),
+            *([self.access()] if self.rng.random() < 0.5 else []),
+        ]
+        self.rng.shuffle(turn)
+        count = Op("<", (Var(k), Const(3)))
+        more: Expr = self.rng.choice((Var("flag"), Op("&&", (Var("flag"), count))))
+        body = seq(*turn, Assign(k, Op("+", (Var(k), Const(1)))))
+        return seq(
+            Assign("flag", TRUE), Assign(k, self.rng.choice((Const(0), Tid("x")))), While(more, body), self.near()
+        )
+
+    def near(self) -> Stmt:
+        """An access by what a variable has moved."""
+        x = Var(self.rng.choice((*self.ints, f"k{self.loops}")))
+        return Write("I", self.rng.choice((x, Op("-", (x, Tid("x"))))), Const(1))
+
+
 def placed(s: Stmt, count: list[int]) -> Stmt:
     """The statement with a place of its own for every access."""
 
@@ -275,10 +305,10 @@ def check(kernel: Kernel, block: tuple[int, int, int], rng: random.Random) -> in
 
 
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.parametrize("kind", [Programs, Tame])
+@pytest.mark.parametrize("kind", [Programs, Tame, Leaving])
 def test_no_run_needs_more_than_is_stated(kind: type[Programs], part: int) -> None:
     executed = 0
-    for number in range(12):
+    for number in range(40 if kind is Leaving else 12):
         rng = random.Random(1000 * part + number)
         executed += check(kind(rng).kernel(), rng.choice(BLOCKS), rng)
     assert executed > 40  # the property is about something

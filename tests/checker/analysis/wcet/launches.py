@@ -14,8 +14,10 @@ from logic.assertions import Launch as Blocks
 from logic.syntax import Kernel
 from logic.typing import check_kernel
 from semantics.events import Dim
+from semantics.machine.arithmetic import RunProblem
+from semantics.machine.launch import Launch
 from semantics.machine.program import Program
-from semantics.machine.simulate import Launch, RunProblem, run
+from semantics.machine.simulate import run
 from semantics.machine.trace import Deadlock, Endless, Result
 from semantics.values import Value
 from tests.checker.programs import TINY

@@ -33,8 +33,10 @@ from logic.syntax import (
     show_stmt,
 )
 from semantics.events import Dim
+from semantics.machine.arithmetic import RunProblem
 from semantics.machine.blocks import run_kernel
-from semantics.machine.simulate import Launch, LaunchProblem, RunProblem, run
+from semantics.machine.launch import Launch, LaunchProblem
+from semantics.machine.simulate import run
 from semantics.machine.text import assemble
 from semantics.machine.trace import Deadlock, Endless
 from tests.checker.analysis.wcet.launches import LIMIT, on_machine, outline
@@ -171,6 +173,14 @@ def test_the_smaller_bound_counts() -> None:
     assert found.problem is not None
 
 
+def test_a_limit_that_is_made_step_by_step_in_each_lane() -> None:
+    head = "const i = Tid\nbinop L = Tid + 1\nbinop L = L * 16\nbinop L = L + Tid\n"
+    text = f"{head}l: binop p = i < L\nbz p, e\nbinop i = i + 16\njump l\ne: sync"
+    found = of_program(text, Launch(16, 4, 10))
+    assert set(found.bounds) == {"certified", "enumerated"}
+    assert found.bounds["certified"] >= run(assemble(text, "k"), Launch(16, 4, 10)).cycles
+
+
 def test_memory_may_decide_where_the_logic_knows_a_bound() -> None:
     text = "const i = 0\nl: load x = i\nbinop q = i < 3\nbinop p = q && x\nbz p, e\nbinop i = i + 1\njump l\ne: sync"
     found = of_program(text, Launch(1, 1, 10))
@@ -178,6 +188,43 @@ def test_memory_may_decide_where_the_logic_knows_a_bound() -> None:
     assert found.problem is not None
     p = assemble(text, "k")
     assert run(p, Launch(1, 1, 10), {0: 1, 1: 1, 2: 1}).cycles == found.cycles
+
+
+ROUNDED = """
+.data 0 = 0.5
+load x = 0
+{}
+bz x, e
+bnz y, f
+const z = 1
+const z = 2
+const z = 3
+f: sync
+e: sync
+"""
+
+
+@pytest.mark.parametrize(
+    "rounding",
+    [
+        "call y = int(x)",
+        "const w = x\ncall y = int(w)",
+        "call w = select(1, x, 2)\ncall y = int(w)",
+        "call x = to_double(0.5)\ncall y = int(x)",
+        "binop.float x = 0.5 * 1\ncall y = int(x)",
+    ],
+)
+def test_a_number_may_be_0_only_when_it_is_rounded(rounding: str) -> None:
+    text = ROUNDED.format(rounding)
+    done = run(assemble(text, "k"), Launch(1, 1)).cycles
+    assert of_program(text, Launch(1, 1)).bounds["certified"] == done
+
+
+def test_rounding_what_is_whole_changes_nothing() -> None:
+    found = of_program(
+        "binop x = Tid + 1\ncall y = int(x)\nbz x, e\nbnz y, f\nconst z = 1\nf: sync\ne: sync", Launch(1, 1)
+    )
+    assert found.bounds["certified"] == 6
 
 
 def test_nothing_bounds_it() -> None:

@@ -18,8 +18,9 @@ from checker.analysis.wcet.lanes import (
     stalling_loads,
 )
 from checker.analysis.wcet.structure import structure
+from semantics.machine.launch import Launch
 from semantics.machine.program import Barrier, Load
-from semantics.machine.simulate import Launch, run
+from semantics.machine.simulate import run
 from semantics.machine.text import assemble
 from semantics.machine.trace import Row
 from tests.checker.analysis.wcet.launches import on_machine

@@ -15,8 +15,8 @@ from semantics import grid
 from semantics.grid import BarrierDivergence
 from semantics.lockstep import StepLimit
 from semantics.machine.compile import compile_kernel
+from semantics.machine.launch import Launch
 from semantics.machine.program import Param, Program
-from semantics.machine.simulate import Launch
 from semantics.machine.text import assemble
 from tests.checker.analysis.wcet.launches import on_machine
 from tests.checker.analysis.wcet.programs import programs

@@ -40,8 +40,8 @@ from semantics import grid
 from semantics.events import Dim
 from semantics.grid import BarrierDivergence
 from semantics.lockstep import StepLimit
+from semantics.machine.arithmetic import RunProblem
 from semantics.machine.blocks import run_kernel
-from semantics.machine.simulate import RunProblem
 from semantics.machine.trace import Deadlock, Endless
 from tests.checker.analysis.wcet.launches import LIMIT, outline
 from tests.checker.programs import BODIES, TINY
