@@ -418,7 +418,7 @@ def test_if4_keeps_what_no_branch_writes(x_: str, x__: str, fits: bool) -> None:
             apply(k, *(values[letter] for letter in letters.split()))
 
 
-@pytest.mark.parametrize("goal", [recheck.FALSE, ("var", "b"), ("read", "G", e("i"))])
+@pytest.mark.parametrize("goal", [recheck.FALSE, ("var", "b"), ("read", "G", ("var", "i"))])
 def test_a_goal_that_compares_nothing_is_not_evident(goal: Any) -> None:
     """Under contradictory facts `false` is a goal like others: it takes a proof, and is no fault of the certificate."""
     assert not recheck.arithmetic(program(), frozenset()).evident(goal)
