@@ -19,6 +19,7 @@ from checker.cli.options import (
     parse_dim,
     parse_hardware,
     parse_metrics,
+    read_kernel,
     reading_words,
     source_text,
 )
@@ -129,12 +130,10 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.queries import write_queries
     from logic.assertions import Context, conj
     from logic.typing import check_kernel
-    from semantics.cuda import Unsupported, read_cuda
+    from semantics.cuda import Unsupported
 
     try:
-        reading = read_cuda(
-            args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate
-        )
+        reading = read_kernel(args)
     except Unsupported as problem:
         if args.format == "json":
             rows = [report.unsupported(args.kernel, metric, args.per, problem) for metric in metrics]

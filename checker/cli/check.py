@@ -14,6 +14,7 @@ from checker.cli.options import (
     add_queries_option,
     add_reading_options,
     emit,
+    read_kernel,
     reading_words,
     source_text,
 )
@@ -111,10 +112,9 @@ def _annotated(args: argparse.Namespace) -> Outline:
     from logic.assertions import Context, Launch
     from logic.metrics import HARDWARE
     from logic.typing import check_kernel
-    from semantics.cuda import read_cuda
 
     path = args.file
-    reading = read_cuda(path, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    reading = read_kernel(args, path)
     sigma = check_kernel(reading.kernel)
     given = read_annotations(reading.kernel, source_text(path), sigma)
     if given.metric is None:

@@ -6,11 +6,9 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
-from math import prod
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import add_launch_options, launch_of
+from checker.cli.bound import add_launch_options, check_assumptions, launch_of
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
@@ -19,6 +17,7 @@ from checker.cli.options import (
     parse_bindings,
     parse_dim,
     parse_hardware,
+    read_kernel,
     source_text,
 )
 
@@ -81,17 +80,16 @@ def run(args: argparse.Namespace) -> int:
     from checker.notation import read_annotations
     from checker.oracles import Oracles
     from checker.report import coalescing as report
-    from logic.assertions import Context, Entails, Proved, conj, show_p
+    from logic.assertions import Context, conj
     from logic.metrics import METRICS
-    from logic.syntax import FALSE, Const, Op, Param
+    from logic.syntax import Const, Op, Param
     from logic.typing import check_kernel
-    from semantics.cuda import read_cuda
 
     hardware = parse_hardware(args.hardware)
     if not args.confirm and (args.args or args.arrays):
         option = "--arg" if args.args else "--array"
         raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
-    reading = read_cuda(args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    reading = read_kernel(args)
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     source = source_text(args.file)
@@ -103,8 +101,7 @@ def run(args: argparse.Namespace) -> int:
         given = conj((*given, Op("==", (Op("%", (Param("blockDim.x"), Const(hardware.warp))), Const(0)))), sigma)
         notes.append(f"without --block, blockDim.x is taken for a multiple of {hardware.warp}")
     context = Context(sigma, METRICS["sectors"], hardware, replace(launch, assumptions=given))
-    if given and isinstance(Oracles()(Entails((), (FALSE,)), context), Proved):
-        raise OptionProblem(f"no launch satisfies what is assumed: {show_p(given)}", advice="Leave out an assumption.")
+    check_assumptions(context, Oracles())
     try:
         analysis = analyse(kernel, context)
     except ValueError as problem:
@@ -143,6 +140,7 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
     from checker.analysis.coalescing.observed import observe
     from checker.cli.progress import progress_bar
     from checker.cli.run import read_args, read_arrays
+    from checker.report.bounds import excluded_in_run
 
     block = _known(context.launch.block)
     if block is None:
@@ -152,30 +150,12 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
     at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
-    if fact := _excluded(at, block, blocks, context):
+    if fact := excluded_in_run(at, block, blocks, context):
         raise OptionProblem(
             f"--confirm: {fact} is assumed, and does not hold in this run", advice="Choose another one."
         )
     with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
         return observe(kernel, block, blocks, values, arrays, context.hardware, progress=progress)
-
-
-def _excluded(
-    at: dict[str, int], block: tuple[int, int, int], blocks: tuple[int, int, int], context: Context
-) -> str | None:
-    """An assumption that does not hold of some warp of a run with these parameters, as text."""
-    from checker.report.bounds import excluded
-    from logic.syntax import WARP_INDEX, Param, subterms
-
-    own = {"blockIdx.x", "blockIdx.y", "blockIdx.z", WARP_INDEX}
-    facts = context.launch.assumptions
-    if not any(isinstance(t, Param) and t.name in own for fact in facts for t in subterms(fact)):
-        return excluded(at, context)
-    warps = range(-(-prod(block) // context.hardware.warp))
-    for x, y, z, w in product(*map(range, blocks), warps):
-        if fact := excluded({**at, "blockIdx.x": x, "blockIdx.y": y, "blockIdx.z": z, WARP_INDEX: w}, context):
-            return fact
-    return None
 
 
 def _known(sizes: Dim) -> tuple[int, int, int] | None:

@@ -18,11 +18,13 @@ from checker.cli.options import (
     emit,
     parse_bindings,
     parse_dim,
+    read_kernel,
 )
 
 if TYPE_CHECKING:
     from checker.report.trace import Trace
     from semantics.grid import OutOfBounds
+    from semantics.machine.launch import Launch
     from semantics.machine.program import Program
     from semantics.machine.trace import Deadlock, Outside
     from semantics.values import Value
@@ -40,6 +42,17 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "what memory holds afterwards. One instruction is issued a cycle, round robin over the ready warps; loads "
         "stall their warp. Exit code 3: a deadlock at a barrier.",
     )
+    kernel = add_machine_options(parser, "a global array, as for `run`")
+    parser.add_argument("--trace", action="store_true", help="print what happens in every cycle")
+    parser.add_argument("--step-limit", type=int, metavar="N", help="instructions of a block (default: one million)")
+    kernel.add_argument("--assembly", action="store_true", help="print the program that the kernel becomes, and stop")
+    add_reading_options(parser)
+    add_output_options(parser, ("text", "json", "html", "svg"))
+    parser.set_defaults(func=run)
+
+
+def add_machine_options(parser: argparse.ArgumentParser, array: str) -> argparse._ArgumentGroup:
+    """What is run, and on which machine; `array` is the help of --array. Returns the group of options for kernels."""
     parser.add_argument("file", metavar="FILE", help=f"a program ({SUFFIX}), or a CUDA source")
     parser.add_argument("--threads", type=int, metavar="N", help=f"{SUFFIX}: threads (default: one warp)")
     parser.add_argument(
@@ -52,24 +65,17 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="N",
         help="cycles from a load to its warp's next instruction, 1 for all others (default: %(default)s)",
     )
-    parser.add_argument("--trace", action="store_true", help="print what happens in every cycle")
     parser.add_argument(
         "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value"
     )
-    parser.add_argument("--step-limit", type=int, metavar="N", help="instructions of a block (default: one million)")
     kernel = parser.add_argument_group("kernels")
     kernel.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
     kernel.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: 1)")
     kernel.add_argument(
         "--processors", type=int, metavar="N", help="machines, each with one block at a time (default: 1)"
     )
-    kernel.add_argument(
-        "--array", dest="arrays", action="append", default=[], metavar="NAME=WHAT", help="a global array, as for `run`"
-    )
-    kernel.add_argument("--assembly", action="store_true", help="print the program that the kernel becomes, and stop")
-    add_reading_options(parser)
-    add_output_options(parser, ("text", "json", "html", "svg"))
-    parser.set_defaults(func=run)
+    kernel.add_argument("--array", dest="arrays", action="append", default=[], metavar="NAME=WHAT", help=array)
+    return kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,42 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+# --- what it is run on ------------------------------------------------------------------------------------------------
+
+_SHARED = ("block", "grid", "processors", "arrays", "kernel", "instantiate", "includes", "defines")
+_SPELT = {"arrays": "--array", "includes": "-I", "defines": "-D"}
+
+
+def refuse_kernel_options(args: argparse.Namespace, *more: str) -> None:
+    """Raises OptionProblem for an option that says nothing of a program."""
+    for option in (*_SHARED, *more):
+        if getattr(args, option):
+            told = _SPELT.get(option, f"--{option}")
+            raise OptionProblem(f"{told} is for kernels, {args.file} is a program", advice="Leave it out.")
+
+
+def refuse_program_options(args: argparse.Namespace) -> None:
+    """Raises OptionProblem for an option that says nothing of a kernel."""
+    if args.threads is not None:
+        advice = f"Give --block, or a program ({SUFFIX})."
+        raise OptionProblem(f"--threads is for programs, {args.file} is no {SUFFIX} file", advice=advice)
+
+
+def program_title(args: argparse.Namespace, launch: Launch) -> str:
+    """A program and its launch, in a line."""
+    shape = f"{_many(launch.threads, 'thread')} in {_many(launch.warps, 'warp')}"
+    return f"{args.file}: {shape}, latency {args.latency}"
+
+
+def kernel_title(args: argparse.Namespace, name: str, block: tuple[int, int, int], blocks: tuple[int, int, int]) -> str:
+    """A kernel and its launch, in a line."""
+    threads = math.prod(block)
+    shape = f"{_many(math.prod(blocks), 'block')} of {_many(threads, 'thread')}"
+    warps = f"in {_many(-(-threads // args.warp_size), 'warp')}"
+    where = f" on {_many(args.processors, 'processor')}" if args.processors else ""
+    return f"{name}: {shape} {warps}{where}, latency {args.latency}"
+
+
 # --- programs --------------------------------------------------------------------------------------------------------
 
 
@@ -162,10 +204,7 @@ def _program(args: argparse.Namespace, traces: list[Trace] | None) -> _Done:
     from semantics.machine.launch import Launch
     from semantics.machine.simulate import STEP_LIMIT, run
 
-    for option in ("block", "grid", "processors", "arrays", "assembly", "kernel", "instantiate", "includes", "defines"):
-        if getattr(args, option):
-            told = {"arrays": "--array", "includes": "-I", "defines": "-D"}.get(option, f"--{option}")
-            raise OptionProblem(f"{told} is for kernels, {args.file} is a program", advice="Leave it out.")
+    refuse_kernel_options(args, "assembly")
     p = read_program(args.file)
     threads = args.warp_size if args.threads is None else args.threads
     launch = Launch(threads, args.warp_size, args.latency, read_values(args.args))
@@ -174,8 +213,7 @@ def _program(args: argparse.Namespace, traces: list[Trace] | None) -> _Done:
         traces.append(Trace(p, min(args.warp_size, threads)))
         observer = traces[0].observer(Place((0, 0, 0), 0, 0))
     result = run(p, launch, step_limit=args.step_limit or STEP_LIMIT, observer=observer)
-    shape = f"{_many(threads, 'thread')} in {_many(launch.warps, 'warp')}"
-    title = f"{args.file}: {shape}, latency {args.latency}"
+    title = program_title(args, launch)
     return _Done(title, result.cycles, result.issued, {"": result.memory}, tuple(map(_outside, result.outside)))
 
 
@@ -190,27 +228,17 @@ def _outside(o: Outside) -> str:
 def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | None:
     from checker.cli.run import read_args, read_arrays
     from checker.report.trace import Trace
-    from semantics.cuda import read_cuda
     from semantics.grid import check_launch
     from semantics.machine.blocks import run_kernel
     from semantics.machine.compile import compile_kernel
     from semantics.machine.simulate import STEP_LIMIT
     from semantics.machine.text import show
 
-    if args.threads is not None:
-        advice = f"Give --block, or a program ({SUFFIX})."
-        raise OptionProblem(f"--threads is for programs, {args.file} is no {SUFFIX} file", advice=advice)
+    refuse_program_options(args)
     block = parse_dim(args.block, "--block") if args.block else None
     blocks = parse_dim(args.grid or "1", "--grid")
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
-    reading = read_cuda(
-        args.file,
-        args.kernel,
-        includes=tuple(args.includes),
-        defines=tuple(args.defines),
-        std=args.std,
-        instantiate=args.instantiate,
-    )
+    reading = read_kernel(args)
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
     block = block or reading.block
@@ -236,10 +264,7 @@ def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | Non
         args.step_limit or STEP_LIMIT,
         traces[0].observer if traces else None,
     )
-    shape = f"{_many(blocks[0] * blocks[1] * blocks[2], 'block')} of {_many(threads, 'thread')}"
-    warps = f"in {_many(-(-threads // args.warp_size), 'warp')}"
-    where = f" on {_many(args.processors, 'processor')}" if args.processors else ""
-    title = f"{reading.kernel.name}: {shape} {warps}{where}, latency {args.latency}"
+    title = kernel_title(args, reading.kernel.name, block, blocks)
     warnings = tuple(_out_of_bounds(o, args.file) for o in result.out_of_bounds)
     return _Done(title, result.cycles, result.issued, result.arrays, warnings)
 

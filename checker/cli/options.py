@@ -8,10 +8,13 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
+
+if TYPE_CHECKING:
+    from semantics.cuda import Reading
 
 STD: Final = "c++14"
 """The language that CUDA sources are read as."""
@@ -25,6 +28,14 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     """FILE and what decides how it is read."""
     parser.add_argument("file", metavar="FILE.cu", help="the CUDA source")
     add_reading_options(parser)
+
+
+def read_kernel(args: argparse.Namespace, path: str | None = None, name: str | None = None) -> Reading:
+    """The kernel that the reading options name, in args.file or another file. Raises SourceError."""
+    from semantics.cuda import read_cuda
+
+    includes, defines = tuple(args.includes), tuple(args.defines)
+    return read_cuda(path or args.file, name or args.kernel, includes, defines, args.std, args.instantiate)
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from checker.cli.options import (
     add_output_options,
     add_reading_options,
     emit,
+    read_kernel,
     source_text,
 )
 from logic.source import SourceError
@@ -114,9 +115,8 @@ def _job(
     from logic.assertions import Context, conj
     from logic.metrics import METRICS
     from logic.typing import check_kernel
-    from semantics.cuda import read_cuda
 
-    reading = read_cuda(path, name, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    reading = read_kernel(args, path, name)
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, source_text(path), sigma)

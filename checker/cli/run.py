@@ -23,6 +23,7 @@ from checker.cli.options import (
     parse_dim,
     parse_hardware,
     parse_metrics,
+    read_kernel,
     source_text,
 )
 
@@ -111,7 +112,6 @@ def run(args: argparse.Namespace) -> int:
     from checker.cli.progress import progress_bar
     from checker.report.lines import lines_text
     from semantics import grid, parallel, vectorised
-    from semantics.cuda import read_cuda
     from semantics.lockstep import STEP_LIMIT
     from semantics.profile import Lines
 
@@ -124,14 +124,7 @@ def run(args: argparse.Namespace) -> int:
     given_block = parse_dim(args.block, "--block") if args.block else None
     blocks = parse_dim(args.grid, "--grid")
 
-    reading = read_cuda(
-        args.file,
-        args.kernel,
-        includes=tuple(args.includes),
-        defines=tuple(args.defines),
-        std=args.std,
-        instantiate=args.instantiate,
-    )
+    reading = read_kernel(args)
     kernel: Kernel = reading.kernel
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -8,7 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.cli.bound import check_assumptions, launch_of, point
-from checker.cli.machine import SUFFIX, read_program, read_values
+from checker.cli.machine import (
+    SUFFIX,
+    add_machine_options,
+    kernel_title,
+    program_title,
+    read_program,
+    read_values,
+    refuse_kernel_options,
+    refuse_program_options,
+)
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
@@ -16,6 +25,7 @@ from checker.cli.options import (
     emit,
     parse_bindings,
     parse_dim,
+    read_kernel,
     source_text,
 )
 
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checker.analysis.wcet.estimate import Job
-    from logic.assertions import Context
 
 MOST_CYCLES = 200_000
 """The machine is run for launches that are estimated to take no more."""
@@ -38,18 +47,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "that `warpbound machine` runs, whatever memory holds; beside it the cycles of one run. Exit code 1: no bound "
         "was found.",
     )
-    parser.add_argument("file", metavar="FILE", help=f"a program ({SUFFIX}), or a CUDA source")
-    parser.add_argument("--threads", type=int, metavar="N", help=f"{SUFFIX}: threads (default: one warp)")
-    parser.add_argument(
-        "--warp-size", type=int, default=32, metavar="N", help="threads of a warp (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--latency",
-        type=int,
-        default=10,
-        metavar="N",
-        help="cycles from a load to its warp's next instruction (default: %(default)s)",
-    )
+    kernel = add_machine_options(parser, "a global array in the machine's run, as for `run`; the bound holds for all")
     parser.add_argument(
         "--mode",
         choices=("sound", "paper"),
@@ -57,23 +55,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="a bound, or the estimate of Hirvisalo (2014), which is none (default: %(default)s)",
     )
     parser.add_argument("--at", default="", metavar="NAME=N,...", help="values of parameters: --at w=256,h=256")
-    parser.add_argument(
-        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value"
-    )
-    kernel = parser.add_argument_group("kernels")
-    kernel.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
-    kernel.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: 1)")
-    kernel.add_argument(
-        "--array",
-        dest="arrays",
-        action="append",
-        default=[],
-        metavar="NAME=WHAT",
-        help="a global array in the machine's run, as for `run`; the bound holds for all",
-    )
-    kernel.add_argument(
-        "--processors", type=int, metavar="N", help="machines, each with one block at a time (default: 1)"
-    )
     kernel.add_argument(
         "--assume", action="append", default=[], metavar="EXPR", help='a fact about parameters: --assume "w %% 8 == 0"'
     )
@@ -123,11 +104,7 @@ def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Call
     from semantics.machine.launch import Launch
     from semantics.machine.simulate import run
 
-    given = ("block", "grid", "processors", "arrays", "assume", "kernel", "instantiate", "includes", "defines")
-    for option in given:
-        if getattr(args, option):
-            told = {"arrays": "--array", "includes": "-I", "defines": "-D"}.get(option, f"--{option}")
-            raise OptionProblem(f"{told} is for kernels, {args.file} is a program", advice="Leave it out.")
+    refuse_kernel_options(args, "assume")
     threads = args.warp_size if args.threads is None else args.threads
     launch = Launch(threads, args.warp_size, args.latency)
     p = read_program(args.file)
@@ -137,7 +114,7 @@ def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Call
     def machine() -> int:
         return run(p, replace(launch, params=values)).cycles
 
-    return job, machine, f"{args.file}: {_many(threads, 'thread')} in {_many(launch.warps, 'warp')}, {_latency(args)}"
+    return job, machine, program_title(args, launch)
 
 
 def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Callable[[], int], str]:
@@ -152,16 +129,13 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     from logic.assertions import Context, conj
     from logic.metrics import HARDWARE
     from logic.typing import check_kernel
-    from semantics.cuda import read_cuda
     from semantics.grid import check_launch
     from semantics.machine.blocks import run_kernel
     from semantics.machine.launch import Launch
 
-    if args.threads is not None:
-        advice = f"Give --block, or a program ({SUFFIX})."
-        raise OptionProblem(f"--threads is for programs, {args.file} is no {SUFFIX} file", advice=advice)
+    refuse_program_options(args)
     Launch(1, args.warp_size, args.latency)
-    reading = read_cuda(args.file, args.kernel, tuple(args.includes), tuple(args.defines), args.std, args.instantiate)
+    reading = read_kernel(args)
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, source_text(args.file), sigma)
@@ -188,32 +162,11 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     processors = 1 if args.processors is None else args.processors
     job = kernel_job(Outline(kernel, context, hints.body), block, blocks, values, args.latency, processors)
     check_assumptions(context, Oracles())
-    _check_point(job, context)
+    at = {name: int(v) for name, v in job.at.items() if not isinstance(v, float)}
+    if (fact := report.excluded_in_run(at, block, blocks, context)) is not None:
+        raise OptionProblem(f"{fact} is assumed, and does not hold there", advice="Choose another point.")
 
     def machine() -> int:
         return run_kernel(kernel, block, blocks, values, arrays, args.warp_size, args.latency, processors).cycles
 
-    shape = f"{_many(job.number, 'block')} of {_many(job.threads, 'thread')}"
-    warps = f"in {_many(-(-job.threads // args.warp_size), 'warp')}"
-    where = f" on {_many(processors, 'processor')}" if args.processors else ""
-    return job, machine, f"{kernel.name}: {shape} {warps}{where}, {_latency(args)}"
-
-
-def _check_point(job: Job, context: Context) -> None:
-    """Raises OptionProblem where an assumption is false at the parameters' values for one of the blocks."""
-    from checker.report.bounds import excluded
-
-    at = {name: int(v) for name, v in job.at.items() if not isinstance(v, float)}
-    for index in job.indices():
-        at |= {f"blockIdx.{axis}": n for axis, n in zip("xyz", index, strict=True)}
-        broken = excluded(at, context)
-        if broken is not None:
-            raise OptionProblem(f"{broken} is assumed, and does not hold there", advice="Choose another point.")
-
-
-def _latency(args: argparse.Namespace) -> str:
-    return f"latency {args.latency}"
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+    return job, machine, kernel_title(args, kernel.name, block, blocks)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Any, Final, cast
 
 from checker.bound import Result
@@ -19,7 +21,7 @@ from logic.derivation import Derivation
 from logic.metrics import HARDWARE, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.source import Loc, SourceError
-from logic.syntax import Kernel, Param, Sync, show, show_stmt, statements, subterms
+from logic.syntax import WARP_INDEX, Kernel, Param, Sync, show, show_stmt, statements, subterms
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -82,6 +84,22 @@ def excluded(at: dict[str, int], context: Context) -> str | None:
         names = {t.name for t in subterms(fact) if isinstance(t, Param)}
         if names <= store.keys() and not value_of(fact, store):
             return show_p((fact,))
+    return None
+
+
+def excluded_in_run(
+    at: dict[str, int], block: tuple[int, int, int], blocks: tuple[int, int, int], context: Context
+) -> str | None:
+    """An assumption that is false of some warp of a run with these parameters, as text."""
+    facts = context.launch.assumptions
+    own = {WARP_INDEX, *(f"blockIdx.{axis}" for axis in "xyz")}
+    if not any(isinstance(t, Param) and t.name in own for fact in facts for t in subterms(fact)):
+        return excluded(at, context)
+    warps = range(-(-prod(block) // context.hardware.warp))
+    for x, y, z, warp in product(*map(range, blocks), warps):
+        here = {"blockIdx.x": x, "blockIdx.y": y, "blockIdx.z": z, WARP_INDEX: warp}
+        if (fact := excluded(at | here, context)) is not None:
+            return fact
     return None
 
 
