@@ -367,18 +367,6 @@ class Elaborator:
         return weaken(loop, Condition(node.before.p, head.q, node.before.x), post)
 
 
-def turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
-    """The states in which a turn of a loop begins, by cases, and what the test's splitting the warp costs there besides
-    the rest."""
-    start = node.body.start
-    if node.case is None:
-        yield start, Fraction(0)
-        return
-    for holds in (True, False):
-        more = Fraction(0) if holds else context.metric.cost("div")
-        yield State(assume(start.p, node.case, context.sigma, holds), start.x), more
-
-
 def accesses(s: Stmt) -> Iterator[Expr]:
     """The reads in a statement without statements inside it, and the write as if it were one."""
     match s:

@@ -14,6 +14,7 @@ from checker.cli.options import (
     add_output_options,
     add_source_options,
     emit,
+    known_sizes,
     parse_bindings,
     parse_dim,
     parse_hardware,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from checker.analysis.coalescing.exact import Finding
     from checker.analysis.coalescing.observed import Observed
     from checker.report.coalescing import Row
-    from logic.assertions import Context, Dim
+    from logic.assertions import Context
     from logic.syntax import Kernel
 
 
@@ -142,10 +143,10 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
     from checker.cli.run import read_args, read_arrays
     from checker.report.bounds import excluded_in_run
 
-    block = _known(context.launch.block)
+    block = known_sizes(context.launch.block)
     if block is None:
         raise OptionProblem("--confirm: the size of a block is not known", kernel.loc, "Give it: --block 256.")
-    blocks = parse_dim(args.grid, "--grid") if args.grid else _known(context.launch.grid) or (1, 1, 1)
+    blocks = parse_dim(args.grid, "--grid") if args.grid else known_sizes(context.launch.grid) or (1, 1, 1)
     values = read_args(kernel, parse_bindings(args.args, "--arg"))
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
@@ -156,11 +157,6 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
         )
     with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
         return observe(kernel, block, blocks, values, arrays, context.hardware, progress=progress)
-
-
-def _known(sizes: Dim) -> tuple[int, int, int] | None:
-    x, y, z = sizes
-    return None if x is None or y is None or z is None else (x, y, z)
 
 
 def _exceeded(findings: tuple[Finding, ...], observed: Mapping[Key, Observed]) -> bool:

@@ -14,6 +14,7 @@ from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
 
 if TYPE_CHECKING:
+    from logic.assertions import Dim
     from semantics.cuda import Reading
 
 STD: Final = "c++14"
@@ -36,6 +37,12 @@ def read_kernel(args: argparse.Namespace, path: str | None = None, name: str | N
 
     includes, defines = tuple(args.includes), tuple(args.defines)
     return read_cuda(path or args.file, name or args.kernel, includes, defines, args.std, args.instantiate)
+
+
+def known_sizes(sizes: Dim) -> tuple[int, int, int] | None:
+    """The sizes of a block or grid, where all three are known."""
+    x, y, z = sizes
+    return None if x is None or y is None or z is None else (x, y, z)
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from checker.cli.options import (
     add_output_options,
     add_reading_options,
     emit,
+    known_sizes,
     read_kernel,
     source_text,
 )
@@ -124,11 +125,11 @@ def _job(
     assumed, limits = _limits(args, sigma)
     launch = launch_of(assumed, kernel, hints.block or reading.block, report.constant(grid))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
-    x, y, z = launch.block
-    if x is None or y is None or z is None:
+    block = known_sizes(launch.block)
+    if block is None:
         raise OptionProblem(f"the block of {kernel.name} is not known", kernel.loc, _LAUNCH)
     context = Context(sigma, METRICS["sectors"], hardware(device), launch)
-    row = report.Row(path, kernel, context, (x, y, z), grid, reading.notes)
+    row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]
     broken = excluded(report.point(row, at), context) or report.broken(limits, at)
     if broken is not None:

@@ -23,6 +23,7 @@ from checker.cli.options import (
     add_output_options,
     add_reading_options,
     emit,
+    known_sizes,
     parse_bindings,
     parse_dim,
     read_kernel,
@@ -141,11 +142,9 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     hints = read_annotations(kernel, source_text(args.file), sigma)
     launch = launch_of(args, kernel, hints.block or reading.block, parse_dim(args.grid or "1", "--grid"))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
-    x, y, z = launch.block
-    if x is None or y is None or z is None:
+    block, blocks = known_sizes(launch.block), known_sizes(launch.grid) or (1, 1, 1)
+    if block is None:
         raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
-    i, j, k = (n or 1 for n in launch.grid)
-    block, blocks = (x, y, z), (i, j, k)
     check_launch(block, blocks)
     context = Context(sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], warp=args.warp_size), launch)
     names = {d.name for d in kernel.params}

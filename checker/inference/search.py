@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import count, product
 from typing import Final, Literal
 
-from checker.elaborate import Elaborator, Stuck, turns
+from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.inference.counters import constants, least, moves, steps
 from checker.inference.ghosts import cycles
@@ -194,7 +194,7 @@ class Search:
         self.require(left, q - post)
         self.require(node.invariant, head)
         inside = self.block(node.body, head)
-        for state, more in turns(node, self.context):
+        for state, more in _turns(node, self.context):
             self.require(state, q - inside - lift(const(more)))
         return head
 
@@ -268,6 +268,18 @@ class Search:
             for g, b in product([*facts, *positive], positive):
                 found[g * b] = None
         return [*found, *facts]
+
+
+def _turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
+    """The states in which a turn of a loop begins, by cases, and what the test's splitting the warp costs there besides
+    the rest."""
+    start = node.body.start
+    if node.case is None:
+        yield start, Fraction(0)
+        return
+    for holds in (True, False):
+        more = Fraction(0) if holds else context.metric.cost("div")
+        yield State(assume(start.p, node.case, context.sigma, holds), start.x), more
 
 
 def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
