@@ -26,6 +26,7 @@ from tests.mutants.certificates import (
     refutation,
     trial,
 )
+from tests.mutants.quick import signed
 
 
 @cache
@@ -59,7 +60,7 @@ def test_a_mutant_differs_in_one_leaf_and_has_its_digest() -> None:
     for name, metric, _ in committed()[:5]:
         document, places = original(f"{name}/{metric}")
         for route, old in places[::17]:
-            changed = mutant(document, route, other(document, route, old))
+            changed = signed(mutant(document, route, other(document, route, old)))
             assert changed["digest"] == digest(changed) != document["digest"]
             before, after = dict(places), dict(leaves(changed))
             assert [r for r in before if before[r] != after[r] or type(before[r]) is not type(after[r])] == [route]
