@@ -75,17 +75,21 @@ def _entails(p: P, goal: P, context: Context) -> Json:
             entries.append({"goal": expression(g), "literal": True})
             continue
         polys = list(differences(g)) if g != TRUE and _numeric(g, context) else []
-        if not polys or any(not isinstance(a, Sym) for poly in polys for a in atoms(poly[0])):
+        proofs: list[Json] = []
+        if polys and all(isinstance(a, Sym) for poly, _ in polys for a in atoms(poly)):
+            have = facts(p, context) if have is None else have
+            proofs = [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
+        if not proofs or None in proofs:
             if alone is None:
                 sigma = with_fresh(context.sigma, (*p, *goal))
                 alone = View(p, frozenset(), context, sigma, alone=True)
             if alone.implies(g):
                 entries.append({"goal": expression(g), "lanes": True})
                 continue
-        have = facts(p, context) if have is None else have
-        proofs = [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
-        if not polys or None in proofs:
-            absurd = _combination(const(-1), _relevant(ZERO, have))
+            have = facts(p, context) if have is None else have
+            proofs = proofs or [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
+        if not proofs or None in proofs:
+            absurd = _combination(const(-1), _relevant(ZERO, have or []))
             return None if absurd is None else [{"goal": None, "by": [{"absurd": absurd}]}]
         entries.append({"goal": expression(g), "by": proofs})
     return entries

@@ -285,6 +285,13 @@ def test_other_obligations_have_no_arithmetic_proof() -> None:
     )
 
 
+def test_what_arithmetic_cannot_show_is_left_to_lanes() -> None:
+    """A remainder that is no atom of the goal: blocks have 4 threads here."""
+    (entry,) = proof(entails("x == tid.x * 1 % 4", "x == tid.x"), CONTEXT)
+    assert entry["lanes"] is True
+    assert proof(entails("x == tid.x * 1 % 3", "x == tid.x"), CONTEXT) is None
+
+
 def test_the_verifier_sees_a_wrong_proof() -> None:
     o = at_least("x < n", "|[x, n]|", "1 + |[x + 1, n]|")
     p = proof(o, CONTEXT)
