@@ -49,6 +49,10 @@ def opaque(e: Expr, sigma: Signature) -> bool:
     stack = [e]
     while stack:
         match stack.pop():
+            case Op(op, args):
+                if op.startswith(("call:", "as:")):
+                    return True
+                stack.extend(args)
             case Read():
                 return True
             case Var(name) if name in sigma.locals and sigma.locals[name].kind == "base":
@@ -57,16 +61,16 @@ def opaque(e: Expr, sigma: Signature) -> bool:
                 return True
             case Const(_, type_) if type_.kind == "base":
                 return True
-            case Op(op, args):
-                if op.startswith(("call:", "as:")):
-                    return True
-                stack.extend(args)
     return False
 
 
 def _nnf(e: Expr, positive: bool, sigma: Signature) -> Expr:
     """e, or its negation, in negation normal form, with every opaque atom replaced by true."""
     match e:
+        case Op(op, (a, b)) if op in COMPARISONS:
+            if opaque(e, sigma):
+                return TRUE
+            return e if positive else Op(NEGATED[op], (a, b))
         case Op("!", (a,)):
             return _nnf(a, not positive, sigma)
         case Op("&&" | "||", (a, b)):
@@ -81,12 +85,7 @@ def _nnf(e: Expr, positive: bool, sigma: Signature) -> Expr:
             return TRUE if value == positive else FALSE
     if opaque(e, sigma):
         return TRUE
-    if positive:
-        return e
-    match e:
-        case Op(op, (a, b)) if op in COMPARISONS:
-            return Op(NEGATED[op], (a, b))
-    return Op("!", (e,))
+    return e if positive else Op("!", (e,))
 
 
 def _and(a: Expr, b: Expr) -> Expr:
@@ -114,7 +113,7 @@ def _conjuncts(e: Expr) -> Iterable[Expr]:
 def conj(facts: Iterable[Expr], sigma: Signature) -> P:
     """The canonical conjunction of boolean expressions; opaque atoms become true, never something stronger."""
     parts = {c: None for e in facts for c in _conjuncts(_nnf(e, True, sigma)) if c != TRUE}
-    return tuple(sorted(parts, key=show))
+    return tuple(sorted(parts, key=show) if len(parts) > 1 else parts)
 
 
 def assume(p: P, e: Expr, sigma: Signature, holds: bool = True) -> P:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import gcd, lcm
+from operator import mul
 from typing import Final
 
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
@@ -64,7 +66,7 @@ class Poly:
         return _collect((*self.terms, *_lift(other).terms))
 
     def __sub__(self, other: Poly | int | Fraction) -> Poly:
-        return self + _lift(other) * -1
+        return _collect((*self.terms, *((m, -c) for m, c in _lift(other).terms)))
 
     def __mul__(self, other: Poly | int | Fraction) -> Poly:
         if isinstance(other, Poly):
@@ -114,7 +116,8 @@ def _collect(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
     for m, c in terms:
         before = total.get(m)
         total[m] = c if before is None else before + c
-    return Poly(tuple(sorted(((m, c) for m, c in total.items() if c), key=_order)))
+    kept = [(m, c) for m, c in total.items() if c]
+    return Poly(tuple(sorted(kept, key=_order) if len(kept) > 1 else kept))
 
 
 def _lift(p: Poly | int | Fraction) -> Poly:
@@ -123,7 +126,7 @@ def _lift(p: Poly | int | Fraction) -> Poly:
 
 def const(c: int | Fraction) -> Poly:
     """The constant potential c."""
-    return Poly((((), Fraction(c)),)) if c else Poly(())
+    return Poly((((), c if type(c) is Fraction else Fraction(c)),)) if c else Poly(())
 
 
 ZERO: Final = const(0)
@@ -245,9 +248,7 @@ def mapped(p: Poly, image: Callable[[Atom], Poly]) -> Poly:
     """p with the image of each atom in its place, in canonical form again; what is inside atoms is for `image`."""
     terms: list[tuple[Monomial, Fraction]] = []
     for m, c in p.terms:
-        term = const(c)
-        for a in m:
-            term = term * image(a)
+        term = reduce(mul, map(image, m)) * c if m else const(c)
         terms += term.terms
     return _collect(terms)
 

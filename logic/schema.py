@@ -386,6 +386,12 @@ class Rule:
     notes: str = ""
     items: tuple[Term, ...] = field(init=False)
     conclusion: Term = field(init=False)
+    premises: tuple[Term, ...] = field(init=False, repr=False, compare=False)
+    """The judgements above the bar, each proved by a derivation."""
+    side_conditions: tuple[Term, ...] = field(init=False, repr=False, compare=False)
+    """What else stands above the bar."""
+    metavariables: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The letters that an application has to give a value to, in order of first appearance."""
 
     def __post_init__(self) -> None:
         lines = [line.strip() for line in self.bar.strip().splitlines() if line.strip()]
@@ -397,25 +403,10 @@ class Rule:
         object.__setattr__(self, "conclusion", parse_item(lines[-1]))
         if self.conclusion.head not in PREMISE_HEADS:
             raise SchemaError(f"{self.name}: a conclusion is a triple or a cost judgement")
-
-    @property
-    def premises(self) -> tuple[Term, ...]:
-        """The judgements above the bar, each proved by a derivation."""
-        return tuple(t for t in self.items if t.head in PREMISE_HEADS)
-
-    @property
-    def side_conditions(self) -> tuple[Term, ...]:
-        """What else stands above the bar."""
-        return tuple(t for t in self.items if t.head not in PREMISE_HEADS)
-
-    @property
-    def metavariables(self) -> tuple[str, ...]:
-        """The letters that an application has to give a value to, in order of first appearance."""
-        found: dict[str, None] = {}
-        for item in (*self.items, self.conclusion):
-            for name in metavariables(item):
-                found.setdefault(name)
-        return tuple(found)
+        object.__setattr__(self, "premises", tuple(t for t in items if t.head in PREMISE_HEADS))
+        object.__setattr__(self, "side_conditions", tuple(t for t in items if t.head not in PREMISE_HEADS))
+        found = dict.fromkeys(name for item in (*items, self.conclusion) for name in metavariables(item))
+        object.__setattr__(self, "metavariables", tuple(found))
 
 
 def metavariables(term: Term) -> list[str]:

@@ -10,6 +10,7 @@ source travel with the nodes and never count in comparisons.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -284,7 +285,8 @@ def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
         case Var(name):
             return values.get(name, e)
         case Op(op, args):
-            return Op(op, tuple(substitute(a, values) for a in args), e.loc)
+            parts = tuple(substitute(a, values) for a in args)
+            return e if all(map(operator.is_, parts, args)) else Op(op, parts, e.loc)
         case Read(array, index):
             return Read(array, substitute(index, values), e.loc)
     return e
@@ -356,6 +358,10 @@ def show(e: Expr, level: int = 0) -> str:
     match e:
         case Var() | Param() | Tid():
             return e.name
+        case Op(op, (a, b)) if op in _PRECEDENCE:
+            p = _PRECEDENCE[op]
+            text = f"{show(a, p)} {op} {show(b, p + 1)}"
+            return f"({text})" if p < level else text
         case Const(value, type_):
             text = str(value).lower() if type_ == BOOL else str(value)
             return f"({text})" if text.startswith("-") and level > 11 else text
@@ -368,10 +374,6 @@ def show(e: Expr, level: int = 0) -> str:
             return f"-({show(a)})"  # `-3` is a literal
         case Op(op, (a,)) if op in _UNARY:
             return f"{_UNARY[op]}{show(a, 12)}"
-        case Op(op, (a, b)) if op in _PRECEDENCE:
-            p = _PRECEDENCE[op]
-            text = f"{show(a, p)} {op} {show(b, p + 1)}"
-            return f"({text})" if p < level else text
         case Op(op, args):
             name = op.removeprefix("call:").replace("as:", "as_")
             return f"{name}({', '.join(show(a) for a in args)})"

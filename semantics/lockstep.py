@@ -280,7 +280,7 @@ def ec_op(e: Op, sigma: Store, t: Threads, m: Machine) -> Result:
     rs, cs = zip(*(expression(a, sigma, t, m) for a in e.args), strict=True)
     op = operation(e.op, m.type_of(e.args[-1]), m.type_of(e), e.loc)
     r = {u: op(tuple(ri[u] for ri in rs)) for u in t}
-    return r, sum(cs, m.nothing) + m.pay("op", e, t)
+    return r, sum(cs, m.pay("op", e, t))
 
 
 def ec_garr(e: Read, sigma: Store, t: Threads, m: Machine) -> Result:

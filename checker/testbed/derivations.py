@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, cast
+from functools import partial
+from typing import Final, TypeVar, cast
 
 from checker import kernel
 from checker.kernel import Env, Rejected
@@ -91,8 +92,11 @@ class Hints:
     coefficients: Sequence[int] = (1, 2, 3, 5, 8)
 
 
-Costs = dict[Term, Derivation]
-"""Derivations of the costs above a rule's bar."""
+Costs = dict[int, Derivation]
+"""Derivations of the costs above a rule's bar, by their place among the premises."""
+
+Of = TypeVar("Of")
+Found = TypeVar("Found")
 
 Left = tuple[P, Poly, Callable[[Poly], Poly]]
 """What bounds an unknown q from above, q |-> r: where P holds, a potential is at least r."""
@@ -111,6 +115,8 @@ class Builder:
         self.quiet = False
         self.plain = rng.random() < 0.6
         self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
+        self._assignments: dict[tuple[Value, ...], P] = {}
+        self._held: dict[tuple[int, ...], list[Value]] = {}
         self.anywhere: list[Rule] = []
         self.by_kind: dict[str, list[Rule]] = {}
         self.for_costs: list[Rule] = []
@@ -167,10 +173,9 @@ class Builder:
         costs = self._before(rule, pre, env)
         self._check(rule, env)
         proofs, open_ = self._premises(rule, env, costs)
-        for group in _in_order(rule):
-            for letter in group:
-                if letter not in env:
-                    env[letter] = self._choose(letter, rule, env, [p.post for t, p in proofs if letter in _post(t)])
+        for letter in _in_order(rule):
+            if letter not in env:
+                env[letter] = self._choose(letter, rule, env, [p.post for t, p in proofs if letter in _post(t)])
         self._check(rule, env, potentials=True)
         for i in open_:
             t, proof = proofs[i]
@@ -183,19 +188,20 @@ class Builder:
         for i, value in ((0, pre.p), (2, pre.x)):
             if c.at(i).head == "meta":
                 env.setdefault(c.at(i).name(), value)
-        for letter in all_letters(rule):
-            if letter not in env and kind(letter) == "variable":
+        missing = [(m, kind(m)) for m in rule.metavariables if m not in env]
+        for letter, what in missing:
+            if what == "variable":
                 env[letter] = GHOST_LOCAL
-        for letter in all_letters(rule):
-            if letter not in env and kind(letter) == "statement":
+        for letter, what in missing:
+            if what == "statement":
                 env[letter] = self._ghostly(letter, rule, env)
-            elif letter not in env and kind(letter) == "expression":
+            elif what == "expression":
                 env[letter] = self._guess(letter, rule, env)
         costs: Costs = {}
         self._cost_premises(rule, env, costs)
-        later = {m for t in rule.premises if t.head == "cost" and t not in costs for m in letters(t)}
-        for letter in all_letters(rule):
-            if letter not in env and letter not in later and kind(letter) in ("count", "cost"):
+        later = {m for i, t in enumerate(rule.premises) if t.head == "cost" and i not in costs for m in letters(t)}
+        for letter, what in missing:
+            if what in ("count", "cost") and letter not in env and letter not in later:
                 env[letter] = self._number(letter, rule, env)
         known, unknown = ZERO, []
         for t in _summands(c.at(1)):
@@ -212,11 +218,11 @@ class Builder:
 
     def _cost_premises(self, rule: Rule, env: Env, costs: Costs) -> None:
         """Derivations of the costs above the bar where what they depend on has a value."""
-        for t in rule.premises:
-            if t.head != "cost" or t in costs or not all(letters(t.at(i)) <= env.keys() for i in range(3)):
+        for number, t in enumerate(rule.premises):
+            if t.head != "cost" or number in costs or not all(letters(t.at(i)) <= env.keys() for i in range(3)):
                 continue
             p, x = kernel.assertion_of(t.at(0), env, self.context), kernel.variables_of(t.at(1), env, self.context)
-            price, costs[t] = self.cost(p, x, kernel.expression_of(t.at(2), env, self.context))
+            price, costs[number] = self.cost(p, x, kernel.expression_of(t.at(2), env, self.context))
             free = [m for m in metavariables(t.at(3)) if m not in env]
             if free:
                 env[free[0]] = price
@@ -263,12 +269,12 @@ class Builder:
         self, rule: Rule, s: Stmt, pre: Condition, env: Env, costs: Costs, triples: list[Derivation]
     ) -> Proof:
         triple = iter(triples)
-        premises = tuple(costs[t] if t.head == "cost" else next(triple) for t in rule.premises)
+        premises = tuple(costs[i] if t.head == "cost" else next(triple) for i, t in enumerate(rule.premises))
         c = rule.conclusion
         start, end = self._condition(c, 0, env), self._condition(c, 4, env)
         if not (self.rules.unrestricted or (self.lawful(start) and self.lawful(end))):
             raise StuckError
-        derivation = Derivation(rule.name, {m: env[m] for m in all_letters(rule)}, premises)
+        derivation = Derivation(rule.name, {m: env[m] for m in rule.metavariables}, premises)
         proof = Proof(start, s, end, derivation)
         return proof if start == pre else self.weakened(proof, proof.post, pre)
 
@@ -294,7 +300,7 @@ class Builder:
         for suffix, c in (("1", pre), ("2", proof.pre), ("2'", proof.post), ("1'", post)):
             env |= {f"P{suffix}": c.p, f"Q{suffix}": c.q, f"X{suffix}": c.x}
         rule = self.rules.rules.get("Q:Weak")
-        if rule is None or set(env) != set(all_letters(rule)):
+        if rule is None or set(env) != set(rule.metavariables):
             raise StuckError
         self._check(rule, env, potentials=True)
         return Proof(pre, proof.stmt, post, Derivation("Q:Weak", env, (proof.derivation,)))
@@ -306,26 +312,31 @@ class Builder:
 
         Comparisons with 0 wait: potentials are relative here.
         """
-        for t in rule.side_conditions:
-            if not letters(t) <= env.keys() or (t.head == "at-least" and t.at(3).head == "zero"):
+        for t, inside in _checks(rule):
+            if not inside <= env.keys() or (t.head == "at-least" and not potentials):
                 continue
-            if t.head == "at-least" and not potentials:
+            values = [env[m] for m in inside]
+            key = (id(t), *map(id, values))
+            if key in self._held:
                 continue
             for obligation in kernel.obligations_of(t, env, self.context):
                 if not self.oracle.proves(obligation):
                     raise StuckError
+            self._held[key] = values  # which keeps them alive, so that no other value gets such an id
 
     # --- costs ---
 
     def cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
         """P; X |- e : C, as small as the rules allow. Raises StuckError."""
         key = (p, x, e)
-        if key not in self._costs:
-            found = [c for rule in self.for_costs if (c := self._cost_by(rule, p, x, e))]
+        known = self._costs.get(key)
+        if known is None:
+            rules = [rule for rule in self.for_costs if rule.conclusion.at(2).head in ("meta", _HEADS[type(e)])]
+            found = [c for rule in rules if (c := self._cost_by(rule, p, x, e))]
             if not found:
                 raise StuckError
-            self._costs[key] = min(found, key=lambda c: c[0])
-        return self._costs[key]
+            known = self._costs[key] = min(found, key=lambda c: c[0])
+        return known
 
     def _cost_by(self, rule: Rule, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation] | None:
         c = rule.conclusion
@@ -338,15 +349,15 @@ class Builder:
         try:
             costs: Costs = {}
             self._cost_premises(rule, env, costs)
-            premises = tuple(costs[t] for t in rule.premises)
-            for letter in all_letters(rule):
+            premises = tuple(costs[i] for i in range(len(rule.premises)))
+            for letter in rule.metavariables:
                 if letter not in env and kind(letter) in ("count", "cost"):
                     env[letter] = self._number(letter, rule, env)
             self._check(rule, env, potentials=True)
             price = kernel.potential_of(c.at(3), env, self.context)
         except (StuckError, Rejected, KeyError):
             return None
-        return price.constant, Derivation(rule.name, {m: env[m] for m in all_letters(rule)}, premises)
+        return price.constant, Derivation(rule.name, {m: env[m] for m in rule.metavariables}, premises)
 
     def _number(self, letter: str, rule: Rule, env: Env) -> Value:
         """The least count that the rule allows; for a cost, 0 or a bit more."""
@@ -391,19 +402,20 @@ class Builder:
         constraints = self._constraints("entails", letter, rule, env)
         lefts = [(t, kernel.assertion_of(t.at(0), env, self.context)) for t in constraints]
 
+        moved = any(t.at(1).head == "assign" for t in constraints)
+
         def allowed(fact: Expr) -> bool:
-            inside = local_vars(fact)
+            inside = local_vars(fact) if banned or moved else frozenset[str]()
             if inside & banned:
                 return False
             for t, p in lefts:
                 goal = t.at(1)
                 if goal.head == "assign" and env[goal.name(1)] in inside:
-                    after = kernel.assertion_of(goal, {**env, letter: (fact,)}, self.context)
-                    if not self.oracle.proves(Entails(p, after)):
+                    if not self.oracle.proves(Entails(p, self._assigned(goal, {**env, letter: (fact,)}))):
                         return False
                 elif not self.oracle.entails(p, fact):
                     return False
-            return all(self.oracle.entails(p, fact) for p in ends)
+            return self.oracle.entail(ends, fact)
 
         if (constraints or not ends) and allowed(FALSE):
             return conj((FALSE,), self.sigma)
@@ -420,6 +432,14 @@ class Builder:
         if len(kept) > MOST_FACTS:
             kept = self.rng.sample(kept, MOST_FACTS) if not self.quiet else kept[:MOST_FACTS]
         return conj(kept, self.sigma)
+
+    def _assigned(self, t: Term, env: Env) -> P:
+        """P[x <- e], remembered: it depends on nothing but the values of its letters. (`letters` keeps t alive.)"""
+        key = (id(t), *(env[m] for m in letters(t)))
+        found = self._assignments.get(key)
+        if found is None:
+            found = self._assignments[key] = kernel.assertion_of(t, env, self.context)
+        return found
 
     def _after(self, x: str, e: Expr, facts: list[Expr]) -> Iterable[Expr]:
         """Facts that x <- e may bring about."""
@@ -594,8 +614,8 @@ class Builder:
         )
         heads = list(self._heads(s, pre, invariant, price + spent))
         self.rng.shuffle(heads)
-        for q in heads[:3]:
-            head = Condition(invariant.p, q, invariant.x)
+        for potential in heads[:3]:
+            head = Condition(invariant.p, potential(), invariant.x)
             try:
                 proof = self._solve(rule, s, head, dict(env))
                 return proof if head == pre else self.weakened(proof, proof.post, pre)
@@ -627,24 +647,28 @@ class Builder:
             spent = const(-(self.oracle.minimum(turn.post.p, turn.post.q) or Fraction(0)))
         return Condition(p, pre.q, x), spent
 
-    def _heads(self, s: While, pre: Condition, invariant: Condition, turn: Poly) -> Iterable[Poly]:
-        """Potentials for the loop's head that `pre` can pay for; each turn costs `turn`."""
+    def _heads(self, s: While, pre: Condition, invariant: Condition, turn: Poly) -> Iterable[Callable[[], Poly]]:
+        """Potentials for the loop's head that `pre` can pay for, most never asked for; each turn costs `turn`."""
         changed = written(s.body)
         within = frozenset(self.sigma.locals) if self.rules.unrestricted else invariant.x
         stable = restricted(pre.q, within - changed)
         lost = self.oracle.minimum(pre.p, pre.q - stable)
         stable = stable + (lost if lost is not None else 0)
         if variables(pre.q) <= within:
-            yield pre.q
+            yield lambda: pre.q
             if variables(pre.q) & changed:
-                yield pre.q
+                yield lambda: pre.q
         if not turn.terms:
-            yield stable
+            yield lambda: stable
             return
+
+        def paying(base: Poly, g: Poly) -> Poly:
+            return base + (g - self._ceiling(pre.p, g)) * turn
+
+        bases = (stable, pre.q) if variables(pre.q) <= within and stable != pre.q else (stable,)
         for g in self.hints.measures:
             if variables(g) & changed and variables(g) <= within:
-                for base in (stable, pre.q) if variables(pre.q) <= within and stable != pre.q else (stable,):
-                    yield base + (g - self._ceiling(pre.p, g)) * turn
+                yield from (partial(paying, base, g) for base in bases)
 
     def _ceiling(self, p: P, g: Poly) -> Poly:
         """A potential over parameters that is at least g where p holds."""
@@ -715,61 +739,78 @@ class Builder:
         return space in ("array", self.sigma.arrays[array].space) and env.setdefault(letter, array) == array
 
 
-_LETTERS: Final[dict[int, tuple[Term, frozenset[str]]]] = {}
+def _once(f: Callable[[Of], Found]) -> Callable[[Of], Found]:
+    """f, asked once for each rule or term: neither ever changes, and as it is kept, its id stays its own."""
+    known: dict[int, tuple[Of, Found]] = {}
+
+    def remembered(of: Of) -> Found:
+        found = known.get(id(of))
+        if found is None:
+            found = known[id(of)] = (of, f(of))
+        return found[1]
+
+    return remembered
 
 
+@_once
 def letters(t: Term) -> frozenset[str]:
-    """The metavariables of a term, remembered."""
-    found = _LETTERS.get(id(t))
-    if found is None:
-        found = _LETTERS[id(t)] = (t, frozenset(metavariables(t)))
-    return found[1]
+    """The metavariables of a term."""
+    return frozenset(metavariables(t))
 
 
-_ALL: Final[dict[int, tuple[Rule, tuple[str, ...]]]] = {}
+@_once
+def _checks(rule: Rule) -> list[tuple[Term, frozenset[str]]]:
+    """The side conditions of a rule but for comparisons with 0, each with its letters."""
+    return [(t, letters(t)) for t in rule.side_conditions if t.head != "at-least" or t.at(3).head != "zero"]
 
 
-def all_letters(rule: Rule) -> tuple[str, ...]:
-    """The metavariables of a rule, remembered."""
-    found = _ALL.get(id(rule))
-    if found is None:
-        found = _ALL[id(rule)] = (rule, rule.metavariables)
-    return found[1]
-
-
+@_once
 def _plainness(rule: Rule) -> tuple[int, bool]:
     """Rules about fewer statements first, then those that make something uniform."""
     heads = [t.head for t in rule.items]
     return heads.count("triple"), "uniform" not in heads
 
 
+@_once
 def _iterates(rule: Rule) -> bool:
     """Whether the rule's body has to end where the rule begins."""
     c = rule.conclusion
     return any(t.head == "triple" and t.at(4) == c.at(0) for t in rule.premises)
 
 
+@_once
 def _turn(rule: Rule) -> Term:
     """The premise about the body of a loop."""
     return next(t for t in rule.premises if t.head == "triple" and t.at(4) == rule.conclusion.at(0))
 
 
+@_once
 def _post(t: Term) -> list[str]:
     """The letters of the condition at a triple's end."""
     return [m for i in (4, 5, 6) for m in metavariables(t.at(i))] if t.head == "triple" else []
 
 
-def _in_order(rule: Rule) -> Iterable[list[str]]:
+@_once
+def _in_order(rule: Rule) -> list[str]:
     """The letters of the conditions in a rule: within each, facts and uniform variables before potentials."""
-    for t in (*(t for t in rule.premises if t.head == "triple"), rule.conclusion):
-        for i in (0, 4):
-            yield [m for j in (i, i + 2, i + 1) for m in metavariables(t.at(j)) if kind(m) in _CONDITIONS]
-    yield [m for m in all_letters(rule) if kind(m) in _CONDITIONS]
+    triples = (*(t for t in rule.premises if t.head == "triple"), rule.conclusion)
+    within = (m for t in triples for i in (0, 4) for j in (i, i + 2, i + 1) for m in metavariables(t.at(j)))
+    return [m for m in dict.fromkeys((*within, *rule.metavariables)) if kind(m) in _CONDITIONS]
 
 
 _CONDITIONS: Final = ("assertion", "variables", "potential")
+_HEADS: Final[dict[type, str]] = {
+    Var: "local",
+    Param: "param",
+    Const: "literal",
+    Tid: "tid",
+    Op: "op",
+    Read: "read",
+}
+"""The names that `logic.schema` gives to expressions."""
 
 
+@_once
 def _summands(t: Term) -> list[Term]:
     return [*_summands(t.at(0)), *_summands(t.at(1))] if t.head == "plus" else [t]
 

@@ -338,8 +338,9 @@ def at_end(q: Poly, found: Run, lane: int) -> dict[Leaf, int]:
 def unmet(case: Case, start: Start, found: Run) -> str:
     """What the postcondition says, a fact or a uniform variable, that is false at the end of a run; else empty."""
     post, threads = case.claim.post, [thread(i) for i in start.threads]
+    here = machine(case, start)
     for fact in post.p:
-        values, _ = value_of(fact, found.store, threads, machine(case, start))
+        values, _ = value_of(fact, found.store, threads, here)
         if not all(values.values()):
             from logic.syntax import show
 

@@ -59,13 +59,20 @@ class SmallWorld:
     """An oracle that goes through a small world; it answers Proved or Refuted, Unknown only for what it cannot read.
 
     Expressions are evaluated in all states at once, as arrays with an axis for each leaf: the last axis is that of n.
+    A leaf that comes later gets an axis before all others, so an array that is remembered stays right.
     """
 
     def __init__(self, world: World, context: Context) -> None:
         self.world, self.context = world, context
         self.leaves: list[Leaf] = []
         self._axes: dict[Leaf, Ints] = {}
-        self._facts: dict[int, tuple[Expr, Any]] = {}
+        self._masks: dict[P, Any] = {}
+        self._facts: dict[Expr, Any] = {}
+        self._seen: dict[int, tuple[P | Expr, Any]] = {}
+        # answers depend on P by its mask alone, and `_masks` keeps that, so its id stands for it
+        self._minima: dict[tuple[int, Poly], Fraction | None] = {}
+        self._counts: dict[tuple[str, int, X, str, Expr], int] = {}
+        self._uniforms: dict[tuple[int, X, Expr], bool] = {}
         for leaf in (Param("n"), Tid("x"), Var("x"), Var("y")):
             self._axis(leaf)
 
@@ -79,24 +86,36 @@ class SmallWorld:
 
     def proves(self, o: Obligation) -> bool:
         """Whether it holds in this world."""
-        return isinstance(self(o, self.context), Proved)
+        try:
+            return self._holds(o)
+        except _UnreadableError:
+            return False
 
     def entails(self, p: P, fact: Expr) -> bool:
         """P |- fact"""
+        return self.entail((p,), fact)
+
+    def entail(self, ps: Sequence[P], fact: Expr) -> bool:
+        """P |- fact for each P"""
         try:
-            return not np.any(self.meets(p) & ~self._meets_one(fact))
+            holds = self._meets_one(fact)
+            return not any((self.meets(p) > holds).any() for p in ps)
         except _UnreadableError:
             return False
 
     def _holds(self, o: Obligation) -> bool:
         match o:
             case Entails(p, goal):
-                return not np.any(self.meets(p) & ~self.meets(goal))
+                return not (self.meets(p) > self.meets(goal)).any()
             case AtLeast(p, _, q, r):
                 least = self.minimum(p, q - r)
                 return least is None or least >= 0
             case Uniform(p, x, e):
-                return self._uniform(p, x, e)
+                key = (id(self.meets(p)), x, e)
+                found = self._uniforms.get(key)
+                if found is None:
+                    found = self._uniforms[key] = self._uniform(p, x, e)
+                return found
             case AtMost(what, p, x, array, index, n):
                 return self.least(what, p, x, array, index) <= n
 
@@ -145,17 +164,26 @@ class SmallWorld:
         raise _UnreadableError(str(e))
 
     def _meets_one(self, fact: Expr) -> Any:
-        found = self._facts.get(id(fact))
-        if found is None:
-            found = self._facts[id(fact)] = (fact, self.value(fact) != 0)
-        return found[1]
+        seen = self._seen.get(id(fact))
+        if seen is None:
+            mask = self._facts.get(fact)
+            if mask is None:
+                mask = self._facts[fact] = self.value(fact) != 0
+            seen = self._seen[id(fact)] = (fact, mask)
+        return seen[1]
 
     def meets(self, p: P) -> Any:
         """Where every conjunct holds."""
-        holds: Any = np.bool_(True)
-        for fact in p:
-            holds = holds & self._meets_one(fact)
-        return holds
+        seen = self._seen.get(id(p))
+        if seen is None:
+            mask = self._masks.get(p)
+            if mask is None:
+                mask = np.bool_(True)
+                for fact in p:
+                    mask = mask & self._meets_one(fact)
+                self._masks[p] = mask
+            seen = self._seen[id(p)] = (p, mask)
+        return seen[1]
 
     def potential(self, q: Poly) -> tuple[Any, int]:
         """q times a positive integer, and that integer: whole numbers throughout."""
@@ -182,9 +210,13 @@ class SmallWorld:
 
     def minimum(self, p: P, q: Poly) -> Fraction | None:
         """The least value of q in states that satisfy p; None where there is no such state."""
-        values, scale = self.potential(q)
-        least = int(np.where(self.meets(p), values, _FAR).min())
-        return None if least == _FAR else Fraction(least, scale)
+        mask = self.meets(p)
+        key = (id(mask), q)
+        if key not in self._minima:
+            values, scale = self.potential(q)
+            least = int(np.where(mask, values, _FAR).min())
+            self._minima[key] = None if least == _FAR else Fraction(least, scale)
+        return self._minima[key]
 
     def satisfiable(self, p: P) -> bool:
         """Whether some thread may be in a state like this."""
@@ -223,6 +255,11 @@ class SmallWorld:
         for warp in self.warps():
             yield values[:, warp.start : warp.stop], mask[:, warp.start : warp.stop]
 
+    def _varies(self, values: Any, x: X) -> bool:
+        """Whether values depend on anything that threads need not agree on."""
+        leaves = zip(self.leaves, reversed(values.shape), strict=False)
+        return any(size > 1 and not self._agreed(leaf, x) for leaf, size in leaves)
+
     @staticmethod
     def _agreed(leaf: Leaf, x: X) -> bool:
         return isinstance(leaf, Param) or (isinstance(leaf, Var) and leaf.name in x)
@@ -253,6 +290,8 @@ class SmallWorld:
         return self._agree(p, x, without_reads(e), frozenset(shared))
 
     def _agree(self, p: P, x: X, e: Expr, shared: frozenset[str]) -> bool:
+        if not self._varies(self.value(e), x | shared):
+            return True
         for values, mask in self._groups(p, x, e, shared):
             numbers = values.astype(np.int64)
             most = np.where(mask, numbers, -_FAR).max(axis=(1, 2))
@@ -263,6 +302,13 @@ class SmallWorld:
 
     def least(self, what: str, p: P, x: X, array: str, index: Expr) -> int:
         """MemReads or Conflicts of an access in the worst case that {p; x} allows."""
+        key = (what, id(self.meets(p)), x, array, index)
+        found = self._counts.get(key)
+        if found is None:
+            found = self._counts[key] = self._least(what, p, x, array, index)
+        return found
+
+    def _least(self, what: str, p: P, x: X, array: str, index: Expr) -> int:
         hardware = self.context.hardware
         lanes = min(self.world.lanes, hardware.warp)
         if any(isinstance(t, Read) for t in subterms(index)):
