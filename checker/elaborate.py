@@ -349,7 +349,7 @@ class Elaborator:
             q = q + frame
         head = Condition(p, q + price, x)
         warp, self.warp = self.warp, None  # the loop's potential covers a whole warp
-        body = self.block(node.body, head)
+        body = self.block(_paying(node.body, q) if node.case is None else node.body, head)
         self.warp = warp
         body = weaken(body, Condition(node.body.start.p, q if node.case is None else body.pre.q, x), body.post)
         whole = While(node.cond, body.stmt, node.loc)
@@ -374,6 +374,14 @@ def accesses(s: Stmt) -> Iterator[Expr]:
             yield from (t for t in subterms(e) if isinstance(t, Read))
         case Write(array, index, e):
             yield from (t for part in (Read(array, index), e) for t in subterms(part) if isinstance(t, Read))
+
+
+def _paying(body: Flow, q: Poly) -> Flow:
+    """A loop's body in which facts that begin it are known before its potential is used: all that is left of q is."""
+    match body.nodes:
+        case (Cut(q=None) as first, *rest):
+            return replace(body, nodes=(replace(first, q=q), *rest))
+    return body
 
 
 def _rolled(node: Fork, proof: Proof) -> Proof:

@@ -341,9 +341,13 @@ class _Analysis:
             uniform = self.uniform(invariant.p, x, item.cond)
             rule = item.rule or ("Q:While1" if uniform else "Q:While2")
             entered = assume(invariant.p, item.cond, self.sigma)
-            never = (Partial((FALSE,)),) if guesses and self.entails(entered, FALSE) else ()
-            inside = self.block((*never, *item.body), State(entered, x))
+            never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
+            strict = {b: a for a, b in _orders(item.cond, changed) if b in guesses}
+            told = never or tuple(a for a in strict.values() if self.entails(entered, a))
+            inside = self.block((*((Partial(told),) if told else ()), *item.body), State(entered, x))
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
+            if any(c not in kept for c in guesses if isinstance(c, Op) and c.op == "=="):
+                kept += [c for c in strict if c not in kept]  # what a turn does was seen for that value only
             smaller = x & inside.end.x if item.invariant.x is None else x
             if len(kept) == len(guesses) and smaller == x:
                 break
@@ -396,6 +400,14 @@ def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[E
                     yield Op("==", (Var(x), value))
 
 
+def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
+    """What tests for a difference come to where it is known which side is the larger: a < b, given a <= b."""
+    for atom in subterms(cond):
+        match atom:
+            case Op("!=", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
+                yield from ((Op(op, (v, bound)), Op(f"{op}=", (v, bound))) for op in "<>")
+
+
 def _guesses(
     cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, given: tuple[Expr, ...]
 ) -> list[Expr]:
@@ -422,4 +434,5 @@ def _guesses(
                 guesses[Op("<=", (v, bound))] = None
             case Op(">", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
                 guesses[Op(">=", (v, bound))] = None
+    guesses |= {weak: None for _, weak in _orders(cond, changed)}
     return list(guesses)

@@ -738,7 +738,7 @@ class Lanes:
             if before == self.known:
                 break
             facts = [self.value(f, self.known) for f in (*own, *general)]
-            for f in facts:
+            for f in reversed(facts):  # those that say != last
                 self._learn(f)
         self.nobody = 0 in facts
         """Whether P excludes all threads."""
@@ -785,7 +785,10 @@ class Lanes:
         """Bounds of the unknowns, from a comparison of what all threads share."""
         atom = alone(fact)
         if atom[:1] == ("op",) and leaves(fact) <= self.shared:
-            for p in shortfalls(*atom[1:4]).values() if atom[1] in OPPOSITE else ():
+            parts = [*shortfalls(*atom[1:4]).values()] if atom[1] in OPPOSITE else []
+            if atom[1] == "!=":  # where a >= b is known, a > b
+                parts = [d - 1 for d in (atom[2] - atom[3], atom[3] - atom[2]) if self.least(d) == 0]
+            for p in parts:
                 if isinstance(p, Poly):
                     sum_, size = primitive(Poly(frozenset(term for term in p.terms if term[0])))
                     self.sums[sum_] = max(self.sums.get(sum_, -LARGEST), -int(offset(p) // size))

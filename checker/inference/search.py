@@ -316,10 +316,12 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
 
 
 def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
-    """How far a loop's guard is from failing, at most, in terms of what is uniform."""
+    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive."""
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
+    known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
     for distance in distances(node.cond, context.sigma):
-        if (over := uniform_bound(distance, node.invariant.x, facts)) is not None:
+        over = uniform_bound(distance, node.invariant.x, facts)
+        if over is not None and over * -1 not in known:
             yield over
 
 

@@ -154,6 +154,10 @@ class View:
                 self.atoms.at_least(plus(minus(u, v), -int(op == ">")))
             if op in ("<", "<=", "=="):
                 self.atoms.at_least(plus(minus(v, u), -int(op == "<")))
+            if op == "!=":
+                low, high = self.atoms.bounds(minus(u, v))
+                if 0 in (low, high):
+                    self.atoms.at_least(plus(minus(u, v) if low == 0 else minus(v, u), -1))
 
     def _reduce_leaves(self, facts: Iterable[Expr]) -> None:
         """Where P says that a leaf is k * q + r for some q, put that in its place: divisibility then shows."""

@@ -1408,6 +1408,22 @@ def test_goals_that_lanes_show() -> None:
         assert "(by lanes)" in told(goal)
 
 
+def test_what_differs_and_is_no_less_is_more() -> None:
+    made = recheck.Checker(recheck.frozen(document("loop")))
+
+    def shows(goal: Any, *facts: Any) -> bool:
+        return bool(recheck.Lanes(made, frozenset(map(e, facts)), None).implies(e(goal)))
+
+    differ = ("!=", "i", "n")
+    assert shows(("<", "i", "n"), ("<=", "i", "n"), differ)
+    assert shows((">=", "i", ("+", "n", 1)), (">=", "i", "n"), differ)
+    assert shows(("<", "i", "n"), ("<=", ("+", "i", 1), "n"), differ)
+    assert not shows(("<", "i", ("-", "n", 1)), ("<=", "i", "n"), differ)
+    assert not shows(("<", "i", "n"), ("<=", ("-", "i", 1), "n"), differ)
+    assert not shows(("<", "i", "n"), ("<=", "i", "n"))
+    assert not shows(("<", "i", "n"), differ)
+
+
 @pytest.mark.parametrize("proof", [None, [], {}, 1, [{"goal": None, "by": [{"sum": []}]}]])
 def test_no_proof_stands_for_lanes(proof: Json) -> None:
     """That lanes agree, or what they touch, has no arithmetic proof: whatever stands there, it rests on a solver."""

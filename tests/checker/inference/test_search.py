@@ -98,6 +98,31 @@ def test_a_deep_nest() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "body", "bound"),
+    [
+        ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("n >= 0", "x <- n; while (x != 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
+        ("n >= m", "x <- m; while (x != n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
+        ("n >= 0 && n % 2 == 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil(n/2))"),
+        ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 2; }", None),
+        ("n >= -1", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }", None),
+        ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x - 1; }", None),
+    ],
+)
+def test_a_test_for_a_difference(given: str, body: str, bound: str | None) -> None:
+    """Bounded where the counter cannot pass its limit; that it is below is known before the potential is used."""
+    outline = parse_outline(f"{HEADER.replace('begin', f'requires {given}; begin')}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    if bound is None:
+        assert found.claim is None
+        return
+    assert found.claim is not None, found.problem
+    assert found.derivation is not None
+    assert found.claim.pre.q == pot(bound)
+    assert recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict == "valid"
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "while (true) { A[0] <- 1; }",
