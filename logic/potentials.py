@@ -221,7 +221,7 @@ def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
 
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
     """p with integer-valued polynomials in place of leaves, all at once, in canonical form again."""
-    return _rebuilt(p, values) if leaves(p) & values.keys() else p
+    return p if leaves(p).isdisjoint(values) else _rebuilt(p, values)
 
 
 def is_canonical(p: Poly) -> bool:

@@ -99,7 +99,7 @@ class SmallWorld:
         """P |- fact for each P"""
         try:
             holds = self._meets_one(fact)
-            return not any((self.meets(p) > holds).any() for p in ps)
+            return not any(bool((self.meets(p) > holds).any()) for p in ps)
         except _UnreadableError:
             return False
 
@@ -215,7 +215,7 @@ class SmallWorld:
         if key not in self._minima:
             values, scale = self.potential(q)
             least = int(np.where(mask, values, _FAR).min())
-            self._minima[key] = None if least == _FAR else Fraction(least, scale)
+            self._minima[key] = None if least == int(_FAR) else Fraction(least, scale)
         return self._minima[key]
 
     def satisfiable(self, p: P) -> bool:
