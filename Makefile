@@ -12,7 +12,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint proofs suite hardware run-time timing mutants mutants-rules bench growth venv lock clean
+.PHONY: help demo test lint proofs suite hardware run-time timing mutants mutants-rules million bench growth venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -27,6 +27,7 @@ help:
 	@echo 'make timing  docs/timing.md: cycles on mini-SIMT, and bounds on them (two minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
+	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
@@ -64,6 +65,9 @@ mutants: venv
 
 mutants-rules: venv
 	$(BIN)/warpbound trial sound --mutants --page docs/mutants-rules.md
+
+million: venv
+	$(BIN)/python -m tests.bench.million
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench
