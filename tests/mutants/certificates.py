@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import dataclasses
 import functools
 import json
 import re
@@ -316,21 +317,46 @@ class Tally:
         return [s for s in self.survivors if not reason(s)]
 
 
+def _file(folder: Path, name: str, every: int) -> Path:
+    """Where results on a certificate are kept, as it is now."""
+    return folder / f"{name.replace('/', '-')}-{every}-{original(name)[0]['digest'][-12:]}.json"
+
+
+def _kept(folder: Path, name: str, every: int) -> tuple[int, list[Survivor]] | None:
+    file = _file(folder, name, every)
+    if not file.is_file():
+        return None
+    count, found = json.loads(file.read_text(encoding="utf-8"))
+    return count, [Survivor(**s | {"route": tuple(s["route"])}) for s in found]
+
+
+def _keep(folder: Path, name: str, every: int, count: int, found: list[Survivor]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps((count, [dataclasses.asdict(s) for s in found]))
+    _file(folder, name, every).write_text(text, encoding="utf-8")
+
+
 def trial(
     names: Iterable[str],
     processes: int = 2,
     every: int = 1,
     again: int = AGAIN,
     tell: Callable[[str], object] = str,
+    folder: Path | None = None,
 ) -> Tally:
-    """Tries the mutants of these certificates, or every so-manieth; of those tried, every so-manieth `again`."""
+    """Tries the mutants of these certificates, or every so-manieth; of those tried, every so-manieth `again`.
+
+    What is in the folder is not tried again, and what is tried is put there.
+    """
     names = list(names)
-    largest_first = sorted(names, key=lambda name: -(ROOT / f"{name}.json").stat().st_size)
-    results: dict[str, tuple[int, list[Survivor]]] = {}
+    results = {name: kept for name in names if folder and (kept := _kept(folder, name, every))}
+    left = sorted(set(names) - results.keys(), key=lambda name: -(ROOT / f"{name}.json").stat().st_size)
     start = time.monotonic()
     with Pool(processes) as pool:
-        for name, count, found in pool.imap_unordered(attempt, [(name, every, again) for name in largest_first]):
+        for name, count, found in pool.imap_unordered(attempt, [(name, every, again) for name in left]):
             results[name] = count, found
+            if folder:
+                _keep(folder, name, every, count, found)
             tell(f"{name}: {count} tried, {len(results)} of {len(names)}, {time.monotonic() - start:.0f} s")
     tried = {name: results[name][0] for name in names}
     return Tally(tried, [s for name in names for s in results[name][1]])
@@ -411,12 +437,15 @@ def main() -> int:
     parser.add_argument(
         "--again", type=int, default=AGAIN, metavar="N", help="try one of N twice (default: %(default)s)"
     )
+    parser.add_argument(
+        "--folder", type=Path, metavar="DIR", help="keep results there and go on from them; empty it for other checkers"
+    )
     options = parser.parse_args()
     names = [f"{name}/{metric}" for name, metric, _ in committed()]
     if options.kernels:
         names = [name for name in names if {name, name.partition("/")[0]} & set(options.kernels)]
     tell = functools.partial(print, file=sys.stderr, flush=True)
-    tally = trial(names, options.processes, options.every, options.again, tell)
+    tally = trial(names, options.processes, options.every, options.again, tell, options.folder)
     sampled = [f"--every {options.every}"] if options.every > 1 else []
     text = page(tally, " ".join(["python -m tests.mutants.certificates", *options.kernels, *sampled]))
     if options.page:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +45,16 @@ def test_a_sample_of_mutants_is_refused_or_explained() -> None:
     assert {s.what for s in tally.survivors} <= {"accepted", "kernel only", "second only"}
     accepted = [s for s in tally.survivors if s.what == "accepted"]
     assert 0 < len(accepted) < sum(tally.tried.values()) // 5
+
+
+def test_results_in_a_folder_are_the_same(tmp_path: Path) -> None:
+    first = trial(["vectorAdd/steps"], processes=1, every=40, folder=tmp_path)
+    assert trial(["vectorAdd/steps"], processes=1, every=40) == first
+    (file,) = tmp_path.iterdir()
+    count, survivors = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps((count + 1, survivors)), encoding="utf-8")
+    again = trial(["vectorAdd/steps"], processes=1, every=40, folder=tmp_path)
+    assert (again.tried["vectorAdd/steps"], again.survivors) == (count + 1, first.survivors)
 
 
 def test_what_both_accept_is_no_part_of_the_derivation() -> None:
