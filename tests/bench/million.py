@@ -106,7 +106,9 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=10_000, metavar="N", help="cases in a part (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=20261121, metavar="N")
     parser.add_argument("--processes", type=int, default=2, metavar="N")
-    parser.add_argument("--folder", type=Path, default=Path(".million"), help="where parts are kept; empty it for other rules")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(".million"), help="where parts are kept; empty it for other rules"
+    )
     parser.add_argument("--note", default="", help="a sentence for the page")
     options = parser.parse_args()
     tell = functools.partial(print, file=sys.stderr, flush=True)
