@@ -81,6 +81,26 @@ def moves(x: str, body: Stmt) -> list[Poly] | None:
     return found
 
 
+def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
+    """The variables that a fact equates with a polynomial, by the first that does."""
+    defined: dict[Leaf, Poly] = {}
+    for c in facts:
+        match c:
+            case Op("==", (Var() as leaf, e)) if (named := of_expr(e)) is not None:
+                defined.setdefault(leaf, named)
+    return defined
+
+
+def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:
+    """p with definitions in place of variables, and of those in them, as far as MAX_CHAIN goes."""
+    for _ in range(MAX_CHAIN):
+        inside = {leaf: defined[leaf] for leaf in leaves(p) if leaf in defined}
+        if not inside:
+            break
+        p = substitute(p, inside)
+    return p
+
+
 def least(p: Poly, facts: Iterable[Expr]) -> int | None:
     """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves."""
     lows: dict[Leaf, int] = {}
@@ -97,27 +117,37 @@ def least(p: Poly, facts: Iterable[Expr]) -> int | None:
     return ceil(total)
 
 
+def per_turn(p: Poly, body: Stmt, facts: Iterable[Expr]) -> int | None:
+    """How much one turn takes from p; None where that is no number, or depends on branches."""
+    changed = written(body)
+    known = {leaf: number for leaf, number in constants(facts).items() if leaf.name not in changed}
+    after: dict[Leaf, Poly] = {}
+    for s in body.stmts if isinstance(body, Seq) else (body,):
+        if isinstance(s, Assign) and Var(s.var) in leaves(p):
+            d = of_expr(s.value)
+            if d is None:
+                return None
+            after[Var(s.var)] = substitute(substitute(d, known), after)
+        elif any(Var(x) in leaves(p) for x in written(s)):
+            return None
+    taken = p - substitute(p, after)
+    return int(taken.constant) if taken.is_constant and taken.constant.denominator == 1 else None
+
+
 def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
     """A number that divides x before the loop and all the body's steps of it, by the coefficients, by what P says of
     residues and by definitions in P; 1 where none is known, 0 where x does not move."""
     facts = tuple(p)
     known = {leaf: c for leaf, c in constants(facts).items() if leaf.name not in written(body)}
+    defined = definitions(facts)
     classes: dict[Leaf, int] = {}
-    defined: dict[Leaf, Poly] = {}
     for c in facts:
         match c:
             case Op("==", (Op("%", (Var() | Param() as leaf, Const(int() as k))), Const(0))) if k > 1:
                 classes[leaf] = lcm(k, classes.get(leaf, 1))
-            case Op("==", (Var() as leaf, e)) if (named := of_expr(e)) is not None:
-                defined.setdefault(leaf, named)
 
     def divisor(q: Poly) -> int:
-        for _ in range(MAX_CHAIN):
-            inside = {leaf: defined[leaf] for leaf in leaves(q) if leaf in defined}
-            if not inside:
-                break
-            q = substitute(q, inside)
-        q = substitute(q, known)
+        q = substitute(unfolded(q, defined), known)
         if any(c.denominator > 1 for _, c in q.terms):
             return 1
         parts = [(c, [classes.get(a.leaf, 1) if isinstance(a, Sym) else 1 for a in m]) for m, c in q.terms]

@@ -1,7 +1,8 @@
-"""Ghost variables: the uniform part of a loop counter that differs between lanes.
+"""Ghost variables: the part of a loop counter without threadIdx.
 
 Under `for (i = tid; i < n; i += step)` no potential may mention i. But `i - tid` is the same at all lanes, and a ghost
-that always equals it may stand in potentials: g <- 0 before the loop, g <- g + step after each step of i.
+that always equals it may stand in potentials: g <- 0 before the loop, g <- g + step after each step of i. A counter may
+be uniform that starts at threadIdx.y, yet no potential says where it starts: it gets a ghost too.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from checker.flow import Cycle, Flow, Fork, State
-from checker.inference.counters import moves
+from checker.inference.counters import definitions, moves, unfolded
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.potentials import Leaf, Poly, leaves, of_expr, substitute, sym
+from logic.potentials import Poly, leaves, of_expr, substitute, sym
 from logic.syntax import GHOST, INT, Assign, Expr, Op, Tid, Var, local_vars, written
 
 Parts = dict[str, tuple[Expr, Expr]]
@@ -28,7 +29,7 @@ def with_ghosts(outline: Outline, flow: Flow) -> tuple[Outline, tuple[str, ...]]
         return outline, chosen
     lanes: Parts = {}
     for cycle in cycles(flow):
-        for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt) - cycle.invariant.x):
+        for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt)):
             if outline.context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
                 parts = _parts(counter, cycle.before)
                 if parts is not None:
@@ -57,11 +58,12 @@ def cycles(flow: Flow) -> Iterator[Cycle]:
 
 def _parts(counter: str, state: State) -> tuple[Expr, Expr] | None:
     """The counter's value before the loop, what lanes share and what depends on threadIdx, if P defines it."""
-    defined: dict[Leaf, Poly] = {}
-    for fact in state.p:
-        match fact:
-            case Op("==", (Var(name) as leaf, e)) if name not in state.x and (value := of_expr(e)) is not None:
-                defined.setdefault(leaf, value)
+    known = definitions(state.p)
+    defined = {
+        leaf: p
+        for leaf, p in known.items()
+        if leaf.name not in state.x or any(isinstance(t, Tid) for t in leaves(unfolded(p, known)))
+    }
     value = sym(Var(counter))
     for _ in range(len(defined) + 1):
         value = substitute(value, defined)

@@ -29,14 +29,14 @@ def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:
 
 
 def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
-    """The distance with ghosts, which say what lanes share of a counter, in place of counters that are not uniform."""
+    """The distance with ghosts, which say what lanes share of a counter, in place of their counters."""
     names = {leaf.name for leaf in leaves(distance) if isinstance(leaf, Var)}
     shared: dict[Leaf, Poly] = {}
-    for fact in facts if names - x else ():
+    for fact in facts:
         match fact:
             case Op("==", (Var(name) as ghost, e)) if name.startswith(GHOST) and name in x:
                 value = of_expr(e)
-                for own in names - x:
+                for own in names - {name}:
                     if value is not None and not variables(value - sym(Var(own))):
                         shared[Var(own)] = sym(ghost) - (value - sym(Var(own)))
     return substitute(distance, shared)

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
-from checker.inference.counters import constants, least, moves, steps
+from checker.inference.counters import constants, definitions, least, moves, per_turn, steps, unfolded
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, some, uniform_bound
 from checker.inference.hindrance import hindrance
@@ -263,7 +263,8 @@ class Search:
         degree = max((len(m) for m in q.terms), default=0)
         if degree > 1:
             factors = [a for a in inside if self.proves(state, atom(a))]
-            for g, b in product(list(facts), [*map(atom, factors[:8]), *map(monomial, _without_one(q, factors))]):
+            others = [*map(atom, factors[:8]), *map(monomial, _without_one(q, factors))]
+            for g, b in product([*facts, *positive], others):
                 found[g * b] = None
             for g, b in product([*facts, *positive], positive):
                 found[g * b] = None
@@ -300,12 +301,16 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     wide, as well as |[a, b + step - 1]|."""
     changed = written(node.body.stmt)
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
+    defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
     found: dict[Poly, None] = {}
     for over in _lengths(node, context):
         counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
         sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
         for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
-            sizes |= {low for e in (d, d * -1) if (low := least(substitute(e, constants(facts)), facts))}
+            d = substitute(unfolded(d, defined), constants(facts))
+            sizes |= {low for e in (d, d * -1) if (low := least(e, facts))}
+        net = per_turn(over, node.body.stmt, node.invariant.p)
+        sizes |= {net} if net is not None and net > 1 else set()
         for size in sorted(sizes - {1}):
             found[max0(ceil_div(over, size))] = None
             if wide:

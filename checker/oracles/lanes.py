@@ -18,7 +18,7 @@ from checker.oracles.forms import Atoms, Form, Number, minus, plus, scaled, spli
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name
 from logic.assertions import Context, P, X, opaque
 from logic.operators import COMPARISONS
-from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
+from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
 
 MAX_THREADS = 4096
@@ -62,11 +62,11 @@ def _definitions(facts: Iterable[Expr], x: X) -> dict[str, list[Expr]]:
     def rank(leaf: Leaf) -> int:
         match leaf:
             case Var(name):
-                return int(name in x)
+                return int(name in x) + name.startswith(GHOST)  # what is known of a ghost is of what lanes share
             case Param():
-                return 2
-            case Tid():
                 return 3
+            case Tid():
+                return 4
 
     def add(leaf: Leaf, e: Expr) -> bool:
         name = leaf_name(leaf)

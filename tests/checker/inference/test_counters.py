@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from checker.inference.counters import MAX_TRIPS, geometric, least, modulus, moves, trips, value
+from checker.inference.counters import (
+    MAX_TRIPS,
+    definitions,
+    geometric,
+    least,
+    modulus,
+    moves,
+    per_turn,
+    trips,
+    unfolded,
+    value,
+)
 from logic.potentials import const, sym
 from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Tid, Var, seq
 
@@ -70,6 +81,30 @@ def test_moves_and_least() -> None:
     assert least(sym(Param("blockDim.x")) * sym(Param("gridDim.x")), facts) == 64
     assert least(sym(n), facts) is None
     assert least(const(3) - sym(Param("gridDim.x")), facts) is None
+
+
+def test_definitions_of_definitions() -> None:
+    known = definitions([op("==", s, op("+", i, 1)), op("==", i, op("*", n, 2)), op(">=", i, 0), op("==", i, 7)])
+    assert known == {s: sym(i) + 1, i: sym(n) * 2}
+    assert unfolded(sym(s) * 3, known) == sym(n) * 6 + 3
+    assert unfolded(sym(n), known) == sym(n)
+    circle = definitions([op("==", s, i), op("==", i, s)])
+    assert unfolded(sym(s), circle) in (sym(s), sym(i))
+
+
+def test_what_a_turn_takes() -> None:
+    apart = sym(s) - sym(i)
+    both = seq(Assign("i", op("+", i, 1)), Assign("s", op("-", s, 2)))
+    assert per_turn(apart, both, []) == 3
+    assert per_turn(apart, seq(both, Assign("i", op("+", i, 1))), []) == 4
+    assert per_turn(apart, Assign("i", op("-", i, 1)), []) == -1
+    assert per_turn(apart, Assign("i", op("+", i, n)), [at(n, 5)]) == 5
+    assert per_turn(apart, Assign("i", op("+", i, n)), []) is None
+    assert per_turn(apart, Assign("i", op("*", i, 2)), []) is None
+    assert per_turn(apart, seq(both, If(op("<", i, s), Assign("i", op("+", i, 1)), Skip())), []) is None
+    assert per_turn(apart, seq(Assign("s", i), Assign("i", op("+", i, 1))), []) is None
+    assert per_turn(apart, Assign("i", Read("A", i)), []) is None
+    assert per_turn(sym(i), seq(Assign("i", op("+", s, 1)), Assign("s", op("+", s, 1))), [at(s, 4)]) is None
 
 
 def test_what_divides_a_counter() -> None:

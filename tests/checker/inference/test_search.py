@@ -74,6 +74,31 @@ def test_lanes_bounded_by_the_block(body: str, bound: str) -> None:
     assert found.claim.pre.q == pot(bound)
 
 
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- 0; y <- n; while (x < y) { A[0] <- 1; x <- x + 1; y <- y - 1; }", "max(0, ceil(n/2))"),
+        ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; x <- x + 2; }", "max(0, ceil(n/3))"),
+        ("x <- tid.y; while (x < n) { A[0] <- 1; x <- x + blockDim.y; }", "max(0, ceil(n/2))"),
+        ("y <- tid.y; x <- y + 4; while (x < n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil((n - 4)/2))"),
+        ("y <- 3*gridDim.x; x <- 0; while (x < n) { A[0] <- 1; x <- x + y; }", "max(0, ceil(n/3))"),
+        (
+            "x <- tid.y; while (x < n) { y <- tid.x; while (y < m) { A[0] <- 1; y <- y + 64; } x <- x + 2; }",
+            "max(0, ceil(n/2))*max(0, ceil(m/64))",
+        ),
+    ],
+)
+def test_steps_of_a_loop(body: str, bound: str) -> None:
+    """Two counters that meet, two steps a turn, a counter that a warp shares but that begins at threadIdx.y, a step
+    with a name, and a nest of such loops."""
+    outline = parse_outline(f"{HEADER.replace('block 32', 'block 64, 2')}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    assert found.claim is not None, found.problem
+    assert found.derivation is not None
+    assert found.claim.pre.q == pot(bound)
+    assert recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict == "valid"
+
+
 def test_a_nest() -> None:
     found = result("x <- 0; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x + 1; }")
     assert found.claim is not None
