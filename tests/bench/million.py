@@ -83,7 +83,13 @@ def page(total: Json, seed: int, jobs: int, note: str) -> str:
         "cases a second and core": f"{total['examples'] / seconds:.0f}",
     }
     lines += [f"| {name} | {value} |" for name, value in rows.items()]
-    lines += ["", *([textwrap.fill(note, 120), ""] if note else []), "## Derivations by the rules in them", "", "| rule | derivations |"]
+    lines += [
+        "",
+        *([textwrap.fill(note, 120), ""] if note else []),
+        "## Derivations by the rules in them",
+        "",
+        "| rule | derivations |",
+    ]
     lines += ["| --- | ---: |", *(f"| {rule} | {count:,} |" for rule, count in total["rules"].items())]
     lines += ["", "## Derivations by the depth of their loops", "", "| loops nested | derivations |", "| --- | ---: |"]
     lines += [f"| {depth} | {count:,} |" for depth, count in total["loop depths"].items()]
