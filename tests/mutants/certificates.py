@@ -94,6 +94,12 @@ REASONS: Final = (
     ("kernel only", r"launch\..*", "launch", _ANOTHER_SETTING),
     ("kernel only", r"hardware\..*", "hardware", _ANOTHER_SETTING),
     ("kernel only", r"kernel\.arrays\..*", "arrays", _ANOTHER_SETTING),
+    (
+        "kernel only",
+        r"derivation\[\]\.with\.P1",
+        "precondition",
+        "a claim under a precondition, which it states; the second checker wants none",
+    ),
     ("kernel only", r"(expressions|potentials|derivation)\b.*", "bound", f"a weaker bound; {_ANOTHER_PROOF}"),
 )
 """What accepts a mutant, where it differs, what of its claim is another, and why nothing is wrong.
