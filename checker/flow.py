@@ -430,9 +430,7 @@ def _guesses(
             guesses[Op("==", (residue, Const(0)))] = None
     for atom in subterms(cond):
         match atom:
-            case Op("<", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
-                guesses[Op("<=", (v, bound))] = None
-            case Op(">", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
-                guesses[Op(">=", (v, bound))] = None
+            case Op("<" | ">" as op, (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
+                guesses[Op(f"{op}=", (v, bound))] = None
     guesses |= {weak: None for _, weak in _orders(cond, changed)}
     return list(guesses)

@@ -52,10 +52,15 @@ def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
     return None
 
 
+def kept_constants(facts: Iterable[Expr], body: Stmt) -> dict[Leaf, Poly]:
+    """The constants that the body does not change."""
+    changed = written(body)
+    return {leaf: number for leaf, number in constants(facts).items() if leaf.name not in changed}
+
+
 def steps(x: str, body: Stmt, facts: Iterable[Expr]) -> set[int]:
     """The numbers by which the body moves x, in states of these facts: |d| for every x <- x + d."""
-    changed = written(body)
-    known = {leaf: number for leaf, number in constants(facts).items() if leaf.name not in changed}
+    known = kept_constants(facts, body)
     found = set()
     for s in statements(body):
         if isinstance(s, Assign) and s.var == x and (after := of_expr(s.value)) is not None:
@@ -119,8 +124,7 @@ def least(p: Poly, facts: Iterable[Expr]) -> int | None:
 
 def per_turn(p: Poly, body: Stmt, facts: Iterable[Expr]) -> int | None:
     """How much one turn takes from p; None where that is no number, or depends on branches."""
-    changed = written(body)
-    known = {leaf: number for leaf, number in constants(facts).items() if leaf.name not in changed}
+    known = kept_constants(facts, body)
     after: dict[Leaf, Poly] = {}
     for s in body.stmts if isinstance(body, Seq) else (body,):
         if isinstance(s, Assign) and Var(s.var) in leaves(p):
@@ -138,7 +142,7 @@ def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
     """A number that divides x before the loop and all the body's steps of it, by the coefficients, by what P says of
     residues and by definitions in P; 1 where none is known, 0 where x does not move."""
     facts = tuple(p)
-    known = {leaf: c for leaf, c in constants(facts).items() if leaf.name not in written(body)}
+    known = kept_constants(facts, body)
     defined = definitions(facts)
     classes: dict[Leaf, int] = {}
     for c in facts:

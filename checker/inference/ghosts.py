@@ -15,7 +15,7 @@ from checker.inference.counters import definitions, moves, unfolded
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.potentials import Poly, leaves, of_expr, substitute, sym
+from logic.potentials import Poly, leaves, of_expr, sym
 from logic.syntax import GHOST, INT, Assign, Expr, Op, Tid, Var, local_vars, written
 
 Parts = dict[str, tuple[Expr, Expr]]
@@ -64,9 +64,7 @@ def _parts(counter: str, state: State) -> tuple[Expr, Expr] | None:
         for leaf, p in known.items()
         if leaf.name not in state.x or any(isinstance(t, Tid) for t in leaves(unfolded(p, known)))
     }
-    value = sym(Var(counter))
-    for _ in range(len(defined) + 1):
-        value = substitute(value, defined)
+    value = unfolded(sym(Var(counter)), defined)
     if any(isinstance(leaf, Var) and leaf.name not in state.x for leaf in leaves(value)):
         return None
     lane = poly(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))

@@ -353,11 +353,8 @@ def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     changed = written(node.body.stmt)
     found: dict[Poly, None] = {}
     for cycle in cycles(node.body):
-        starts: dict[Leaf, Poly] = {}
-        for fact in cycle.before.p:
-            match fact:
-                case Op("==", (Var(name), e)) if name in written(cycle.body.stmt) and (p := of_expr(e)) is not None:
-                    starts.setdefault(Var(name), p)
+        inside = written(cycle.body.stmt)
+        starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in inside}
         for p in measures(cycle, context, wide):
             at = substitute(p, starts)
             if variables(at) & changed and variables(at) <= node.invariant.x:

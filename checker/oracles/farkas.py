@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement
 from math import ceil, gcd, lcm
 from typing import Any, Final
@@ -67,29 +68,35 @@ def proof(obligation: Obligation, context: Context) -> Json:
 
 def _entails(p: P, goal: P, context: Context) -> Json:
     known = (*p, *launch_facts(context.launch, context.hardware, context.scope))
-    have = None
-    alone = None
+
+    @cache
+    def have() -> list[Fact]:
+        return facts(p, context)
+
+    @cache
+    def alone() -> View:
+        return View(p, frozenset(), context, with_fresh(context.sigma, (*p, *goal)), alone=True)
+
+    def proved(polys: Iterable[Poly]) -> Json:
+        """Proofs that all are nonnegative, of one at least; or None."""
+        proofs = [prove(substitute(poly, numbers(p, context)), have()) for poly in polys]
+        return proofs if proofs and None not in proofs else None
+
     entries = []
     for g in goal:
         if g in known or _same_sides(g):
             entries.append({"goal": expression(g), "literal": True})
             continue
-        polys = list(differences(g)) if g != TRUE and _numeric(g, context) else []
-        proofs: list[Json] = []
-        if polys and all(isinstance(a, Sym) for poly, _ in polys for a in atoms(poly)):
-            have = facts(p, context) if have is None else have
-            proofs = [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
-        if not proofs or None in proofs:
-            if alone is None:
-                sigma = with_fresh(context.sigma, (*p, *goal))
-                alone = View(p, frozenset(), context, sigma, alone=True)
-            if alone.implies(g):
-                entries.append({"goal": expression(g), "lanes": True})
-                continue
-            have = facts(p, context) if have is None else have
-            proofs = proofs or [prove(substitute(poly, numbers(p, context)), have) for poly, _ in polys]
-        if not proofs or None in proofs:
-            absurd = _combination(const(-1), _relevant(ZERO, have or []))
+        polys = [poly for poly, _ in differences(g)] if g != TRUE and _numeric(g, context) else []
+        linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
+        proofs = proved(polys) if linear else None
+        if proofs is None and alone().implies(g):
+            entries.append({"goal": expression(g), "lanes": True})
+            continue
+        if proofs is None and not linear:
+            proofs = proved(polys)
+        if proofs is None:
+            absurd = _combination(const(-1), _relevant(ZERO, have()))
             return None if absurd is None else [{"goal": None, "by": [{"absurd": absurd}]}]
         entries.append({"goal": expression(g), "by": proofs})
     return entries

@@ -415,7 +415,7 @@ class Builder:
                         return False
                 elif not self.oracle.entails(p, fact):
                     return False
-            return self.oracle.entail(ends, fact)
+            return self.oracle.all_entail(ends, fact)
 
         if (constraints or not ends) and allowed(FALSE):
             return conj((FALSE,), self.sigma)

@@ -93,9 +93,9 @@ class SmallWorld:
 
     def entails(self, p: P, fact: Expr) -> bool:
         """P |- fact"""
-        return self.entail((p,), fact)
+        return self.all_entail((p,), fact)
 
-    def entail(self, ps: Sequence[P], fact: Expr) -> bool:
+    def all_entail(self, ps: Sequence[P], fact: Expr) -> bool:
         """P |- fact for each P"""
         try:
             holds = self._meets_one(fact)

@@ -21,10 +21,20 @@ from tests.logic.rules.applications import expr, pot
 HEADER = "kernel k\nmetric sectors\nblock 32\nparam int n, m, k;\nglobal int A[];\nlocal int x, y, z;\nbegin\n"
 
 
-def result(body: str) -> Result:
-    outline = parse_outline(f"{HEADER}{body}\nend", "k.qhl")
+def result(body: str, given: str = "", block: str = "32") -> Result:
+    header = HEADER.replace("block 32", f"block {block}")
+    if given:
+        header = header.replace("begin", f"requires {given}; begin")
+    outline = parse_outline(f"{header}{body}\nend", "k.qhl")
     (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
     return found
+
+
+def rechecked(found: Result) -> str:
+    """What the second checker says of a bound."""
+    assert found.claim is not None, found.problem
+    assert found.derivation is not None
+    return recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict
 
 
 @pytest.mark.parametrize(
@@ -67,8 +77,7 @@ def test_loops(body: str, bound: str | None) -> None:
 )
 def test_lanes_bounded_by_the_block(body: str, bound: str) -> None:
     """A guard whose lanes differ is paid for as at the lane that turns most often."""
-    outline = parse_outline(f"{HEADER.replace('begin', 'requires 0 <= n && 31*n <= m; begin')}{body}\nend", "k.qhl")
-    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    found = result(body, "0 <= n && 31*n <= m")
     assert found.verdict == "certified", found.problem
     assert found.claim is not None
     assert found.claim.pre.q == pot(bound)
@@ -91,12 +100,10 @@ def test_lanes_bounded_by_the_block(body: str, bound: str) -> None:
 def test_steps_of_a_loop(body: str, bound: str) -> None:
     """Two counters that meet, two steps a turn, a counter that a warp shares but that begins at threadIdx.y, a step
     with a name, and a nest of such loops."""
-    outline = parse_outline(f"{HEADER.replace('block 32', 'block 64, 2')}{body}\nend", "k.qhl")
-    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
-    assert found.claim is not None, found.problem
-    assert found.derivation is not None
+    found = result(body, block="64, 2")
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
     assert found.claim.pre.q == pot(bound)
-    assert recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict == "valid"
 
 
 def test_a_nest() -> None:
@@ -116,10 +123,8 @@ def test_a_deep_nest() -> None:
     )
     assert found.verdict == "certified", found.problem
     assert found.claim is not None
-    assert found.derivation is not None
     assert str(found.claim.pre.q) == "max(0, n) + max(0, k)*max(0, m)*max(0, n)"
-    document = write(found.claim, found.derivation, found.ledger, proof, {})
-    assert recheck(document).verdict == "valid"
+    assert rechecked(found) == "valid"
 
 
 @pytest.mark.parametrize(
@@ -136,15 +141,13 @@ def test_a_deep_nest() -> None:
 )
 def test_a_test_for_a_difference(given: str, body: str, bound: str | None) -> None:
     """Bounded where the counter cannot pass its limit; that it is below is known before the potential is used."""
-    outline = parse_outline(f"{HEADER.replace('begin', f'requires {given}; begin')}{body}\nend", "k.qhl")
-    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    found = result(body, given)
     if bound is None:
         assert found.claim is None
         return
-    assert found.claim is not None, found.problem
-    assert found.derivation is not None
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
     assert found.claim.pre.q == pot(bound)
-    assert recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict == "valid"
 
 
 @pytest.mark.parametrize(
