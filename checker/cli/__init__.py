@@ -26,12 +26,12 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    from checker.cli import bound, check, coalesce, machine, predict, recheck, rules, run, suite, trial, wcet
+    from checker.cli import bound, check, coalesce, machine, predict, recheck, report, rules, run, suite, trial, wcet
 
     top = _Parser(prog="warpbound", description="Certified bounds on what GPU kernels cost.")
     top.add_argument("--version", action="version", version=f"warpbound {VERSION}")
     subparsers = top.add_subparsers(title="subcommands", dest="command", metavar="COMMAND", required=True)
-    for module in (bound, check, recheck, run, coalesce, machine, wcet, predict, rules, suite, trial):
+    for module in (bound, check, recheck, report, run, coalesce, machine, wcet, predict, rules, suite, trial):
         module.add(subparsers)
     return top
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import (
@@ -15,6 +14,7 @@ from checker.cli.options import (
     add_reading_options,
     emit,
     read_kernel,
+    read_text,
     reading_words,
     source_text,
 )
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from checker.outline import Outline
     from logic.assertions import Context, P
     from logic.derivation import Derivation
-    from logic.potentials import Poly
     from logic.rules import RuleSet
     from logic.syntax import Kernel
 
     Outcome = Claim | Theorem | Rejected | Stuck
 
+
+CHECKED: Final = "Give the path of a .qhl, .cu or .json file."
 
 BRIEFLY: Final = 0.2
 """Seconds that a solver query may take where a change of a refused outline is tried."""
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.file.endswith(".cu"):
         judged = judge(_annotated(args), rules, oracle)
     else:
-        judged = judge(parse_outline(_text(args.file), args.file), rules, oracle)
+        judged = judge(parse_outline(read_text(args.file, CHECKED), args.file), rules, oracle)
     if args.queries:
         write_queries(oracle.log, args.queries)
     warned, found = _warnings(judged, oracle), _finding(judged, oracle)
@@ -131,6 +132,7 @@ def _annotated(args: argparse.Namespace) -> Outline:
 
 def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
+    from checker.audit import decide
     from checker.bound import derive
     from checker.elaborate import Stuck
     from checker.flow import analyse
@@ -144,58 +146,19 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
         printed = rules is PAPER
         flow = analyse(outline, oracle, printed=printed)
         derivation = derive(flow, outline, oracle, printed=printed)
-        outcome = _decide(outline.kernel, outline.context, derivation, rules, oracle, ledger)
+        outcome = decide(outline.kernel, outline.context, derivation, rules, oracle, ledger)
     except (Rejected, Stuck) as problem:
         outcome = problem
     return Judged(outline.kernel, outline.context, rules, ledger, outcome, derivation, outline)
 
 
-def _decide(
-    kernel: Kernel,
-    context: Context,
-    derivation: Derivation,
-    rules: RuleSet,
-    oracle: Oracles,
-    ledger: Ledger,
-    sums: tuple[tuple[str, Poly], ...] = (),
-) -> Claim | Theorem:
-    """The kernel's word on a derivation. Raises Rejected."""
-    from checker import kernel as trusted
-    from logic.rules import SOUND
-
-    theorem = trusted.check(derivation, rules, context, oracle, ledger)
-    return trusted.claim(kernel, theorem, context, oracle, ledger, sums) if rules is SOUND else theorem
-
-
 def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
-    """A certificate, judged by the kernel and by the second checker, which have to agree.
+    """A certificate, judged by both checkers; a derivation that somebody wrote, by the kernel alone."""
+    from checker.audit import audit
 
-    A document without a digest is a derivation that somebody wrote: it is judged by the kernel alone, under `rules`.
-    """
-    import json
-
-    from checker.certificate import read
-    from checker.kernel import Claim, Ledger, Rejected
-    from checker.recheck import recheck
-
-    text = _text(path)
-    made = read(text, path)
-    second = recheck(json.loads(text)) if made.digest else None
-    ledger = Ledger()
-    outcome: Outcome
-    try:
-        outcome = _decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)
-    except Rejected as problem:
-        outcome = problem
-    if made.rules != rules.name:
-        outcome = Rejected("it was written for another rule set", expected=rules.name, got=made.rules)
-    elif second is not None and second.verdict == "invalid":
-        outcome = Rejected(f"the second checker refuses it: {second.problem}")
-    elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
-        outcome = Rejected("what the certificate admits is not what its derivation needs", got=made.admitted)
-    verdict = second.verdict if second else ""
-    root = made.derivation
-    return Judged(made.kernel, made.context, rules, ledger, outcome, root, None, verdict)
+    found = audit(read_text(path, CHECKED), path, rules, oracle)
+    made, second = found.certificate, found.second.verdict if found.second else ""
+    return Judged(made.kernel, made.context, rules, found.ledger, found.outcome, made.derivation, None, second)
 
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
@@ -247,19 +210,6 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
         return None
     root, outline = judged.derivation, judged.outline
     return diagnose(problem, kernel, context, root, outline, again, quick, lambda texts: read_arrays(kernel, texts))
-
-
-def _text(path: str) -> str:
-    """The text of an outline or a certificate. Raises OptionProblem where it cannot be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise OptionProblem(f"cannot read '{path}': it is not UTF-8 text", advice="Save it as UTF-8.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise OptionProblem(
-            f"cannot read '{path}': {reason}", advice="Give the path of a .qhl, .cu or .json file."
-        ) from None
 
 
 def _verdict(found: Finding | None) -> str:

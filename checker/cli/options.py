@@ -148,6 +148,17 @@ def source_text(path: str) -> str:
         return data.decode("latin-1")
 
 
+def read_text(path: str, advice: str) -> str:
+    """The text of a file in UTF-8. Raises OptionProblem where it cannot be read, with this advice."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise OptionProblem(f"cannot read '{path}': it is not UTF-8 text", advice="Save it as UTF-8.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OptionProblem(f"cannot read '{path}': {reason}", advice=advice) from None
+
+
 def number(value: Fraction) -> int | str:
     """A rational for JSON: an integer as a number, else the exact "p/q"."""
     return value.numerator if value.denominator == 1 else str(value)

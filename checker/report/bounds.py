@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from checker.bound import Result
 from checker.cli.options import number
 from checker.elaborate import Stuck
-from checker.kernel import Claim
+from checker.kernel import Claim, Ledger
 from checker.oracles.terms import value_of
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
@@ -78,8 +78,13 @@ def known_sizes(context: Context) -> dict[Leaf, int]:
 
 
 def excluded(at: dict[str, int], context: Context) -> str | None:
-    """An assumption that is false at a point, as text; None where every one holds or says something of other names."""
-    store = {**at, **{leaf.name: n for leaf, n in known_sizes(context).items()}}
+    """An assumption, or a size of the launch, that is false at a point, as text; None where every one holds or says
+    something of other names."""
+    sizes = {leaf.name: n for leaf, n in known_sizes(context).items()}
+    for name in sorted(at.keys() & sizes.keys()):
+        if at[name] != sizes[name]:
+            return f"{name} == {sizes[name]}"
+    store = {**at, **sizes}
     for fact in context.launch.assumptions:
         names = {t.name for t in subterms(fact) if isinstance(t, Param)}
         if names <= store.keys() and not value_of(fact, store):
@@ -242,36 +247,57 @@ def _launch(kernel: Kernel, context: Context) -> str:
     return f" ({', '.join(parts)}{', any grid: say --grid for sharper bounds' if strides else ''})"
 
 
-def explanation(results: Sequence[Result], context: Context) -> list[str]:
-    """Where the cost comes from: each access with its count, each loop with its invariant and potentials."""
-    accesses: dict[tuple[Loc | None, str], str] = {}
+class Explained(Protocol):
+    """A bound's derivation, and what was discharged for it."""
+
+    @property
+    def metric(self) -> Metric: ...
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def derivation(self) -> Derivation | None: ...
+
+
+def accesses(results: Iterable[Explained], context: Context) -> list[tuple[Loc | None, str, str]]:
+    """The accesses that have a price, by place: where, what, and how many of what one execution counts at most."""
+    found: dict[tuple[Loc | None, str], str] = {}
     for r in results:
         for line in r.ledger.discharged:
             o = line.obligation
-            if isinstance(o, AtMost) and _priced(o, r, context):
+            if isinstance(o, AtMost) and _priced(o, r.metric, context):
                 text = f"{o.what} <= {o.n}" + (f"  ({line.verdict.engine})" if line.verdict.engine else "")
-                accesses[(o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")] = text
-    lines = ["Accesses, for one warp:"] if accesses else []
-    rows = sorted(accesses.items(), key=lambda a: (a[0][0] is None, a[0][0] or Loc("", 0, 0)))
-    place, access = (
-        max((len(text) for text in column), default=0)
-        for column in ([_place(loc) for (loc, _), _ in rows], [name for (_, name), _ in rows])
-    )
-    lines += [f"  {_place(loc):<{place}}{name:<{access}}  {text}" for (loc, name), text in rows]
-    heads: dict[Loc | None, list[str]] = {}
+                found[(o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")] = text
+    rows = sorted(found.items(), key=lambda a: (a[0][0] is None, a[0][0] or Loc("", 0, 0)))
+    return [(loc, name, text) for (loc, name), text in rows]
+
+
+def turns(results: Iterable[Explained]) -> list[tuple[Loc | None, str, list[str]]]:
+    """Loops and branches in program order: where, by which rule, and for loops the invariant and what is left."""
+    heads: dict[Loc | None, tuple[str, list[str]]] = {}
     for r in results:
         for node in _nodes(r.derivation):
             if node.rule in ("Q:While1", "Q:While2", "Q:WhileCase"):
                 p, q = cast(P, node.substitution["P"]), node.substitution["Q"]
-                block = heads.setdefault(
-                    node.loc, [f"  {_place(node.loc)}{node.rule}", f"      invariant  {show_p(p)}"]
-                )
-                block.append(f"      {r.metric.name} left, once inside: {q}")
-            elif node.rule.startswith("Q:If"):
-                heads.setdefault(node.loc, [f"  {_place(node.loc)}{node.rule}, {_BRANCH[node.rule]}"])
-    if heads:
+                _, told = heads.setdefault(node.loc, (node.rule, [f"invariant  {show_p(p)}"]))
+                told.append(f"{r.metric.name} left, once inside: {q}")
+            elif node.rule in _BRANCH:
+                heads.setdefault(node.loc, (f"{node.rule}, {_BRANCH[node.rule]}", []))
+    return [(loc, rule, told) for loc, (rule, told) in heads.items()]
+
+
+def explanation(results: Sequence[Explained], context: Context) -> list[str]:
+    """Where the cost comes from: each access with its count, each loop with its invariant and potentials."""
+    rows = accesses(results, context)
+    place, access = (
+        max((len(text) for text in column), default=0)
+        for column in ([_place(loc) for loc, _, _ in rows], [name for _, name, _ in rows])
+    )
+    lines = ["Accesses, for one warp:"] if rows else []
+    lines += [f"  {_place(loc):<{place}}{name:<{access}}  {text}" for loc, name, text in rows]
+    if heads := turns(results):
         lines += ["", "Loops and branches:"] if lines else ["Loops and branches:"]
-        lines += [line for block in heads.values() for line in block]
+        for loc, rule, told in heads:
+            lines += [f"  {_place(loc)}{rule}", *(f"      {line}" for line in told)]
     return lines
 
 
@@ -283,8 +309,8 @@ _BRANCH: Final = {
 }
 
 
-def _priced(o: AtMost, result: Result, context: Context) -> bool:
-    counted = result.metric.counted
+def _priced(o: AtMost, metric: Metric, context: Context) -> bool:
+    counted = metric.counted
     kind = "g" if context.sigma.arrays[o.array].space == "global" else "s"
     return f"{kind}read" in counted or f"{kind}write" in counted
 

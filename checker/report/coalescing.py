@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final, Literal
-from urllib.parse import quote
 
 from checker.analysis.coalescing.access import SEVERITY, Key, Verdict
 from checker.analysis.coalescing.advice import Advice
@@ -16,6 +14,7 @@ from checker.analysis.coalescing.exact import Finding
 from checker.analysis.coalescing.observed import Observed
 from checker.cli.options import number
 from checker.report.bounds import extent
+from checker.report.sarif import log, place
 from checker.report.terminal import excerpt
 from logic.assertions import Context, P, show_p
 from logic.metrics import HARDWARE
@@ -177,40 +176,18 @@ RULES: Final[dict[Verdict, tuple[str, str]]] = {
 
 def as_sarif(found: Sequence[Row], rests_on: Sequence[str]) -> dict[str, Any]:
     """A SARIF 2.1.0 log: a result for each access that is not good, in the order of the rows."""
-    driver = {
-        "name": "warpbound",
-        "rules": [
-            {"id": verdict, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}}
-            for verdict, (level, text) in RULES.items()
-        ],
-    }
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(r) for r in found if r.verdict in RULES],
-        "properties": {"assumptions": list(rests_on)},
-    }
-    return {
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [run],
-    }
+    rules = [(verdict, level, text) for verdict, (level, text) in RULES.items()]
+    return log(rules, [_result(r) for r in found if r.verdict in RULES], {"assumptions": list(rests_on)})
 
 
 def _result(r: Row) -> dict[str, Any]:
     loc = r.finding.access.loc
     mend = f" To mend it: {r.advice.mend}." if r.advice.mend else ""
-    place = {
-        "physicalLocation": {
-            "artifactLocation": {"uri": Path(loc.file).as_uri() if Path(loc.file).is_absolute() else quote(loc.file)},
-            "region": {"startLine": loc.line, "startColumn": loc.column},
-        }
-    }
     return {
         "ruleId": r.verdict,
         "level": RULES[r.verdict][0],
         "message": {"text": f"{_headline(r)}: {r.advice.reason}.{mend}"},
-        "locations": [place] if loc.file else [],
+        "locations": [place(loc.file, loc.line, loc.column)] if loc.file else [],
     }
 
 

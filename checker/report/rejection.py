@@ -61,9 +61,9 @@ def reason_of(found: Finding) -> str:
     return told
 
 
-def describe(error: Rejected) -> str:
-    """One line: place, rule, reason, and the side condition in question."""
-    return _head(error, error.reason) + (f": {error.obligation}" if error.obligation else "")
+def describe(error: Rejected, reason: str = "") -> str:
+    """One line: place, rule, reason, the kernel's own if none is given, and the side condition in question."""
+    return _head(error, reason or error.reason) + (f": {error.obligation}" if error.obligation else "")
 
 
 def _head(error: Rejected | Stuck, reason: str) -> str:

@@ -1,0 +1,132 @@
+"""`warpbound report`: certificates judged again by both checkers, as a page for an audit."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from checker.cli.options import (
+    OptionProblem,
+    add_output_options,
+    add_reading_options,
+    emit,
+    read_kernel,
+    read_text,
+    source_text,
+)
+
+if TYPE_CHECKING:
+    from checker.audit import Audited, Change
+    from checker.oracles import Oracles
+    from logic.syntax import Kernel
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "report",
+        help="the audit report on certificates",
+        description="Has both checkers judge certificates, and says what they prove, of which source, what that rests "
+        "on, and where the cost comes from. 0 where all are certified; 1 where one is not, where the source is another "
+        "than the certificate's, or where a bound grew since --compare or rests on more.",
+    )
+    parser.add_argument("files", metavar="CERT.json", nargs="+", help="certificates")
+    parser.add_argument(
+        "--compare",
+        dest="old",
+        action="append",
+        default=[],
+        metavar="OLD.json",
+        help="an older certificate of the same kernel and metric (repeatable): 1 where the bound grew, or is not shown "
+        "not to have grown, or where it rests on more",
+    )
+    parser.add_argument(
+        "--source", metavar="FILE.cu", help="the kernels' CUDA source: is it what the certificates are about?"
+    )
+    parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bounds there: --at w=256,h=256")
+    parser.add_argument("--explain", action="store_true", help="say in the text, too, where the cost comes from")
+    add_reading_options(parser)
+    add_output_options(parser, ("text", "json", "html", "markdown", "sarif"))
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 all certified and none worse than before, else 1. Raises SourceError for what is no certificate."""
+    from checker.audit import audit
+    from checker.cli.bound import point
+    from checker.oracles import Oracles
+    from checker.report import audit as report
+    from logic.rules import SOUND
+
+    at = point(args.at)
+    if args.source is None and (args.kernel or args.includes or args.defines or args.instantiate):
+        raise OptionProblem("--kernel, -I, -D and --instantiate say how a source is read", advice="Add --source.")
+    oracle = Oracles()
+
+    def judged(path: str) -> Audited:
+        found = audit(read_text(path, "Give a certificate, a .json file."), path, SOUND, oracle)
+        if not found.certificate.digest:
+            raise OptionProblem(
+                f"'{path}' is a derivation without evidence, no certificate",
+                advice="`warpbound check` judges it; `bound --certificate` writes certificates.",
+            )
+        return found
+
+    found, old = [judged(path) for path in args.files], [judged(path) for path in args.old]
+    _check_point(at, found)
+    changes = _compared(old, found, oracle)
+    lines = source_text(args.source).split("\n") if args.source else []
+    rows = [report.row(a, at, _kernel(args, a), lines) for a in found]
+    document = report.document(rows, [report.change_row(change) for change in changes])
+    emit(report.as_format(document, args.format, args.source or "", explain=args.explain), args.output)
+    good = all(r["verdict"] == "certified" and r["source"] != "differs" for r in rows)
+    return 0 if good and not any(change.worse for change in changes) else 1
+
+
+def _kernel(args: argparse.Namespace, a: Audited) -> Kernel | None:
+    """The kernel of the certificate's name in the source; None where no source is given. Raises SourceError."""
+    if args.source is None:
+        return None
+    return read_kernel(args, args.source, args.kernel or a.certificate.kernel.name).kernel
+
+
+def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
+    """Raises OptionProblem where --at is no point of any of the certificates, or excluded by what one assumes."""
+    from checker.report.bounds import excluded
+
+    known = {name for a in found for name in a.certificate.context.sigma.params}
+    unknown = sorted(at.keys() - known)
+    if unknown:
+        raise OptionProblem(
+            f"--at: '{unknown[0]}' is no parameter of these kernels", advice=f"Known: {', '.join(sorted(known))}."
+        )
+    for a in found:
+        fact = excluded(at, a.certificate.context)
+        if fact is not None:
+            message = f"--at: {fact} is assumed in '{a.file}', and does not hold there"
+            raise OptionProblem(message, advice="Choose another point.")
+
+
+def _compared(old: Sequence[Audited], new: Sequence[Audited], oracle: Oracles) -> list[Change]:
+    """Each older certificate beside the new one about the same cost. Raises OptionProblem where there is not one."""
+    from checker.audit import about, compare
+    from checker.kernel import Claim
+
+    changes = []
+    for a in old:
+        if not isinstance(a.outcome, Claim):
+            raise OptionProblem(
+                f"--compare {a.file}: it does not prove its claim", advice=f"`warpbound check {a.file}` says why."
+            )
+        beside = [b for b in new if about(a) == about(b)]
+        if len(beside) != 1:
+            what = " ".join(about(a)[:2])
+            many = "no certificate" if not beside else f"{len(beside)} certificates"
+            raise OptionProblem(
+                f"--compare {a.file}: {many} here for the same cost, {what}",
+                advice="Give one new certificate of the same kernel, metric and scope, per warp, block or grid alike.",
+            )
+        if isinstance(beside[0].outcome, Claim):
+            changes.append(compare(a, beside[0], oracle))
+    return changes

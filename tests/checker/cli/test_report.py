@@ -1,0 +1,387 @@
+"""`warpbound report`: what an auditor reads, in all formats, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.audit import audit
+from checker.certificate import canonical, digest
+from checker.cli import main
+from checker.kernel import Rejected
+from checker.oracles import Oracles
+from checker.report.audit import row
+from logic.assertions import Entails, Refuted
+from logic.rules import SOUND
+from logic.syntax import FALSE
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
+SECTORS, CONFLICTS = (str(PROOFS / "addSub3" / f"{metric}.json") for metric in ("sectors", "conflicts"))
+SOURCE = str(PROOFS / "addSub3" / "kernel.cu")
+Capture = pytest.CaptureFixture[str]
+
+
+def report(capsys: Capture, *words: str) -> tuple[int, dict[str, Any]]:
+    code = main(["report", *words, "--format", "json"])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    found: dict[str, Any] = json.loads(printed.out)
+    return code, found
+
+
+def written(path: Path, source: str, **parts: Any) -> str:
+    """A certificate with other parts, its digest made anew."""
+    document = json.loads(Path(source).read_text()) | parts
+    document["digest"] = digest(document)
+    path.write_text(canonical(document))
+    return str(path)
+
+
+@pytest.fixture
+def unproved(tmp_path: Path) -> str:
+    """A certificate without its arithmetic proofs."""
+    evidence = [entry | {"proof": None} for entry in json.loads(Path(SECTORS).read_text())["evidence"]]
+    return written(tmp_path / "unproved.json", SECTORS, evidence=evidence)
+
+
+def test_json(capsys: Capture) -> None:
+    code, found = report(capsys, SECTORS, CONFLICTS, "--at", "h=5,w=32")
+    assert code == 0
+    assert list(found) == ["verdict", "certificates", "comparison"]
+    assert (found["verdict"], found["comparison"]) == ("certified", [])
+    first, second = found["certificates"]
+    assert (first["file"], first["kernel"], first["metric"], first["per"]) == (SECTORS, "addSub3", "sectors", "warp")
+    assert first["digest"] == json.loads(Path(SECTORS).read_text())["digest"]
+    assert (first["bound"], first["value"]) == ("4 + 20*max(0, ceil(h/2))", 64)
+    assert (first["verdict"], first["second_checker"], first["solver_backed"]) == ("certified", "valid", [])
+    assert first["second_claim"].startswith("addSub3: every warp costs at most ")
+    assert (first["block"], first["problem"], first["source"], first["listing"]) == ("32", None, None, [])
+    assert set(first["side_conditions"]) == {"AtLeast", "AtMost", "Entails", "Uniform"}
+    assert sum(first["side_conditions"]["AtMost"].values()) == 8
+    (access, *_) = first["accesses"]
+    assert (access["line"], access["access"]) == (8, "A[i]")
+    assert access["most"].startswith("MemReads <= 4")
+    (loop,) = first["turns"]
+    assert (loop["line"], loop["rule"]) == (9, "Q:While1")
+    assert any(text.startswith("sectors left, once inside: ") for text in loop["told"])
+    assert "blocks of 32" in first["assumptions"]
+    assert "every array starts at a multiple of 256 bytes" in first["assumptions"]
+    assert (second["metric"], second["bound"]) == ("conflicts", "0")
+
+
+def test_a_point_that_lacks_a_parameter(capsys: Capture) -> None:
+    code, found = report(capsys, SECTORS, "--at", "w=32")
+    (row,) = found["certificates"]
+    assert (code, row["value"], row["missing"]) == (0, None, ["h"])
+    main(["report", SECTORS, "--at", "w=32"])
+    assert "(--at lacks h)" in capsys.readouterr().out
+
+
+def test_the_source_is_the_certificates(capsys: Capture, tmp_path: Path) -> None:
+    code, found = report(capsys, SECTORS, "--source", SOURCE)
+    (row,) = found["certificates"]
+    assert (code, row["source"]) == (0, "same")
+    lines = Path(SOURCE).read_text().splitlines()
+    assert [(line["line"], line["text"]) for line in row["listing"]] == [(i, lines[i - 1]) for i in range(4, 14)]
+    notes = {line["line"]: line["notes"] for line in row["listing"] if line["notes"]}
+    assert set(notes) == {8, 9, 10, 11}
+    assert notes[8][0].startswith("A[i]: MemReads <= 4")
+    other = tmp_path / "other.cu"
+    other.write_text(Path(SOURCE).read_text().replace("j += 2", "j += 1"))
+    code, found = report(capsys, SECTORS, "--source", str(other))
+    (row,) = found["certificates"]
+    assert (code, row["verdict"], row["source"], row["listing"]) == (1, "certified", "differs", [])
+    main(["report", SECTORS, "--source", str(other)])
+    assert "the source has another kernel of this name" in capsys.readouterr().out
+
+
+def test_layout_is_not_the_program(capsys: Capture, tmp_path: Path) -> None:
+    other = tmp_path / "other.cu"
+    other.write_text("// moved\n\n" + Path(SOURCE).read_text().replace("j < h", "j  <  h"))
+    assert report(capsys, SECTORS, "--source", str(other))[0] == 0
+
+
+def test_what_rests_on_a_solver(unproved: str, capsys: Capture) -> None:
+    code, found = report(capsys, unproved)
+    (row,) = found["certificates"]
+    assert (code, row["verdict"], found["verdict"]) == (1, "solver-backed", "solver-backed")
+    assert row["solver_backed"]
+    assert row["bound"] == "4 + 20*max(0, ceil(h/2))"
+
+
+def test_a_certificate_that_proves_nothing(tmp_path: Path, capsys: Capture) -> None:
+    wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
+    code, found = report(capsys, wrong, SECTORS)
+    assert (code, found["verdict"]) == (1, "rejected")
+    row = found["certificates"][0]
+    assert (row["bound"], row["accesses"], row["turns"]) == (None, [], [])
+    assert row["problem"].startswith("the second checker refuses it: ")
+
+
+def test_what_the_kernel_cannot_prove(tmp_path: Path, capsys: Capture) -> None:
+    """A bound that is too small by one is not called wrong: nothing shows that it is."""
+    document = json.loads(Path(SECTORS).read_text())
+    (row,) = [row for row in document["potentials"] if ["4", []] in row and len(row) == 2]
+    row[row.index(["4", []])][0] = "3"
+    wrong = written(tmp_path / "wrong.json", SECTORS, potentials=document["potentials"])
+    code, found = report(capsys, wrong)
+    (told,) = found["certificates"]
+    assert (code, told["bound"]) == (1, None)
+    assert "does not hold" not in told["problem"]
+
+
+def test_what_the_kernel_refutes_and_no_run_shows(tmp_path: Path, capsys: Capture) -> None:
+    """A count that nothing pays for, too small: the second checker leaves it open."""
+    document = json.loads(Path(CONFLICTS).read_text())
+    (node, *_) = [node for node in document["derivation"] if node["rule"] == "EQ:GArray"]
+    node["with"]["n"] = 0
+    wrong = written(tmp_path / "wrong.json", CONFLICTS, derivation=document["derivation"])
+    code, found = report(capsys, wrong)
+    (told,) = found["certificates"]
+    assert (code, told["verdict"], told["second_checker"]) == (1, "not-proved", "solver-backed")
+    assert "MemReads(G[o]) <= n could not be proved" in told["problem"]
+
+
+def test_what_no_run_shows_is_not_called_false() -> None:
+    a = audit(Path(SECTORS).read_text(), SECTORS, SOUND, Oracles())
+    refuted = Rejected("this does not hold", obligation=Entails((), (FALSE,)), verdict=Refuted("z3"))
+    told = row(replace(a, outcome=refuted), {}, None, [])
+    assert (told["verdict"], told["problem"]) == ("not-proved", "this could not be proved: true |- false")
+
+
+def test_more_is_admitted_than_needed(tmp_path: Path, capsys: Capture) -> None:
+    """The second checker has nothing against it."""
+    wrong = written(tmp_path / "wrong.json", str(PROOFS / "matMul" / "conflicts.json"), admitted=[0])
+    code, found = report(capsys, wrong)
+    (told,) = found["certificates"]
+    assert (code, told["verdict"], told["second_checker"]) == (1, "rejected", "valid")
+
+
+def test_a_metric_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
+    metric = json.loads(Path(SECTORS).read_text())["metric"] | {"name": "mine"}
+    code, found = report(capsys, written(tmp_path / "mine.json", SECTORS, metric=metric))
+    (told,) = found["certificates"]
+    assert (code, told["metric"]) == (0, "mine")
+    assert told["counts"] == "a metric of its own: gread n, gwrite n"
+
+
+def test_barriers_that_are_admitted(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "k.cu").write_text("__global__ void k(int *A)\n{\n    if (threadIdx.x < 5) __syncthreads();\n}\n")
+    path = str(tmp_path / "k.json")
+    assert main(["bound", str(tmp_path / "k.cu"), "--metric", "sectors", "--certificate", path]) == 1
+    capsys.readouterr()
+    code, found = report(capsys, path)
+    (row,) = found["certificates"]
+    assert (code, row["verdict"], row["admitted"], row["second_checker"]) == (1, "holey", [0], "valid")
+    assert any(text.startswith("all threads of a block reach the barrier") for text in row["assumptions"])
+
+
+def test_what_rests_on_something_else_stands_apart(tmp_path: Path, capsys: Capture) -> None:
+    grid = json.loads(Path(SECTORS).read_text())["launch"] | {"grid": [7, 1, 1]}
+    assume = json.loads(Path(SECTORS).read_text())["launch"] | {
+        "assumptions": [["op", ">=", ["param", "w"], ["const", ["int", "int", 4], 0]]]
+    }
+    files = [written(tmp_path / f"{i}.json", SECTORS, launch=launch) for i, launch in enumerate((grid, assume))]
+    assert main(["report", SECTORS, CONFLICTS, *files]) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("addSub3: ")]
+    assert heads == [
+        "addSub3: blocks of 32, any grid, hardware nvidia",
+        "addSub3: blocks of 32, grids of 7, hardware nvidia",
+        "addSub3: blocks of 32, any grid, hardware nvidia",
+    ]
+
+
+def test_nothing_to_compare_with(tmp_path: Path, capsys: Capture) -> None:
+    wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
+    code, found = report(capsys, wrong, "--compare", SECTORS)
+    assert (code, found["comparison"]) == (1, [])
+
+
+def test_compared(tmp_path: Path, capsys: Capture) -> None:
+    grid = json.loads(Path(SECTORS).read_text())["launch"] | {"grid": [7, 1, 1]}
+    narrow = written(tmp_path / "narrow.json", SECTORS, launch=grid)
+    code, found = report(capsys, SECTORS, CONFLICTS, "--compare", narrow)
+    (row,) = found["comparison"]
+    assert (code, row["change"], row["worse"], row["dropped"]) == (0, "same", False, ["a grid of 7"])
+    code, found = report(capsys, narrow, "--compare", SECTORS)
+    (row,) = found["comparison"]
+    assert (code, row["worse"], row["added"]) == (1, True, ["a grid of 7"])
+    assert row["old"] == {
+        "file": SECTORS,
+        "digest": json.loads(Path(SECTORS).read_text())["digest"],
+        "bound": "4 + 20*max(0, ceil(h/2))",
+    }
+
+
+def bound(tmp_path: Path, name: str, source: str, capsys: Capture) -> str:
+    (tmp_path / f"{name}.cu").write_text(source)
+    path = str(tmp_path / f"{name}.json")
+    words = ["--metric", "sectors", "--block", "32", "--certificate", path]
+    assert main(["bound", str(tmp_path / f"{name}.cu"), *words]) == 0
+    capsys.readouterr()
+    return path
+
+
+def test_a_bound_that_grew(tmp_path: Path, capsys: Capture) -> None:
+    text = Path(SOURCE).read_text()
+    old = bound(tmp_path, "old", text, capsys)
+    new = bound(tmp_path, "new", text.replace("j += 2", "j += 1"), capsys)
+    code, found = report(capsys, new, "--compare", old)
+    (row,) = found["comparison"]
+    assert (code, row["change"], row["before"], row["after"]) == (1, "grew", 24, 44)
+    assert row["at"] == {"h": 2}
+    code, found = report(capsys, old, "--compare", new)
+    assert (code, found["comparison"][0]["change"]) == (0, "lower")
+    main(["report", new, "--compare", old])
+    told = capsys.readouterr().out.split("Compared:\n")[1]
+    assert " ".join(told.split()).startswith("addSub3 sectors: grew: 4 + 20*max(0, h), was 4 + 20*max(0, ceil(h/2))")
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------
+
+
+def test_text(capsys: Capture) -> None:
+    assert main(["report", SECTORS, CONFLICTS, "--at", "h=5,w=32"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:5] == [
+        "2 certificates: 2 certified",
+        "",
+        "addSub3: blocks of 32, any grid, hardware nvidia",
+        "  sectors    a warp  <= 4 + 20*max(0, ceil(h/2))  certified  = 64",
+        "  conflicts  a warp  <= 0                         certified  = 0",
+    ]
+    assert not any("MemReads" in line for line in lines)
+    assert main(["report", SECTORS, "--explain"]) == 0
+    assert "MemReads <= 4" in capsys.readouterr().out
+
+
+class Page(HTMLParser):
+    """The elements that are open, and what is not allowed in a page that stands alone."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "img", "iframe")
+        assert not {"src", "href"} & {name for name, _ in attrs}
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_html(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "page.html"
+    words = ["--source", SOURCE, "--at", "h=0", "--compare", SECTORS, "--format", "html", "-o", str(path)]
+    assert main(["report", SECTORS, CONFLICTS, *words]) == 0
+    assert capsys.readouterr().out == ""
+    page = Page()
+    page.feed(path.read_text())
+    assert page.open == []
+    assert "2 certificates: 2 certified" in page.text
+    assert "4 + 20*max(0, ceil(h/2))" in page.text
+    assert "the same bound" in page.text
+    assert "A[i]: MemReads <= 4" in page.text
+    assert "for (int j = 0; j < h; j += 2) {" in page.text
+    assert json.loads(Path(SECTORS).read_text())["digest"] in page.text
+
+
+def test_html_says_values_of_0(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert main(["report", CONFLICTS, "--at", "h=1,w=1", "--format", "html", "-o", str(path)]) == 0
+    assert '<th scope="col">here</th>' in path.read_text()
+
+
+def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
+    document = json.loads(Path(CONFLICTS).read_text())
+    name = "<b>|`*_"
+    path = written(tmp_path / "k.json", CONFLICTS, kernel=document["kernel"] | {"name": name})
+    main(["report", path, "--format", "html"])
+    page = Page()
+    page.feed(capsys.readouterr().out)
+    assert "b" not in page.open
+    assert name in page.text
+    main(["report", path, "--format", "markdown"])
+    assert "## \\<b\\>\\|\\`\\*\\_: " in capsys.readouterr().out
+
+
+def test_markdown(capsys: Capture) -> None:
+    assert main(["report", SECTORS, "--compare", SECTORS, "--format", "markdown"]) == 0
+    page = capsys.readouterr().out
+    assert "| sectors | a warp | `4 + 20*max(0, ceil(h/2))` |  | certified | valid |" in page
+    assert "- **addSub3 sectors**: the same bound" in page
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in page.splitlines() if line.startswith("| sectors")}
+    assert widths == {7}
+
+
+def test_sarif(unproved: str, tmp_path: Path, capsys: Capture) -> None:
+    grid = json.loads(Path(SECTORS).read_text())["launch"] | {"grid": [7, 1, 1]}
+    narrow = written(tmp_path / "narrow.json", CONFLICTS, launch=grid)
+    files = [SECTORS, unproved, narrow]
+    assert main(["report", *files, "--compare", CONFLICTS, "--source", SOURCE, "--format", "sarif"]) == 1
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    told = [(r["ruleId"], r["kind"], r["level"]) for r in run["results"]]
+    assert told == [
+        ("certified", "pass", "none"),
+        ("solver-backed", "fail", "note"),
+        ("certified", "pass", "none"),
+        ("worse", "fail", "error"),
+    ]
+    main(["report", SECTORS, "--compare", SECTORS, "--format", "sarif"])
+    (same,) = json.loads(capsys.readouterr().out)["runs"]
+    assert [r["ruleId"] for r in same["results"]] == ["certified"]
+    assert {r["ruleId"] for r in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith("addSub3/kernel.cu")
+    assert place["region"]["startLine"] == 4
+
+
+# --- unusable input --------------------------------------------------------------------------------------------------
+
+
+def refused(capsys: Capture, *words: str) -> str:
+    assert main(["report", *words]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "internal error" not in printed.err
+    return printed.err
+
+
+def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
+    assert "cannot read 'nosuch.json'" in refused(capsys, "nosuch.json")
+    assert "no JSON document" in refused(capsys, SOURCE)
+    (tmp_path / "list.json").write_text("[]")
+    assert "no certificate" in refused(capsys, str(tmp_path / "list.json"))
+    document = json.loads(Path(SECTORS).read_text())
+    document["hardware"]["banks"] = 16
+    (tmp_path / "changed.json").write_text(json.dumps(document))
+    assert "digest" in refused(capsys, str(tmp_path / "changed.json"))
+    document["hardware"]["banks"] = 32
+    del document["digest"]
+    (tmp_path / "draft.json").write_text(json.dumps(document))
+    assert "a derivation without evidence" in refused(capsys, str(tmp_path / "draft.json"))
+
+
+def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
+    assert "Add --source" in refused(capsys, SECTORS, "--kernel", "addSub3")
+    assert "'q' is no parameter" in refused(capsys, SECTORS, "--at", "q=1")
+    assert "does not hold there" in refused(capsys, SECTORS, "--at", "blockDim.x=64,h=1")
+    assert "no certificate here for the same cost" in refused(capsys, SECTORS, "--compare", CONFLICTS)
+    assert "2 certificates here for the same cost" in refused(capsys, SECTORS, SECTORS, "--compare", SECTORS)
+    wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
+    assert "does not prove its claim" in refused(capsys, SECTORS, "--compare", wrong)
+    assert "there is no kernel 'addSub3'" in refused(capsys, SECTORS, "--source", str(PROOFS / "matMul" / "kernel.cu"))
