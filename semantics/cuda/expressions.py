@@ -99,7 +99,6 @@ def described(node: Node) -> str:
 
 
 _WORDS: Final = {
-    "SWITCH_STMT": "'switch'",
     "GOTO_STMT": "'goto'",
     "LABEL_STMT": "a label",
     "ASM_STMT": "inline assembly",

@@ -129,10 +129,11 @@ class Frame:
 
 @dataclass(slots=True)
 class Loop:
-    """A loop being lowered, and its flags once a jump needs them."""
+    """A loop or `switch` being lowered, and its flags once a jump needs them; a switch has no `continue`."""
 
     go: str | None = None
     next: str | None = None
+    switch: bool = False
 
 
 @dataclass(slots=True)

@@ -9,6 +9,8 @@
   `go && c`. A `__syncthreads()` after an early return is thus inside an `if`. Where a loop is left, its increment is
   done all the same if it changes nothing but what the loop's init declares, which nobody sees any more: so the counter
   stays the same at all lanes that stay. A lane that leaves alone pays for it.
+- `switch (e) {case 0: a; break; default: b;}` is t = e; if (t == 0) {a} else {b}; a section that falls through has the
+  next ones in its branch, too. A `break` that is not the last statement of its section has a flag as in a loop.
 - `if (a && b)` without else where b reads an array is `if (a) { if (b) .. }`; an `if` on a constant is its branch.
 - a declaration without initialiser is no statement; nor is that of a constant.
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
@@ -18,11 +20,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Final
 
 from logic.operators import NEGATED
 from logic.source import Loc
-from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, If, Op, Skip, Stmt, Var, While, reads_array, seq
+from logic.syntax import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Read,
+    Skip,
+    Stmt,
+    Var,
+    While,
+    reads_array,
+    seq,
+)
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import scalar
 from semantics.cuda.errors import unsupported
@@ -30,6 +50,7 @@ from semantics.cuda.expressions import CASTS, address, bare, condition, describe
 from semantics.cuda.places import frozen, is_shared, shared
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, State, too_deep
+from semantics.cuda.switch import LABELS, sections
 
 Part = Node | Callable[[], None]
 Kinds = frozenset[str]
@@ -45,9 +66,9 @@ def jumps(part: Part) -> Kinds:
         return frozenset()
     if part.kind in _JUMPS:
         return frozenset({_JUMPS[part.kind]})
-    if part.kind in ("COMPOUND_STMT", "IF_STMT", "UNEXPOSED_STMT", *_LOOPS):
+    if part.kind in ("COMPOUND_STMT", "IF_STMT", "UNEXPOSED_STMT", "SWITCH_STMT", *LABELS, *_LOOPS):
         found = frozenset().union(*(jumps(c) for c in part.children))
-        return found - _INNER if part.kind in _LOOPS else found
+        return found - (_INNER if part.kind in _LOOPS else {"break"} if part.kind == "SWITCH_STMT" else frozenset())
     return frozenset()
 
 
@@ -124,14 +145,14 @@ def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
         chosen = yes if c.value else no
         block(st, chosen, tail)
         return True
-    _branch(st, c, _block(st, yes, tail), _block(st, no, tail), node)
+    _branch(st, c, _block(st, yes, tail), _block(st, no, tail), node.loc)
     return True
 
 
-def _branch(st: State, c: Expr, then: Stmt, orelse: Stmt, node: Node) -> None:
+def _branch(st: State, c: Expr, then: Stmt, orelse: Stmt, loc: Loc | None) -> None:
     if then == Skip() and orelse != Skip():
         c, then, orelse = _opposite(st, c), orelse, then
-    st.emit(If(c, then, orelse, node.loc))
+    st.emit(If(c, then, orelse, loc))
 
 
 def _opposite(st: State, e: Expr) -> Expr:
@@ -171,7 +192,7 @@ def _go(st: State) -> str:
 
 
 def _next(st: State) -> str:
-    loop = st.loops[-1]
+    loop = next(loop for loop in reversed(st.loops) if not loop.switch)
     if loop.next is None:
         loop.next = st.declare("next", BOOL, None).name
     return loop.next
@@ -209,6 +230,8 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
                 declaration(st, decl)
         case "IF_STMT":
             _if(st, node, tail)
+        case "SWITCH_STMT":
+            _switch(st, node, tail)
         case "FOR_STMT":
             _for(st, node)
         case "WHILE_STMT":
@@ -224,7 +247,6 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
 
 
 _INSTEAD: Final = {
-    "SWITCH_STMT": "Write it with 'if' and 'else'.",
     "GOTO_STMT": "Write it with loops and 'if'.",
     "CXX_FOR_RANGE_STMT": "Write it with a counter.",
 }
@@ -286,6 +308,60 @@ def _guarded(st: State, test: Node, then: Callable[[], None], node: Node) -> Non
             then()
         return
     st.emit(If(c, st.block(then), Skip(), node.loc))
+
+
+def _switch(st: State, node: Node, tail: Kinds) -> None:
+    """The sections as branches, each with those that it falls through to."""
+    if len(node.children) != 2:
+        raise unsupported("a declaration in a 'switch'", node.loc, "Declare the variable before.")
+    found = sections(node)
+    for part in found[0].parts:
+        if part.kind == "DECL_STMT":
+            statement(st, part)
+    value = expr(st, node.children[0], "whole")
+    if isinstance(value, Op | Read):  # evaluated once; the tests of a variable all come before the sections
+        t = st.declare("t", INT, node.loc, settled=True)
+        st.emit(Assign(t.name, value, node.loc))
+        value = Var(t.name, value.loc)
+    st.loops.append(Loop(switch=True))
+
+    def body(i: int) -> None:
+        parts = tuple(part for section in found[i:] for part in section.parts)
+        block(st, parts, tail | {"break"})
+
+    def branches(left: list[int]) -> None:
+        if not left:
+            for i in others:
+                body(i)
+            return
+        i, *rest = left
+        c = _among(value, found[i].cases, found[i].loc)
+        if c == TRUE:
+            body(i)
+            return
+        if c == FALSE:
+            branches(rest)
+            return
+        _branch(st, c, st.block(lambda: body(i)), st.block(lambda: branches(rest)), found[i].loc)
+
+    others = [i for i, section in enumerate(found) if section.default]
+    with st.captured() as stmts:
+        branches([i for i, section in enumerate(found) if section.cases and not section.default])
+    flag = st.loops.pop().go
+    st.emit(*([Assign(flag, TRUE, node.loc)] if flag else []), *stmts)
+
+
+def _among(value: Expr, cases: tuple[tuple[int, int], ...], loc: Loc | None) -> Expr:
+    """Whether a value is in one of the ranges."""
+    if isinstance(value, Const):
+        return TRUE if any(low <= int(value.value) <= high for low, high in cases) else FALSE
+    tests = [
+        Op("==", (value, Const(low)), loc)
+        if low == high
+        else Op("&&", (Op(">=", (value, Const(low)), loc), Op("<=", (value, Const(high)), loc)), loc)
+        for low, high in cases
+    ]
+    return reduce(lambda a, b: Op("||", (a, b), loc), tests)
 
 
 # --- loops -----------------------------------------------------------------------------------------------------------

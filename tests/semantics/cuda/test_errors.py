@@ -25,7 +25,12 @@ def failure(path: str, name: str | None = None, **options: object) -> CudaError:
 
 BODIES = {
     # column of the place, message, part of the advice
-    "switch (n) { case 1: break; }": (1, "'switch' is not supported", "'if' and 'else'"),
+    "switch (n) { case 1: if (n) { case 2: n = 1; } }": (
+        14,
+        "a label inside another statement is not supported",
+        "in the block of the 'switch'",
+    ),
+    "switch (int x = n) { case 1: break; }": (1, "a declaration in a 'switch' is not supported", "before"),
     "goto l; l: A[0] = 1;": (1, "'goto' is not supported", "with loops"),
     'asm("nop;");': (1, "inline assembly is not supported", ""),
     'printf("x");': (1, "the function 'printf' is not supported", "Take it out."),

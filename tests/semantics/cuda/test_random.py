@@ -128,7 +128,8 @@ class Test:
 
 @dataclass(frozen=True)
 class Node:
-    """A statement: set, put, if, for, while, do, block, break, continue, return."""
+    """A statement: set, put, if, for, while, do, switch, block, break, continue, return. The sections of a switch have
+    values, None for default; no value is in two of them."""
 
     kind: str
     var: str = "a"
@@ -136,6 +137,7 @@ class Node:
     test: Test | None = None
     body: tuple[Node, ...] = ()
     other: tuple[Node, ...] = ()
+    sections: tuple[tuple[tuple[int | None, ...], tuple[Node, ...]], ...] = ()
 
 
 def cond_text(t: Test) -> str:
@@ -167,6 +169,13 @@ def text_of(nodes: tuple[Node, ...], fresh: list[int], result: str) -> str:
                 out.append(f"{{ int {i} = 0; do {{ {body} }} while (++{i} < {n.bound}); }}")
             case "block":
                 out.append(f"{{ {body} }}")
+            case "switch":
+                on = n.var if n.bound > 3 else f"A[{n.var} & 7] & 3" if n.bound > 1 else f"{n.var}++ & 3"
+                parts = []
+                for values, inside in n.sections:
+                    parts += ["default:" if value is None else f"case {value}:" for value in values]
+                    parts.append(f"{text_of(inside, fresh, result)} ;")
+                out.append(f"switch ({on}) {{ {' '.join(parts)} }}")
             case "return":
                 out.append(f"return{result};")
             case kind:
@@ -240,8 +249,25 @@ class Direct:
                         break
             case "block":
                 self.run(n.body)
+            case "switch":
+                self.switch(n)
             case kind:
                 raise Leave(kind)
+
+    def switch(self, n: Node) -> None:
+        value = self.vars[n.var]
+        if n.bound <= 3:
+            value = (self.cells[value & 7] if n.bound > 1 else value) & 3
+        if n.bound <= 1:
+            self.vars[n.var] += 1
+        here = [i for i, (values, _) in enumerate(n.sections) if value in values]
+        here += [i for i, (values, _) in enumerate(n.sections) if None in values]
+        try:
+            for _, inside in n.sections[here[0] :] if here else ():
+                self.run(inside)
+        except Leave as jump:
+            if jump.args[0] != "break":
+                raise
 
 
 class Lowered:
@@ -296,16 +322,29 @@ TESTS = st.one_of(
 )
 
 
-def statements(depth: int, in_loop: bool) -> st.SearchStrategy[Node]:
+@st.composite
+def switches(draw: st.DrawFn, depth: int, in_loop: bool) -> Node:
+    values = draw(st.permutations([None, 0, 1, 2, 3, 4]))[: draw(st.integers(0, 6))]
+    found: list[tuple[tuple[int | None, ...], tuple[Node, ...]]] = []
+    while values:
+        here = draw(st.integers(1, 2))
+        inside = draw(st.lists(statements(depth, in_loop, True), max_size=3).map(tuple))
+        found.append((tuple(values[:here]), inside + draw(st.sampled_from([(), (Node("break"),)]))))
+        values = values[here:]
+    return Node("switch", draw(VARS), draw(SMALL), sections=tuple(found))
+
+
+def statements(depth: int, in_loop: bool, in_switch: bool = False) -> st.SearchStrategy[Node]:
     plain = st.one_of(st.builds(Node, st.just("set"), VARS, SMALL), st.builds(Node, st.just("put"), VARS, SMALL))
-    jumps = ["return", "break", "continue"] if in_loop else ["return"]
+    jumps = ["return"] + ["continue"] * in_loop + ["break"] * (in_loop or in_switch)
     choices = [plain, st.sampled_from(jumps).map(Node)]
     if depth > 0:
-        inner = st.lists(statements(depth - 1, in_loop), max_size=3).map(tuple)
+        inner = st.lists(statements(depth - 1, in_loop, in_switch), max_size=3).map(tuple)
         looped = st.lists(statements(depth - 1, True), min_size=1, max_size=4).map(tuple)
         branch = st.builds(Node, st.just("if"), test=TESTS, body=inner, other=inner)
         guard = st.one_of(st.none(), TESTS)
         choices += [branch, branch, st.builds(Node, st.just("block"), body=inner)]
+        choices.append(switches(depth - 1, in_loop))
         choices.append(st.builds(Node, st.sampled_from(["for", "while", "do"]), bound=SMALL, test=guard, body=looped))
     return st.one_of(choices)
 
