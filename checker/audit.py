@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, product
@@ -12,17 +12,16 @@ from typing import Final, Literal
 
 from checker import kernel as trusted
 from checker.certificate import Certificate, read
+from checker.claims import excluded, extent, known_sizes, shown
 from checker.kernel import Claim, Ledger, Rejected, Theorem
 from checker.oracles import Oracles
-from checker.oracles.terms import value_of
 from checker.recheck import Report, recheck
-from checker.report.bounds import extent, known_sizes, shown
-from logic.assertions import AtLeast, Context, Entails, Proved, Refuted, Unknown, conj, launch_facts
+from logic.assertions import MAX_BLOCK, AtLeast, Context, Dim, Entails, Launch, Proved, Refuted, Unknown, conj
 from logic.derivation import Derivation
-from logic.metrics import Metric
-from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.metrics import Hardware, Metric
+from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.rules import SOUND, RuleSet
-from logic.syntax import INT, Expr, Kernel, Param, Tid, show, subterms
+from logic.syntax import FALSE, INT, WARP_INDEX, Expr, Kernel, Param, show, subterms
 
 
 def decide(
@@ -41,13 +40,15 @@ def decide(
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A certificate, and what both checkers say of it; `second` is None for a derivation without evidence."""
+    """A certificate, and what both checkers say of it; `second` is None for a derivation without evidence. `vacuous` is
+    whether no launch satisfies what it assumes, so that anything follows."""
 
     file: str
     certificate: Certificate
     outcome: Claim | Theorem | Rejected
     ledger: Ledger
     second: Report | None
+    vacuous: bool = False
 
     @property
     def metric(self) -> Metric:
@@ -80,7 +81,8 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
         outcome = Rejected(f"the second checker refuses it: {second.problem}")
     elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
         outcome = Rejected("what the certificate admits is not what its derivation needs", got=made.admitted)
-    return Audited(path, made, outcome, ledger, second)
+    vacuous = isinstance(oracle(Entails((), (FALSE,)), made.context), Proved)
+    return Audited(path, made, outcome, ledger, second, vacuous)
 
 
 # --- old and new -----------------------------------------------------------------------------------------------------
@@ -94,9 +96,10 @@ POINTS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of a claim. `same`, `lower` and `not higher` are proved of all parameters that both claims allow,
-    `grew` and `lower` are shown at a point, where the bound was `before` and is `after`; `unclear` is none of these.
-    `added` and `dropped` is what the claim rests on and did not, or did and does not."""
+    """What became of a claim. `same`, `lower` and `not higher` hold of all parameters that both launches allow, by the
+    word of `engine` where the bounds differ; `grew` and `lower` are shown at a point, where the bound was `before` and
+    is `after`; `unclear` is none of these. `added` and `dropped` are what the claim rests on and did not, and what it
+    did and does not."""
 
     old: Audited
     new: Audited
@@ -106,6 +109,7 @@ class Change:
     at: Mapping[str, int] = field(default_factory=dict)
     before: Fraction | None = None
     after: Fraction | None = None
+    engine: str = ""
 
     @property
     def worse(self) -> bool:
@@ -124,17 +128,18 @@ def compare(old: Audited, new: Audited, oracle: Oracles) -> Change:
     """Two certificates about the same cost, the second newer. Raises TypeError where one does not prove its claim."""
     if not isinstance(old.outcome, Claim) or not isinstance(new.outcome, Claim):
         raise TypeError("a certificate that does not prove its claim cannot be compared")
-    was, now = shown(old.outcome), shown(new.outcome)
     added, dropped = _more(old, new, oracle), _more(new, old, oracle)
+    context = _common(old.certificate.context, new.certificate.context)
+    sizes = {leaf: const(n) for leaf, n in known_sizes(context).items()}
+    was, now = (substitute(shown(claim), sizes) for claim in (old.outcome, new.outcome))
     if was == now:
         return Change(old, new, "same", added, dropped)
-    common = _common(old.certificate.context, new.certificate.context)
     shared = {leaf.name for leaf in (*leaves(was), *leaves(now))}
-    said = all(_said(leaf, common) for leaf in leaves(was))
-    verdict = oracle(AtLeast((), frozenset(), was, now), common) if said else Unknown("nobody")
+    said = all(_said(leaf, context) for leaf in leaves(was))
+    verdict = oracle(AtLeast((), frozenset(), was, now), context) if said else Unknown("nobody")
     model = verdict.witness if isinstance(verdict, Refuted) else {}
     less: Change | None = None
-    for values in _points(shared, common, model):
+    for values in _points(shared, context, model):
         store: dict[Leaf, int] = {Param(name): n for name, n in values.items()}
         before, after = evaluate(was, store), evaluate(now, store)
         point = {name: n for name, n in values.items() if name in shared}
@@ -144,39 +149,42 @@ def compare(old: Audited, new: Audited, oracle: Oracles) -> Change:
             less = Change(old, new, "lower", added, dropped, point, before, after)
     if not isinstance(verdict, Proved):
         return Change(old, new, "unclear", added, dropped)
-    return less or Change(old, new, "not higher", added, dropped)
+    return replace(less or Change(old, new, "not higher", added, dropped), engine=verdict.engine)
 
 
 def _common(old: Context, new: Context) -> Context:
-    """The new launch, with what the old one assumes besides, over the parameters of both."""
+    """The launches that both allow, over the parameters of both; where sizes differ, those of the new one."""
+
+    def sizes(before: Dim, after: Dim) -> Dim:
+        x, y, z = (m if n is None else n for m, n in zip(before, after, strict=True))
+        return x, y, z
+
     sigma = replace(new.sigma, params={**old.sigma.params, **new.sigma.params})
     facts = [f for f in old.launch.assumptions if _said(f, old) and _said(f, replace(new, sigma=sigma))]
-    launch = replace(new.launch, assumptions=conj((*new.launch.assumptions, *facts), sigma))
+    launch = Launch(
+        sizes(old.launch.block, new.launch.block),
+        sizes(old.launch.grid, new.launch.grid),
+        conj((*new.launch.assumptions, *facts), sigma),
+    )
     return replace(new, sigma=sigma, launch=launch)
 
 
 def _points(shared: Collection[str], context: Context, model: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Values for parameters of these names, and for those that assumptions mention, which the launch allows: small ones
     first, and those that a solver proposes."""
-    sizes = {leaf.name: n for leaf, n in known_sizes(context).items()}
-    names = sorted({*shared, *_names(context.launch.assumptions)} - sizes.keys())
-    facts = [
-        f
-        for f in launch_facts(context.launch, context.hardware, context.scope)
-        if _names([f]) <= {*names, *sizes} and not any(isinstance(t, Tid) for t in subterms(f))
-    ]
+    sizes = {leaf.name for leaf in known_sizes(context)}
+    mentioned = {t.name for f in context.launch.assumptions for t in subterms(f) if isinstance(t, Param)}
+    names = sorted({*shared, *mentioned} - sizes)
+    if WARP_INDEX in names:  # how many warps there are is said by these
+        names = sorted({*names, *(f"blockDim.{axis}" for axis in "xyz")} - sizes)
     few = product(TRIED, repeat=len(names)) if len(TRIED) ** len(names) <= POINTS else ()
     random, values = Random(0), (*TRIED, *(-n for n in TRIED[1:]))
     more = (tuple(random.choices(values, k=len(names))) for _ in range(POINTS))
     proposed = [tuple(model[name] for name in names)] if model.keys() >= set(names) else ()
     for row in chain(few, proposed, more):
-        point = sizes | dict(zip(names, row, strict=True))
-        if all(value_of(f, point) for f in facts):
+        point = dict(zip(names, row, strict=True))
+        if excluded(point, context) is None:
             yield point
-
-
-def _names(facts: Iterable[Expr]) -> set[str]:
-    return {t.name for f in facts for t in subterms(f) if isinstance(t, Param)}
 
 
 def _said(e: Expr, context: Context) -> bool:
@@ -198,19 +206,30 @@ def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
     ):
         if any(n not in (None, m) for m, n in zip(was, now, strict=True)):
             found.append(f"{what} of {extent(now)}")
-    if before.hardware != after.hardware:
-        found.append(f"hardware {after.hardware.name}")
-    for what, few, many in (
-        (
-            "barriers that a part of a block might reach alone",
-            len(old.certificate.admitted),
-            len(new.certificate.admitted),
-        ),
-        ("side conditions that rest on a solver's word", len(_backed(old)), len(_backed(new))),
+    if any(
+        m is not None and m > MAX_BLOCK and n is None
+        for m, n in zip(before.launch.block, after.launch.block, strict=True)
     ):
-        if many > few:
-            found.append(f"{what}: {many}, were {few}")
-    return tuple(found)
+        found.append(f"at most {MAX_BLOCK} threads along each axis of a block")
+    if replace(before.hardware, name="") != replace(after.hardware, name=""):
+        found.append(f"hardware {_numbers(after.hardware)}")
+    theirs, ours = ({d.name: d.type for d in a.certificate.kernel.params} for a in (old, new))
+    kept = [name for name in ours if name in theirs]
+    if kept != [name for name in theirs if name in ours] or any(ours[name] != theirs[name] for name in kept):
+        found.append(f"a call with ({', '.join(f'{t} {name}' for name, t in ours.items())})")
+    if more := set(new.certificate.admitted) - set(old.certificate.admitted):
+        numbers = ", ".join(f"#{n}" for n in sorted(more))
+        found.append(f"all threads of a block reach these barriers together: {numbers}")
+    known = {text.partition(": ")[2] for text in _backed(old)}
+    return (
+        *found,
+        *(f"not verified without a solver: {text}" for text in _backed(new) if text.partition(": ")[2] not in known),
+    )
+
+
+def _numbers(hw: Hardware) -> str:
+    sizes = f"sectors of {hw.sector} bytes, {hw.banks} banks of {hw.word}, warps of {hw.warp}"
+    return f"{hw.name}: {sizes}, arrays at multiples of {hw.alignment}"
 
 
 def _backed(audited: Audited) -> Sequence[str]:

@@ -286,7 +286,7 @@ def read(text: str, path: str) -> Certificate:
     Without a digest the document is a derivation that a person wrote: `digest` is empty, and `evidence` may be.
     """
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         place = Loc(path, error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else None
         raise BadCertificate(f"'{path}' is no JSON document", place, "Give a file that `bound` wrote.") from None
@@ -304,6 +304,12 @@ def read(text: str, path: str) -> Certificate:
         raise BadCertificate(f"'{path}' is not well formed: {error} is missing, or not known here") from None
     except (IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
         raise BadCertificate(f"'{path}' is not well formed: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a field occurs twice")
+    return dict(pairs)
 
 
 class _Reader:
@@ -333,6 +339,8 @@ class _Reader:
             case ["tid", "x" | "y" | "z"]:
                 return Tid(row[1])
             case ["const", t, bool() | int() | str() as value]:
+                if isinstance(value, str) and not (value.isprintable() and value):
+                    raise ValueError("a literal with characters that cannot be printed")
                 return Const(value, self.type(t))
             case ["op", str(op), *args] if 1 <= len(args) <= 3:
                 return Op(op, tuple(self.expression(a) for a in args))

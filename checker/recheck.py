@@ -480,7 +480,7 @@ class Program:
         self.type_of(e)
         for _, t, value in mentions(e, "const"):
             fitted(t, TYPE, "a literal's type")
-            fitted(value, {"int": range(-LARGEST, LARGEST + 1), "bool": bool}.get(t[0], str), "a literal")
+            fitted(value, {"int": range(-LARGEST, LARGEST + 1), "bool": bool}.get(t[0], LABEL), "a literal")
         reserved = not fresh and any(name.startswith("?") for _, name in mentions(e, "var"))
         want(not reserved, "a name that begins with ? is reserved")
         return e  # type: ignore[no-any-return]

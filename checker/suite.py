@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from checker import certificate
 from checker import kernel as trusted
 from checker.bound import Per, Result, find_bounds
+from checker.claims import shown, value_at
 from checker.elaborate import Stuck
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_assumption, parse_potential
@@ -25,7 +26,6 @@ from checker.oracles import Oracles
 from checker.oracles.farkas import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
-from checker.report.bounds import shown, value_at
 from checker.report.rejection import describe
 from checker.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
 from logic.assertions import Context, Dim, Launch, Obligation, conj

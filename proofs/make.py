@@ -19,6 +19,7 @@ from checker import certificate
 from checker import kernel as trusted
 from checker.bound import Result, find_bounds
 from checker.certificate import Certificate
+from checker.claims import shown
 from checker.cli import VERSION
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_outline, read_annotations
@@ -26,7 +27,6 @@ from checker.oracles import Oracles
 from checker.oracles.farkas import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
-from checker.report.bounds import shown
 from logic.assertions import Context, Dim, Launch, show_p
 from logic.metrics import HARDWARE, METRICS
 from logic.rules import RULE_SETS

@@ -14,6 +14,9 @@ from logic.source import SourceError
 
 VERSION = "0.1.0"
 
+MAX_DIGITS = 100_000
+"""Of the integers that are printed: a bound at a large point has more than Python's 4,300."""
+
 
 class _Parser(argparse.ArgumentParser):
     """argparse, with its complaints in the form of all others."""
@@ -42,6 +45,7 @@ def main(argv: list[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"warpbound {VERSION}")
         return 0
+    sys.set_int_max_str_digits(MAX_DIGITS)
     try:
         from checker.cli.options import check_outputs
 

@@ -123,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem("--certificate is for one bound", advice="Name one metric: --metric sectors.")
 
     from checker.bound import find_bounds
+    from checker.claims import excluded, shown
     from checker.notation import read_annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
@@ -150,9 +151,9 @@ def run(args: argparse.Namespace) -> int:
     unknown = sorted(at.keys() - context.sigma.params.keys())
     if unknown:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
-    excluded = report.excluded(at, context)
-    if excluded is not None:
-        raise OptionProblem(f"--at: {excluded} is assumed, and does not hold there", advice="Choose another point.")
+    fact = excluded(at, context)
+    if fact is not None:
+        raise OptionProblem(f"--at: {fact} is assumed, and does not hold there", advice="Choose another point.")
     oracle = Oracles()
     check_assumptions(context, oracle)
     hinted = hints.metric.name if hints.metric else None
@@ -178,7 +179,7 @@ def run(args: argparse.Namespace) -> int:
         emit(text, args.output)
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
-            alarm(f"{kernel.name} {result.metric.name}", f"{report.shown(result.claim)}", words)
+            alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
     return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
 
 

@@ -139,9 +139,9 @@ def _text(
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
     """What a run with the options' inputs shows. Raises SourceError."""
     from checker.analysis.coalescing.observed import observe
+    from checker.claims import excluded_in_run
     from checker.cli.progress import progress_bar
     from checker.cli.run import read_args, read_arrays
-    from checker.report.bounds import excluded_in_run
 
     block = known_sizes(context.launch.block)
     if block is None:

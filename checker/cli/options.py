@@ -45,9 +45,11 @@ def known_sizes(sizes: Dim) -> tuple[int, int, int] | None:
     return None if x is None or y is None or z is None else (x, y, z)
 
 
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """What decides how a CUDA source is read: --kernel, -I, -D, --std, --instantiate."""
-    parser.add_argument("--kernel", metavar="NAME", help="the kernel (default: the only one in the file)")
+def add_reading_options(parser: argparse.ArgumentParser, kernel: bool = True) -> None:
+    """What decides how a CUDA source is read: --kernel, where there is a choice, -I, -D, --std, --instantiate."""
+    parser.set_defaults(kernel=None)
+    if kernel:
+        parser.add_argument("--kernel", metavar="NAME", help="the kernel (default: the only one in the file)")
     parser.add_argument(
         "-I", dest="includes", action="append", default=[], metavar="DIR", help="search DIR for headers"
     )

@@ -109,10 +109,10 @@ def _job(
 ) -> tuple[Row, Outline, list[Limit]]:
     """A kernel with its launch, as it is to be bounded, and the limits that count there. Raises SourceError."""
     from checker.analysis.runtime import hardware
+    from checker.claims import excluded
     from checker.notation import read_annotations
     from checker.outline import Outline
     from checker.report import prediction as report
-    from checker.report.bounds import excluded
     from logic.assertions import Context, conj
     from logic.metrics import METRICS
     from logic.typing import check_kernel

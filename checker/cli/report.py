@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
@@ -13,13 +15,14 @@ from checker.cli.options import (
     emit,
     read_kernel,
     read_text,
+    reading_words,
     source_text,
 )
 
 if TYPE_CHECKING:
     from checker.audit import Audited, Change
     from checker.oracles import Oracles
-    from logic.syntax import Kernel
+    from checker.report.audit import Source
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,11 +45,16 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "not to have grown, or where it rests on more",
     )
     parser.add_argument(
-        "--source", metavar="FILE.cu", help="the kernels' CUDA source: is it what the certificates are about?"
+        "--source",
+        dest="sources",
+        action="append",
+        default=[],
+        metavar="FILE.cu",
+        help="the kernels' CUDA source (repeatable): is it what the certificates are about?",
     )
     parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bounds there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say in the text, too, where the cost comes from")
-    add_reading_options(parser)
+    add_reading_options(parser, kernel=False)
     add_output_options(parser, ("text", "json", "html", "markdown", "sarif"))
     parser.set_defaults(func=run)
 
@@ -60,8 +68,10 @@ def run(args: argparse.Namespace) -> int:
     from logic.rules import SOUND
 
     at = point(args.at)
-    if args.source is None and (args.kernel or args.includes or args.defines or args.instantiate):
-        raise OptionProblem("--kernel, -I, -D and --instantiate say how a source is read", advice="Add --source.")
+    if not args.sources and (args.includes or args.defines or args.instantiate):
+        raise OptionProblem("-I, -D and --instantiate say how a source is read", advice="Add --source FILE.cu.")
+    if args.output in args.files:
+        raise OptionProblem(f"-o {args.output}: that is a certificate to report on", advice="Choose another file.")
     oracle = Oracles()
 
     def judged(path: str) -> Audited:
@@ -74,33 +84,50 @@ def run(args: argparse.Namespace) -> int:
         return found
 
     found, old = [judged(path) for path in args.files], [judged(path) for path in args.old]
-    _check_point(at, found)
+    if at:
+        _check_point(at, found)
     changes = _compared(old, found, oracle)
-    lines = source_text(args.source).split("\n") if args.source else []
-    rows = [report.row(a, at, _kernel(args, a), lines) for a in found]
-    document = report.document(rows, [report.change_row(change) for change in changes])
-    emit(report.as_format(document, args.format, args.source or "", explain=args.explain), args.output)
-    good = all(r["verdict"] == "certified" and r["source"] != "differs" for r in rows)
-    return 0 if good and not any(change.worse for change in changes) else 1
+    rows = [report.row(a, at, _source(args, a)) for a in found]
+    digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
+    options = reading_words(args)
+    document = report.document(rows, [report.change_row(change) for change in changes], digests, options)
+    emit(report.as_format(document, args.format, explain=args.explain), args.output)
+    return 0 if document["good"] else 1
 
 
-def _kernel(args: argparse.Namespace, a: Audited) -> Kernel | None:
-    """The kernel of the certificate's name in the source; None where no source is given. Raises SourceError."""
-    if args.source is None:
+def _source(args: argparse.Namespace, a: Audited) -> Source | None:
+    """The kernel of the certificate's name in the sources; None where none is given. Raises SourceError."""
+    from checker.report.audit import Source
+    from semantics.cuda import kernel_names
+
+    if not args.sources:
         return None
-    return read_kernel(args, args.source, args.kernel or a.certificate.kernel.name).kernel
+    name = a.certificate.kernel.name
+    for path in args.sources:
+        if name not in kernel_names(path, args.includes, args.defines, args.std):
+            continue
+        reading = read_kernel(args, path, name)
+        first = reading.kernel.loc
+        try:
+            lines = source_text(first.file).split("\n") if first else []
+        except OSError:
+            lines = []
+        return Source(path, reading.kernel, reading.notes, reading.block, tuple(lines))
+    raise OptionProblem(
+        f"there is no kernel '{name}' in {', '.join(args.sources)}",
+        advice=f"'{a.file}' is about it: give its source, too, with --source.",
+    )
 
 
 def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
-    """Raises OptionProblem where --at is no point of any of the certificates, or excluded by what one assumes."""
-    from checker.report.bounds import excluded
+    """Raises OptionProblem where --at is no point of any of the certificates, or one that a launch excludes."""
+    from checker.claims import excluded
 
     known = {name for a in found for name in a.certificate.context.sigma.params}
     unknown = sorted(at.keys() - known)
     if unknown:
-        raise OptionProblem(
-            f"--at: '{unknown[0]}' is no parameter of these kernels", advice=f"Known: {', '.join(sorted(known))}."
-        )
+        told = f"Known: {', '.join(sorted(known))}."
+        raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of these kernels", advice=told)
     for a in found:
         fact = excluded(at, a.certificate.context)
         if fact is not None:

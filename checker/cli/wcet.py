@@ -122,11 +122,12 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     """The job of a kernel, its run, and a heading. Raises SourceError."""
     from checker.analysis.wcet import sound
     from checker.analysis.wcet.estimate import kernel_job
+    from checker.claims import excluded_in_run
     from checker.cli.run import read_args, read_arrays
     from checker.notation import read_annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
-    from checker.report import bounds as report
+    from checker.report.bounds import parameters
     from logic.assertions import Context, conj
     from logic.metrics import HARDWARE
     from logic.typing import check_kernel
@@ -150,7 +151,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     names = {d.name for d in kernel.params}
     for name in texts:
         if name not in names:
-            raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
+            raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=parameters(kernel))
     values = read_args(kernel, texts)
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     known = [a.name for a in kernel.arrays if a.space == "global"]
@@ -162,7 +163,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     job = kernel_job(Outline(kernel, context, hints.body), block, blocks, values, args.latency, processors)
     check_assumptions(context, Oracles())
     at = {name: int(v) for name, v in job.at.items() if not isinstance(v, float)}
-    if (fact := report.excluded_in_run(at, block, blocks, context)) is not None:
+    if (fact := excluded_in_run(at, block, blocks, context)) is not None:
         raise OptionProblem(f"{fact} is assumed, and does not hold there", advice="Choose another point.")
 
     def machine() -> int:

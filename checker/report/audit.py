@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any, Final
 
 from checker.audit import Audited, Change
+from checker.claims import extent, shown, value_at
 from checker.cli.options import number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
-from checker.report.bounds import accesses, assumptions, extent, shown, turns, value_at
+from checker.report.bounds import accesses, assumptions, turns
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import log, place
-from checker.report.terminal import wrapped
+from checker.report.terminal import printable, wrapped
 from logic.metrics import Linear, Metric
 from logic.source import Loc
-from logic.syntax import Kernel, statements
+from logic.syntax import Assign, If, Kernel, While, Write, show_stmt, statements, subterms
 
 Row = dict[str, Any]
 
@@ -38,16 +43,18 @@ OF_WHAT: Final = {
 }
 """What a bound is on."""
 
-WORST_FIRST: Final = ("rejected", "not-proved", "holey", "solver-backed", "certified")
-"""The verdicts. `certified`: both checkers accept, nothing is admitted, and nothing rests on a solver's word."""
-
 MEANING: Final = {
-    "certified": "both checkers accept it; the second one needs no solver",
-    "solver-backed": "both checkers accept it; what is listed rests on a solver's word",
-    "holey": "both checkers accept it; barriers are assumed to be reached by whole blocks",
-    "not-proved": "a side condition could not be proved: the claim may be true",
     "rejected": "the certificate does not prove its claim",
+    "vacuous": "no launch satisfies what it assumes, so that anything follows",
+    "not-proved": "a side condition could not be proved: the claim may be true",
+    "holey": "both checkers accept it; barriers are assumed to be reached by whole blocks",
+    "solver-backed": "both checkers accept it; what is listed the second one could not verify without a solver",
+    "certified": "both checkers accept it, and the second one verified everything without a solver",
 }
+"""The verdicts, the worst first."""
+
+UNREAD: Final = "the program is the one that the certificate holds; no source was given (--source) to compare it with"
+"""What a report without a source rests on."""
 
 
 KINDS: Final = {"AtLeast": "Q >= Q'", "AtMost": "counts of accesses", "Entails": "P |- P'", "Uniform": "e unif"}
@@ -60,26 +67,42 @@ ANY: Final = extent((None, None, None))
 
 
 def verdict(a: Audited) -> str:
-    """One of WORST_FIRST."""
+    """One of MEANING."""
     if isinstance(a.outcome, Rejected):
-        open_ = a.outcome.obligation is not None and (a.second is None or a.second.verdict != "invalid")
-        return "not-proved" if open_ else "rejected"
+        return "rejected" if a.outcome.obligation is None else "not-proved"
+    if a.vacuous:
+        return "vacuous"
     if a.ledger.barriers:
         return "holey"
     return "certified" if a.second is not None and a.second.verdict == "valid" else "solver-backed"
 
 
-def row(a: Audited, at: Mapping[str, int], source: Kernel | None, lines: Sequence[str]) -> Row:
-    """All that is said of a certificate. `source` is the kernel of its name in a CUDA source, `lines` that file's."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a CUDA source has under a certificate's name: the kernel, what was assumed when it was read, the blocks that
+    it is launched with where they are known, and the lines of the file that the kernel is in, none if unreadable."""
+
+    file: str
+    kernel: Kernel
+    notes: tuple[str, ...]
+    block: tuple[int, int, int] | None
+    lines: tuple[str, ...]
+
+
+def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
+    """All that is said of a certificate."""
     made, context = a.certificate, a.certificate.context
     claim = a.outcome if isinstance(a.outcome, Claim) else None
     bound = None if claim is None else shown(claim)
-    value, missing = (None, []) if bound is None or not at else value_at(bound, context, dict(at))
+    value, missing = (None, []) if bound is None or not at else value_at(bound, context, at)
     kinds: dict[str, Counter[str]] = {}
     for line in a.ledger.discharged:
         kinds.setdefault(type(line.obligation).__name__, Counter())[line.verdict.engine] += 1
-    same = None if source is None else source == made.kernel
+    difference = "" if source is None else _difference(made.kernel, source.kernel)
+    files = _files(source.kernel) if source and not difference else {}
     proved = [] if claim is None else [a]
+    barriers = a.ledger.barriers if claim is not None else []
+    notes = (UNREAD,) if source is None else source.notes
     found: Row = {
         "file": a.file,
         "digest": made.digest,
@@ -98,17 +121,63 @@ def row(a: Audited, at: Mapping[str, int], source: Kernel | None, lines: Sequenc
         "second_checker": a.second.verdict if a.second else None,
         "second_claim": (a.second.claim or None) if a.second else None,
         "solver_backed": a.second.solver_backed if a.second else [],
-        "assumptions": assumptions(made.kernel, context, (), made.admitted),
-        "admitted": made.admitted,
+        "assumptions": assumptions(made.kernel, context, notes, barriers),
+        "admitted": sorted(set(barriers)),
         "side_conditions": {kind: dict(sorted(count.items())) for kind, count in sorted(kinds.items())},
-        "source": None if same is None else "same" if same else "differs",
-        "accesses": [_at(loc) | {"access": name, "most": n} for loc, name, n in accesses(proved, context)],
-        "turns": [_at(loc) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
+        "source": None if source is None else {"file": source.file, "same": not difference, "difference": difference},
+        "warnings": _warnings(a, source),
+        "accesses": [_at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context)],
+        "turns": [_at(loc, files) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
+        "listing": [],
+        "apart": [],
     }
     if isinstance(a.outcome, Rejected):
         found["problem"] = describe(a.outcome, reason_of(Finding(a.outcome, context)))
-    found["listing"] = _listing(source, found, lines) if same and source is not None else []
+    if source is not None and not difference:
+        found["listing"], found["apart"] = _listing(source, found)
     return found
+
+
+def _warnings(a: Audited, source: Source | None) -> list[str]:
+    """What an auditor should look at."""
+    block = a.certificate.context.launch.block
+    if source is None or source.block is None or all(m in (n, None) for m, n in zip(block, source.block, strict=True)):
+        return []
+    return [f"the source launches blocks of {extent(source.block)}, and this is about blocks of {extent(block)}"]
+
+
+def _difference(ours: Kernel, theirs: Kernel) -> str:
+    """The first difference between a certificate's kernel and a source's, in words; "" where there is none."""
+    if ours == theirs:
+        return ""
+    if ours.params != theirs.params:
+        return "its parameters are others"
+    for a, b in zip_longest(ours.arrays, theirs.arrays):
+        if a != b:
+            return f"the array {(a or b).name} has another type or layout"
+    lines = zip_longest(show_stmt(ours.body).split("\n"), show_stmt(theirs.body).split("\n"), fillvalue="nothing")
+    found = (f"the certificate has `{a.strip()}`, the source `{b.strip()}`" for a, b in lines if a != b)
+    return next(found, "its local variables are others")
+
+
+def _files(kernel: Kernel) -> dict[tuple[int, int], set[str]]:
+    """The files in which the kernel has something at a line and column: a certificate holds no more of a place."""
+    found: dict[tuple[int, int], set[str]] = {}
+    for loc in _places(kernel):
+        found.setdefault((loc.line, loc.column), set()).add(loc.file)
+    return found
+
+
+def _places(kernel: Kernel) -> Iterator[Loc]:
+    for s in statements(kernel.body):
+        match s:
+            case Assign(_, e) | If(e, _, _) | While(e, _):
+                es = [e]
+            case Write(_, index, e):
+                es = [index, e]
+            case _:
+                es = []
+        yield from (t.loc for t in (s, *(t for e in es for t in subterms(e))) if t.loc is not None)
 
 
 def _counts(metric: Metric) -> str:
@@ -125,36 +194,65 @@ def _price(f: Linear) -> str:
     return "n" if f == Linear(Fraction(1), Fraction(0)) else f"max(0, {f.slope}*n + {f.offset})"
 
 
-def _at(loc: Loc | None) -> Row:
-    return {"line": loc.line if loc else None, "column": loc.column if loc else None}
+def _at(loc: Loc | None, files: Mapping[tuple[int, int], set[str]]) -> Row:
+    """A place; its file where the source has something there in one file only."""
+    known = files.get((loc.line, loc.column), set()) if loc else set()
+    file = next(iter(known)) if len(known) == 1 else None
+    return {"file": file, "line": loc.line if loc else None, "column": loc.column if loc else None}
 
 
-def _listing(kernel: Kernel, found: Row, lines: Sequence[str]) -> list[Row]:
-    """The kernel's lines, each with what is said of it."""
-    first = kernel.loc
-    if first is None:
-        return []
-    places = [s.loc for s in statements(kernel.body) if s.loc is not None and s.loc.file == first.file]
-    notes: dict[int | None, list[str]] = {}
-    for access in found["accesses"]:
-        notes.setdefault(access["line"], []).append(f"{access['access']}: {access['most']}")
-    for turn in found["turns"]:
-        notes.setdefault(turn["line"], []).extend((turn["rule"], *turn["told"]))
-    last = max((loc.line for loc in places), default=first.line)
-    while last < len(lines) and lines[last].strip().startswith("}"):
-        last += 1
-    return [{"line": i, "text": lines[i - 1].rstrip(), "notes": notes.get(i, [])} for i in range(first.line, last + 1)]
+def _listing(source: Source, found: Row) -> tuple[list[Row], list[Row]]:
+    """The lines of the kernel and the others of its file that something is said of, each with that; and what is said of
+    no line of that file. A line without a number stands for a gap."""
+    notes: dict[int, list[str]] = {}
+    apart = []
+    first = source.kernel.loc
+    told = [(access, [f"{access['access']}: {access['most']}"]) for access in found["accesses"]]
+    told += [(turn, [turn["rule"], *turn["told"]]) for turn in found["turns"]]
+    for where, texts in told:
+        if first is not None and where["file"] == first.file and 1 <= where["line"] <= len(source.lines):
+            notes.setdefault(where["line"], []).extend(texts)
+        else:
+            apart.append({key: where[key] for key in ("file", "line", "column")} | {"told": texts})
+    if first is None or not 1 <= first.line <= len(source.lines):
+        return [], apart
+    numbers = sorted({*range(first.line, _last(source, first) + 1), *notes})
+    listing: list[Row] = []
+    for i in numbers:
+        if listing and listing[-1]["line"] != i - 1:
+            listing.append({"line": None, "text": "", "notes": []})
+        listing.append({"line": i, "text": source.lines[i - 1].rstrip(), "notes": notes.get(i, [])})
+    return listing, apart
+
+
+def _last(source: Source, first: Loc) -> int:
+    """The line on which the kernel ends: that of the brace that closes its body, as far as braces tell."""
+    last = max((loc.line for loc in _places(source.kernel) if loc.file == first.file), default=first.line)
+    depth, opened = 0, False
+    for i in range(first.line, len(source.lines) + 1):
+        code = re.sub(r"//.*|/\*.*?\*/|\"(\\.|[^\"])*\"|'(\\.|[^'])*'", "", source.lines[i - 1])
+        depth += code.count("{") - code.count("}")
+        opened |= "{" in code
+        if opened and depth <= 0 and i >= last:
+            return i
+    return min(last, len(source.lines))
 
 
 def change_row(change: Change) -> Row:
-    """What became of a claim."""
-    old, new = (shown(a.outcome) if isinstance(a.outcome, Claim) else None for a in (change.old, change.new))
+    """What became of a claim, or of one that is new."""
+    old, new = change.old, change.new
+
+    def side(a: Audited) -> Row:
+        bound = str(shown(a.outcome)) if isinstance(a.outcome, Claim) else None
+        return {"file": a.file, "digest": a.certificate.digest, "bound": bound}
+
     return {
-        "kernel": change.new.certificate.kernel.name,
-        "metric": change.new.metric.name,
-        "old": {"file": change.old.file, "digest": change.old.certificate.digest, "bound": str(old)},
-        "new": {"file": change.new.file, "digest": change.new.certificate.digest, "bound": str(new)},
+        "kernel": new.certificate.kernel.name,
+        "metric": new.metric.name,
+        "old": side(old),
+        "new": side(new),
         "change": change.bound,
+        "engine": change.engine or None,
         "at": dict(change.at) or None,
         "before": None if change.before is None else number(change.before),
         "after": None if change.after is None else number(change.after),
@@ -164,11 +262,16 @@ def change_row(change: Change) -> Row:
     }
 
 
-def document(rows: Sequence[Row], changes: Sequence[Row]) -> Row:
-    """The one object, of which all formats are made."""
+def document(rows: Sequence[Row], changes: Sequence[Row], sources: Mapping[str, str], reading: Sequence[str]) -> Row:
+    """The one object, of which all formats are made. `sources` are CUDA sources with the SHA-256 of each, `reading` the
+    options with which they were read. `good` is what the exit code says."""
     found = {r["verdict"] for r in rows}
+    same = all(r["source"] is None or r["source"]["same"] for r in rows)
     return {
-        "verdict": next(v for v in WORST_FIRST if v in found),
+        "verdict": next(v for v in MEANING if v in found),
+        "good": found == {"certified"} and same and not any(c["worse"] for c in changes),
+        "sources": [{"file": file, "sha256": digest} for file, digest in sources.items()],
+        "reading": list(reading),
         "certificates": list(rows),
         "comparison": list(changes),
     }
@@ -193,33 +296,40 @@ def launch(r: Row) -> str:
     return ", ".join((*known, f"hardware {r['hardware']}"))
 
 
-def heading(r: Row) -> str:
-    """The kernel and its launch."""
-    return f"{r['kernel']}: {launch(r)}"
-
-
-def sentence(r: Row) -> str:
-    """The claim in words."""
-    if r["bound"] is None:
-        return f"{r['kernel']}: nothing is proved of {r['metric']}"
-    value = "" if r["value"] is None else f", here {r['value']}"
-    return f"{OF_WHAT[r['per']]} of {r['kernel']} costs at most {r['bound']} {r['metric']}{value}"
-
-
 def checked(r: Row) -> str:
     """Who checked how much."""
     counts = {kind: sum(engines.values()) for kind, engines in r["side_conditions"].items()}
     total = sum(counts.values())
     by = ", ".join(sorted({engine for engines in r["side_conditions"].values() for engine in engines}))
     kinds = ", ".join(f"{n} {KINDS[kind]}" for kind, n in counts.items())
-    return f"{total} side conditions ({kinds}), decided by {by}" if total else "no side conditions"
+    kernel = f"{total} side conditions ({kinds}), decided by {by}" if total else "no side conditions"
+    return f"{kernel}; second checker: {r['second_checker']}"
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """How many certificates there are, by verdict."""
+def remarks(r: Row) -> list[str]:
+    """What is to be said of a certificate besides its claim: why it does not hold, and whether the source is its."""
+    found: list[str] = [r["problem"]] if r["problem"] else []
+    if r["source"] is not None and not r["source"]["same"]:
+        found.append(f"{r['source']['file']} has another kernel of this name: {r['source']['difference']}")
+    elif r["source"] is not None:
+        found.append(f"{r['source']['file']} has this kernel")
+    found += [f"--at lacks {', '.join(r['missing'])}"] if r["missing"] else []
+    return [*found, *r["warnings"], *(f"not verified without a solver: {text}" for text in r["solver_backed"])]
+
+
+def summary(report: Row) -> str:
+    """How many certificates there are, by verdict, and what else is wrong."""
+    rows, changes = report["certificates"], report["comparison"]
     count = Counter(r["verdict"] for r in rows)
-    many = f"{len(rows)} certificate{'' if len(rows) == 1 else 's'}"
-    return f"{many}: {', '.join(f'{count[v]} {v}' for v in WORST_FIRST if count[v])}"
+    found = [f"{_many(len(rows), 'certificate')}: {', '.join(f'{count[v]} {v}' for v in MEANING if count[v])}"]
+    others = sum(r["source"] is not None and not r["source"]["same"] for r in rows)
+    found += [f"{others} of another source"] if others else []
+    worse = sum(c["worse"] for c in changes)
+    return "; ".join(found + ([f"{worse} worse than before"] if worse else []))
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def told(change: Row) -> str:
@@ -227,29 +337,37 @@ def told(change: Row) -> str:
     new, old = change["new"]["bound"], change["old"]["bound"]
     at = ", ".join(f"{name} = {n}" for name, n in (change["at"] or {}).items())
     there = f"{f'at {at}: ' if at else ''}{change['after']}, was {change['before']}"
-    parts = {
+    said = {
         "same": f"the same bound, {new}",
-        "lower": f"lower: {new}, was {old} ({there})",
-        "not higher": f"not higher: {new}, was {old}",
+        "lower": f"lower: {new}, was {old} ({there}; never higher, by {change['engine']})",
+        "not higher": f"not higher: {new}, was {old} (by {change['engine']})",
         "grew": f"grew: {new}, was {old} ({there})",
         "unclear": f"not shown not to have grown: {new}, was {old}",
     }[change["change"]]
     more = [f"it rests on more: {'; '.join(change['added'])}"] if change["added"] else []
     less = [f"it no longer rests on: {'; '.join(change['dropped'])}"] if change["dropped"] else []
-    return "; ".join((parts, *more, *less))
+    return "; ".join((said, *more, *less))
 
 
 def _place(r: Row) -> str:
     return f"{r['line']}:{r['column']}" if r["line"] else ""
 
 
-def as_format(report: Row, name: str, source: str, *, explain: bool) -> str:
-    """The report in a format; `source` is the CUDA source's path, "" where none is given."""
+def again(r: Row) -> str:
+    """The command that checks a certificate again."""
+    return f"python -I checker/recheck.py -- {shlex.quote(r['file'])}"
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------
+
+
+def as_format(report: Row, name: str, *, explain: bool) -> str:
+    """The report in a format; `explain` adds to the text where the cost comes from."""
     match name:
         case "json":
             return json.dumps(report, indent=2)
         case "sarif":
-            return json.dumps(as_sarif(report, source), indent=2)
+            return json.dumps(as_sarif(report), indent=2)
         case "markdown":
             return as_markdown(report)
         case "html":
@@ -257,79 +375,73 @@ def as_format(report: Row, name: str, source: str, *, explain: bool) -> str:
     return as_text(report, explain)
 
 
-# --- formats ---------------------------------------------------------------------------------------------------------
-
-
 def as_text(report: Row, explain: bool) -> str:
-    """The report for a terminal; `explain` adds where the cost comes from."""
-    rows = report["certificates"]
-    lines = [summary(rows)]
-    for group in groups(rows):
-        lines += ["", heading(group[0])]
+    """The report for a terminal."""
+    lines = [summary(report)]
+    for group in groups(report["certificates"]):
+        lines += ["", f"{group[0]['kernel']}: {launch(group[0])}"]
         cells = [
             (r["metric"], OF_WHAT.get(r["per"], ""), f"<= {r['bound']}" if r["bound"] else "no bound") for r in group
         ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         for r, columns in zip(group, cells, strict=True):
             value = "" if r["value"] is None else f"  = {r['value']}"
-            value = f"  (--at lacks {', '.join(r['missing'])})" if r["missing"] else value
             padded = (f"{text:<{width}}" for text, width in zip(columns, widths, strict=True))
             lines += [f"  {'  '.join(padded)}  {r['verdict']}{value}"]
-            lines += [wrapped(r["problem"], "      ")] if r["problem"] else []
-            lines += [f"      {text}" for text in r["solver_backed"]]
-            lines += (
-                [f"      the source has another kernel of this name: {r['file']}"] if r["source"] == "differs" else []
-            )
-        if explain:
-            for r in group:
-                lines += [f"    {r['metric']}:"] if r["accesses"] or r["turns"] else []
+            lines += [wrapped(text, "      ") for text in remarks(r)]
+            if explain:
                 lines += [f"      {_place(x):<8}{x['access']}  {x['most']}" for x in r["accesses"]]
                 for x in r["turns"]:
                     lines += [f"      {_place(x):<8}{x['rule']}", *(f"              {text}" for text in x["told"])]
-        lines += ["  Assumed:", *(f"    - {text}" for text in group[0]["assumptions"])]
-        lines += ["  Checked:"]
+        lines += ["  Assumed:", *(f"    - {text}" for text in group[0]["assumptions"]), "  Checked:"]
         for r in group:
-            lines += [
-                f"    {r['file']}",
-                f"      {r['digest']}",
-                f"      {checked(r)}; second checker: {r['second_checker']}",
-            ]
+            lines += [f"    {r['file']}", f"      {r['digest']}", wrapped(checked(r), "      ")]
     if report["comparison"]:
         lines += ["", "Compared:"]
         lines += [wrapped(f"{c['kernel']} {c['metric']}: {told(c)}", "  ", "      ") for c in report["comparison"]]
-    return "\n".join(lines)
+    return "\n".join(map(printable, "\n".join(lines).split("\n")))
 
 
 def as_markdown(report: Row) -> str:
     """The report as a page of Markdown."""
-    rows = report["certificates"]
-    lines = ["# Cost audit", "", f"{summary(rows)}.", ""]
+    lines = ["# Cost audit", "", f"{_md(summary(report))}.", ""]
     if report["comparison"]:
         lines += ["## Compared with before", ""]
         lines += [f"- **{_md(c['kernel'])} {_md(c['metric'])}**: {_md(told(c))}" for c in report["comparison"]]
         lines += [""]
-    for group in groups(rows):
-        lines += [f"## {_md(heading(group[0]))}", ""]
-        lines += ["| metric | bound on | at most | value | verdict | second checker |", "|---|---|---|---|---|---|"]
+    for group in groups(report["certificates"]):
+        lines += [f"## {_md(group[0]['kernel'])}: {_md(launch(group[0]))}", ""]
+        lines += ["| metric | bound on | at most | here | verdict | second checker |", "|---|---|---|---|---|---|"]
         for r in group:
-            value = "" if r["value"] is None else str(r["value"])
-            bound = f"`{r['bound']}`" if r["bound"] else "-"
-            cells = (r["metric"], OF_WHAT.get(r["per"], ""), bound, value, r["verdict"], r["second_checker"] or "")
-            lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+            cells = (
+                _md(r["metric"]),
+                OF_WHAT.get(r["per"], ""),
+                _code(r["bound"]) if r["bound"] else "no bound",
+                "" if r["value"] is None else str(r["value"]),
+                r["verdict"],
+                r["second_checker"] or "",
+            )
+            lines.append(f"| {' | '.join(cells)} |")
         lines += [""]
-        for r in group:
-            lines += [f"{r['metric']}: {_md(r['problem'])}", ""] if r["problem"] else []
-            lines += [f"- rests on a solver's word: `{text}`" for text in r["solver_backed"]]
+        said = [f"- {_md(r['metric'])}: {_md(text)}" for r in group for text in remarks(r)]
+        lines += [*said, ""] if said else []
         lines += ["Assumed:", "", *(f"- {_md(text)}" for text in group[0]["assumptions"]), ""]
         lines += ["| certificate | digest | checked |", "|---|---|---|"]
-        lines += [f"| `{r['file']}` | `{r['digest']}` | {_md(checked(r))} |" for r in group]
+        lines += [f"| {_code(r['file'])} | {_code(r['digest'])} | {_md(checked(r))} |" for r in group]
         lines += [""]
-    return "\n".join(lines).rstrip()
+    return "\n".join(map(printable, "\n".join(lines).rstrip().split("\n")))
 
 
 def _md(text: str) -> str:
-    """Text in which Markdown sees no markup."""
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
+    """Text in which Markdown sees no markup, on one line."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#&~" else c for c in text.replace("\n", " "))
+
+
+def _code(text: str) -> str:
+    """Text as code, in a cell of a table: between more backticks than it has in a row."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{ticks}{space}{text}{space}{ticks}".replace("|", "\\|").replace("\n", " ")
 
 
 def as_html(report: Row) -> str:
@@ -343,50 +455,41 @@ def as_html(report: Row) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    words = {
-        "groups": groups,
-        "launch": launch,
-        "sentence": sentence,
-        "checked": checked,
-        "told": told,
-        "place": _place,
-    }
-    facts = {"summary": summary(report["certificates"]), "of_what": OF_WHAT, "meaning": MEANING}
-    return templates.get_template("audit.html.jinja").render(report=report, **words, **facts)
+    words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
+    facts = {"summary": summary(report), "of_what": OF_WHAT, "meaning": MEANING, "again": again}
+    page = templates.get_template("audit.html.jinja").render(report=report, **words, **facts)
+    return "\n".join(map(printable, page.split("\n")))
 
 
 _LEVELS: Final = {"certified": "none", "solver-backed": "note", "holey": "warning"}
 
 
-def as_sarif(report: Row, source: str) -> Row:
-    """A SARIF 2.1.0 log: a result for each certificate, which passes where it is certified, and one for each claim that
-    grew or rests on more. `source` is the CUDA source, "" where none is given."""
-    rules = {**MEANING, "worse": "a bound grew, or rests on more than before"}
+def as_sarif(report: Row) -> Row:
+    """A SARIF 2.1.0 log: a result for each certificate, which passes where it is certified, one for each whose source
+    has another kernel, and one for each claim that grew or rests on more."""
+    rules = {
+        **MEANING,
+        "other-source": "the source given has another kernel than the certificate",
+        "worse": "a bound grew, or rests on more than before",
+    }
     results = []
+
+    def result(rule: str, text: str, where: Row, **properties: Any) -> None:
+        kind = "pass" if rule == "certified" else "fail"
+        level = _LEVELS.get(rule, "error")
+        message = {"text": re.sub(r"([{}])", r"\1\1", text)}  # single braces stand for arguments
+        found = {"ruleId": rule, "kind": kind, "level": level, "message": message, "locations": [where]}
+        results.append(found | ({"properties": properties} if properties else {}))
+
     for r in report["certificates"]:
-        where = place(source, r["listing"][0]["line"], 1) if source and r["listing"] else place(r["file"])
-        passed = r["verdict"] == "certified"
-        results.append(
-            {
-                "ruleId": r["verdict"],
-                "kind": "pass" if passed else "fail",
-                "level": _LEVELS.get(r["verdict"], "error"),
-                "message": {"text": r["problem"] or sentence(r)},
-                "locations": [where],
-                "properties": {"digest": r["digest"], "assumptions": r["assumptions"]},
-            }
-        )
+        first = r["listing"][0]["line"] if r["listing"] else None
+        file = r["source"]["file"] if first else r["file"]
+        claim = f"{OF_WHAT[r['per']]} of {r['kernel']} costs at most {r['bound']} {r['metric']}" if r["bound"] else ""
+        text = ". ".join(filter(None, (claim, *remarks(r))))
+        result(r["verdict"], text, place(file, first), digest=r["digest"], assumptions=r["assumptions"])
+        if r["source"] is not None and not r["source"]["same"]:
+            result("other-source", f"{r['file']}: {r['source']['difference']}", place(r["source"]["file"]))
     for c in report["comparison"]:
         if c["worse"]:
-            text = f"{c['kernel']} {c['metric']}: {told(c)}"
-            results.append(
-                {
-                    "ruleId": "worse",
-                    "kind": "fail",
-                    "level": "error",
-                    "message": {"text": text},
-                    "locations": [place(c["new"]["file"])],
-                }
-            )
-    levels = {name: _LEVELS.get(name, "error") for name in rules}
-    return log([(name, levels[name], text) for name, text in rules.items()], results, {})
+            result("worse", f"{c['kernel']} {c['metric']}: {told(c)}", place(c["new"]["file"]))
+    return log([(name, _LEVELS.get(name, "error"), text) for name, text in rules.items()], results, {})

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from itertools import product
-from math import prod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
 from checker.bound import Result
+from checker.claims import extent, shown, value_at
 from checker.cli.options import number
 from checker.elaborate import Stuck
-from checker.kernel import Claim, Ledger
-from checker.oracles.terms import value_of
+from checker.kernel import Ledger
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
 from checker.witness import Witness
-from logic.assertions import AtMost, Context, Dim, P, show_p
+from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, Metric
-from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.source import Loc, SourceError
-from logic.syntax import WARP_INDEX, Kernel, Param, Sync, show, show_stmt, statements, subterms
+from logic.syntax import Kernel, Sync, show, show_stmt, statements
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -57,67 +54,8 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
     ]
 
 
-def extent(sizes: Dim) -> str:
-    """The size of a block or grid as text: 32 x 8, `any` where it is symbolic, ones at the end left out."""
-    last = max((i for i, n in enumerate(sizes) if n != 1), default=0)
-    return " x ".join("any" if n is None else str(n) for n in sizes[: last + 1])
-
-
 def _where(loc: Loc | None) -> str:
     return f" at {loc}" if loc else ""
-
-
-def known_sizes(context: Context) -> dict[Leaf, int]:
-    """The parameters that the launch gives a value."""
-    known: dict[Leaf, int] = {Param("warpSize"): context.hardware.warp}
-    for axis, block, grid in zip("xyz", context.launch.block, context.launch.grid, strict=True):
-        for name, size in (("blockDim", block), ("gridDim", grid)):
-            if size is not None:
-                known[Param(f"{name}.{axis}")] = size
-    return known
-
-
-def excluded(at: dict[str, int], context: Context) -> str | None:
-    """An assumption, or a size of the launch, that is false at a point, as text; None where every one holds or says
-    something of other names."""
-    sizes = {leaf.name: n for leaf, n in known_sizes(context).items()}
-    for name in sorted(at.keys() & sizes.keys()):
-        if at[name] != sizes[name]:
-            return f"{name} == {sizes[name]}"
-    store = {**at, **sizes}
-    for fact in context.launch.assumptions:
-        names = {t.name for t in subterms(fact) if isinstance(t, Param)}
-        if names <= store.keys() and not value_of(fact, store):
-            return show_p((fact,))
-    return None
-
-
-def excluded_in_run(
-    at: dict[str, int], block: tuple[int, int, int], blocks: tuple[int, int, int], context: Context
-) -> str | None:
-    """An assumption that is false of some warp of a run with these parameters, as text."""
-    facts = context.launch.assumptions
-    own = {WARP_INDEX, *(f"blockIdx.{axis}" for axis in "xyz")}
-    if not any(isinstance(t, Param) and t.name in own for fact in facts for t in subterms(fact)):
-        return excluded(at, context)
-    warps = range(-(-prod(block) // context.hardware.warp))
-    for x, y, z, warp in product(*map(range, blocks), warps):
-        here = {"blockIdx.x": x, "blockIdx.y": y, "blockIdx.z": z, WARP_INDEX: warp}
-        if (fact := excluded(at | here, context)) is not None:
-            return fact
-    return None
-
-
-def shown(claim: Claim) -> Poly:
-    """A claim's bound with the launch's known sizes filled in."""
-    return substitute(claim.bound, {leaf: const(n) for leaf, n in known_sizes(claim.context).items()})
-
-
-def value_at(bound: Poly, context: Context, at: dict[str, int]) -> tuple[Fraction | None, list[str]]:
-    """The bound's value at a point, with the launch's known sizes filled in; else None and the names missing."""
-    store: dict[Leaf, int] = {**{Param(name): v for name, v in at.items()}, **known_sizes(context)}
-    missing = sorted(x.name for x in leaves(bound) if x not in store)
-    return (None, missing) if missing else (evaluate(bound, store), [])
 
 
 def as_json(
@@ -260,29 +198,49 @@ class Explained(Protocol):
 
 def accesses(results: Iterable[Explained], context: Context) -> list[tuple[Loc | None, str, str]]:
     """The accesses that have a price, by place: where, what, and how many of what one execution counts at most."""
-    found: dict[tuple[Loc | None, str], str] = {}
+    found: dict[tuple[Loc | None, str], tuple[int, str]] = {}
     for r in results:
         for line in r.ledger.discharged:
             o = line.obligation
             if isinstance(o, AtMost) and _priced(o, r.metric, context):
+                key = (o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")
                 text = f"{o.what} <= {o.n}" + (f"  ({line.verdict.engine})" if line.verdict.engine else "")
-                found[(o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")] = text
+                found[key] = max(found.get(key, (-1, "")), (o.n, text))
     rows = sorted(found.items(), key=lambda a: (a[0][0] is None, a[0][0] or Loc("", 0, 0)))
-    return [(loc, name, text) for (loc, name), text in rows]
+    return [(loc, name, text) for (loc, name), (_, text) in rows]
 
 
 def turns(results: Iterable[Explained]) -> list[tuple[Loc | None, str, list[str]]]:
-    """Loops and branches in program order: where, by which rule, and for loops the invariant and what is left."""
-    heads: dict[Loc | None, tuple[str, list[str]]] = {}
+    """Loops and branches in program order: where, by which rules, and for loops their invariants and what is left.
+
+    A loop that is unrolled, and what is in it, is there once a turn: rules that differ between the turns are all named,
+    with the number of turns.
+    """
+    heads: dict[Loc | None, dict[str, int]] = {}
+    told: dict[Loc | None, dict[str, None]] = {}
     for r in results:
+        counts: Counter[tuple[Loc | None, str]] = Counter()
         for node in _nodes(r.derivation):
-            if node.rule in ("Q:While1", "Q:While2", "Q:WhileCase"):
+            if node.rule in _TURNS:
+                counts[node.loc, node.rule] += 1
+                told.setdefault(node.loc, {})
+            if node.rule in _LOOPS:
                 p, q = cast(P, node.substitution["P"]), node.substitution["Q"]
-                _, told = heads.setdefault(node.loc, (node.rule, [f"invariant  {show_p(p)}"]))
-                told.append(f"{r.metric.name} left, once inside: {q}")
-            elif node.rule in _BRANCH:
-                heads.setdefault(node.loc, (f"{node.rule}, {_BRANCH[node.rule]}", []))
-    return [(loc, rule, told) for loc, (rule, told) in heads.items()]
+                told[node.loc][f"invariant  {show_p(p)}"] = None
+                told[node.loc][f"{r.metric.name} left, once inside: {q}"] = None
+        for (loc, rule), n in counts.items():
+            found = heads.setdefault(loc, {})
+            found[rule] = max(n, found.get(rule, 0))
+    return [(loc, _rules(heads[loc]), list(lines)) for loc, lines in told.items()]
+
+
+def _rules(found: Mapping[str, int]) -> str:
+    """The rules by which a loop or branch is judged."""
+    counted = len(found) > 1
+    return "; ".join(
+        f"{rule}{f', {_TURNS[rule]}' if _TURNS[rule] else ''}{f' ({n} times)' if counted and n > 1 else ''}"
+        for rule, n in found.items()
+    )
 
 
 def explanation(results: Sequence[Explained], context: Context) -> list[str]:
@@ -301,7 +259,11 @@ def explanation(results: Sequence[Explained], context: Context) -> list[str]:
     return lines
 
 
-_BRANCH: Final = {
+_LOOPS: Final = ("Q:While1", "Q:While2", "Q:WhileCase")
+
+_TURNS: Final = {
+    **dict.fromkeys(_LOOPS, ""),
+    "Q:Unroll": "a turn by itself",
     "Q:If1": "all threads of a warp agree",
     "Q:If2": "always taken",
     "Q:If3": "never taken",

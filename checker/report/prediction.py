@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from checker.analysis.formulas import Apply, Formula, Number, evaluate, names, show
 from checker.analysis.runtime import Device, Figures, Model, Terms, Uncertified, figures
+from checker.claims import known_sizes
 from checker.cli.options import OptionProblem, number
 from checker.elaborate import Stuck
 from checker.notation.annotations import Limit, Sizes
-from checker.report.bounds import assumptions, known_sizes
+from checker.report.bounds import assumptions
 from checker.report.rejection import describe
 from logic import potentials
 from logic.assertions import Context, Dim

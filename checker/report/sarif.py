@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +31,7 @@ def log(
 
 def place(file: str, line: int | None = None, column: int | None = None) -> dict[str, Any]:
     """A location: a file, and where in it."""
-    uri = Path(file).as_uri() if Path(file).is_absolute() else quote(file)
+    uri = Path(file).as_uri() if Path(file).is_absolute() else quote(os.fsencode(file))
     found: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if line is not None:
         found["region"] = {"startLine": line} | ({} if column is None else {"startColumn": column})

@@ -27,8 +27,8 @@ def render_error(err: SourceError, source: str | None = None) -> str:
     """
     head = f"{err.loc or 'warpbound'}: error: {err.message}"
     lines = excerpt(err.loc, source) if err.loc else []
-    advice = [wrapped(_visible(err.advice), "  ")] if err.advice else []
-    return "\n".join([_visible(head), *(f"    {line}" for line in lines), *advice])
+    advice = [wrapped(printable(err.advice), "  ")] if err.advice else []
+    return "\n".join([printable(head), *(f"    {line}" for line in lines), *advice])
 
 
 def wrapped(text: str, indent: str = "", more: str | None = None) -> str:
@@ -71,7 +71,7 @@ def _cells(line: str) -> list[tuple[str, int]]:
             cells.append((c, width))
         else:
             width = 2 if unicodedata.east_asian_width(c) in "WF" else 1
-            cells.append((_visible(c), width))
+            cells.append((printable(c), width))
         column += width
     return cells
 
@@ -92,5 +92,6 @@ def _window(widths: list[int], here: int) -> tuple[int, int]:
     return first, last
 
 
-def _visible(text: str) -> str:
+def printable(text: str) -> str:
+    """The text with U+FFFD for what is no character to print."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -18,12 +18,12 @@ from unittest.mock import patch
 
 from checker.bound import find_bounds
 from checker.certificate import write
+from checker.claims import shown
 from checker.kernel import Ledger, check, claim
 from checker.oracles import Oracles, lp
 from checker.oracles.farkas import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
-from checker.report.bounds import shown
 from logic.assertions import Context, Launch
 from logic.derivation import size
 from logic.metrics import HARDWARE, METRICS

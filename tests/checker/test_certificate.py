@@ -217,6 +217,18 @@ def test_what_is_no_json(source: str) -> None:
         read(source, "c.json")
 
 
+def test_a_field_that_occurs_twice() -> None:
+    with pytest.raises(BadCertificate, match=r"^'c.json' is no JSON document$"):
+        read(text(document())[:-1] + ',"version":1}', "c.json")
+
+
+def test_literals_can_be_printed() -> None:
+    d = document()
+    (i,) = [i for i, e in enumerate(d["expressions"]) if e == ["param", "g"]]
+    d["expressions"][i] = ["const", ["base", "float", 4], "1\x1b[2J"]
+    assert "characters that cannot be printed" in bad(d)
+
+
 @pytest.mark.parametrize("source", ["1", "[]", "{}", '"x"', "null", '{"format": "other"}', '{"format": []}'])
 def test_what_is_no_certificate(source: str) -> None:
     with pytest.raises(BadCertificate, match=r"^'c.json' is no certificate$"):

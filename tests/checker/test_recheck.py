@@ -793,6 +793,8 @@ def changed(name: str, path: tuple[Any, ...], value: Json) -> dict[str, Json]:
         (("potentials", 0), [["1", [["log2", [["1/2", [["param", "n"]]]]]]]], "log2"),
         (("expressions", 0), ["var", "nobody"], "no var is called 'nobody'"),
         (("expressions", 0), ["const", ["int", "int", 4], True], "a literal is missing"),
+        (("expressions", 0), ["const", ["base", "float", 4], "1.\x1b[2J"], "a literal is missing"),
+        (("expressions", 0), ["const", ["base", "float", 4], ""], "a literal is missing"),
         (("expressions", 0), ["read", "G", ["const", ["bool", "bool", 1], True]], "an index is not an int"),
         (("derivation",), [], "the claim: a judgement is proved and not used, or there is none"),
         (("derivation", 0, "from"), [0], "a premise is not proved before"),

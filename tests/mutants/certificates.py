@@ -25,9 +25,9 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
 
+from checker.claims import shown
 from checker.kernel import Claim
 from checker.recheck import RULES, Report
-from checker.report.bounds import shown
 from logic.assertions import Context
 from logic.potentials import Poly, evaluate
 from logic.source import SourceError

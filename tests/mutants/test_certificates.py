@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from checker.certificate import digest
+from checker.claims import shown
 from checker.recheck import recheck
-from checker.report.bounds import shown
 from logic.potentials import const
 from proofs.make import committed
 from tests.mutants.certificates import (

@@ -11,9 +11,9 @@ from typing import cast
 import pytest
 
 from checker.certificate import canonical, read
+from checker.claims import known_sizes, shown
 from checker.oracles import Oracles
 from checker.recheck import recheck
-from checker.report.bounds import known_sizes, shown
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, const, substitute
 from logic.syntax import Kernel, same

@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 
 from checker.certificate import read
+from checker.claims import shown, value_at
 from checker.cli.run import read_arrays
 from checker.kernel import Claim, Ledger, check, claim
 from checker.oracles import Oracles
-from checker.report.bounds import shown, value_at
 from checker.witness import SAME_BANK
 from logic.rules import SOUND
 from logic.syntax import Kernel

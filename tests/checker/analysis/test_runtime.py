@@ -29,12 +29,12 @@ from checker.analysis.runtime import (
     priced,
     seconds,
 )
+from checker.claims import known_sizes
 from checker.notation import read_annotations
 from checker.notation.annotations import Limit
 from checker.notation.devices import device_names, find_device
 from checker.oracles import Oracles
 from checker.outline import Outline, bare
-from checker.report.bounds import known_sizes
 from checker.report.prediction import reason
 from checker.testbed.programs import Programs
 from checker.testbed.programs import kernel as over

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from checker.certificate import canonical, digest
 from checker.cli import main
 from checker.kernel import Rejected
 from checker.oracles import Oracles
-from checker.report.audit import row
+from checker.report.audit import UNREAD, row
 from logic.assertions import Entails, Refuted
 from logic.rules import SOUND
 from logic.syntax import FALSE
@@ -53,8 +54,8 @@ def unproved(tmp_path: Path) -> str:
 def test_json(capsys: Capture) -> None:
     code, found = report(capsys, SECTORS, CONFLICTS, "--at", "h=5,w=32")
     assert code == 0
-    assert list(found) == ["verdict", "certificates", "comparison"]
-    assert (found["verdict"], found["comparison"]) == ("certified", [])
+    assert list(found) == ["verdict", "good", "sources", "reading", "certificates", "comparison"]
+    assert (found["verdict"], found["good"], found["sources"], found["comparison"]) == ("certified", True, [], [])
     first, second = found["certificates"]
     assert (first["file"], first["kernel"], first["metric"], first["per"]) == (SECTORS, "addSub3", "sectors", "warp")
     assert first["digest"] == json.loads(Path(SECTORS).read_text())["digest"]
@@ -72,6 +73,7 @@ def test_json(capsys: Capture) -> None:
     assert any(text.startswith("sectors left, once inside: ") for text in loop["told"])
     assert "blocks of 32" in first["assumptions"]
     assert "every array starts at a multiple of 256 bytes" in first["assumptions"]
+    assert UNREAD in first["assumptions"]
     assert (second["metric"], second["bound"]) == ("conflicts", "0")
 
 
@@ -80,25 +82,156 @@ def test_a_point_that_lacks_a_parameter(capsys: Capture) -> None:
     (row,) = found["certificates"]
     assert (code, row["value"], row["missing"]) == (0, None, ["h"])
     main(["report", SECTORS, "--at", "w=32"])
-    assert "(--at lacks h)" in capsys.readouterr().out
+    assert "      --at lacks h\n" in capsys.readouterr().out
 
 
-def test_the_source_is_the_certificates(capsys: Capture, tmp_path: Path) -> None:
+def test_the_source_is_the_certificates(capsys: Capture) -> None:
     code, found = report(capsys, SECTORS, "--source", SOURCE)
     (row,) = found["certificates"]
-    assert (code, row["source"]) == (0, "same")
+    assert (code, row["source"]) == (0, {"file": SOURCE, "same": True, "difference": ""})
+    assert found["sources"] == [{"file": SOURCE, "sha256": sha256(Path(SOURCE).read_bytes()).hexdigest()}]
+    assert UNREAD not in row["assumptions"]
     lines = Path(SOURCE).read_text().splitlines()
     assert [(line["line"], line["text"]) for line in row["listing"]] == [(i, lines[i - 1]) for i in range(4, 14)]
     notes = {line["line"]: line["notes"] for line in row["listing"] if line["notes"]}
     assert set(notes) == {8, 9, 10, 11}
     assert notes[8][0].startswith("A[i]: MemReads <= 4")
-    other = tmp_path / "other.cu"
-    other.write_text(Path(SOURCE).read_text().replace("j += 2", "j += 1"))
-    code, found = report(capsys, SECTORS, "--source", str(other))
+    assert row["apart"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ("j += 2", "j += 1", "the certificate has `j <- j + 2;`, the source `j <- j + 1;`"),
+        ("int h)", "int h, int k)", "its parameters are others"),
+        ("int *A", "char *A", "the array A has another type or layout"),
+        ("    for (", "    __syncthreads();\n    for (", "the certificate has `j <- 0;`, the source `sync;`"),
+    ],
+)
+def test_another_source(old: str, new: str, difference: str, capsys: Capture, tmp_path: Path) -> None:
+    other = str(tmp_path / "other.cu")
+    Path(other).write_text(Path(SOURCE).read_text().replace(old, new))
+    words = (SECTORS, "--source", other)
+    code, found = report(capsys, *words)
     (row,) = found["certificates"]
-    assert (code, row["verdict"], row["source"], row["listing"]) == (1, "certified", "differs", [])
-    main(["report", SECTORS, "--source", str(other)])
-    assert "the source has another kernel of this name" in capsys.readouterr().out
+    assert (code, found["good"], row["verdict"], row["listing"]) == (1, False, "certified", [])
+    assert row["source"] == {"file": other, "same": False, "difference": difference}
+    told = f"other.cu has another kernel of this name: {difference}"
+    assert told in " ".join(shown(capsys, "text", *words).split())
+    assert "1 certificate: 1 certified; 1 of another source" in shown(capsys, "text", *words)
+    assert "another kernel of this name" in shown(capsys, "markdown", *words)
+    assert "another kernel of this name" in shown(capsys, "html", *words)
+    (run,) = json.loads(shown(capsys, "sarif", *words))["runs"]
+    assert [(r["ruleId"], r["kind"]) for r in run["results"]] == [("certified", "pass"), ("other-source", "fail")]
+
+
+def shown(capsys: Capture, form: str, *words: str) -> str:
+    main(["report", *words, "--format", form])
+    return capsys.readouterr().out
+
+
+def test_what_reading_assumed(capsys: Capture, tmp_path: Path) -> None:
+    text = (
+        '#include "sizes.h"\n__global__ void k(int *A) {\n    atomicAdd(&A[threadIdx.x], 1);\n    __threadfence();\n}\n'
+    )
+    path = bound(tmp_path, "k", text, capsys)
+    _, found = report(capsys, path, "--source", str(tmp_path / "k.cu"))
+    told = " ".join(found["certificates"][0]["assumptions"])
+    assert "collisions of lanes are not counted" in told
+    assert "memory fences" in told
+    assert "sizes.h" in told
+
+
+def test_launches_in_the_source(capsys: Capture, tmp_path: Path) -> None:
+    text = Path(SOURCE).read_text()
+    path = bound(tmp_path, "k", text, capsys)
+    launched = tmp_path / "launched.cu"
+    for block, told in (("256", ["the source launches blocks of 256, and this is about blocks of 32"]), ("32", [])):
+        launched.write_text(f"{text}void f(int *A, int *B) {{ addSub3<<<10, {block}>>>(A, B, 1, 2); }}\n")
+        code, found = report(capsys, path, "--source", str(launched))
+        assert (code, found["certificates"][0]["warnings"]) == (0, told)
+
+
+def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
+    """A place in a certificate has no file: what the source does not have there is not put on a line."""
+    (tmp_path / "h.cuh").write_text("\n\n\n__device__ void put(int *A, int i) {\n    A[i] = 1;\n}\n")
+    text = '#include "h.cuh"\n__global__ void k(int *A, int n) {\n    int i = 32 * threadIdx.x;\n    put(A, i);\n}\n'
+    path = bound(tmp_path, "k", text, capsys)
+    _, found = report(capsys, path, "--source", str(tmp_path / "k.cu"))
+    (row,) = found["certificates"]
+    assert [(x["file"], x["line"]) for x in row["apart"]] == [(str(tmp_path / "h.cuh"), 5)]
+    assert not any(line["notes"] for line in row["listing"])
+    assert ": MemReads &lt;= 32" in shown(capsys, "html", path, "--source", str(tmp_path / "k.cu"))
+
+
+def test_places_outside_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:
+    text = """\
+__device__ void put(int *A, int i) {
+    A[i] = 1;
+}
+
+int unrelated;
+
+__global__ void k(int *A, int n) {
+    put(A, 32 * threadIdx.x);
+    if (n > 2) { A[0] = 2;
+        // the last line
+
+    }
+}
+int another;
+"""
+    path = bound(tmp_path, "k", text, capsys)
+    _, found = report(capsys, path, "--source", str(tmp_path / "k.cu"))
+    (row,) = found["certificates"]
+    assert [line["line"] for line in row["listing"]] == [2, None, *range(7, 14)]
+    assert {line["line"] for line in row["listing"] if line["notes"]} == {2, 9}
+
+
+def test_a_kernel_in_an_included_file(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "main.cu").write_text('\n\n\n\n\n\n#include "k.cu"\n')
+    path = bound(tmp_path, "k", Path(SOURCE).read_text(), capsys)
+    code, found = report(capsys, path, "--source", str(tmp_path / "main.cu"))
+    (row,) = found["certificates"]
+    assert (code, row["source"]["same"]) == (0, True)
+    assert row["listing"][0]["text"].startswith("__global__ void addSub3")
+
+
+def test_forged_places(capsys: Capture, tmp_path: Path) -> None:
+    """What the source has nothing at stands apart."""
+    document = json.loads(Path(SECTORS).read_text())
+    nodes = [node | {"at": [4, 1]} for node in document["derivation"]]
+    path = written(tmp_path / "forged.json", SECTORS, derivation=nodes)
+    code, found = report(capsys, path, "--source", SOURCE)
+    (row,) = found["certificates"]
+    assert code == 0
+    assert not any(line["notes"] for line in row["listing"])
+    assert len(row["apart"]) >= 2
+
+
+def test_several_sources(capsys: Capture) -> None:
+    matmul = (str(PROOFS / "matMul" / "sectors.json"), str(PROOFS / "matMul" / "kernel.cu"))
+    code, found = report(capsys, SECTORS, matmul[0], "--source", SOURCE, "--source", matmul[1])
+    assert code == 0
+    assert [row["source"]["file"] for row in found["certificates"]] == [SOURCE, matmul[1]]
+    assert "there is no kernel 'matMul' in" in refused(capsys, SECTORS, matmul[0], "--source", SOURCE)
+
+
+def test_what_nothing_satisfies(tmp_path: Path, capsys: Capture) -> None:
+    launch = json.loads(Path(SECTORS).read_text())["launch"]
+    facts = [["op", op, ["param", "h"], ["const", ["int", "int", 4], 5]] for op in ("<", ">")]
+    path = written(tmp_path / "none.json", SECTORS, launch=launch | {"assumptions": facts})
+    code, found = report(capsys, path)
+    assert (code, found["verdict"]) == (1, "vacuous")
+
+
+def test_control_characters_are_not_printed(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "\x1b[2Jname.json"
+    path.write_text(Path(SECTORS).read_text())
+    for form in ("text", "markdown", "html"):
+        page = shown(capsys, form, str(path))
+        assert "\x1b" not in page
+        assert "\ufffd[2J" in page.replace("\\[", "[")
 
 
 def test_layout_is_not_the_program(capsys: Capture, tmp_path: Path) -> None:
@@ -151,7 +284,7 @@ def test_what_the_kernel_refutes_and_no_run_shows(tmp_path: Path, capsys: Captur
 def test_what_no_run_shows_is_not_called_false() -> None:
     a = audit(Path(SECTORS).read_text(), SECTORS, SOUND, Oracles())
     refuted = Rejected("this does not hold", obligation=Entails((), (FALSE,)), verdict=Refuted("z3"))
-    told = row(replace(a, outcome=refuted), {}, None, [])
+    told = row(replace(a, outcome=refuted), {}, None)
     assert (told["verdict"], told["problem"]) == ("not-proved", "this could not be proved: true |- false")
 
 
@@ -161,6 +294,19 @@ def test_more_is_admitted_than_needed(tmp_path: Path, capsys: Capture) -> None:
     code, found = report(capsys, wrong)
     (told,) = found["certificates"]
     assert (code, told["verdict"], told["second_checker"]) == (1, "rejected", "valid")
+
+
+@pytest.mark.parametrize("number", [-1, 0, 7])
+def test_barriers_that_are_not_there(number: int, tmp_path: Path, capsys: Capture) -> None:
+    code, found = report(capsys, written(tmp_path / "wrong.json", SECTORS, admitted=[number]))
+    assert (code, found["verdict"]) == (1, "rejected")
+
+
+def test_a_value_of_many_digits(tmp_path: Path, capsys: Capture) -> None:
+    loops = "".join(f"for (int i{k} = 0; i{k} < n; i{k}++) " for k in range(4))
+    path = bound(tmp_path, "k", f"__global__ void k(int *A, int n) {{ {loops}A[threadIdx.x] = 1; }}", capsys)
+    code, found = report(capsys, path, "--at", f"n={'9' * 99}")
+    assert (code, found["certificates"][0]["value"]) == (0, 4 * int("9" * 99) ** 4)
 
 
 def test_a_metric_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
@@ -328,6 +474,31 @@ def test_markdown(capsys: Capture) -> None:
     assert widths == {7}
 
 
+def test_markdown_of_odd_names(tmp_path: Path, capsys: Capture) -> None:
+    metric = json.loads(Path(SECTORS).read_text())["metric"] | {"name": "<img src=x>|[a](b)"}
+    path = written(tmp_path / "a`|b.json", SECTORS, metric=metric)
+    page = shown(capsys, "markdown", path)
+    assert "| \\<img src=x\\>\\|\\[a\\](b) | a warp |" in page
+    assert "a`\\|b.json ``" in page
+
+
+def test_commands_can_be_pasted(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "sp ace$(touch x).json"
+    path.write_text(Path(SECTORS).read_text())
+    page = Page()
+    page.feed(shown(capsys, "html", str(path)))
+    assert f"recheck.py -- '{path}'" in page.text
+
+
+def test_sarif_of_odd_names(unproved: str, capsys: Capture) -> None:
+    """Braces in a message stand for arguments; what a claim rests on is in it."""
+    (run,) = json.loads(shown(capsys, "sarif", unproved))["runs"]
+    (result,) = run["results"]
+    text = result["message"]["text"]
+    assert "not verified without a solver: derivation[" in text
+    assert re.sub(r"\{\{|\}\}", "", text).count("{") == 0
+
+
 def test_sarif(unproved: str, tmp_path: Path, capsys: Capture) -> None:
     grid = json.loads(Path(SECTORS).read_text())["launch"] | {"grid": [7, 1, 1]}
     narrow = written(tmp_path / "narrow.json", CONFLICTS, launch=grid)
@@ -370,6 +541,9 @@ def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
     document["hardware"]["banks"] = 16
     (tmp_path / "changed.json").write_text(json.dumps(document))
     assert "digest" in refused(capsys, str(tmp_path / "changed.json"))
+    text = Path(SECTORS).read_text()
+    (tmp_path / "twice.json").write_text(text[:-1].rstrip("}") + ',"version":1}')
+    assert "no JSON document" in refused(capsys, str(tmp_path / "twice.json"))
     document["hardware"]["banks"] = 32
     del document["digest"]
     (tmp_path / "draft.json").write_text(json.dumps(document))
@@ -377,7 +551,11 @@ def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
-    assert "Add --source" in refused(capsys, SECTORS, "--kernel", "addSub3")
+    assert "Add --source" in refused(capsys, SECTORS, "-D", "X=1")
+    assert "that is a certificate to report on" in refused(capsys, SECTORS, "-o", SECTORS)
+    assert "nosuch.cu" in refused(capsys, SECTORS, "--source", "nosuch.cu")
+    assert str(tmp_path) in refused(capsys, SECTORS, "--source", str(tmp_path))
+    assert "gridDim.x >= 1" in refused(capsys, SECTORS, "--at", "gridDim.x=0")
     assert "'q' is no parameter" in refused(capsys, SECTORS, "--at", "q=1")
     assert "does not hold there" in refused(capsys, SECTORS, "--at", "blockDim.x=64,h=1")
     assert "no certificate here for the same cost" in refused(capsys, SECTORS, "--compare", CONFLICTS)
