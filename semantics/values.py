@@ -93,6 +93,11 @@ def _divide(a: float, b: float) -> float:
     return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
+def _word(x: float) -> int:
+    """The 32 bits of an integer."""
+    return int(x) & 0xFFFFFFFF
+
+
 def _round(x: float) -> float:
     """C's round: halves away from zero."""
     whole = float(np.trunc(x))
@@ -134,6 +139,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "erf": math.erf,
     "erfc": math.erfc,
     "fma": lambda a, b, c: a * b + c,
+    "popc": lambda n: _word(n).bit_count(),
+    "clz": lambda n: 32 - _word(n).bit_length(),
+    "ffs": lambda n: (_word(n) & -_word(n)).bit_length(),
+    "brev": lambda n: int(f"{_word(n):032b}"[::-1], 2),
+    "mulhi": lambda a, b: int(a) * int(b) >> 32,
+    "umulhi": lambda a, b: int(a) * int(b) >> 32,
 }
 """C's names of the functions on `double`; `sqrtf` and the fast `__sqrtf` are the same function, rounded to float."""
 

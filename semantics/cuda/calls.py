@@ -7,18 +7,19 @@ or synchronises has to be the whole right side of its statement, since C leaves 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, statements
+from logic.syntax import DOUBLE, TRUE, Assign, Const, Expr, Op, Param, Sync, Tid, Var, Write, statements
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import convert
+from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.places import evaluated, frozen, load, store
 from semantics.cuda.scan import count_changes
-from semantics.cuda.shim import ATOMICS, FENCES, OPERATORS, TO_INT, in_shim
+from semantics.cuda.shim import ATOMICS, BITS, FENCES, MASKS, OPERATORS, SHARED_OUT, TO_INT, in_shim
 from semantics.cuda.state import Address, Binding, Frame, Local, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
@@ -50,9 +51,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
     if name in FENCES:
         st.note("memory fences and __syncwarp cost nothing and order nothing")
         return None
-    if name in ATOMICS and use == "statement":
+    if name in ATOMICS:
         _atomic(st, node, name)
-        return None
+        result = scalar(callee.result)
+        nothing = zero(result if result is not None and result.kind == "base" else DOUBLE, node.loc)
+        return None if use == "statement" else _whatever(name, nothing, TIDS, node)
     if name == "__ldg":
         return load(st, address(st, args[0]).plus(node.type.size, Const(0)), node.type, node.loc)
     if name in ("isnan", "isnanf"):
@@ -64,29 +67,66 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
     if name in OPERATORS:
         return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
     result = scalar(callee.result)
-    if name.startswith("__shfl"):
-        raise unsupported(f"the function '{name}'", node.loc, "Values of other lanes are not modelled.")
+    if name in BITS or name.removesuffix("_sync") in (*SHARED_OUT, *MASKS):
+        return _of_lanes(st, node, name)
     if name.startswith("tex"):
         st.note("texture reads cost nothing")
     if result is None or result.kind != "base" or not args:
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
     first = convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
-    return Op(f"call:{name}", (first, *(expr(st, a) for a in args[1:])), node.loc)
+    return _called(name, first, [expr(st, a) for a in args[1:]], node)
 
 
 _ADVICE = {
     "printf": "Take it out.",
     "assert": "Define it away: -D 'assert(e)='.",
-    **dict.fromkeys(ATOMICS, "Its result can't be used: write it as a statement of its own."),
 }
 
 
+TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
+
+
+def _called(name: str, first: Expr, rest: Sequence[Expr], node: Node) -> Expr:
+    """The value of a function on base types, `first` being of one; more than three arguments by several calls."""
+    value = Op(f"call:{name}", (first, *rest[:2]), node.loc)
+    return _called(name, value, rest[2:], node) if rest[2:] else value
+
+
+def _whatever(name: str, first: Expr, rest: Sequence[Expr], node: Node) -> Expr:
+    """The value of a function of which nothing is known but what it depends on. It cannot be run, save for those in
+    `semantics.values`."""
+    value, type_ = _called(name, first, rest, node), scalar(node.type)
+    return value if type_ is not None and type_.kind == "base" else Op("int", (value,), node.loc)
+
+
+def _of_lanes(st: State, node: Node, name: str) -> Expr:
+    """A function of bits, or of what other lanes hold: `call:f` of its arguments but for literals, and of tid where
+    lanes that pass the same may get different values."""
+    args = node.arguments
+    if name.endswith("_sync"):  # the mask of the lanes that take part comes last
+        args = (*args[1:], args[0])
+    first, *rest = [expr(st, a) for a in args] or [zero(DOUBLE, node.loc)]
+    if args:
+        t = args[0].type
+        first = convert(first, t, t if t.kind == "base" else CType("base", "double", 8), node.loc)
+    rest = [e for e in rest if not isinstance(e, Const)]
+    if name.removesuffix("_sync") in MASKS:
+        rest += TIDS
+    if name not in BITS:
+        st.note(f"{name} may give any value, the same at lanes of a warp that all pass the same")
+    return _whatever(name, first, rest, node)
+
+
 def _atomic(st: State, node: Node, name: str) -> None:
-    target, value = node.arguments
+    target, *args = node.arguments
     t = node.type
     where = evaluated(st, address(st, target).plus(t.size, Const(0)))
-    v = expr(st, value)
-    if ATOMICS[name]:
+    values = [expr(st, a) for a in args]
+    v = values[0]
+    if ATOMICS[name] == "call":
+        old = convert(load(st, where, t, node.loc), t, CType("base", "double", 8), node.loc)
+        v = _whatever(name, old, values, node)
+    elif ATOMICS[name]:
         v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)
     store(st, where, v, t, node.loc)
     st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")

@@ -139,6 +139,7 @@ HD long labs(long); HD long long llabs(long long);
 __device__ int __mul24(int, int); __device__ unsigned __umul24(unsigned, unsigned);
 __device__ int __mulhi(int, int); __device__ unsigned __umulhi(unsigned, unsigned);
 __device__ int __clz(int); __device__ int __popc(unsigned); __device__ int __ffs(int); __device__ unsigned __brev(unsigned);
+__device__ int __popcll(unsigned long long); __device__ int __clzll(long long); __device__ int __ffsll(long long);
 __device__ int __float2int_rz(float); __device__ int __float2int_rn(float); __device__ int __float2int_rd(float);
 __device__ int __float2int_ru(float); __device__ unsigned __float2uint_rz(float);
 __device__ unsigned __float2uint_rn(float); __device__ unsigned __float2uint_rd(float);

@@ -30,11 +30,21 @@ TO_INT: Final = {
 
 FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp")
 
+BITS: Final = ("__popc", "__clz", "__ffs", "__brev", "__mulhi", "__umulhi", "__popcll", "__clzll", "__ffsll",
+               "__float_as_int")  # fmt: skip
+"""Functions to int that no operator is."""
+
+SHARED_OUT: Final = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__any", "__all")
+"""Functions of what the lanes of a warp pass, without `_sync`; where all pass the same, all get the same."""
+
+MASKS: Final = ("__ballot", "__activemask")
+"""Functions of which lanes are there, without `_sync`."""
+
 ATOMICS: Final = {
     "atomicAdd": "+", "atomicSub": "-", "atomicMin": "min", "atomicMax": "max", "atomicAnd": "&", "atomicOr": "|",
-    "atomicXor": "^", "atomicExch": "",
+    "atomicXor": "^", "atomicExch": "", "atomicCAS": "call", "atomicInc": "call", "atomicDec": "call",
 }  # fmt: skip
-"""Read-modify-write functions, with their operator; the empty one only writes."""
+"""Read-modify-write functions, with their operator; the empty one only writes, and of a `call` nothing is known."""
 
 
 def in_shim(decl: Node) -> bool:

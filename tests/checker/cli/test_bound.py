@@ -236,6 +236,30 @@ def test_a_name_in_no_encoding(tmp_path: Path, capsys: Capture) -> None:
     assert "\\udcff.qhl:15:3" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("value", "sectors", "divwarps"),
+    [
+        ("atomicAdd(c, 1)", 2 + 32, 1),  # each lane gets another value, though all pass the same
+        ("__shfl_sync(~0u, n, 0)", 1, 0),
+        ("__shfl_sync(~0u, n, threadIdx.x)", 32, 1),
+        ("__any_sync(~0u, n > 3)", 1, 0),
+        ("__any_sync(~0u, threadIdx.x > 3)", 32, 1),
+        ("(int)__ballot_sync(~0u, n)", 32, 1),
+        ("(int)__activemask()", 32, 1),
+        ("__popc(n)", 1, 0),
+        ("__popc(threadIdx.x)", 32, 1),
+    ],
+)
+def test_values_of_which_nothing_is_known(
+    value: str, sectors: int, divwarps: int, tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "k.cu"
+    source = f"__global__ void k(int *A, int *c, int n) {{ int v = {value}; A[v] = n; if (v > 3) n = 2; }}"
+    path.write_text(source)
+    _, rows = bound(capsys, str(path), "--block", "64", "--metric", "sectors", "--metric", "divwarps")
+    assert [row["bound"] for row in rows] == [str(sectors), str(divwarps)]
+
+
 def test_a_construct_that_is_not_supported_is_a_verdict(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.cu"
     path.write_text('__global__ void k(int *A) {\n    asm("trap;");\n}\n')

@@ -26,6 +26,26 @@ BUILTIN = {
         "A[n] <- A[n] + 2;\nA[1] <- max(A[1], n);\nA[1] <- n;\nA[0] <- A[0] - 1;"
     ),
     "atomicAdd(&A[A[n]], 1);": "t <- A[n];\nA[t] <- A[t] + 1;",
+    "int old = atomicAdd(&A[n], 2); A[old] = 1;": (
+        "A[n] <- A[n] + 2;\nold <- int(atomicAdd(atomicAdd(0.0, tid.x, tid.y), tid.z));\nA[old] <- 1;"
+    ),
+    "F[0] = atomicAdd(&F[n], F[1]);": "F[n] <- F[n] + F[1];\nF[0] <- atomicAdd(atomicAdd(0.0f, tid.x, tid.y), tid.z);",
+    "atomicCAS(&A[0], n, 2); atomicInc((unsigned *)A, n);": (
+        "A[0] <- int(atomicCAS(as_double(A[0]), n, 2));\nA[0] <- int(atomicInc(as_double(A[0]), n));"
+    ),
+    "F[0] = __shfl_down_sync(0xffffffff, F[1], n);": "F[0] <- __shfl_down_sync(F[1], n);",
+    "F[0] = __shfl_xor_sync(A[0], F[1], n, A[1]);": "F[0] <- __shfl_xor_sync(__shfl_xor_sync(F[1], n, A[1]), A[0]);",
+    "A[0] = __shfl(A[1], 3) + __popc(n) + __mulhi(n, A[0]);": (
+        "A[0] <- int(__shfl(as_double(A[1]))) + int(__popc(as_double(n))) + int(__mulhi(as_double(n), A[0]));"
+    ),
+    "A[0] = __any(n > 2); A[1] = __all_sync(-1, n);": (
+        "A[0] <- int(__any(as_double(int(n > 2))));\nA[1] <- int(__all_sync(as_double(n)));"
+    ),
+    "A[0] = __ballot_sync(~0u, n); A[1] = __activemask();": (
+        "A[0] <- int(__ballot_sync(__ballot_sync(as_double(n), tid.x, tid.y), tid.z));\n"
+        "A[1] <- int(__activemask(__activemask(0.0, tid.x, tid.y), tid.z));"
+    ),
+    "F[0] = fmaf(F[1], F[2], F[3]);": "F[0] <- fmaf(F[1], F[2], F[3]);",
 }
 
 
