@@ -8,13 +8,14 @@ is the smallest of the strides, so `s[i][j]` of `int s[4][8]` is `s[i * 8 + j]` 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, Array, Assign, Const, Decl, Expr, Param, Read, Var, Write, reads_array
+from logic.syntax import INT, Array, Assign, Const, Decl, Expr, Op, Param, Read, Tid, Var, Write, reads_array
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.state import Address, Binding, Fields, Local, Place, State, added, scaled
+from semantics.cuda.state import Address, Binding, Fields, Local, Place, Registers, State, added, scaled
 
 
 def element(st: State, a: Address, t: CType, loc: Loc | None) -> tuple[str, Expr]:
@@ -49,6 +50,8 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             return Var(name, loc)
         case Param(name):
             return Param(name, loc)
+        case Address() if p.root in st.registers:
+            return _selected(st, p, t, loc)
         case Address():
             array, at = element(st, p, t, loc)
             return Read(array, at, loc)
@@ -61,11 +64,74 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
     match p:
         case Local(name):
             st.emit(Assign(name, value, loc))
+        case Address() if p.root in st.registers:
+            _select(st, p, value, t, loc)
         case Address():
             array, at = element(st, p, t, loc)
             st.emit(Write(array, at, value, loc))
         case Param(name) | Fields(name):
             raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
+
+
+MOST: Final = 64
+"""The most elements that an array of one thread may have."""
+
+FEW: Final = 16
+"""The most of them where one is used whose index is not known when the source is read."""
+
+
+def registers(st: State, decl: Node) -> Address:
+    """The declaration of an array of one thread: as many variables."""
+    t = decl.type
+    elem = innermost(t)
+    type_ = scalar(elem)
+    if type_ is None or not elem.size or not 0 < t.size <= MOST * elem.size:
+        advice = f"Use scalars, or shared memory; up to {MOST} numbers in an array are taken as variables."
+        raise unsupported(f"the array '{decl.name}' of one thread", decl.loc, advice)
+    count = t.size // elem.size
+    root = st.fresh(decl.name)
+    names = tuple(st.declare(decl.name, type_, decl.loc, first=i).name for i in range(count))
+    st.registers[root] = Registers(decl.name, type_, elem.size, names)
+    st.note(f"the elements of the array '{decl.name}' of one thread are variables and cost what variables do")
+    return Address(root, "shared", total=t.size)
+
+
+def _which(st: State, a: Address, t: CType, loc: Loc | None) -> tuple[Registers, Expr]:
+    """The array that an address leads to, and the number of the element."""
+    array = st.registers[a.root]
+    if a.path or a.offset or scalar(t) != array.type or any(s % array.size for s, _ in a.terms):
+        raise unsupported(f"the layout of '{array.name}'", loc, "Use its elements as they are declared.")
+    at = index(a, array.size, loc)
+    if isinstance(at, Const) and not (isinstance(at.value, int) and 0 <= at.value < len(array.variables)):
+        raise CudaError(f"'{array.name}' has no element {at.value}", loc)
+    if not isinstance(at, Const) and len(array.variables) > FEW:
+        advice = f"Up to {FEW} elements are looked at one by one: use shared memory, or unroll the loop."
+        raise unsupported(f"an element of '{array.name}' whose index varies", loc, advice)
+    return array, at
+
+
+def _selected(st: State, a: Address, t: CType, loc: Loc | None) -> Expr:
+    """The value of an element: that of the variable with its number."""
+    array, at = _which(st, a, t, loc)
+    if isinstance(at, Const):
+        return Var(array.variables[int(at.value)], loc)
+    at = at if isinstance(at, Var | Param | Tid) else st.saved(at, INT)
+    found: Expr = Var(array.variables[-1], loc)
+    for i, name in reversed(list(enumerate(array.variables[:-1]))):
+        found = Op("?:", (Op("==", (at, Const(i)), loc), Var(name, loc), found), loc)
+    return found
+
+
+def _select(st: State, a: Address, value: Expr, t: CType, loc: Loc | None) -> None:
+    """Emit the assignment of a value to an element: every variable with its number gets it, the others keep theirs."""
+    array, at = _which(st, a, t, loc)
+    if isinstance(at, Const):
+        st.emit(Assign(array.variables[int(at.value)], value, loc))
+        return
+    at, value = st.saved(at, INT), st.saved(value, array.type)
+    for i, name in enumerate(array.variables):
+        chosen = Op("?:", (Op("==", (at, Const(i)), loc), value, Var(name, loc)), loc)
+        st.emit(Assign(name, chosen, loc))
 
 
 def evaluated(st: State, p: Place) -> Place:

@@ -70,6 +70,16 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class Registers:
+    """An array of one thread: a local variable for each element, `size` bytes each."""
+
+    name: str
+    type: Type
+    size: int
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Moving:
     """A pointer variable that is assigned: its value is base + size * the local variable `index`."""
 
@@ -141,8 +151,9 @@ class State:
     """The state of the lowering of one kernel.
 
     `call` lowers a call and gives its value, None for void. `changed` counts the assignments to each declaration,
-    `unknown_lengths` has the offsets of the shared arrays whose
-    declared length is a stand-in. `implied` has what has to hold where the value of a && b, in a variable, is true: a.
+    `registers` has the arrays of one thread by the root of their addresses, `unknown_lengths` the offsets of the shared
+    arrays whose declared length is a stand-in. `implied` has what has to hold where the value of a && b, in a variable,
+    is true: a.
     """
 
     call: Callable[[State, Node, Use], Expr | None]
@@ -152,6 +163,7 @@ class State:
     locals: list[Decl] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {"skip", "sync"})
     bindings: dict[int, Binding] = field(default_factory=dict)
+    registers: dict[str, Registers] = field(default_factory=dict)
     changed: Counter[int] = field(default_factory=Counter)
     settled: set[str] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)

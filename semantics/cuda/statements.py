@@ -13,6 +13,8 @@
   next ones in its branch, too. A `break` that is not the last statement of its section has a flag as in a loop.
 - `if (a && b)` without else where b reads an array is `if (a) { if (b) .. }`; an `if` on a constant is its branch.
 - a declaration without initialiser is no statement; nor is that of a constant.
+- an array of one thread is a variable for each element; one whose index varies is looked for among all of them, `i == 0
+  ? a_0 : a_1`, and assigned by assigning all of them.
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
   variable first); one that is assigned is an array and an int variable for the offset in it.
 """
@@ -44,10 +46,11 @@ from logic.syntax import (
     seq,
 )
 from semantics.cuda.clang import Node
-from semantics.cuda.ctype import scalar
+from semantics.cuda.convert import convert, zero
+from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, place, steps
-from semantics.cuda.places import frozen, is_shared, shared
+from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, State, too_deep
 from semantics.cuda.switch import LABELS, sections
@@ -550,9 +553,34 @@ def declaration(st: State, decl: Node) -> None:
     elif type_ is not None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
-        raise unsupported(f"the array '{decl.name}' of one thread", decl.loc, "Use scalars, or shared memory.")
+        st.bindings[decl.identity] = array = registers(st, decl)
+        if decl.initialiser is not None:
+            _elements(st, array, t, decl.initialiser)
     else:
         raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc, "Use scalars for its fields.")
+
+
+def _elements(st: State, a: Address, t: CType, init: Node) -> None:
+    """Initialise an array of one thread; what its list leaves out is zero."""
+    if t.kind != "array" or t.inner is None or t.count is None:
+        store(st, a, convert(expr(st, init), init.type, t, init.loc), t, init.loc)
+        return
+    if init.kind != "INIT_LIST_EXPR":
+        raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
+    for i in range(t.count):
+        here = a.plus(t.inner.size, Const(i))
+        if i < len(init.children):
+            _elements(st, here, t.inner, init.children[i])
+        else:
+            _zeros(st, here, t.inner, init.loc)
+
+
+def _zeros(st: State, a: Address, t: CType, loc: Loc | None) -> None:
+    if t.kind == "array" and t.inner is not None:
+        for i in range(t.count or 0):
+            _zeros(st, a.plus(t.inner.size, Const(i)), t.inner, loc)
+    elif (type_ := scalar(t)) is not None:
+        store(st, a, zero(type_, loc), t, loc)
 
 
 def _scalar(st: State, decl: Node, kind: str) -> None:

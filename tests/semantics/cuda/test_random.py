@@ -386,6 +386,35 @@ def test_jumps_in_a_function(read: Reader, program: tuple[Node, ...], a: int) ->
     assert actual(read(text), a) == expected(program, a)
 
 
+# --- arrays of one thread --------------------------------------------------------------------------------------------
+
+INDEX = st.one_of(st.integers(0, 5), st.sampled_from(["n & 3", "v[1] & 3", "v[n & 1] & 1"]))
+STEP = st.tuples(INDEX, st.sampled_from(["=", "+=", "^="]), INDEX, st.integers(0, 9))
+
+
+@QUICK
+@given(steps=st.lists(STEP, max_size=6), n=st.integers(0, 9))
+def test_arrays_of_one_thread(read: Reader, steps: list[tuple[int | str, str, int | str, int]], n: int) -> None:
+    """v[i] = v[j] + k; n = v[j]: against a list."""
+    cells = [3, 1, 0, 0, 0, 0]
+    expected_n = n
+
+    def at(index: int | str) -> int:
+        known = {"n & 3": expected_n & 3, "v[1] & 3": cells[1] & 3, "v[n & 1] & 1": cells[expected_n & 1] & 1}
+        return index if isinstance(index, int) else known[index]
+
+    body = ""
+    for i, op, j, k in steps:
+        body += f"v[{i}] {op} v[{j}] + {k}; n = v[{j}];\n"
+        value, here = cells[at(j)] + k, at(i)
+        cells[here] = {"=": value, "+=": cells[here] + value, "^=": cells[here] ^ value}[op]
+        expected_n = cells[at(j)]
+    out = "".join(f"A[{i}] = v[{i}];" for i in range(6))
+    lowered = Lowered(n)
+    lowered.run(read(f"__global__ void k(int *A, int n) {{ int v[6] = {{3, 1}};\n{body}{out} A[7] = n; }}").kernel.body)
+    assert [*(lowered.cells[i] for i in range(6)), lowered.cells[7]] == [*cells, expected_n]
+
+
 def test_the_two_interpreters_can_differ(read: Reader) -> None:
     """The comparison above has teeth: a `break` taken for a `continue` is seen."""
     program = (Node("for", bound=3, body=(Node("put", "a", 1), Node("break"))),)

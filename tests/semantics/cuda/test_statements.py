@@ -432,6 +432,25 @@ CASES = {
         if (n == 3) {
           A[0] <- 1;
         }""",
+    # arrays of one thread
+    "int a[2][2] = {{1, n}, {3}}; A[0] = a[1][1] + a[0][1]; a[1][0] += 2; A[a[1][0]] = 0;": """\
+        a_0 <- 1;
+        a_1 <- n;
+        a_2 <- 3;
+        a_3 <- 0;
+        A[0] <- a_3 + a_1;
+        a_2 <- a_2 + 2;
+        A[a_2] <- 0;""",
+    "float v[2]; for (int i = 0; i < 2; i++) v[i] = F[i]; F[n] = v[n];": """\
+        i <- 0;
+        while (i < 2) {
+          t <- i;
+          t_1 <- F[i];
+          v_0 <- t == 0 ? t_1 : v_0;
+          v_1 <- t == 1 ? t_1 : v_1;
+          i <- i + 1;
+        }
+        F[n] <- n == 0 ? v_0 : v_1;""",
     # the rest
     "for (unsigned s = blockDim.x / 2; s > 0; s >>= 1) { if (threadIdx.x < s) A[n] += A[s]; __syncthreads(); }": """\
         s <- blockDim.x / 2;
