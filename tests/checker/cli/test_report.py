@@ -17,7 +17,7 @@ from checker.certificate import canonical, digest
 from checker.cli import main
 from checker.kernel import Rejected
 from checker.oracles import Oracles
-from checker.report.audit import UNREAD, row
+from checker.report.audit import MEANING, UNREAD, row
 from logic.assertions import Entails, Refuted
 from logic.rules import SOUND
 from logic.syntax import FALSE
@@ -387,6 +387,26 @@ def test_a_bound_that_grew(tmp_path: Path, capsys: Capture) -> None:
     main(["report", new, "--compare", old])
     told = capsys.readouterr().out.split("Compared:\n")[1]
     assert " ".join(told.split()).startswith("addSub3 sectors: grew: 4 + 20*max(0, h), was 4 + 20*max(0, ceil(h/2))")
+
+
+# --- the page that describes it --------------------------------------------------------------------------------------
+
+PAGE = PROOFS.parent / "docs" / "report.md"
+
+
+def test_the_page_shows_what_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(PROOFS.parent)
+    (words,) = re.findall(r"^    warpbound (report .*)$", PAGE.read_text(), re.MULTILINE)
+    (shown_,) = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out.startswith(shown_)
+
+
+def test_the_page_names_every_verdict_and_field(capsys: Capture) -> None:
+    page = PAGE.read_text()
+    _, found = report(capsys, SECTORS, "--compare", SECTORS)
+    fields = {*found, *found["certificates"][0], *found["comparison"][0]}
+    assert [name for name in (*MEANING, *fields) if f"`{name}`" not in page] == []
 
 
 # --- formats ---------------------------------------------------------------------------------------------------------
