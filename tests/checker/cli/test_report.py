@@ -164,6 +164,16 @@ def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
     assert ": MemReads &lt;= 32" in shown(capsys, "html", path, "--source", str(tmp_path / "k.cu"))
 
 
+def test_places_that_two_files_have(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "h.cuh").write_text("__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n")
+    text = '#include "h.cuh"\n__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n'
+    path = bound(tmp_path, "k", text, capsys)
+    _, found = report(capsys, path, "--source", str(tmp_path / "k.cu"))
+    (row,) = found["certificates"]
+    assert not any(line["notes"] for line in row["listing"])
+    assert {(x["file"], x["line"], x["column"]) for x in row["apart"]} == {(None, 3, 5)}
+
+
 def test_places_outside_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:
     text = """\
 __device__ void put(int *A, int i) {
