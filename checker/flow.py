@@ -6,7 +6,7 @@ Everything found here is only a proposal: the kernel checks it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
@@ -226,8 +226,9 @@ class _Analysis:
         about = [c for c in p if x in local_vars(c)]
         known = value(e, numbers((*p, *self.given)))
         if known is not None and self.sigma.locals[x] == INT:
-            return conj((*kept, Op("==", (Var(x), Const(known)))), self.sigma)
+            return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
         if not opaque(e, self.sigma) and x not in local_vars(e):
+            kept += self.carried(p, x, about)
             if self.sigma.locals[x].kind != "base":
                 kept.append(Op("==", (Var(x), e)))
             return conj(kept, self.sigma)
@@ -238,7 +239,21 @@ class _Analysis:
         anything = abstracted(e, self.sigma)
         kept += [c for c in about if self.entails(p, substitute(c, {x: anything}))]
         kept += [c for c in _range_of(Var(x), e) if self.entails(p, substitute(c, {x: anything}))]
+        kept += self.carried(p, x, about)
+        before = _definition(x, about)
+        if before is not None and not opaque(e, self.sigma):
+            after = substitute(e, {x: before})
+            if self.entails(p, Op("==", (e, after))):
+                kept.append(Op("==", (Var(x), after)))
         return conj(kept, self.sigma)
+
+    def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:
+        """What facts about x say of its definition, for when x is given another value."""
+        before = _definition(x, about)
+        if before is None:
+            return []
+        said = (substitute(c, {x: before}) for c in about if c != Op("==", (Var(x), before)))
+        return [c for c in said if self.entails(p, c)]
 
     def join(self, a: P, b: P) -> P:
         """Facts of either that both entail."""
@@ -364,6 +379,19 @@ class _Analysis:
             return None
         there = assume(state.p, case, self.sigma)
         return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
+
+
+LARGEST: Final = 24
+"""The most terms of a definition that is put in the place of a variable."""
+
+
+def _definition(x: str, about: Iterable[Expr]) -> Expr | None:
+    """What an equality says that x is, without mentioning it."""
+    for c in about:
+        match c:
+            case Op("==", (Var(name), d)) if name == x and x not in local_vars(d) and len([*subterms(d)]) <= LARGEST:
+                return d
+    return None
 
 
 def _inverse(x: str, e: Expr) -> Expr | None:

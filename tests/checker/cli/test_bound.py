@@ -237,6 +237,32 @@ def test_a_name_in_no_encoding(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "block", "sectors", "conflicts"),
+    [
+        (
+            (
+                "int t = threadIdx.x, x = blockIdx.x * 32 + t, y = blockIdx.y * 32 + threadIdx.y, i = x + y * n;"
+                " x = blockIdx.y * 32 + t; for (int r = 0; r < 32; r += 8) A[i + r * n] = x;"
+            ),
+            "32,8",
+            "20",
+            "0",
+        ),
+        ("int e = threadIdx.x + 1; e = e > 63 ? 63 : e; s[e] = 1;", "64", "0", "0"),
+        ("int e = 2 * threadIdx.x + 1; e += e >> 5; s[e] = 1;", "64", "0", "0"),
+    ],
+)
+def test_variables_that_are_given_another_value(
+    body: str, block: str, sectors: str, conflicts: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """What others were worth in terms of the old one is kept."""
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(int *A, int n) {{ __shared__ int s[256]; {body} }}")
+    _, rows = bound(capsys, str(path), "--block", block, "--metric", "sectors", "--metric", "conflicts")
+    assert [row["bound"] for row in rows] == [sectors, conflicts]
+
+
+@pytest.mark.parametrize(
     ("value", "sectors", "divwarps"),
     [
         ("atomicAdd(c, 1)", 2 + 32, 1),  # each lane gets another value, though all pass the same
