@@ -15,7 +15,7 @@ from logic.source import SourceError
 VERSION = "0.1.0"
 
 MAX_DIGITS = 100_000
-"""Of the integers that are printed: a bound at a large point has more than Python's 4,300."""
+"""Of the integers that are printed where --at may be given: a bound at a large point has more than Python's 4,300."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -45,12 +45,14 @@ def main(argv: list[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"warpbound {VERSION}")
         return 0
-    sys.set_int_max_str_digits(MAX_DIGITS)
+    digits = sys.get_int_max_str_digits()
     try:
         from checker.cli.options import check_outputs
 
         args = parser().parse_args(words)
         check_outputs(args)
+        if "at" in args:
+            sys.set_int_max_str_digits(MAX_DIGITS)
         code: int = args.func(args)
         sys.stdout.flush()
         return code
@@ -74,3 +76,5 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.write(f"warpbound: internal error: {type(error).__name__}: {error}\n")
         sys.stderr.write("  This is a fault in warpbound; WARPBOUND_TRACEBACK=1 shows where.\n")
         return 2
+    finally:
+        sys.set_int_max_str_digits(digits)
