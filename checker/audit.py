@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from checker import kernel as trusted
 from checker.certificate import Certificate, read
-from checker.claims import excluded, extent, known_sizes, shown
+from checker.claims import excluder, extent, known_sizes, shown
 from checker.kernel import Claim, Ledger, Rejected, Theorem
 from checker.oracles import Oracles
 from checker.recheck import Report, recheck
@@ -181,9 +181,10 @@ def _points(shared: Collection[str], context: Context, model: Mapping[str, int])
     random, values = Random(0), (*TRIED, *(-n for n in TRIED[1:]))
     more = (tuple(random.choices(values, k=len(names))) for _ in range(POINTS))
     proposed = [tuple(model[name] for name in names)] if model.keys() >= set(names) else ()
+    excluded = excluder(context)
     for row in chain(few, proposed, more):
         point = dict(zip(names, row, strict=True))
-        if excluded(point, context) is None:
+        if excluded(point) is None:
             yield point
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -33,20 +33,33 @@ def known_sizes(context: Context) -> dict[Leaf, int]:
 def excluded(at: Mapping[str, int], context: Context) -> str | None:
     """A fact about the launch, an assumption or one of CUDA's, that is false at a point, as text; None where every one
     holds or says something of other names."""
+    return excluder(context)(at)
+
+
+def excluder(context: Context) -> Callable[[Mapping[str, int]], str | None]:
+    """`excluded` for many points of one launch."""
     sizes = {leaf.name: n for leaf, n in known_sizes(context).items()}
-    for name in sorted(at.keys() & sizes.keys()):
-        if at[name] != sizes[name]:
-            return f"{name} == {sizes[name]}"
-    store = {**at, **sizes}
-    for fact in launch_facts(context.launch, context.hardware, context.scope):
-        names = {t.name for t in subterms(fact) if isinstance(t, Param)}
-        if names <= store.keys() and not any(isinstance(t, Tid) for t in subterms(fact)) and not _true(fact, store):
-            return show_p((fact,))
-    block = [store.get(f"blockDim.{axis}") for axis in "xyz"]
-    threads = None if None in block else prod(n for n in block if n is not None)
-    if threads is not None and WARP_INDEX in store and store[WARP_INDEX] * context.hardware.warp >= threads:
-        return f"{WARP_INDEX} < {-(-threads // context.hardware.warp)}"
-    return None
+    facts = [
+        (fact, {t.name for t in subterms(fact) if isinstance(t, Param)})
+        for fact in launch_facts(context.launch, context.hardware, context.scope)
+        if not any(isinstance(t, Tid) for t in subterms(fact))
+    ]
+
+    def excluded(at: Mapping[str, int]) -> str | None:
+        for name in sorted(at.keys() & sizes.keys()):
+            if at[name] != sizes[name]:
+                return f"{name} == {sizes[name]}"
+        store = {**at, **sizes}
+        for fact, names in facts:
+            if names <= store.keys() and not _true(fact, store):
+                return show_p((fact,))
+        block = [store.get(f"blockDim.{axis}") for axis in "xyz"]
+        threads = None if None in block else prod(n for n in block if n is not None)
+        if threads is not None and WARP_INDEX in store and store[WARP_INDEX] * context.hardware.warp >= threads:
+            return f"{WARP_INDEX} < {-(-threads // context.hardware.warp)}"
+        return None
+
+    return excluded
 
 
 def _true(fact: Expr, store: Mapping[str, int]) -> bool:
@@ -65,10 +78,11 @@ def excluded_in_run(
     own = {WARP_INDEX, *(f"blockIdx.{axis}" for axis in "xyz")}
     if not any(isinstance(t, Param) and t.name in own for fact in facts for t in subterms(fact)):
         return excluded(at, context)
+    false = excluder(context)
     warps = range(-(-prod(block) // context.hardware.warp))
     for x, y, z, warp in product(*map(range, blocks), warps):
         here = {"blockIdx.x": x, "blockIdx.y": y, "blockIdx.z": z, WARP_INDEX: warp}
-        if (fact := excluded({**at, **here}, context)) is not None:
+        if (fact := false({**at, **here})) is not None:
             return fact
     return None
 

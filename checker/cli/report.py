@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,7 +88,14 @@ def run(args: argparse.Namespace) -> int:
     if at:
         _check_point(at, found)
     changes = _compared(old, found, oracle)
-    rows = [report.row(a, at, _source(args, a)) for a in found]
+    source = cache(lambda name: _source(args, name))
+    for a in found:
+        if args.sources and source(a.certificate.kernel.name) is None:
+            raise OptionProblem(
+                f"there is no kernel '{a.certificate.kernel.name}' in {', '.join(args.sources)}",
+                advice=f"'{a.file}' is about it: give its source, too, with --source.",
+            )
+    rows = [report.row(a, at, source(a.certificate.kernel.name)) for a in found]
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
     document = report.document(rows, [report.change_row(change) for change in changes], digests, options)
@@ -95,14 +103,11 @@ def run(args: argparse.Namespace) -> int:
     return 0 if document["good"] else 1
 
 
-def _source(args: argparse.Namespace, a: Audited) -> Source | None:
-    """The kernel of the certificate's name in the sources; None where none is given. Raises SourceError."""
+def _source(args: argparse.Namespace, name: str) -> Source | None:
+    """The kernel of a name in the sources; None where none has it. Raises SourceError."""
     from checker.report.audit import Source
     from semantics.cuda import kernel_names
 
-    if not args.sources:
-        return None
-    name = a.certificate.kernel.name
     for path in args.sources:
         if name not in kernel_names(path, args.includes, args.defines, args.std):
             continue
@@ -113,10 +118,7 @@ def _source(args: argparse.Namespace, a: Audited) -> Source | None:
         except OSError:
             lines = []
         return Source(path, reading.kernel, reading.notes, reading.block, tuple(lines))
-    raise OptionProblem(
-        f"there is no kernel '{name}' in {', '.join(args.sources)}",
-        advice=f"'{a.file}' is about it: give its source, too, with --source.",
-    )
+    return None
 
 
 def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:

@@ -56,7 +56,6 @@ MEANING: Final = {
 UNREAD: Final = "the program is the one that the certificate holds; no source was given (--source) to compare it with"
 """What a report without a source rests on."""
 
-
 KINDS: Final = {"AtLeast": "Q >= Q'", "AtMost": "counts of accesses", "Entails": "P |- P'", "Uniform": "e unif"}
 """Side conditions."""
 

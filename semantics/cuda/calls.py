@@ -83,6 +83,8 @@ _ADVICE = {
 }
 
 
+_DOUBLE: Final = CType("base", "double", 8)
+
 TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
 
 
@@ -108,7 +110,7 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     first, *rest = [expr(st, a) for a in args] or [zero(DOUBLE, node.loc)]
     if args:
         t = args[0].type
-        first = convert(first, t, t if t.kind == "base" else CType("base", "double", 8), node.loc)
+        first = convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc)
     rest = [e for e in rest if not isinstance(e, Const)]
     if name.removesuffix("_sync") in MASKS:
         rest += TIDS
@@ -124,7 +126,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     values = [expr(st, a) for a in args]
     v = values[0]
     if ATOMICS[name] == "call":
-        old = convert(load(st, where, t, node.loc), t, CType("base", "double", 8), node.loc)
+        old = convert(load(st, where, t, node.loc), t, _DOUBLE, node.loc)
         v = _whatever(name, old, values, node)
     elif ATOMICS[name]:
         v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)

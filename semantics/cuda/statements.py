@@ -555,31 +555,24 @@ def declaration(st: State, decl: Node) -> None:
     elif t.kind == "array":
         st.bindings[decl.identity] = array = registers(st, decl)
         if decl.initialiser is not None:
-            _elements(st, array, t, decl.initialiser)
+            _elements(st, array, t, decl.initialiser, decl.loc)
     else:
         raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc, "Use scalars for its fields.")
 
 
-def _elements(st: State, a: Address, t: CType, init: Node) -> None:
-    """Initialise an array of one thread; what its list leaves out is zero."""
-    if t.kind != "array" or t.inner is None or t.count is None:
-        store(st, a, convert(expr(st, init), init.type, t, init.loc), t, init.loc)
-        return
-    if init.kind != "INIT_LIST_EXPR":
-        raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
-    for i in range(t.count):
-        here = a.plus(t.inner.size, Const(i))
-        if i < len(init.children):
-            _elements(st, here, t.inner, init.children[i])
-        else:
-            _zeros(st, here, t.inner, init.loc)
-
-
-def _zeros(st: State, a: Address, t: CType, loc: Loc | None) -> None:
+def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | None) -> None:
+    """Initialise an array of one thread, or a part of it; what its list leaves out is zero."""
+    type_ = scalar(t)
     if t.kind == "array" and t.inner is not None:
+        if init is not None and init.kind != "INIT_LIST_EXPR":
+            raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
+        given = () if init is None else init.children
         for i in range(t.count or 0):
-            _zeros(st, a.plus(t.inner.size, Const(i)), t.inner, loc)
-    elif (type_ := scalar(t)) is not None:
+            part = given[i] if i < len(given) else None
+            _elements(st, a.plus(t.inner.size, Const(i)), t.inner, part, loc if init is None else init.loc)
+    elif init is not None:
+        store(st, a, convert(expr(st, init), init.type, t, init.loc), t, init.loc)
+    elif type_ is not None:
         store(st, a, zero(type_, loc), t, loc)
 
 
