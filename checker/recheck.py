@@ -16,12 +16,12 @@ import operator
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import count
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -259,6 +259,10 @@ def leaves(p: Potential) -> set[Atom]:
     return {atom for atom in atoms(p) if atom[0] in ("var", "param", "tid")}
 
 
+def singles(p: Potential) -> list[Poly]:
+    return [Poly(frozenset({term})) for term in terms(p)]
+
+
 def variables(p: Potential) -> Names:
     return frozenset(atom[1] for atom in atoms(p) if atom[0] == "var")
 
@@ -271,10 +275,10 @@ def integral(p: Potential) -> bool:
     return all(c.denominator == 1 for _, c in terms(p))
 
 
-def primitive(p: Poly) -> tuple[Potential, Rational]:
-    """p as coprime integer coefficients and the positive number that they are multiplied by."""
-    top, bottom = gcd(*(c.numerator for _, c in p.terms)), lcm(*(c.denominator for _, c in p.terms))
-    part = Poly(frozenset((mono, int(c * bottom) // top) for mono, c in p.terms))
+def primitive(p: Potential) -> tuple[Potential, Rational]:
+    """p, not 0, as coprime integer coefficients and the positive number that they are multiplied by."""
+    top, bottom = gcd(*(c.numerator for _, c in terms(p))), lcm(*(c.denominator for _, c in terms(p)))
+    part = Poly(frozenset((mono, int(c * bottom) // top) for mono, c in terms(p)))
     return part, top if bottom == 1 else Fraction(top, bottom)
 
 
@@ -460,7 +464,7 @@ class Program:
             rows += [(("tid", axis), ">=", 0), (("tid", axis), "<", dim)]
         facts = [("op", op, a, ("const", INT, b) if isinstance(b, int) else b) for a, op, b in rows]
         for e in map(self.expression, assumptions):
-            want(self.type_of(e) == BOOL, "an assumption is not a truth value")
+            self.condition("an assumption", e)
             beyond = (*mentions(e, "var", "tid", "read"), *(p for p in mentions(e, "param") if p == WARP))
             want(not beyond, "an assumption is about more than parameters")
             facts += [e, *self.conj([e])]
@@ -505,6 +509,9 @@ class Program:
                     return found
                 raise Bad(f"the operator '{op:.80}' does not take these operands")
         raise Bad("an expression is not well formed")
+
+    def condition(self, what: str, e: Expr) -> None:
+        want(self.type_of(e) == BOOL, f"{what} is not a truth value")
 
     def opaque(self, e: Expr) -> bool:
         """Whether e depends on array contents or base-typed values."""
@@ -616,9 +623,8 @@ class Program:
         match row:
             case ("var" | "param" | "tid", name):
                 want(self.type_of(row) == INT, f"a potential depends on '{name:.80}', which is not an int")
-                want(
-                    inside_proof or not (row[0] == "tid" or name.startswith("?")), f"a potential depends on {show(row)}"
-                )
+                own = row[0] == "tid" or name.startswith("?")
+                want(inside_proof or not own, f"a potential depends on {show(row)}")
                 return row  # type: ignore[no-any-return]
             case ("max0" | "log2" | "floor" as kind, arg, *more):
                 atom: Atom = (kind, self.potential(arg, inside_proof), *more)
@@ -688,17 +694,7 @@ def _result(op: str, *ts: Type) -> Type | None:
 
 # --- lanes: what expressions are worth at every thread ----------------------------------------------------------------
 
-NAMED: Final = {
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-    "&": "and_",
-    "|": "or_",
-    "^": "xor",
-}
+NAMED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and_", "|": "or_", "^": "xor"}
 CONCRETE: Final[dict[str, Callable[..., Any]]] = {op: getattr(operator, name) for op, name in NAMED.items()} | {
     "abs": abs,
     "bool": bool,
@@ -722,28 +718,29 @@ class Lanes:
         self.program, self.together, self.numbers = program, False, count()
         self.normal = NORMAL | {"max0": self._part, "op": self._operated, "read": self._read}
         self.normal["base"] = lambda *parts: single("base", *parts)
-        self.bounds: dict[tuple[Atom, bool], int] = {}
-        """What an atom (True), or minus an atom (False), is at least."""
-        self.sums: dict[Potential, int] = {}
-        """What a sum of several atoms is at least."""
-        self.low = cache(self._least)
         own, general = [program.worth(f) for f in sorted(p, key=repr)], program.general
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
-        definitions = [d for f in (*own, *general) for d in self._definitions(f)]
-        self.known: dict[Atom, Potential] = {}
+        self.sums: dict[Potential, int] = {}
+        """What sums are at least."""
+        self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
-        for _ in range(3):  # values have bounds, and bounds give values
-            before = dict(self.known)
-            self._resolve(definitions)
-            if before == self.known:
-                break
-            facts = [self.value(f, self.known) for f in (*own, *general)]
-            for f in reversed(facts):  # those that say != last
+        definitions = [d for f in (*own, *general) for d in self._definitions(f)]
+        defined, rounds = {leaf for leaf, _ in definitions}, []
+        for _ in range(2):  # values have bounds, and bounds give values
+            self.known = {}
+            for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
+                self._define(definitions if leaf in defined else [])
+                low, high = (self.least(single(*leaf) * sign) for sign in (1, -1))
+                self.known.setdefault(leaf, single(*leaf) if low is None or high != -low else low)
+            self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
+            self._define(definitions)
+            rounds.append([self.value(f, self.known) for f in (*own, *general)])
+            for f in rounds[-1]:
                 self._learn(f)
-        self.nobody = 0 in facts
+        self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
         own_values = {WARP, *(("tid", axis) for axis in AXES)}
-        self.local = [(f, leaves(f) & own_values) for f in facts[: len(own)] if leaves(f) & own_values]
+        self.local = [(f, leaves(f) & own_values) for f in rounds[0][: len(own)] if leaves(f) & own_values]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """What a fact, if it is an equation, says that leaves are worth."""
@@ -759,18 +756,6 @@ class Lanes:
                     if all(leaves(single(*a)) <= self.shared for a in swap):
                         yield leaf, replaced(value, swap)
 
-    def _resolve(self, definitions: list[tuple[Atom, Potential]]) -> None:
-        """The values of shared leaves, by definition or else as unknowns; then those of others, by definition."""
-        self.known = {}
-        defined = {leaf for leaf, _ in definitions}
-        for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
-            if leaf in defined:
-                self._define(definitions)
-            low, high = (self.bounds.get((leaf, up)) for up in (True, False))
-            self.known.setdefault(leaf, single(*leaf) if low is None or high != -low else low)
-        self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
-        self._define(definitions)
-
     def _define(self, definitions: list[tuple[Atom, Potential]]) -> None:
         before = -1
         while before < len(self.known):
@@ -782,64 +767,54 @@ class Lanes:
                         self.known[leaf] = value
 
     def _learn(self, fact: Potential) -> None:
-        """Bounds of the unknowns, from a comparison of what all threads share."""
-        atom = alone(fact)
-        if atom[:1] == ("op",) and leaves(fact) <= self.shared:
-            parts = [*shortfalls(*atom[1:4]).values()] if atom[1] in OPPOSITE else []
-            if atom[1] == "!=":  # where a >= b is known, a > b
-                parts = [d - 1 for d in (atom[2] - atom[3], atom[3] - atom[2]) if self.least(d) == 0]
-            for p in parts:
-                if isinstance(p, Poly):
-                    sum_, size = primitive(Poly(frozenset(term for term in p.terms if term[0])))
-                    self.sums[sum_] = max(self.sums.get(sum_, -LARGEST), -int(offset(p) // size))
-                for mono, c in terms(p):
-                    low = self.least(Poly(frozenset({(mono, c)})) - p) if mono else None
-                    if low is not None and len(mono) == 1 and all(e == 1 for _, e in mono):
-                        ((unknown, _),) = mono
-                        key, bound = (unknown, c > 0), -(-low // abs(int(c)))
-                        self.bounds[key] = max(bound, self.bounds.get(key, bound))
-            self.low.cache_clear()
+        """Takes in what a comparison of what all threads share says that a sum is at least."""
+        _, op, p, q = alone(fact) if alone(fact)[:1] == ("op",) and len(alone(fact)) == 4 else ("op", "", 0, 0)
+        more = [d - 1 for d in (p - q, q - p) if op == "!=" and self.least(d) == 0]  # where a >= b is known, a > b
+        for part in (*more, *shortfalls(op, p, q).values()):
+            if isinstance(part, Poly) and leaves(part) <= self.shared:
+                sum_, size = primitive(part - offset(part))
+                self.sums[sum_] = max(-int(offset(part) // size), self.sums.get(sum_, -LARGEST))
 
     def least(self, p: Potential) -> int | None:
         """A lower bound."""
-        if not isinstance(p, Poly):
-            return int(p)
-        low = self.low(frozenset(term for term in p.terms if term[0]))
-        return None if low is None else low + int(offset(p))
+        found = [self._termwise(p)]
+        for mono, c in terms(p):  # a - k * floor(a/k) is in 0 .. k-1
+            for atom, e in mono:
+                if len(mono) == 1 and atom[0] == "floor" and e == 1 and c % atom[2] == 0:
+                    rest = self.least(p + c // atom[2] * (atom[1] - atom[2] * single(*atom)))
+                    found += [] if rest is None else [rest - max(0, int(c) // atom[2]) * (atom[2] - 1)]
+        return max((low for low in found if low is not None), default=None)
 
-    def _least(self, parts: frozenset[tuple[Mono, Rational]]) -> int | None:
-        """A lower bound of a potential without a constant."""
-        lows, p = [self._low(mono, int(c)) for mono, c in parts], Poly(parts)
-        found = [sum(low for low in lows if low is not None)] if None not in lows else []
-        sum_, size = primitive(p) if self.sums and len(parts) > 1 else (0, 1)
-        found += [int(size * self.sums[sum_])] if sum_ in self.sums else []
-        for mono, c in parts:  # a - k * floor(a/k) is in 0 .. k-1
-            for atom, _ in mono:
-                if len(mono) == 1 and atom[0] == "floor" and c % atom[2] == 0:
-                    low = self.least(p + int(c) // atom[2] * (atom[1] - atom[2] * single(*atom)))
-                    found += [] if low is None else [low - max(0, int(c) // atom[2]) * (atom[2] - 1)]
-        return max(found) if found else None
+    def _termwise(self, p: Potential) -> int | None:
+        """A lower bound, by what is known of the sum or else of its terms."""
+        low, sum_ = offset(p), p - offset(p)
+        for part in singles(sum_) if sum_ == 0 or primitive(sum_)[0] not in self.sums else [sum_]:
+            unit, size = primitive(part)
+            ((mono, sign), *_) = terms(unit)
+            known = [self._low(atom, int(sign)) for atom, e in mono for _ in range(e)]
+            sure = [n for n in known if n is not None and n >= 0]
+            product = prod(sure) if sign > 0 and len(sure) == len(known) else None
+            bound = self.sums.get(unit, known[0] if len(known) == 1 else product)
+            if bound is None:
+                return None
+            low += size * bound
+        return int(low)
 
-    def _low(self, mono: Mono, c: int) -> int | None:
-        if len(mono) > 1 or (c > 0 and any(e > 1 for _, e in mono)):
-            return 0 if c > 0 and self._positive(*(single(*atom) for atom, _ in mono)) else None
-        ((atom, e),) = mono
-        low = self.bounds.get((atom, c > 0)) if e == 1 else None
-        if c > 0 and atom[0] == "max0":
-            low = 0
-        elif low is None and atom[0] == "floor" and e == 1:
-            sign, inside = (1, self.least(atom[1])) if c > 0 else (-1, self.least(atom[1] * -1))
-            low = None if inside is None else sign * (sign * inside // int(atom[2]))
-        return None if low is None else abs(c) * low
-
-    def _positive(self, *ps: Potential) -> bool:
-        """Whether all are nonnegative, for sure."""
-        return all(low is not None and low >= 0 for low in map(self.least, ps))
+    def _low(self, atom: Atom, sign: int) -> int | None:
+        """What an atom, or minus an atom, is at least."""
+        if atom[0] == "as it is":
+            return self._low(atom[1], sign)
+        if atom[0] == "floor":
+            inside = self.least(atom[1] * sign)
+            return None if inside is None else sign * (sign * inside // int(atom[2]))
+        return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*atom) * sign)
 
     def _part(self, p: Potential) -> Potential:
         """max(0, p); max(0, p) and max(0, -p) in terms of the same atom, so that n % 1 is 0."""
-        if self._positive(p) or self._positive(p * -1):
-            return p if self._positive(p) else 0
+        for sign in (1, -1):
+            low = self.least(p * sign)
+            if low is not None and low >= 0:
+                return p if sign > 0 else 0
         first = min((show(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p) if mono)
         return max0(p) if first[1] > 0 else p + max0(p * -1)
 
@@ -901,7 +876,6 @@ class Lanes:
             return True, [threads[i : i + size] for i in range(0, len(threads), size)]
         if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
             return False, [self.strangers]
-        self.bounds |= {(("row", axis), True): 0 for axis in AXES}
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
         first = self.known[WARP] if y == z == 1 and by_warps else row
         return False, [[thread(i + size * first, ty, tz) for i in range(size)]]
@@ -909,16 +883,12 @@ class Lanes:
     @cached_property
     def warps(self) -> list[list[Values]]:
         """What tid is in the threads that P allows, by warps."""
-        exact, warps = self.shape
-        low, high = self.bounds.get((WARP, True), 0), -self.bounds.get((WARP, False), -len(warps))
-        if exact and self.program.scope == "warp":
-            warps = warps[max(0, low) : max(0, high + 1)]
         may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
 
         def allowed(lane: Values) -> bool:
             return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
 
-        return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in warps]
+        return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
 
     def value(self, p: Potential, swap: Values) -> Potential:
         """What p is worth where leaves are worth so much."""
@@ -1144,7 +1114,8 @@ class Checker(Program):
 
     def _assertion(self, row: Json) -> Facts:
         facts = [self.value("e", i) for i in row]
-        want(all(self.type_of(f) == BOOL for f in facts), "a conjunct is not a truth value")
+        for f in facts:
+            self.condition("a conjunct", f)
         return self.conj(facts)
 
     def _statement(self, row: Json) -> Statement:
@@ -1169,7 +1140,7 @@ class Checker(Program):
                     alike = self.type_of(e) == self.type_of(("read", array, index))
                     want(alike, f"the value for '{array}' has another type")
                 case ("if" | "while", e, *_):
-                    want(self.type_of(e) == BOOL, "a condition is not a truth value")
+                    self.condition("a condition", e)
             inner = [part for part in parts if isinstance(part, Statement)]
             written = frozenset(parts[:1] if kind == "set" else ()).union(*(s.written for s in inner))
             barriers = int(kind == "sync") + sum(s.barriers for s in inner)
@@ -1195,31 +1166,31 @@ class Checker(Program):
 
     def apply(self, node: dict[str, Json], proved: dict[int, Judgement]) -> Judgement:
         """The conclusion of a rule application. It uses up its premises."""
-        letters, rule = RULES[node["rule"]]
+        rule = RULES[node["rule"]]
         for i in reversed(node["from"]):
             want(i in proved, "a premise is not proved before, or is used twice")
             self.premises.append(proved.pop(i))
-        values, names = node["with"], letters.split()
+        values, names = node["with"], metavariables(rule)
         want(not values.keys() ^ names, f"with.{min(values.keys() ^ names, default='')} is missing or out of place")
-        conclusion = rule(self, *[self.value(name, values[name]) for name in names])
+        *_, conclusion = rule(self, *[self.value(name, values[name]) for name in names])
         want(not self.premises, "there are too many premises")
         if conclusion[0] == "triple":
             _, _, q, x, _, _, q2, x2 = conclusion
             want(variables(q) <= x and variables(q2) <= x2, "a potential depends on variables that X lacks")
-        return conclusion
+        return conclusion  # type: ignore[no-any-return]
 
     def premise(self, *wanted: Any) -> None:
         want(bool(self.premises), "there are too few premises")
         found = self.premises.pop()
         want(found == wanted, f"a premise ({found[0]}) is not what the rule needs")
 
-    def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str], provable: bool = True) -> Json:
-        """The proof in the next entry; None if nothing more is to be checked. What is not decided here, and has no
-        proof or is none that an arithmetic proof can show, is left to the solver that the entry names."""
+    def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str]) -> Json:
+        """The proof in the next entry, or None. What is not decided here and has no proof is left to the solver that
+        the entry names."""
         want(bool(self.evidence), "there is too little evidence")
         entry = self.evidence.pop()
         self.engine = entry["engine"]
-        if not decided and (entry["proof"] is None or not provable):
+        if not decided and entry["proof"] is None:
             self._leave(p, x, claim())
         return entry["proof"]
 
@@ -1238,7 +1209,7 @@ class Checker(Program):
     def entails(self, p: Facts, goals: Facts) -> None:
         """P |- P'"""
         known, left = arithmetic(self, p), set(goals)
-        decided = FALSE in p or all(known.evident(g) for g in goals)
+        decided = FALSE in p or all(map(known.evident, goals))
         proof = self._entry(decided, p, frozenset(), lambda: show(goals))
         if proof is None:
             return
@@ -1270,7 +1241,8 @@ class Checker(Program):
         """P; X |- e unif"""
         alike = all(t[0] == "var" and t[1] in x for t in mentions(e, "var", "tid"))
         alike = alike and (self.scope == "warp" or not any(mentions(e, "read")))
-        self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif", False)
+        proof = self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif")
+        want(proof is None, "a proof stands where there is none of this form")
 
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
@@ -1280,7 +1252,8 @@ class Checker(Program):
         decided = n >= hw["warp"] * touched(what, array, hw, single("any"), (0,))
         if not decided and array.width <= 64 * min(hw["sector"], hw["word"]):
             decided = self.lanes(p, x).most(what, array, index) <= n
-        self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}", False)
+        proof = self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")
+        want(proof is None, "a proof stands where there is none of this form")
 
     def within(self, small: Names, large: Names) -> None:
         want(small <= large, f"{', '.join(sorted(small - large)):.200} should not be in X")
@@ -1364,197 +1337,169 @@ class Checker(Program):
             q = replaced(f, {index: 0}) - replaced(f, {index: self.extents[index]})
         return q
 
-    # --- the rules ------------------------------------------------------------------------------------------------
+    # --- what several rules do ------------------------------------------------------------------------------------
 
-    def op_rule(self, p: Facts, x: Names, op: str, *operands: Any) -> Judgement:
+    def operation(self, p: Facts, x: Names, op: str, *operands: Any) -> list[Judgement]:
         es, cs = operands[::2], operands[1::2]
         for e, c in zip(es, cs, strict=True):
             self.premise("cost", p, x, e, c)
         self.type_of(("op", op, *es))
-        return "cost", p, x, ("op", op, *es), sum(cs) + self.price("op")
+        return [("cost", p, x, ("op", op, *es), sum(cs) + self.price("op"))]
 
-    def read(self, *v: Any) -> Judgement:
-        p, x, o, c, array, n = v
+    def read(self, p: Facts, x: Names, o: Expr, c: Rational, array: str, n: int) -> list[Judgement]:
         self.premise("cost", p, x, o, c)
         self.accesses(p, x, array, o, n)
-        return "cost", p, x, ("read", array, o), c + self.price(f"{self.arrays[array].space[0]}read", n)
+        return [("cost", p, x, ("read", array, o), c + self.price(f"{self.arrays[array].space[0]}read", n))]
 
-    def write(self, *v: Any) -> Judgement:
+    def write(self, *v: Any) -> list[Judgement]:
         p, q, x, o, c1, e, c2, array, n = v
         self.premise("cost", p, x, o, c1)
         self.premise("cost", p, x, e, c2)
         self.accesses(p, x, array, o, n)
         before = q + c1 + c2 + self.price(f"{self.arrays[array].space[0]}write", n)
-        return "triple", p, before, x, self.statement("write", array, o, e), p, q, x
+        return [("triple", p, before, x, self.statement("write", array, o, e), p, q, x)]
 
-    def plain(self, kind: str, *v: Any) -> Judgement:
-        p, q, x = v
-        return "triple", p, q + self.price(kind), x, self.statement(kind), p, q, x
+    def ghost(self, s: Statement, s1: Statement, x: str, named: Names) -> None:
+        want(("var", x) in self.ghosts, f"'{x}' is no ghost")
+        want(self.without(s1, ("var", x)) is s, f"the program is not what is left without '{x}'")
+        want(x not in named, f"a condition mentions '{x}'")
 
-    def seq(self, *v: Any) -> Judgement:
-        p, q, x, s1, p1, q1, x1, s2, p_, q_, x_ = v
-        self.premise("triple", p, q, x, s1, p1, q1, x1)
-        self.premise("triple", p1, q1, x1, s2, p_, q_, x_)
-        return "triple", p, q, x, self.both(s1, s2), p_, q_, x_
-
-    def same_if(self, taken: str, *v: Any) -> Judgement:
-        """The rules for branches that a warp takes together: either one, or the one that is known to be taken."""
-        p, x, e, c, q, s1, s2, p_, q_, x_ = v
+    def branch(self, *v: Any) -> list[Judgement]:
+        """Where all of a warp take the branch s, if `holds` tells which."""
+        p, x, e, c, q, s1, s2, p_, q_, x_, holds = v
         self.premise("cost", p, x, e, c)
-        if taken == "either":
-            self.premise("triple", self.given(p, e), q, x, s1, p_, q_, x_)
-            self.premise("triple", self.given(p, e, False), q, x, s2, p_, q_, x_)
-            self.uniform(p, x, e)
-        else:
-            self.premise("triple", p, q, x, s1 if taken == "first" else s2, p_, q_, x_)
-            want(not self.opaque(e), "an opaque condition cannot be proved")
-            self.entails(p, self.given(frozenset(), e, taken == "first"))
-        return "triple", p, q + self.price("if") + c, x, self.statement("if", e, s1, s2), p_, q_, x_
-
-    def if4(self, *v: Any) -> Judgement:
-        p, x, e, c, q, s1, p1, q1, x1, p_, q_, x_, s2, p2, q2, x2, p__, q__, x__ = v
-        skipped = self.given(p, e, False)
-        self.premise("cost", p, x, e, c)
-        self.premise("triple", self.given(p, e), q, x, s1, p1, q1, x1)
-        self.premise("triple", p_, q_, x_, s2, p2, q2, x2)
-        self.entails(skipped, p_)
-        self.at_least(skipped, x, q, q_)
-        self.at_least(p1, x1, q1, q_)
-        self.entails(p1, p__)
-        self.at_least(p1, x1, q1, q__)
-        self.entails(p2, p__)
-        self.at_least(p2, x2, q2, q__)
-        self.within(x_, (x & x1) - s1.written)
-        self.within(x__, (x2 & x_) - s2.written)
-        before = q + self.price("if") + c + self.price("div")
-        return "triple", p, before, x, self.statement("if", e, s1, s2), p__, q__, x__
-
-    def while1(self, *v: Any) -> Judgement:
-        p, x, e, c, q, s = v
-        before = q + self.price("if") + c
-        self.premise("cost", p, x, e, c)
-        self.premise("triple", self.given(p, e), q, x, s, p, before, x)
-        self.uniform(p, x, e)
-        self.at_least(p, x, before, 0)
-        return "triple", p, before, x, self.statement("while", e, s), self.given(p, e, False), q, x
-
-    def while2(self, *v: Any) -> Judgement:
-        p, x, e, c, q, s, q_, x_ = v
-        before, left = q + self.price("if") + c + self.price("div"), self.given(p, e, False)
-        self.premise("cost", p, x, e, c)
-        self.premise("triple", self.given(p, e), q, x, s, p, before, x)
-        self.at_least(p, x, before, 0)
-        self.at_least(left, x, q, q_)
-        self.within(x_, x - s.written)
-        return "triple", p, before, x, self.statement("while", e, s), left, q_, x_
-
-    def while_case(self, *v: Any) -> Judgement:
-        p, x, e, c, e1, q, q1, s, q_, x_ = v
-        before, taken, left = q + self.price("if") + c, self.given(p, e), self.given(p, e, False)
-        want(self.type_of(e1) == BOOL, "a case is not a truth value")
-        self.premise("cost", p, x, e, c)
-        self.premise("triple", taken, q1, x, s, p, before, x)
-        self.uniform(p, x, e1)
-        self.uniform(self.given(p, e1), x, e)
-        self.at_least(p, x, before, 0)
-        self.at_least(self.given(taken, e1), x, q, q1)
-        self.at_least(self.given(taken, e1, False), x, q, q1 + self.price("div"))
-        self.at_least(left, x, q, q_)
-        self.within(x_, x - s.written)
-        return "triple", p, before, x, self.statement("while", e, s), left, q_, x_
-
-    def vwrite1(self, *v: Any) -> Judgement:
-        p, x, e, c, p_, var, q, q_ = v
-        self.premise("cost", p, x, e, c)
-        s = self.statement("set", var, e)
-        self.uniform(p, x, e)
-        self.entails(p, self.assigned(p_, var, e))
-        self.at_least(p, x, q, self.updated(q_, var, e))
-        return "triple", p, q + self.price("vwrite") + c, x, s, p_, q_, x | {var}
-
-    def vwrite2(self, *v: Any) -> Judgement:
-        p, x, e, c, p_, var, q = v
-        self.premise("cost", p, x, e, c)
-        s = self.statement("set", var, e)
-        self.entails(p, self.assigned(p_, var, e))
-        self.within(variables(q), x - {var})
-        return "triple", p, q + self.price("vwrite") + c, x, s, p_, q, x - {var}
-
-    def weak(self, *v: Any) -> Judgement:
-        p2, q2, x2, s, p2_, q2_, x2_, p1, q1, x1, p1_, q1_, x1_, c = v
-        self.premise("triple", p2, q2, x2, s, p2_, q2_, x2_)
-        self.entails(p1, p2)
-        self.at_least(p1, x1, q1, q2)
-        for name in sorted(x2 - x1):
-            self.uniform(p1, x1, ("var", name))
-        self.entails(p2_, p1_)
-        self.at_least(p2_, x2_, q2_, q1_)
-        self.within(x1_, x2_)
-        return "triple", p1, q1 + c, x1, s, p1_, q1_ + c, x1_
-
-    def frame(self, *v: Any) -> Judgement:
-        p, q, x, s, p_, q_, x_, f = v
-        self.premise("triple", p, q, x, s, p_, q_, x_)
-        self.within(variables(f), x - s.written)
-        self.at_least(p, frozenset(), f, 0)
-        return "triple", p, q + f, x, s, p_, q_ + f, x_ | variables(f)
-
-    def unroll(self, *v: Any) -> Judgement:
-        p, q, x, e, s, p_, q_, x_ = v
-        loop = self.statement("while", e, s)
-        self.premise("triple", p, q, x, self.statement("if", e, self.both(s, loop), self.statement("skip")), p_, q_, x_)
-        return "triple", p, q, x, loop, p_, q_, x_
-
-    def case_split(self, *v: Any) -> Judgement:
-        p, x, e, q, s, p_, q_, x_ = v
-        want(self.type_of(e) == BOOL, "a case is not a truth value")
-        self.uniform(p, x, e)
-        self.premise("triple", self.given(p, e), q, x, s, p_, q_, x_)
-        self.premise("triple", self.given(p, e, False), q, x, s, p_, q_, x_)
-        return "triple", p, q, x, s, p_, q_, x_
-
-    def ghost(self, *v: Any) -> Judgement:
-        s, s1, name, p, q, p_, q_, x, x_ = v
-        leaf = ("var", name)
-        want(leaf in self.ghosts, f"'{name}' is no ghost")
-        want(self.without(s1, leaf) is s, f"the program is not what is left without '{name}'")
-        named = {t for fact in (*p, *p_) for t in mentions(fact, "var")}
-        want(leaf not in named and name not in variables(q) | variables(q_), f"a condition mentions '{name}'")
-        self.premise("triple", p, q, x, s1, p_, q_, x_)
-        return "triple", p, q, x, s, p_, q_, x_ - {name}
+        self.premise("triple", p, q, x, s1 if holds else s2, p_, q_, x_)
+        want(not self.opaque(e), "an opaque condition cannot be proved")
+        self.entails(p, self.given(frozenset(), e, holds))
+        return [("triple", p, q + self.price("if") + c, x, self.statement("if", e, s1, s2), p_, q_, x_)]
 
 
-RULES: Final[dict[str, tuple[str, Callable[..., Judgement]]]] = {
-    "OQ:Var": ("P X x", lambda k, p, x, name: ("cost", p, x, ("var", name), k.price("var"))),
-    "OQ:Const": ("P X k", lambda k, p, x, e: ("cost", p, x, e, k.price("const"))),
-    "OQ:Param": ("P X p", lambda k, p, x, name: ("cost", p, x, ("param", name), k.price("param"))),
-    "OQ:Tid": ("P X a", lambda k, p, x, axis: ("cost", p, x, ("tid", axis), k.price("var"))),
-    "EQ:Op1": ("P X op e1 C1", Checker.op_rule),
-    "EQ:Op": ("P X op e1 C1 e2 C2", Checker.op_rule),
-    "EQ:Op3": ("P X op e1 C1 e2 C2 e3 C3", Checker.op_rule),
-    "EQ:GArray": ("P X o C G n", Checker.read),
-    "EQ:SArray": ("P X o C S n", Checker.read),
-    "Q:Skip": ("P Q X", lambda k, *v: k.plain("skip", *v)),
-    "Q:Sync": ("P Q X", lambda k, *v: k.plain("sync", *v)),
-    "Q:Seq": ("P Q X s1 P1 Q1 X1 s2 P' Q' X'", Checker.seq),
-    "Q:If1": ("P X e C Q s1 s2 P' Q' X'", lambda k, *v: k.same_if("either", *v)),
-    "Q:If2": ("P X e C Q s1 s2 P' Q' X'", lambda k, *v: k.same_if("first", *v)),
-    "Q:If3": ("P X e C Q s1 s2 P' Q' X'", lambda k, *v: k.same_if("second", *v)),
-    "Q:If4": ("P X e C Q s1 P1 Q1 X1 P' Q' X' s2 P2 Q2 X2 P'' Q'' X''", Checker.if4),
-    "Q:While1": ("P X e C Q s", Checker.while1),
-    "Q:While2": ("P X e C Q s Q' X'", Checker.while2),
-    "Q:WhileCase": ("P X e C e1 Q Q1 s Q' X'", Checker.while_case),
-    "Q:VWrite1": ("P X e C P' x Q Q'", Checker.vwrite1),
-    "Q:VWrite2": ("P X e C P' x Q", Checker.vwrite2),
-    "Q:GWrite": ("P Q X o C1 e C2 G n", Checker.write),
-    "Q:SWrite": ("P Q X o C1 e C2 S n", Checker.write),
-    "Q:Weak": ("P2 Q2 X2 s P2' Q2' X2' P1 Q1 X1 P1' Q1' X1' c", Checker.weak),
-    "Q:Frame": ("P Q X s P' Q' X' F", Checker.frame),
-    "Q:Unroll": ("P Q X e s P' Q' X'", Checker.unroll),
-    "Q:CaseSplit": ("P X e Q s P' Q' X'", Checker.case_split),
-    "Q:Ghost": ("s s1 x P Q P' Q' X X'", Checker.ghost),
+def metavariables(rule: Any) -> list[str]:
+    """The names of what a rule's function takes after the checker, P_ for P'."""
+    return [name.replace("_", "'") for name in rule.__code__.co_varnames[1 : rule.__code__.co_argcount]]
+
+
+RULES: Final[dict[str, Callable[..., Sequence[Any]]]] = {
+    "OQ:Var": lambda do, P, X, x: [("cost", P, X, ("var", x), do.price("var"))],
+    "OQ:Const": lambda do, P, X, k: [("cost", P, X, k, do.price("const"))],
+    "OQ:Param": lambda do, P, X, p: [("cost", P, X, ("param", p), do.price("param"))],
+    "OQ:Tid": lambda do, P, X, a: [("cost", P, X, ("tid", a), do.price("var"))],
+    "EQ:Op1": lambda do, P, X, op, e1, C1: do.operation(P, X, op, e1, C1),
+    "EQ:Op": lambda do, P, X, op, e1, C1, e2, C2: do.operation(P, X, op, e1, C1, e2, C2),
+    "EQ:Op3": lambda do, P, X, op, e1, C1, e2, C2, e3, C3: do.operation(P, X, op, e1, C1, e2, C2, e3, C3),
+    "EQ:GArray": lambda do, P, X, o, C, G, n: do.read(P, X, o, C, G, n),
+    "EQ:SArray": lambda do, P, X, o, C, S, n: do.read(P, X, o, C, S, n),
+    "Q:Skip": lambda do, P, Q, X: [("triple", P, Q + do.price("skip"), X, do.statement("skip"), P, Q, X)],
+    "Q:Sync": lambda do, P, Q, X: [("triple", P, Q + do.price("sync"), X, do.statement("sync"), P, Q, X)],
+    "Q:GWrite": lambda do, P, Q, X, o, C1, e, C2, G, n: do.write(P, Q, X, o, C1, e, C2, G, n),
+    "Q:SWrite": lambda do, P, Q, X, o, C1, e, C2, S, n: do.write(P, Q, X, o, C1, e, C2, S, n),
+    "Q:Seq": lambda do, P, Q, X, s1, P1, Q1, X1, s2, P_, Q_, X_: [
+        do.premise("triple", P, Q, X, s1, P1, Q1, X1),
+        do.premise("triple", P1, Q1, X1, s2, P_, Q_, X_),
+        ("triple", P, Q, X, do.both(s1, s2), P_, Q_, X_),
+    ],
+    "Q:If1": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: [
+        do.premise("cost", P, X, e, C),
+        do.premise("triple", do.given(P, e), Q, X, s1, P_, Q_, X_),
+        do.premise("triple", do.given(P, e, False), Q, X, s2, P_, Q_, X_),
+        do.uniform(P, X, e),
+        ("triple", P, Q + do.price("if") + C, X, do.statement("if", e, s1, s2), P_, Q_, X_),
+    ],
+    "Q:If2": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: do.branch(P, X, e, C, Q, s1, s2, P_, Q_, X_, True),
+    "Q:If3": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: do.branch(P, X, e, C, Q, s1, s2, P_, Q_, X_, False),
+    "Q:If4": lambda do, P, X, e, C, Q, s1, P1, Q1, X1, P_, Q_, X_, s2, P2, Q2, X2, P__, Q__, X__: [
+        do.premise("cost", P, X, e, C),
+        do.premise("triple", do.given(P, e), Q, X, s1, P1, Q1, X1),
+        do.premise("triple", P_, Q_, X_, s2, P2, Q2, X2),
+        do.entails(do.given(P, e, False), P_),
+        do.at_least(do.given(P, e, False), X, Q, Q_),
+        do.at_least(P1, X1, Q1, Q_),
+        do.entails(P1, P__),
+        do.at_least(P1, X1, Q1, Q__),
+        do.entails(P2, P__),
+        do.at_least(P2, X2, Q2, Q__),
+        do.within(X_, (X & X1) - s1.written),
+        do.within(X__, (X2 & X_) - s2.written),
+        ("triple", P, Q + do.price("if") + C + do.price("div"), X, do.statement("if", e, s1, s2), P__, Q__, X__),
+    ],
+    "Q:While1": lambda do, P, X, e, C, Q, s: [
+        do.premise("cost", P, X, e, C),
+        do.premise("triple", do.given(P, e), Q, X, s, P, Q + do.price("if") + C, X),
+        do.uniform(P, X, e),
+        do.at_least(P, X, Q + do.price("if") + C, 0),
+        ("triple", P, Q + do.price("if") + C, X, do.statement("while", e, s), do.given(P, e, False), Q, X),
+    ],
+    "Q:While2": lambda do, P, X, e, C, Q, s, Q_, X_: [
+        do.premise("cost", P, X, e, C),
+        do.premise("triple", do.given(P, e), Q, X, s, P, before := Q + do.price("if") + C + do.price("div"), X),
+        do.at_least(P, X, before, 0),
+        do.at_least(do.given(P, e, False), X, Q, Q_),
+        do.within(X_, X - s.written),
+        ("triple", P, before, X, do.statement("while", e, s), do.given(P, e, False), Q_, X_),
+    ],
+    "Q:WhileCase": lambda do, P, X, e, C, e1, Q, Q1, s, Q_, X_: [
+        do.condition("a case", e1),
+        do.premise("cost", P, X, e, C),
+        do.premise("triple", taken := do.given(P, e), Q1, X, s, P, before := Q + do.price("if") + C, X),
+        do.uniform(P, X, e1),
+        do.uniform(do.given(P, e1), X, e),
+        do.at_least(P, X, before, 0),
+        do.at_least(do.given(taken, e1), X, Q, Q1),
+        do.at_least(do.given(taken, e1, False), X, Q, Q1 + do.price("div")),
+        do.at_least(do.given(P, e, False), X, Q, Q_),
+        do.within(X_, X - s.written),
+        ("triple", P, before, X, do.statement("while", e, s), do.given(P, e, False), Q_, X_),
+    ],
+    "Q:VWrite1": lambda do, P, X, e, C, P_, x, Q, Q_: [
+        do.premise("cost", P, X, e, C),
+        s := do.statement("set", x, e),
+        do.uniform(P, X, e),
+        do.entails(P, do.assigned(P_, x, e)),
+        do.at_least(P, X, Q, do.updated(Q_, x, e)),
+        ("triple", P, Q + do.price("vwrite") + C, X, s, P_, Q_, X | {x}),
+    ],
+    "Q:VWrite2": lambda do, P, X, e, C, P_, x, Q: [
+        do.premise("cost", P, X, e, C),
+        s := do.statement("set", x, e),
+        do.entails(P, do.assigned(P_, x, e)),
+        do.within(variables(Q), X - {x}),
+        ("triple", P, Q + do.price("vwrite") + C, X, s, P_, Q, X - {x}),
+    ],
+    "Q:Weak": lambda do, P2, Q2, X2, s, P2_, Q2_, X2_, P1, Q1, X1, P1_, Q1_, X1_, c: [
+        do.premise("triple", P2, Q2, X2, s, P2_, Q2_, X2_),
+        do.entails(P1, P2),
+        do.at_least(P1, X1, Q1, Q2),
+        [do.uniform(P1, X1, ("var", x)) for x in sorted(X2 - X1)],
+        do.entails(P2_, P1_),
+        do.at_least(P2_, X2_, Q2_, Q1_),
+        do.within(X1_, X2_),
+        ("triple", P1, Q1 + c, X1, s, P1_, Q1_ + c, X1_),
+    ],
+    "Q:Frame": lambda do, P, Q, X, s, P_, Q_, X_, F: [
+        do.premise("triple", P, Q, X, s, P_, Q_, X_),
+        do.within(variables(F), X - s.written),
+        do.at_least(P, frozenset(), F, 0),
+        ("triple", P, Q + F, X, s, P_, Q_ + F, X_ | variables(F)),
+    ],
+    "Q:Unroll": lambda do, P, Q, X, e, s, P_, Q_, X_: [
+        once := do.both(s, loop := do.statement("while", e, s)),
+        do.premise("triple", P, Q, X, do.statement("if", e, once, do.statement("skip")), P_, Q_, X_),
+        ("triple", P, Q, X, loop, P_, Q_, X_),
+    ],
+    "Q:CaseSplit": lambda do, P, X, e, Q, s, P_, Q_, X_: [
+        do.condition("a case", e),
+        do.uniform(P, X, e),
+        do.premise("triple", do.given(P, e), Q, X, s, P_, Q_, X_),
+        do.premise("triple", do.given(P, e, False), Q, X, s, P_, Q_, X_),
+        ("triple", P, Q, X, s, P_, Q_, X_),
+    ],
+    "Q:Ghost": lambda do, s, s1, x, P, Q, P_, Q_, X, X_: [
+        do.ghost(s, s1, x, {t[1] for f in (*P, *P_) for t in mentions(f, "var")} | variables(Q) | variables(Q_)),
+        do.premise("triple", P, Q, X, s1, P_, Q_, X_),
+        ("triple", P, Q, X, s, P_, Q_, X_ - {x}),
+    ],
 }
-"""Each rule's metavariables, in the order in which its function takes them."""
+"""Each rule: its premises, its side conditions, its conclusion."""
 
 
 # --- the document -----------------------------------------------------------------------------------------------------
@@ -1579,12 +1524,10 @@ def extent(sizes: Json, what: str) -> str:
 
 
 def claim_text(document: dict[str, Json], bound: Potential) -> str:
-    kernel, metric = document["kernel"]["name"], document["metric"]["name"]
-    whole = {0: "every warp costs", 1: "the warps of a block cost"}.get(
-        len(document["sums"]), "all warps of a grid cost"
-    )
-    launch, hardware = document["launch"], document["hardware"]["name"]
-    text = f"{kernel}: {whole} at most {show(bound)} ({metric}, scope {document['scope']}, {hardware}"
+    whole = ("every warp costs", "the warps of a block cost", "all warps of a grid cost")[min(len(document["sums"]), 2)]
+    kernel, metric, hardware = (document[part]["name"] for part in ("kernel", "metric", "hardware"))
+    launch, scope = document["launch"], document["scope"]
+    text = f"{kernel}: {whole} at most {show(bound)} ({metric}, scope {scope}, {hardware}"
     text += f", {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')})"
     if launch["assumptions"]:
         text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"

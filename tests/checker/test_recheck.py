@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from checker import certificate, recheck
@@ -296,7 +297,7 @@ def test_every_rule_is_used_and_misused() -> None:
 
 
 def test_the_metavariables_are_those_of_the_rules_text() -> None:
-    assert {name: set(letters.split()) for name, (letters, _) in recheck.RULES.items()} == {
+    assert {name: set(recheck.metavariables(rule)) for name, rule in recheck.RULES.items()} == {
         name: set(rule.metavariables) for name, rule in SOUND.rules.items()
     }
 
@@ -344,10 +345,10 @@ def test_a_ghost_asks_for_nothing_that_needs_a_proof() -> None:
 @pytest.mark.parametrize("rule", [rule for rule in recheck.RULES if rule != "Q:Ghost"])
 def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
     k = Recorder()
-    letters, apply = recheck.RULES[rule]
-    kept = set(letters.split())
+    apply = recheck.RULES[rule]
+    kept = recheck.metavariables(apply)
     values: dict[str, Any] = {}
-    for i, letter in enumerate(letters.split()):
+    for i, letter in enumerate(kept):
         values[letter] = {
             "P": frozenset({e((">", "i", i))}),
             "Q": recheck.plus(i, poly("i")),
@@ -362,7 +363,7 @@ def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
             "n": i + 40,
         }.get(letter[0], {"x": "i", "p": "n", "a": "x", "op": "+", "G": "G", "S": "S"}.get(letter))
     if "op" in values:
-        values |= {"op": {1: "neg", 3: "?:"}.get(len(kept & {"e1", "e2", "e3"}), "+")}
+        values |= {"op": {1: "neg", 3: "?:"}.get(len({"e1", "e2", "e3"} & set(kept)), "+")}
         values |= {"e1": e(True)} if values["op"] == "?:" else {}
     k.names |= {v: letter for letter, v in values.items() if letter not in ("s", "op", "x", "p", "a", "c", "C")}
     if "e" in kept and "C" in kept and rule.startswith(TESTS_OF):
@@ -371,7 +372,7 @@ def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
         k.names |= {k.given(p, x): "P & e", k.given(p, x, False): "P & !e", paid: "Q + M.if + C"}
         k.names |= {k.given(frozenset(), x, holds): "e" if holds else "!e" for holds in (True, False)}
         k.names[recheck.plus(paid, k.price("div"))] = "Q + M.if + C + M.div"
-        for name in sorted(kept & {"e1"}):
+        for name in {"e1"} & set(kept):
             case, inside = values[name], k.given(p, x)
             k.names |= {k.given(p, case): "P & e1", k.given(inside, case): "P & e & e1"}
             k.names |= {k.given(inside, case, False): "P & e & !e1"}
@@ -384,7 +385,7 @@ def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
         values["s"] = k.statement("set", "a", e(0))
     if rule == "Q:Weak":
         k.names[("var", *values["X2"])] = "X2"
-    apply(k, *(values[letter] for letter in letters.split()))
+    apply(k, *(values[letter] for letter in kept))
     wanted = [t for t in SOUND.rules[rule].side_conditions if t.head not in ("subset", "nonnegative")]
     assert k.asked == [schema.show(t) for t in wanted]
 
@@ -405,17 +406,18 @@ def test_if4_keeps_what_no_branch_writes(x_: str, x__: str, fits: bool) -> None:
     k = Recorder()
     k.within = lambda small, large: recheck.Checker.within(k, small, large)  # type: ignore[method-assign]
     sets = {"X": "a i j", "X1": "a b i j", "X2": "a b j", "X'": x_, "X''": x__}
-    letters, apply = recheck.RULES["Q:If4"]
-    values: dict[str, Any] = dict.fromkeys(letters.split(), frozenset()) | {"e": e(("<", "i", "n")), "C": Fraction(0)}
+    apply = recheck.RULES["Q:If4"]
+    letters = recheck.metavariables(apply)
+    values: dict[str, Any] = dict.fromkeys(letters, frozenset()) | {"e": e(("<", "i", "n")), "C": Fraction(0)}
     values |= {letter: 0 for letter in values if letter[0] == "Q"}
     values |= {letter: frozenset(names.split()) for letter, names in sets.items()}
     values |= {"s1": k.statement("set", "i", e(0)), "s2": k.statement("set", "j", e(0))}
     k.names = dict.fromkeys([0, *values.values(), k.given(frozenset(), values["e"], False)], "")
     if fits:
-        apply(k, *(values[letter] for letter in letters.split()))
+        apply(k, *(values[letter] for letter in letters))
     else:
         with pytest.raises(Bad, match=TOO_WIDE):
-            apply(k, *(values[letter] for letter in letters.split()))
+            apply(k, *(values[letter] for letter in letters))
 
 
 @pytest.mark.parametrize("goal", [recheck.FALSE, ("var", "b"), ("read", "G", ("var", "i"))])
@@ -733,11 +735,11 @@ def test_a_frame_is_left_alone_by_the_statement() -> None:
     """{true; 0; {}} j <- 0 {true; 0; {j}}, framed by a potential over j that the assignment changes."""
     k = Recorder()
     k.within = lambda small, large: recheck.Checker.within(k, small, large)  # type: ignore[method-assign]
-    _, apply = recheck.RULES["Q:Frame"]
+    apply = recheck.RULES["Q:Frame"]
     x, s = frozenset({"j", "i"}), k.statement("set", "j", e(0))
     p: frozenset[Any] = frozenset()
     k.names = {p: "P", 0: "0", poly("i"): "F", poly("j"): "F"}
-    assert apply(k, p, 0, x, s, p, 0, x, poly("i"))[6:] == (poly("i"), x)
+    assert apply(k, p, 0, x, s, p, 0, x, poly("i"))[-1][6:] == (poly("i"), x)
     with pytest.raises(Bad, match="j should not be in X"):
         apply(k, p, 0, x, s, p, 0, x, poly("j"))
 
@@ -1218,6 +1220,7 @@ def lanes(*facts: Any, x: str = "", **more: Any) -> Lanes:
         (lanes(block=[None, 1, 1]), ("/", "t", 32), True),
         (lanes(block=[None, 1, 1], scope="block"), ("/", "t", 32), False),
         (lanes(block=[None, None, 1]), ("/", "t", 32), False),
+        (lanes(("==", ("%", "blockDim.x", 32), 0), block=[None, None, 1]), ("/", "t", 32), True),
         (lanes(block=[64, None, 1]), ("tid.y",), False),
         (lanes(("==", "n", 4), ("<", "n", 3)), "t", True),
         (lanes(("!=", "n", "n"), block=[None, None, 1], scope="block"), "t", True),
@@ -1410,6 +1413,76 @@ def test_goals_that_lanes_show() -> None:
         assert "(by lanes)" in told(goal)
 
 
+SUMS: Final = st.recursive(
+    st.sampled_from(["n", "m", "i", 0, 1, 3]),
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["+", "+", "-", "*", "max", "min"]), inner, inner),
+        st.tuples(st.sampled_from(["/", "%", ">>", "&"]), inner, st.sampled_from([1, 2, 3, 7])),
+    ),
+    max_leaves=4,
+)
+BOUNDED: Final = st.tuples(
+    st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), SUMS, st.sampled_from(["n", -2, 0, 1, 4])
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(BOUNDED, max_size=4), SUMS, BOUNDED)
+@example([(">=", "n", 0), (">=", "i", 2)], ("*", ("+", "n", 0), ("*", "i", "i")), (">=", "n", 0))
+@example([(">=", "n", 2), (">=", "m", 0)], ("*", "n", "m"), (">=", ("*", "n", "m"), 1))
+@example([(">=", ("*", 2, "n"), 3)], ("*", 4, "n"), (">=", "n", 2))
+@example([(">=", ("*", 2, "n"), 3), (">=", "n", 1)], "n", (">=", "n", 3))
+@example([(">=", "n", 5)], ("/", "n", 2), (">=", ("/", "n", 2), 3))
+@example([("==", ("%", "n", 3), 0), (">=", "n", -2)], "n", (">=", ("/", "n", 3), 0))
+@example([("<=", ("-", "n", "m"), 4)], ("-", ("*", 3, "m"), ("*", 3, "n")), ("<", "n", "m"))
+@example([(">=", "n", -1)], ("max", 0, "n"), ("==", ("max", 0, "n"), "n"))
+@example([("==", "n", ("*", 4, (">>", "n", 2)))], (">>", "n", 2), (">=", "n", 0))
+def test_lower_bounds_hold_at_every_store(facts: list[Any], term: Any, goal: Any) -> None:
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    made.leaves |= {("param", "m"): recheck.INT}
+    view = Lanes(made, made.conj(map(e, facts)), None)
+    value = view.value(made.worth(e(term)), view.known)
+    low, shown, nobody = view.least(value), view.implies(e(goal)), view.nobody
+    for n, m, i in product(range(-4, 9), repeat=3):
+        store = {"n": n, "m": m, "i": i}
+        if allowed(facts, store):
+            assert not nobody
+            assert low is None or low <= worth(term, store)
+            assert not shown or worth(goal, store)
+
+
+@pytest.mark.parametrize(
+    ("facts", "term", "low"),
+    [
+        ([(">=", "n", 2), (">=", "i", 3)], ("*", "n", ("*", "i", "i")), 18),
+        ([(">=", ("*", 2, "n"), 3)], ("*", 4, "n"), 8),
+        ([("<=", ("-", "n", "m"), 4)], ("-", ("*", 3, "m"), ("*", 3, "n")), -12),
+        ([(">=", "n", 1), (">=", "n", 5), (">=", "n", 3)], "n", 5),
+        ([(">=", "n", 5)], ("/", "n", 2), 2),
+        ([(">=", "n", 5)], ("*", -1, "n"), None),
+        ([("<=", "n", 5)], ("*", -1, "n"), -5),
+        ([("==", ("%", "n", 4), 0), (">=", "n", 5)], "n", 8),
+        ([("<=", "n", 5)], ("*", -1, (">>", "n", 1)), -2),
+        ([(">=", "n", 5)], ("*", -1, (">>", "n", 1)), None),
+        ([(">=", "n", -5)], (">>", "n", 1), -3),
+        ([(">=", "n", -5), (">=", "i", 0)], ("*", "i", "n"), None),
+        ([("<=", "n", 5), (">=", "i", 0)], ("*", -1, ("*", "i", "n")), None),
+        ([("==", "n", ("*", 4, (">>", "n", 2)))], (">>", "n", 2), None),
+        ([(">=", "n", -1)], ("max", 0, "n"), 0),
+        ([], ("max", 0, "n"), 0),
+        ([], ("&", "n", 7), 0),
+        ([], ("*", -1, ("&", "n", 7)), -7),
+        ([], ("|", "n", 7), None),
+        ([], "n", None),
+    ],
+)
+def test_lower_bounds(facts: list[Any], term: Any, low: int | None) -> None:
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    made.leaves |= {("param", "m"): recheck.INT}
+    view = Lanes(made, made.conj(map(e, facts)), None)
+    assert view.least(view.value(made.worth(e(term)), view.known)) == low
+
+
 def test_what_differs_and_is_no_less_is_more() -> None:
     made = recheck.Checker(recheck.frozen(document("loop")))
 
@@ -1428,14 +1501,28 @@ def test_what_differs_and_is_no_less_is_more() -> None:
 
 @pytest.mark.parametrize("proof", [None, [], {}, 1, [{"goal": None, "by": [{"sum": []}]}]])
 def test_no_proof_stands_for_lanes(proof: Json) -> None:
-    """That lanes agree, or what they touch, has no arithmetic proof: whatever stands there, it rests on a solver."""
+    """That lanes agree, or what they touch, has no proof: it rests on a solver."""
     made = recheck.Checker(recheck.frozen(document("loop")))
-    anything, stride = e(("<", "t", 5)), e(("*", "t", 32))
     made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}] * 2
-    made.uniform(frozenset(), frozenset(), anything)
-    assert [line.endswith("(by z3)") for line in made.solver_backed] == [True]
-    made.accesses(frozenset(), frozenset(), "G", stride, 1)
-    assert [line.endswith("(by z3)") for line in made.solver_backed] == [True, True]
+
+    def asked(ask: Any, *what: Any) -> None:
+        if proof is None:
+            ask(frozenset(), frozenset(), *what)
+        else:
+            with pytest.raises(Bad, match="none of this form"):
+                ask(frozenset(), frozenset(), *what)
+
+    asked(made.uniform, e(("<", "t", 5)))
+    asked(made.accesses, "G", e(("*", "t", 32)), 1)
+    assert [line.endswith("(by z3)") for line in made.solver_backed] == [True, True] * (proof is None)
+
+
+def test_a_proof_beside_what_lanes_decide_is_out_of_place() -> None:
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    made.evidence = [{"engine": "lanes", "proof": proof} for proof in ((), None)]
+    made.uniform(frozenset(), frozenset(), e(5))
+    with pytest.raises(Bad, match="none of this form"):
+        made.uniform(frozenset(), frozenset(), e(5))
 
 
 @pytest.mark.parametrize(("sides", "shown"), [(("live", "live"), True), (("live", "dead"), False)])

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from checker.claims import shown
 from checker.kernel import Claim
-from checker.recheck import RULES, Report
+from checker.recheck import RULES, Report, metavariables
 from logic.assertions import Context
 from logic.potentials import Poly, evaluate
 from logic.source import SourceError
@@ -69,7 +69,6 @@ REASONS: Final = (
         "",
         "informative",
     ),
-    ("accepted", r"evidence\[\]\.proof", "", "a hint, where the checker enumerates lanes itself"),
     ("accepted", r"derivation\[\]\.with\.n", "", "a larger count holds too, and the metric does not charge for it"),
     ("accepted", r"hardware\.\w+", "hardware", "on that hardware the bound holds too"),
     ("accepted", r"kernel\.arrays\..*", "arrays", "with that array the bound holds too"),
@@ -176,7 +175,7 @@ def other(document: dict[str, Json], route: Route, old: Json) -> Json:
 
 def _rule(old: str) -> str:
     """The next rule with the same metavariables, or else the next one."""
-    alike = [name for name in RULES if set(RULES[name][0].split()) == set(RULES[old][0].split())]
+    alike = [name for name in RULES if set(metavariables(RULES[name])) == set(metavariables(RULES[old]))]
     names = alike if len(alike) > 1 else list(RULES)
     return names[(names.index(old) + 1) % len(names)]
 
