@@ -1208,11 +1208,14 @@ class Checker(Program):
 
     def entails(self, p: Facts, goals: Facts) -> None:
         """P |- P'"""
-        known, left = arithmetic(self, p), set(goals)
-        decided = FALSE in p or all(map(known.evident, goals))
+        decided = FALSE in p or all(map(arithmetic(self, p).evident, goals))
         proof = self._entry(decided, p, frozenset(), lambda: show(goals))
-        if proof is None:
-            return
+        if proof is not None:
+            self.shown(p, goals, proof)
+
+    def shown(self, p: Facts, goals: Facts, proof: Json) -> None:
+        """Raises Bad unless the proof shows P |- P'."""
+        known, left = arithmetic(self, p), set(goals)
         for row in fitted(proof, [dict], "a proof of P |- P'"):
             match row:
                 case {"goal": None, "by": (contradiction,)} if len(row) == 2 and len(proof) == 1:
@@ -1242,7 +1245,9 @@ class Checker(Program):
         alike = all(t[0] == "var" and t[1] in x for t in mentions(e, "var", "tid"))
         alike = alike and (self.scope == "warp" or not any(mentions(e, "read")))
         proof = self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif")
-        want(proof is None, "a proof stands where there is none of this form")
+        if proof is not None:  # e holds at all threads, or at none
+            fitted(proof, {"holds": bool, "by": tuple}, "a proof of e unif")
+            self.shown(p, self.known(e, proof["holds"]), proof["by"])
 
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
@@ -1254,6 +1259,12 @@ class Checker(Program):
             decided = self.lanes(p, x).most(what, array, index) <= n
         proof = self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")
         want(proof is None, "a proof stands where there is none of this form")
+
+    def known(self, e: Expr, holds: bool) -> Facts:
+        """e, or !e, as a goal."""
+        self.condition("what is proved", e)
+        want(not self.opaque(e), "an opaque condition cannot be proved")
+        return self.given(frozenset(), e, holds)
 
     def within(self, small: Names, large: Names) -> None:
         want(small <= large, f"{', '.join(sorted(small - large)):.200} should not be in X")
@@ -1369,8 +1380,7 @@ class Checker(Program):
         p, x, e, c, q, s1, s2, p_, q_, x_, holds = v
         self.premise("cost", p, x, e, c)
         self.premise("triple", p, q, x, s1 if holds else s2, p_, q_, x_)
-        want(not self.opaque(e), "an opaque condition cannot be proved")
-        self.entails(p, self.given(frozenset(), e, holds))
+        self.entails(p, self.known(e, holds))
         return [("triple", p, q + self.price("if") + c, x, self.statement("if", e, s1, s2), p_, q_, x_)]
 
 

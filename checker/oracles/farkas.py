@@ -19,7 +19,7 @@ from checker.certificate import expression, potential
 from checker.oracles import lp
 from checker.oracles.lanes import View
 from checker.oracles.terms import with_fresh
-from logic.assertions import AtLeast, Context, Entails, Obligation, P, launch_facts
+from logic.assertions import AtLeast, Context, Entails, Obligation, P, Uniform, assume, launch_facts, opaque
 from logic.potentials import (
     ZERO,
     Atom,
@@ -41,6 +41,7 @@ from logic.potentials import (
     substitute,
 )
 from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Type, Var, subterms
+from logic.typing import type_of
 
 Json = Any
 
@@ -63,6 +64,20 @@ def proof(obligation: Obligation, context: Context) -> Json:
             return prove(substitute(q - r, numbers(p, context)), facts(p, context))
         case Entails(p, goal):
             return _entails(p, goal, context)
+        case Uniform():
+            return _uniform(obligation, context)
+    return None
+
+
+def _uniform(o: Uniform, context: Context) -> Json:
+    """That e holds at all threads, or at none; None where that is not so, or lanes show that e is uniform."""
+    sigma = with_fresh(context.sigma, (*o.p, o.expr))
+    if type_of(o.expr, sigma) != BOOL or opaque(o.expr, sigma) or View(o.p, o.x, context, sigma).uniform(o.expr):
+        return None
+    for holds in (True, False):
+        rows = _entails(o.p, assume((), o.expr, sigma, holds), context)
+        if rows is not None and not any("lanes" in row for row in rows):
+            return {"holds": holds, "by": rows}
     return None
 
 
@@ -175,6 +190,10 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     absurd = _combination(const(-1), relevant)
     if absurd is not None:
         return {"absurd": absurd}
+    if not inside and any(len(m) > 1 for f in relevant for m, _ in f.poly.terms):
+        combination = _combination(goal, relevant, products=True)
+        if combination is not None:
+            return {"sum": combination}
     if cases >= MAX_SPLITS:
         return None
     for on in dict.fromkeys(on for f in relevant for on in _innermost(f.poly)):
@@ -314,16 +333,19 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
     return found
 
 
-def _combination(goal: Poly, have: list[Fact]) -> Json:
-    """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution."""
-    products: list[tuple[Poly, list[Json]]] = [(const(1), []), *((f.poly, [f.name]) for f in have)]
-    if any(len(m) > 1 for m, _ in goal.terms):
+def _combination(goal: Poly, have: list[Fact], products: bool = False) -> Json:
+    """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution.
+
+    `products` of two facts take part, in any case where the goal itself has some.
+    """
+    summands: list[tuple[Poly, list[Json]]] = [(const(1), []), *((f.poly, [f.name]) for f in have)]
+    if products or any(len(m) > 1 for m, _ in goal.terms):
         first = [f for f in have if f.poly.terms][:MAX_FACTORS]
-        products += [(f.poly * g.poly, [f.name, g.name]) for f, g in combinations_with_replacement(first, 2)]
-    solution = lp.solve(_program(goal, (p for p, _ in products)), again=False)
+        summands += [(f.poly * g.poly, [f.name, g.name]) for f, g in combinations_with_replacement(first, 2)]
+    solution = lp.solve(_program(goal, (p for p, _ in summands)), again=False)
     if solution is None:
         return None
-    return [[str(c), names] for i, (_, names) in enumerate(products) if (c := solution.get(str(i), Fraction(0)))]
+    return [[str(c), names] for i, (_, names) in enumerate(summands) if (c := solution.get(str(i), Fraction(0)))]
 
 
 def _program(goal: Poly, products: Iterable[Poly]) -> lp.Program:

@@ -1500,29 +1500,87 @@ def test_what_differs_and_is_no_less_is_more() -> None:
 
 
 @pytest.mark.parametrize("proof", [None, [], {}, 1, [{"goal": None, "by": [{"sum": []}]}]])
-def test_no_proof_stands_for_lanes(proof: Json) -> None:
-    """That lanes agree, or what they touch, has no proof: it rests on a solver."""
+def test_no_proof_stands_for_what_lanes_touch(proof: Json) -> None:
     made = recheck.Checker(recheck.frozen(document("loop")))
-    made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}] * 2
-
-    def asked(ask: Any, *what: Any) -> None:
-        if proof is None:
-            ask(frozenset(), frozenset(), *what)
-        else:
-            with pytest.raises(Bad, match="none of this form"):
-                ask(frozenset(), frozenset(), *what)
-
-    asked(made.uniform, e(("<", "t", 5)))
-    asked(made.accesses, "G", e(("*", "t", 32)), 1)
-    assert [line.endswith("(by z3)") for line in made.solver_backed] == [True, True] * (proof is None)
+    made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}]
+    if proof is None:
+        made.accesses(frozenset(), frozenset(), "G", e(("*", "t", 32)), 1)
+        assert [line.endswith("(by z3)") for line in made.solver_backed] == [True]
+    else:
+        with pytest.raises(Bad, match="none of this form"):
+            made.accesses(frozenset(), frozenset(), "G", e(("*", "t", 32)), 1)
 
 
-def test_a_proof_beside_what_lanes_decide_is_out_of_place() -> None:
-    made = recheck.Checker(recheck.frozen(document("loop")))
-    made.evidence = [{"engine": "lanes", "proof": proof} for proof in ((), None)]
-    made.uniform(frozenset(), frozenset(), e(5))
-    with pytest.raises(Bad, match="none of this form"):
-        made.uniform(frozenset(), frozenset(), e(5))
+BELOW: Final = ("<", "t", ("+", "n", 1))
+FAR, NEAR = (">", "n", "blockDim.x"), ("<=", "n", 0)
+
+
+def holding(fact: Any, below: str) -> Json:
+    """n >= t by n > blockDim.x > t, or n + 1 <= t by n <= 0, which is none."""
+    facts = [["fact", row(e(fact)), "-"], ["fact", row(e(("<", "t", "blockDim.x"))), "+"]]
+    return [{"goal": row(e(BELOW)), "by": [{"sum": [["1", [f]] for f in facts] + [[below, []]]}]}]
+
+
+@pytest.mark.parametrize(
+    ("fact", "expression", "proof", "said"),
+    [
+        (FAR, BELOW, {"holds": True, "by": holding(FAR, "2")}, ""),
+        (FAR, BELOW, {"holds": True, "by": holding(FAR, "1")}, "the sum is"),
+        (FAR, BELOW, {"holds": False, "by": holding(FAR, "2")}, "is no goal"),
+        (NEAR, BELOW, {"holds": True, "by": holding(FAR, "2")}, "is no fact here"),
+        (FAR, BELOW, {"holds": True, "by": []}, "there is no proof of"),
+        (FAR, BELOW, {"holds": 1, "by": holding(FAR, "2")}, "e unif.holds is missing"),
+        (FAR, BELOW, {"holds": True}, "e unif.by is missing"),
+        (FAR, BELOW, holding(FAR, "2"), "e unif is missing"),
+        (FAR, BELOW, 1, "e unif is missing"),
+        (FAR, BELOW, None, "(by z3)"),
+        (FAR, "i", {"holds": True, "by": []}, "not a truth value"),
+        (FAR, ("<", ("read", "G"), "n"), {"holds": True, "by": []}, "opaque"),
+        (("<", ("read", "G"), "n"), ("<", ("read", "G"), "n"), {"holds": True, "by": []}, "opaque"),
+    ],
+)
+def test_what_holds_everywhere_or_nowhere_is_uniform(fact: Any, expression: Any, proof: Json, said: str) -> None:
+    """In a block whose sizes are not known, lanes are nothing that could be looked at."""
+    made = recheck.Checker(recheck.frozen(document("loop", block=(None, None, 1))))
+
+    def term(text: Any) -> Any:
+        read = isinstance(text, tuple) and text[1] == ("read", "G")
+        return ("op", text[0], ("read", "G", ("tid", "x")), e(text[2])) if read else e(text)
+
+    made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}]
+    asked = frozenset(made.conj([term(fact)])), frozenset(), term(expression)
+    if proof is None or not said:
+        made.uniform(*asked)
+        assert [line[-8:] for line in made.solver_backed] == [said] * (proof is None)
+    else:
+        with pytest.raises(Bad, match=said):
+            made.uniform(*asked)
+
+
+def test_what_holds_nowhere() -> None:
+    made = recheck.Checker(recheck.frozen(document("loop", block=(None, None, 1))))
+    goal, fact = e((">=", "t", "n")), e((">=", "n", "blockDim.x"))
+    facts = [["fact", row(fact), "-"], ["fact", row(e(("<", "t", "blockDim.x"))), "+"]]
+    rows = [{"goal": row(e(("<", "t", "n"))), "by": [{"sum": [["1", [f]] for f in facts]}]}]
+    made.evidence = [{"engine": "z3", "proof": recheck.frozen({"holds": False, "by": rows})}]
+    made.uniform(frozenset({fact}), frozenset(), goal)
+    assert not made.solver_backed
+
+
+def test_a_grid_stride_loop_needs_no_solver() -> None:
+    """In blocks of any size: the branch that all take, or none, is told by a proof."""
+    first = op("+", op("*", Param("blockIdx.x"), Param("blockDim.x")), T)
+    step = Assign("i", op("+", LANE, op("*", Param("gridDim.x"), Param("blockDim.x"))))
+    body = seq(Assign("i", first), While(op("<", LANE, N), seq(Write("G", LANE, ZERO), step)))
+    k = kernel(body)
+    context = Context(check_kernel(k), METRICS["divwarps"], HARDWARE["nvidia"], Launch(), "warp")
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), (METRICS["divwarps"],), Oracles())
+    assert result.claim is not None
+    assert result.derivation is not None
+    doc = certificate.write(result.claim, result.derivation, result.ledger, proof, {})
+    assert any(isinstance(each["proof"], dict) and "holds" in each["proof"] for each in doc["evidence"])
+    report = recheck.recheck(doc)
+    assert (report.verdict, report.solver_backed) == ("valid", [])
 
 
 @pytest.mark.parametrize(("sides", "shown"), [(("live", "live"), True), (("live", "dead"), False)])
