@@ -1548,10 +1548,10 @@ def test_what_holds_everywhere_or_nowhere_is_uniform(fact: Any, expression: Any,
         return ("op", text[0], ("read", "G", ("tid", "x")), e(text[2])) if read else e(text)
 
     made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}]
-    asked = frozenset(made.conj([term(fact)])), frozenset(), term(expression)
+    asked: Any = frozenset(made.conj([term(fact)])), frozenset(), term(expression)
     if proof is None or not said:
         made.uniform(*asked)
-        assert [line[-8:] for line in made.solver_backed] == [said] * (proof is None)
+        assert [line[-7:] for line in made.solver_backed] == [said] * (proof is None)
     else:
         with pytest.raises(Bad, match=said):
             made.uniform(*asked)
