@@ -190,7 +190,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     absurd = _combination(const(-1), relevant)
     if absurd is not None:
         return {"absurd": absurd}
-    if not inside and any(len(m) > 1 for f in relevant for m, _ in f.poly.terms):
+    if not inside and _mixed(relevant):
         combination = _combination(goal, relevant, products=True)
         if combination is not None:
             return {"sum": combination}
@@ -210,10 +210,12 @@ def _termwise(goal: Poly) -> bool:
 
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
     """Whether the facts settle max(0, on) as its argument or as zero, and why."""
-    for name, side in (("arg", on), ("zero", on * -1)):
-        because = _combination(side, _relevant(side, have))
-        if because is not None:
-            return name, because
+    relevant = _relevant(on, have)
+    for products in (False, True) if _mixed(relevant) else (False,):
+        for name, side in (("arg", on), ("zero", on * -1)):
+            because = _combination(side, relevant, products)
+            if because is not None:
+                return name, because
     return None
 
 
@@ -333,14 +335,21 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
     return found
 
 
+def _mixed(have: Iterable[Fact]) -> set[Leaf]:
+    """The leaves of products in the facts."""
+    return {leaf for f in have for m, c in f.poly.terms if len(m) > 1 for leaf in leaves(Poly(((m, c),)))}
+
+
 def _combination(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution.
 
-    `products` of two facts take part, in any case where the goal itself has some.
+    Products of two facts take part where the goal itself has some; with `products` those about leaves that facts
+    multiply.
     """
     summands: list[tuple[Poly, list[Json]]] = [(const(1), []), *((f.poly, [f.name]) for f in have)]
     if products or any(len(m) > 1 for m, _ in goal.terms):
-        first = [f for f in have if f.poly.terms][:MAX_FACTORS]
+        mixed = _mixed(have) if products else None
+        first = [f for f in have if f.poly.terms and (mixed is None or leaves(f.poly) <= mixed)][:MAX_FACTORS]
         summands += [(f.poly * g.poly, [f.name, g.name]) for f, g in combinations_with_replacement(first, 2)]
     solution = lp.solve(_program(goal, (p for p, _ in summands)), again=False)
     if solution is None:

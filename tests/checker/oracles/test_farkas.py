@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from checker.certificate import expression, potential
 from checker.notation import parse_expr, parse_potential
 from checker.oracles.farkas import proof
-from logic.assertions import AtLeast, Context, Entails, Launch, Uniform, conj, launch_facts
+from logic.assertions import AtLeast, Context, Entails, Launch, Uniform, assume, conj, launch_facts
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
 from logic.potentials import Leaf, Poly, ceil_div, const, evaluate, floor_div, interval, log2, max0, sym
@@ -234,6 +235,10 @@ TRUE = [
     entails("", "tid.x <= 3, blockDim.x == 4"),
     entails("x == 2*y + 1", "2*y == x - 1"),
     entails("x >= 0", "x >= 0"),
+    entails("y == x*n + tid.x, y < x, x >= 0, n >= 1", "x >= 1"),
+    entails("y < n, y == x*x + tid.x, x >= 0", "n > 0"),
+    at_least("x >= 1, n >= 1, y == x*n, n <= x", "|[x + 1, y + n + 1]|", "n"),
+    at_least("x >= 1, n >= 1, y == x*n, n <= x", "0", "max(0, n - y)"),
 ]
 FALSE = [
     at_least("", "0", "1"),
@@ -252,6 +257,10 @@ FALSE = [
     entails("", "tid.x <= 2"),
     entails("x != n", "x < n"),
     entails("x < n", "x <= n, x <= y"),
+    entails("y < n, y == x*x + tid.x, x >= 0", "n > 1"),
+    entails("y < n, y == x*x + tid.x, x >= 0", "n > x + 2"),
+    at_least("x >= 1, n >= 1, y == x*n, n <= x", "0", "max(0, 1 + n - y)"),
+    at_least("x >= 1, y == x*n, n <= x", "0", "max(0, n - y)"),
 ]
 
 
@@ -283,6 +292,30 @@ def test_other_obligations_have_no_arithmetic_proof() -> None:
         proof(Entails((), (Op("||", (Op("<", (Param("n"), Const(1))), Op(">", (Param("n"), Const(0))))),)), CONTEXT)
         is None
     )
+
+
+@pytest.mark.parametrize(
+    ("p", "e", "holds"),
+    [
+        ("x >= blockDim.x, y == tid.x", "y < x", True),
+        ("x >= blockDim.x, y == tid.x", "y >= x", False),
+        ("x > blockDim.x, y == tid.x", "y < x && y + 1 < x", True),
+        ("x + 1 >= blockDim.x, y == tid.x", "y < x", None),
+        ("x >= blockDim.x, y == tid.x", "y < x && n > 0", None),
+        ("x >= blockDim.x, y == tid.x", "tid.x <= n", None),
+        ("n >= blockDim.x", "n > 0", None),
+    ],
+)
+def test_what_holds_at_all_threads_or_at_none_is_proved(p: str, e: str, holds: bool | None) -> None:
+    """None too where lanes show that e is uniform, as what depends on no thread is."""
+    context = replace(CONTEXT, launch=Launch())
+    facts = conj((parse_expr(t, SIGMA) for t in p.split(",")), SIGMA)
+    found = proof(Uniform(facts, frozenset(), parse_expr(e, SIGMA)), context)
+    assert (found and found["holds"]) is holds
+    if found:
+        goals = assume((), parse_expr(e, SIGMA), SIGMA, found["holds"])
+        assert found["by"] == proof(Entails(facts, goals), context)
+        assert [row["goal"] for row in found["by"]] == [expression(g) for g in goals]
 
 
 def test_what_arithmetic_cannot_show_is_left_to_lanes() -> None:
