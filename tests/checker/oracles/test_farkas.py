@@ -294,6 +294,14 @@ def test_other_obligations_have_no_arithmetic_proof() -> None:
     )
 
 
+def test_a_step_over_the_whole_grid_has_a_proof() -> None:
+    """Where blockDim and gridDim are not known, y is at least the one and at least the other."""
+    facts, context = "x < n, x + blockDim.x > n, y == blockDim.x * gridDim.x", replace(CONTEXT, launch=Launch())
+    q, r = "1 - max(0, 1 - |[x, n]|)", "- max(0, 1 - |[x + y, n]|)"
+    assert proof(at_least(facts, q, f"2 {r}"), context) is not None
+    assert proof(at_least(facts, q, f"3 {r}"), context) is None
+
+
 @pytest.mark.parametrize(
     ("p", "e", "holds"),
     [
