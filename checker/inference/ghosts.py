@@ -7,16 +7,34 @@ be uniform that starts at threadIdx.y, yet no potential says where it starts: it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
+from typing import cast
 
 from checker.flow import Cycle, Flow, Fork, State
-from checker.inference.counters import definitions, moves, unfolded
+from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, unfolded
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.potentials import Poly, leaves, of_expr, sym
-from logic.syntax import GHOST, INT, Assign, Expr, Op, Tid, Var, local_vars, written
+from logic.assertions import launch_facts
+from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym
+from logic.potentials import substitute as substituted
+from logic.syntax import (
+    GHOST,
+    INT,
+    Assign,
+    Const,
+    Expr,
+    Op,
+    Read,
+    Tid,
+    Var,
+    local_vars,
+    substitute,
+    subterms,
+    written,
+)
 
 Parts = dict[str, tuple[Expr, Expr]]
 """A counter's value before its loop, as what lanes share and what depends on the lane."""
@@ -28,10 +46,12 @@ def with_ghosts(outline: Outline, flow: Flow) -> tuple[Outline, tuple[str, ...]]
     if chosen:
         return outline, chosen
     lanes: Parts = {}
+    context = outline.context
+    known = constants(launch_facts(context.launch, context.hardware, context.scope))
     for cycle in cycles(flow):
         for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt)):
             if outline.context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
-                parts = _parts(counter, cycle.before)
+                parts = _parts(counter, cycle.before, known)
                 if parts is not None:
                     lanes[counter] = parts
     if not lanes:
@@ -39,8 +59,7 @@ def with_ghosts(outline: Outline, flow: Flow) -> tuple[Outline, tuple[str, ...]]
     ghosts = tuple(GHOST + counter for counter in lanes)
     sigma = outline.context.sigma
     wider = replace(sigma, locals={**sigma.locals, **dict.fromkeys(ghosts, INT)})
-    context = replace(outline.context, sigma=wider)
-    return replace(outline, context=context, body=_block(outline.body, lanes)), ghosts
+    return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes)), ghosts
 
 
 def cycles(flow: Flow) -> Iterator[Cycle]:
@@ -56,7 +75,7 @@ def cycles(flow: Flow) -> Iterator[Cycle]:
                         yield from cycles(side)
 
 
-def _parts(counter: str, state: State) -> tuple[Expr, Expr] | None:
+def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr, Expr] | None:
     """The counter's value before the loop, what lanes share and what depends on threadIdx, if P defines it."""
     known = definitions(state.p)
     defined = {
@@ -69,7 +88,77 @@ def _parts(counter: str, state: State) -> tuple[Expr, Expr] | None:
         return None
     lane = poly(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))
     shared, own = as_expr(value - lane), as_expr(lane)
-    return None if shared is None or own is None or not lane.terms else (shared, own)
+    if shared is None or own is None:
+        return _summands(counter, state, sizes)
+    return (shared, own) if lane.terms else None
+
+
+def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr, Expr] | None:
+    """The same where the lane's part is no polynomial, as in threadIdx.x % 32: by the summands as they are written."""
+    defined: dict[str, Expr] = {}
+    for fact in state.p:
+        match fact:
+            case Op("==", (Var(name), e)) if not any(isinstance(t, Read) for t in subterms(e)):
+                defined.setdefault(name, e)
+    value: Expr = Var(counter)
+    for _ in range(MAX_CHAIN):
+        value = substitute(value, {x: e for x, e in defined.items() if x not in state.x or _of_lane(e, defined)})
+    total: dict[bool, Expr] = {}
+    for e, minus in _summed(value, sizes):
+        own = any(isinstance(t, Tid) for t in subterms(e))
+        total[own] = _plus(total.get(own, Const(0)), e, minus)
+    if True not in total or not local_vars(value) <= state.x:
+        return None
+    return total.get(False, Const(0)), total[True]
+
+
+def _summed(e: Expr, sizes: Mapping[Leaf, Poly]) -> Iterator[tuple[Expr, bool]]:
+    """The summands of an expression, and whether they are taken away: of (256 * blockIdx.x + threadIdx.x) / 32 too,
+    which are 8 * blockIdx.x and threadIdx.x / 32."""
+    match e:
+        case Op("+" | "-" as op, (a, b)):
+            yield from _summed(a, sizes)
+            yield from ((part, minus != (op == "-")) for part, minus in _summed(b, sizes))
+        case Op("/" | "%" | ">>" | "&" as op, (a, Const(int(k)))) if k > 0:
+            size = {">>": 1 << min(k, 64), "&": k + 1}.get(op, k)
+            whole, rest = const(0), cast("Expr", Const(0))
+            for part, minus in _summed(a, sizes):
+                p = None if any(isinstance(t, Tid) for t in subterms(part)) else of_expr(part)
+                p = None if p is None else substituted(p, sizes) * Fraction(-1 if minus else 1, size)
+                if p is None or any(c.denominator > 1 for _, c in p.terms):
+                    rest = _plus(rest, part, minus)
+                else:
+                    whole += p
+            shared = as_expr(whole)
+            if shared is None or not whole.terms:
+                yield e, False
+                return
+            if op in ("/", ">>"):
+                yield shared, False
+            yield Op(op, (rest, Const(k))), False
+        case _:
+            yield e, False
+
+
+def _plus(a: Expr, b: Expr, minus: bool) -> Expr:
+    return b if a == Const(0) and not minus else a if b == Const(0) else Op("-" if minus else "+", (a, b))
+
+
+def _of_lane(e: Expr, defined: Mapping[str, Expr]) -> bool:
+    """Whether threadIdx is in an expression, or in the definition of something in it."""
+    for _ in range(MAX_CHAIN):
+        e = substitute(e, defined)
+    return any(isinstance(t, Tid) for t in subterms(e))
+
+
+def _step(counter: str, value: Expr) -> Expr | None:
+    """What an assignment of the value adds to the counter."""
+    after = of_expr(value)
+    step = None if after is None else as_expr(after - sym(Var(counter)))
+    match value:
+        case Op("+", (Var(name), e)) if step is None and name == counter:
+            return e
+    return step
 
 
 def _block(block: Block, lanes: Parts) -> Block:
@@ -89,8 +178,7 @@ def _item(item: Item, lanes: Parts) -> Iterator[Item]:
             yield replace(item, then=_block(item.then, lanes), orelse=_block(item.orelse, lanes))
         case Plain(Assign(counter, value)) if counter in lanes:
             yield item
-            after = of_expr(value)
-            step = None if after is None else as_expr(after - sym(Var(counter)))
+            step = _step(counter, value)
             if step is not None and counter not in local_vars(step):
                 yield Plain(Assign(GHOST + counter, Op("+", (Var(GHOST + counter), step))))
         case _:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checker.inference.counters import MAX_CHAIN, constants
+from checker.inference.linear import poly
 from checker.inference.partial import as_expr
-from logic.assertions import X, opaque
-from logic.potentials import ZERO, Leaf, Poly, const, leaves, max0, of_expr, substitute, sym, variables
+from logic.assertions import MAX_BLOCK, X, opaque
+from logic.potentials import ZERO, Leaf, Poly, Sym, const, evaluate, leaves, max0, of_expr, substitute, sym, variables
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
 
@@ -54,6 +55,7 @@ def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
             distance = substitute(distance, {Var(name): bound})
     if variables(distance) - x:
         return None
+    distance = by_extremes(distance, facts, most=True)
     last: dict[Leaf, Poly] = {}
     for lane in leaves(distance):
         if isinstance(lane, Tid):
@@ -62,6 +64,22 @@ def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
                 return None
             last[lane] = sym(Param(f"blockDim.{lane.axis}")) - 1 if rises else ZERO
     return substitute(distance, {lane: substitute(p, constants(facts)) for lane, p in last.items()})
+
+
+def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
+    """The distance with the most, or the least, that its terms in floors of threadIdx and the like amount to together,
+    if nothing else is in them, in their place."""
+    odd = poly(t for t in distance.terms if not all(isinstance(a, Sym) for a in t[0]))
+    lanes = {leaf for leaf in leaves(odd) if isinstance(leaf, Tid)}
+    if not lanes:
+        return distance
+    own = poly(t for t in distance.terms if t[0] and leaves(Poly((t,))) <= lanes)
+    if len(lanes) > 1 or leaves(odd) - lanes:
+        return distance
+    (lane,) = lanes
+    size = constants(facts).get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK))
+    values = [evaluate(own, {lane: i}) for i in range(int(size.constant))]
+    return distance - own + (max(values) if most else min(values))
 
 
 def _rises(p: Poly, leaf: Leaf) -> bool | None:
@@ -92,9 +110,10 @@ def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr
     known, parts = constants(facts), list[Expr]()
     for distance in distances(cond, sigma):
         own = by_lane(distance, x, facts)
-        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
-        if variables(own) <= x and not lanes:
+        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
             continue
+        own = by_extremes(own, facts, most=False)
+        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
         last: dict[Leaf, Poly] = {}
         for lane in lanes:
             rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)

@@ -61,7 +61,7 @@ def proof(obligation: Obligation, context: Context) -> Json:
     """An arithmetic proof of the obligation, or None where there is none of this form (or none was found)."""
     match obligation:
         case AtLeast(p, _, q, r):
-            return prove(substitute(q - r, numbers(p, context)), facts(p, context))
+            return _prove(substitute(q - r, numbers(p, context)), facts(p, context))
         case Entails(p, goal):
             return _entails(p, goal, context)
         case Uniform():
@@ -94,7 +94,7 @@ def _entails(p: P, goal: P, context: Context) -> Json:
 
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
-        proofs = [prove(substitute(poly, numbers(p, context)), have()) for poly in polys]
+        proofs = [_prove(substitute(poly, numbers(p, context)), have()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
     entries = []
@@ -164,6 +164,25 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
                 yield q - p - (1 if e.op == "<" else 0), "+"
             if e.op in (">", ">=", "=="):
                 yield p - q - (1 if e.op == ">" else 0), "-"
+
+
+def _prove(goal: Poly, have: list[Fact]) -> Json:
+    """An arithmetic proof of goal >= 0, or None: from the facts as they are, or with each max(0, .) in them whose sign
+    they tell, as that of threadIdx, settled first."""
+    found = prove(goal, have)
+    if found is not None:
+        return found
+    first: list[tuple[Poly, str, Json]] = []
+    todo = dict.fromkeys(on for f in _relevant(goal, have) for on in _innermost(f.poly))
+    for on in todo:
+        if (sign := _sign(on, have)) is not None:
+            value = on if sign[0] == "arg" else ZERO
+            goal, have = replaced(goal, on, value), _after(have, on, value)
+            first.append((on, *sign))
+    found = prove(goal, have) if first else None
+    for on, name, because in reversed(first):
+        found = found and {"settle": potential(on), "as": name, "because": because, "then": found}
+    return found
 
 
 def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
