@@ -2,7 +2,8 @@
 
 - `for (init; c; inc) body` is init; while (c) {body; inc}, `do body while (c)` is body; while (c) {body}. Where the
   condition needs statements of its own (it reads an array after `&&`, or has an effect), they come before the loop and
-  again at the end of its body.
+  again at the end of its body. `while (1) {if (c) break; rest}` is `while (!c) {rest}`, and where the test is the last
+  statement, `do {..} while (!c)`.
 - `if (c) return; rest` is `if (!c) {rest}`: a jump that ends one branch of an `if` puts the rest of the block into the
   other branch, at no cost. Otherwise a bool variable (`live` for return, `go` for break, `next` for continue; one
   assignment to set it, one where it jumps) guards the rest with an `if` and enters the conditions of the loops as
@@ -421,14 +422,23 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
 
 
 def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node: Node, unseen: bool = False) -> None:
-    kinds = jumps(body)
+    parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
+    again = None if test is None else lambda: condition(st, test, "whole")
+    if test is None or (not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)):
+        if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
+            _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
+            return
+        if parts and _breaks(parts[0]):
+            (end, *_), parts = parts, parts[1:]
+            again = lambda: _until(st, end)  # noqa: E731
+    kinds = frozenset[str]().union(*map(jumps, parts))
     st.loops.append(Loop())
     leaves = kinds & {"break", "return"}
     flags = _flags(st, leaves) if leaves else None
     if st.loops[-1].go:
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
-        c = _loop_condition(st, flags, test)
+        c = _loop_condition(st, flags, again, node.loc)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
@@ -437,7 +447,7 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
         return
     inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
     with st.captured() as stmts:
-        _loop_body(st, body, inc, kinds, unseen)
+        _loop_body(st, parts, inc, kinds, unseen)
         st.emit(*before)
     flag = st.loops.pop().next
     if flag:
@@ -445,64 +455,87 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
     st.emit(*before, While(c, seq(*stmts), node.loc))
 
 
-def _loop_condition(st: State, flags: Expr | None, test: Node | None) -> Expr:
+def _acts(node: Node) -> bool:
+    """Whether an expression may do anything."""
+    return node.kind.endswith(("_OPERATOR", "CALL_EXPR"))
+
+
+def _turns_or_jumps(node: Node) -> bool:
+    return bool(jumps(node)) or any(n.kind in _LOOPS for n in node.walk())
+
+
+def _breaks(node: Node) -> bool:
+    """Whether a statement is `if (c) break;`"""
+    if node.kind != "IF_STMT" or len(node.children) != 2:
+        return False
+    then = node.children[1]
+    return [n.kind for n in (then.children if then.kind == "COMPOUND_STMT" else (then,))] == ["BREAK_STMT"]
+
+
+def _until(st: State, node: Node) -> Expr:
+    """That `if (c) break;` does not break."""
+    return _opposite(st, condition(st, _checked_if(node)[0], "whole"))
+
+
+def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: Loc | None) -> None:
+    """Statements once, and again as long as the condition holds."""
+    st.loops.append(Loop())
+    with st.captured() as stmts:
+        block(st, parts, frozenset({"continue"}))
+        c = again()
+    flag = st.loops.pop().next
+    if flag:
+        stmts.insert(0, Assign(flag, TRUE, loc))
+    st.emit(*stmts)
+    if c != FALSE:
+        st.emit(While(c, seq(*stmts), loc))
+
+
+def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | None, loc: Loc | None) -> Expr:
     """The condition of a loop; after a jump it is not evaluated any more."""
     if flags is None:
-        return TRUE if test is None else condition(st, test, "whole")
-    if test is None:
+        return TRUE if again is None else again()
+    if again is None:
         return flags
     with st.captured() as effects:
-        c = condition(st, test, "whole")
+        c = again()
     if not effects and not reads_array(c):
         return flags if c == TRUE else Op("&&", (flags, c), c.loc)
-    t = st.declare("t", BOOL, test.loc, settled=True)
-    st.emit(Assign(t.name, flags, test.loc), If(Var(t.name), seq(*effects, Assign(t.name, c, c.loc)), Skip(), test.loc))
+    t = st.declare("t", BOOL, loc, settled=True)
+    st.emit(Assign(t.name, flags, loc), If(Var(t.name), seq(*effects, Assign(t.name, c, c.loc)), Skip(), loc))
     implied = st.implied.get(c.name) if isinstance(c, Var) else None if reads_array(c) else c
     if implied is not None:
         st.implied[t.name] = implied
-    return Var(t.name, test.loc)
+    return Var(t.name, loc)
 
 
-def _loop_body(st: State, body: Node, inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
+def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
     """The body and the increment, which a `continue` still reaches; the other jumps don't, unless nobody sees it."""
     leaves = kinds & {"break", "return"}
     if leaves and unseen:
-        block(st, (body,), kinds & {"continue"})
+        block(st, body, kinds & {"continue"})
         block(st, inc, frozenset())
         return
     if "continue" not in kinds:
-        block(st, (body, *inc), frozenset())
+        block(st, (*body, *inc), frozenset())
         return
-    block(st, (body,), frozenset({"continue"}))
+    block(st, body, frozenset({"continue"}))
     if not leaves:
         block(st, inc, frozenset())
     elif inc:
-        st.emit(If(_flags(st, leaves), _block(st, inc, frozenset()), Skip(), body.loc))
+        st.emit(If(_flags(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
 
 
 def _do(st: State, node: Node) -> None:
     body, test = node.children
     kinds = jumps(body)
-    if (
-        not kinds & _INNER
-        and not any(n.kind.endswith(("_OPERATOR", "CALL_EXPR")) for n in test.walk())
-        and (test.evaluate() == 0)
-    ):  # do { .. } while (0)
+    if not kinds & _INNER and not any(map(_acts, test.walk())) and (test.evaluate() == 0):  # do { .. } while (0)
         block(st, (body,), frozenset())
         return
     if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):
         _flagged_do(st, body, test, kinds, node)
         return
-    st.loops.append(Loop())
-    with st.captured() as stmts:
-        block(st, (body,), frozenset({"continue"}))
-        c = condition(st, test, "whole")
-    flag = st.loops.pop().next
-    if flag:
-        stmts.insert(0, Assign(flag, TRUE, node.loc))
-    st.emit(*stmts)
-    if c != FALSE:
-        st.emit(While(c, seq(*stmts), node.loc))
+    _repeat(st, (body,), lambda: condition(st, test, "whole"), node.loc)
 
 
 def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> None:
@@ -516,7 +549,7 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
         st.emit(Assign(go, condition(st, test, "whole"), test.loc))
 
     with st.captured() as stmts:
-        _loop_body(st, body, (again,), kinds)
+        _loop_body(st, (body,), (again,), kinds)
     flag = st.loops.pop().next
     if flag:
         stmts.insert(0, Assign(flag, TRUE, node.loc))

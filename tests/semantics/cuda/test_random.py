@@ -128,7 +128,8 @@ class Test:
 
 @dataclass(frozen=True)
 class Node:
-    """A statement: set, put, if, for, while, do, switch, block, break, continue, return. The sections of a switch have
+    """A statement: set, put, if, for, while, do, switch, block, break, continue, return; loops without a test that end
+    by a break which comes first, in a while or in a for (ever), or last. The sections of a switch have
     values, None for default; no value is in two of them."""
 
     kind: str
@@ -167,6 +168,15 @@ def text_of(nodes: tuple[Node, ...], fresh: list[int], result: str) -> str:
                 out.append(f"{{ int {i} = 0; while ({i}++ < {n.bound}) {{ {body} }} }}")
             case "do":
                 out.append(f"{{ int {i} = 0; do {{ {body} }} while (++{i} < {n.bound}); }}")
+            case "first":
+                guard = f" || {cond_text(n.test)}" if n.test else ""
+                out.append(f"{{ int {i} = 0; while (1) {{ if ({i}++ >= {n.bound}{guard}) break; {body} }} }}")
+            case "ever":
+                guard = f" || {cond_text(n.test)}" if n.test else ""
+                out.append(f"for (int {i} = 0;; {i}++) {{ if ({i} >= {n.bound}{guard}) {{ break; }} {body} }}")
+            case "last":
+                guard = f" || {cond_text(n.test)}" if n.test else ""
+                out.append(f"{{ int {i} = 0; while (true) {{ {body} if (++{i} >= {n.bound}{guard}) break; }} }}")
             case "block":
                 out.append(f"{{ {body} }}")
             case "switch":
@@ -246,6 +256,16 @@ class Direct:
                 while self.body(n):
                     i += 1
                     if i >= n.bound:
+                        break
+            case "first" | "ever":
+                i = 0
+                while not (i >= n.bound or (n.test is not None and self.holds(n.test))) and self.body(n):
+                    i += 1
+            case "last":
+                i = 0
+                while self.body(n):
+                    i += 1
+                    if i >= n.bound or (n.test is not None and self.holds(n.test)):
                         break
             case "block":
                 self.run(n.body)
@@ -345,7 +365,10 @@ def statements(depth: int, in_loop: bool, in_switch: bool = False) -> st.SearchS
         guard = st.one_of(st.none(), TESTS)
         choices += [branch, branch, st.builds(Node, st.just("block"), body=inner)]
         choices.append(switches(depth - 1, in_loop))
-        choices.append(st.builds(Node, st.sampled_from(["for", "while", "do"]), bound=SMALL, test=guard, body=looped))
+        loops = ["for", "while", "do", "first", "ever"]
+        choices.append(st.builds(Node, st.sampled_from(loops), bound=SMALL, test=guard, body=looped))
+        straight = st.lists(statements(depth - 1, False), min_size=1, max_size=3).map(tuple)
+        choices.append(st.builds(Node, st.just("last"), bound=SMALL, test=guard, body=straight))
     return st.one_of(choices)
 
 

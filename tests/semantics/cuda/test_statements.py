@@ -267,11 +267,58 @@ CASES = {
         }""",
     "while (1) { n--; if (n < 0) break; }": """\
         n_0 <- n;
+        n_0 <- n_0 - 1;
+        while (n_0 >= 0) {
+          n_0 <- n_0 - 1;
+        }""",
+    "for (int i = 0;; i++) { if (i >= n) break; A[i] = 1; }": """\
+        i <- 0;
+        while (i < n) {
+          A[i] <- 1;
+          i <- i + 1;
+        }""",
+    "while (true) { if (n-- == 0) { break; } if (f) continue; A[0] = 1; }": """\
+        n_0 <- n;
+        t <- n_0;
+        n_0 <- t - 1;
+        while (t != 0) {
+          if (!f) {
+            A[0] <- 1;
+          }
+          t <- n_0;
+          n_0 <- t - 1;
+        }""",
+    "for (;;) { if (n > 5) break; n++; if (A[n] == 3) break; n++; }": """\
+        n_0 <- n;
+        go <- true;
+        while (go && n_0 <= 5) {
+          n_0 <- n_0 + 1;
+          if (A[n_0] == 3) {
+            go <- false;
+          } else {
+            n_0 <- n_0 + 1;
+          }
+        }""",
+    "while (n < 9) { if (f) break; n++; }": """\
+        n_0 <- n;
+        go <- true;
+        while (go && n_0 < 9) {
+          if (f) {
+            go <- false;
+          } else {
+            n_0 <- n_0 + 1;
+          }
+        }""",
+    "while (1) { n++; if (f) continue; A[n] = 1; if (n > 5) break; }": """\
+        n_0 <- n;
         go <- true;
         while (go) {
-          n_0 <- n_0 - 1;
-          if (n_0 < 0) {
-            go <- false;
+          n_0 <- n_0 + 1;
+          if (!f) {
+            A[n_0] <- 1;
+            if (n_0 > 5) {
+              go <- false;
+            }
           }
         }""",
     "for (int i = 0; i < n; i++) { if (A[i] == 3) continue; A[i] = 1; }": """\
