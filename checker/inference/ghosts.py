@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import cast
+from typing import Final, cast
 
 from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, unfolded
@@ -35,6 +35,9 @@ from logic.syntax import (
     subterms,
     written,
 )
+
+MAX_TERMS: Final = 256
+"""An expression with more is not taken apart."""
 
 Parts = dict[str, tuple[Expr, Expr]]
 """A counter's value before its loop, as what lanes share and what depends on the lane."""
@@ -100,9 +103,11 @@ def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[E
         match fact:
             case Op("==", (Var(name), e)) if not any(isinstance(t, Read) for t in subterms(e)):
                 defined.setdefault(name, e)
-    value: Expr = Var(counter)
+    lanes, value = _lanes(defined), cast("Expr", Var(counter))
     for _ in range(MAX_CHAIN):
-        value = substitute(value, {x: e for x, e in defined.items() if x not in state.x or _of_lane(e, defined)})
+        value = substitute(value, {x: e for x, e in defined.items() if x not in state.x or x in lanes})
+        if sum(1 for _ in subterms(value)) > MAX_TERMS:
+            return None
     total: dict[bool, Expr] = {}
     for e, minus in _summed(value, sizes):
         own = any(isinstance(t, Tid) for t in subterms(e))
@@ -120,7 +125,10 @@ def _summed(e: Expr, sizes: Mapping[Leaf, Poly]) -> Iterator[tuple[Expr, bool]]:
             yield from _summed(a, sizes)
             yield from ((part, minus != (op == "-")) for part, minus in _summed(b, sizes))
         case Op("/" | "%" | ">>" | "&" as op, (a, Const(int(k)))) if k > 0:
-            size = {">>": 1 << min(k, 64), "&": k + 1}.get(op, k)
+            size = {">>": 1 << min(k, 64), "&": k + 1 if k & (k + 1) == 0 else 0}.get(op, k)
+            if not size:
+                yield e, False
+                return
             whole, rest = const(0), cast("Expr", Const(0))
             for part, minus in _summed(a, sizes):
                 p = None if any(isinstance(t, Tid) for t in subterms(part)) else of_expr(part)
@@ -144,11 +152,15 @@ def _plus(a: Expr, b: Expr, minus: bool) -> Expr:
     return b if a == Const(0) and not minus else a if b == Const(0) else Op("-" if minus else "+", (a, b))
 
 
-def _of_lane(e: Expr, defined: Mapping[str, Expr]) -> bool:
-    """Whether threadIdx is in an expression, or in the definition of something in it."""
-    for _ in range(MAX_CHAIN):
-        e = substitute(e, defined)
-    return any(isinstance(t, Tid) for t in subterms(e))
+def _lanes(defined: Mapping[str, Expr]) -> set[str]:
+    """The variables with threadIdx in their definitions, or in those of variables in them."""
+    found: set[str] = set()
+    for _ in defined:
+        grown = {x for x, e in defined.items() if local_vars(e) & found or any(isinstance(t, Tid) for t in subterms(e))}
+        if grown == found:
+            break
+        found = grown
+    return found
 
 
 def _step(counter: str, value: Expr) -> Expr | None:
