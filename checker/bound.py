@@ -61,7 +61,7 @@ def find_bounds(
     """
     start = time.perf_counter()
     flows = [analyse(outline, oracle, start=p) for p in _cases(outline.context, per)]
-    outline, ghosts = with_ghosts(outline, flows[0])
+    outline, ghosts = with_ghosts(outline, flows[0], oracle)
     if ghosts:
         flows = [analyse(outline, oracle, start=p) for p in _cases(outline.context, per)]
     shared = time.perf_counter() - start

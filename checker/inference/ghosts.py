@@ -16,10 +16,12 @@ from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, unfolded
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
+from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.assertions import launch_facts
+from logic.assertions import Entails, Proved, launch_facts
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym
 from logic.potentials import substitute as substituted
+from logic.source import Loc
 from logic.syntax import (
     GHOST,
     INT,
@@ -39,27 +41,32 @@ from logic.syntax import (
 MAX_TERMS: Final = 256
 """An expression with more is not taken apart."""
 
-Parts = dict[str, tuple[Expr, Expr]]
-"""A counter's value before its loop, as what lanes share and what depends on the lane."""
+Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
+"""Of a counter and the place of its loop: its value before, as what lanes share and what depends on the lane."""
 
 
-def with_ghosts(outline: Outline, flow: Flow) -> tuple[Outline, tuple[str, ...]]:
+def with_ghosts(outline: Outline, flow: Flow, oracle: Oracle) -> tuple[Outline, tuple[str, ...]]:
     """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts."""
     chosen = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
     if chosen:
         return outline, chosen
     lanes: Parts = {}
+    wrong: set[tuple[str, Loc | None]] = set()
     context = outline.context
     known = constants(launch_facts(context.launch, context.hardware, context.scope))
     for cycle in cycles(flow):
         for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt)):
             if outline.context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
-                parts = _parts(counter, cycle.before, known)
+                place, p = (counter, cycle.loc), cycle.before.p
+                parts = lanes.get(place) or _parts(counter, cycle.before, known)
                 if parts is not None:
-                    lanes[counter] = parts
+                    lanes[place] = parts
+                    equal = Op("==", (Var(counter), Op("+", parts)))
+                    wrong |= set() if isinstance(oracle(Entails(p, (equal,)), context), Proved) else {place}
+    lanes = {place: parts for place, parts in lanes.items() if place not in wrong}
     if not lanes:
         return outline, ()
-    ghosts = tuple(GHOST + counter for counter in lanes)
+    ghosts = tuple(dict.fromkeys(GHOST + counter for counter, _ in lanes))
     sigma = outline.context.sigma
     wider = replace(sigma, locals={**sigma.locals, **dict.fromkeys(ghosts, INT)})
     return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes)), ghosts
@@ -180,15 +187,17 @@ def _block(block: Block, lanes: Parts) -> Block:
 def _item(item: Item, lanes: Parts) -> Iterator[Item]:
     match item:
         case Loop():
-            for counter in sorted(local_vars(item.cond) & written(strip(item.body)) & lanes.keys()):
-                shared, own = lanes[counter]
+            for counter in sorted(local_vars(item.cond) & written(strip(item.body))):
+                if (counter, item.loc) not in lanes:
+                    continue
+                shared, own = lanes[counter, item.loc]
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
             yield replace(item, body=_block(item.body, lanes))
         case Branch():
             yield replace(item, then=_block(item.then, lanes), orelse=_block(item.orelse, lanes))
-        case Plain(Assign(counter, value)) if counter in lanes:
+        case Plain(Assign(counter, value)) if any(counter == name for name, _ in lanes):
             yield item
             step = _step(counter, value)
             if step is not None and counter not in local_vars(step):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
 
 from checker.inference.counters import MAX_CHAIN, constants
 from checker.inference.linear import poly
@@ -70,15 +72,16 @@ def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
     """The distance with the most, or the least, that its terms in floors of threadIdx and the like amount to together,
     if nothing else is in them, in their place."""
     odd = poly(t for t in distance.terms if not all(isinstance(a, Sym) for a in t[0]))
-    lanes = {leaf for leaf in leaves(odd) if isinstance(leaf, Tid)}
+    lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
     if not lanes:
         return distance
-    own = poly(t for t in distance.terms if t[0] and leaves(Poly((t,))) <= lanes)
-    if len(lanes) > 1 or leaves(odd) - lanes:
+    own = poly(t for t in distance.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
+    known = constants(facts)
+    sizes = [int(known.get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK)).constant) for lane in lanes]
+    if leaves(odd) - {*lanes} or prod(sizes) > MAX_BLOCK:
         return distance
-    (lane,) = lanes
-    size = constants(facts).get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK))
-    values = [evaluate(own, {lane: i}) for i in range(int(size.constant))]
+    threads = product(*map(range, sizes))
+    values = [evaluate(own, dict(zip(lanes, thread, strict=True))) for thread in threads]
     return distance - own + (max(values) if most else min(values))
 
 

@@ -120,6 +120,14 @@ def test_steps_of_a_loop(body: str, bound: str) -> None:
         ("y <- tid.x % 5; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "4"),
         ("y <- tid.x % 8 + n; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "max(0, n + 7)"),
         (
+            (
+                "x <- tid.x; while (x < n) { A[0] <- 1; x <- x + 64; } x <- m; while (x < n) { A[0] <- 1; x <- x + 1; } "
+                "x <- m + tid.x % 8; while (x < n) { A[0] <- 1; x <- x + 8; }"
+            ),
+            "max(0, ceil(n/64)) + max(0, n - m) + max(0, ceil((n - m)/8))",
+        ),
+        ("x <- (n - 32*m + tid.x) / 32; while (x < n) { x <- x + 2; } A[0] <- 1;", "1"),
+        (
             "x <- tid.x / 32; while (x < n) { y <- tid.x % 32; while (y < m) { A[0] <- 1; y <- y + 32; } x <- x + 2; }",
             "max(0, ceil(n/2))*max(0, ceil(m/32))",
         ),
