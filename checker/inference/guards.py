@@ -71,18 +71,19 @@ def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
 def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
     """The distance with the most, or the least, that its terms in floors of threadIdx and the like amount to together,
     if nothing else is in them, in their place."""
-    odd = poly(t for t in distance.terms if not all(isinstance(a, Sym) for a in t[0]))
+    known = constants(facts)
+    whole = substitute(distance, known)
+    odd = poly(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
     lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
     if not lanes:
         return distance
-    own = poly(t for t in distance.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
-    known = constants(facts)
+    own = poly(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
     sizes = [int(known.get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK)).constant) for lane in lanes]
     if leaves(odd) - {*lanes} or prod(sizes) > MAX_BLOCK:
         return distance
     threads = product(*map(range, sizes))
     values = [evaluate(own, dict(zip(lanes, thread, strict=True))) for thread in threads]
-    return distance - own + (max(values) if most else min(values))
+    return whole - own + (max(values) if most else min(values))
 
 
 def _rises(p: Poly, leaf: Leaf) -> bool | None:

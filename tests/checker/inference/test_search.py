@@ -142,6 +142,22 @@ def test_counters_that_begin_at_a_lane_or_a_warp(body: str, bound: str) -> None:
     assert found.claim.pre.q == pot(bound)
 
 
+@pytest.mark.parametrize(
+    ("first", "step"),
+    [
+        ("(tid.y * blockDim.x + tid.x) % 32", 32),
+        ("(tid.y * blockDim.x + tid.x) / 32", 4),
+        ("tid.y * 8 + tid.x / 4", 32),
+    ],
+)
+def test_a_lane_or_a_warp_of_a_block_in_two_dimensions(first: str, step: int) -> None:
+    found = result(f"x <- {first}; while (x < n) {{ A[0] <- 1; x <- x + {step}; }}", block="32, 4")
+    assert found.verdict == "certified", found.problem
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(f"max(0, ceil(n/{step}))")
+
+
 def test_a_nest() -> None:
     found = result("x <- 0; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x + 1; }")
     assert found.claim is not None
