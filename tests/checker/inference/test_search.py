@@ -121,7 +121,8 @@ def test_steps_of_a_loop(body: str, bound: str) -> None:
         ("y <- tid.x % 8 + n; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "max(0, n + 7)"),
         (
             (
-                "x <- tid.x; while (x < n) { A[0] <- 1; x <- x + 64; } x <- m; while (x < n) { A[0] <- 1; x <- x + 1; } "
+                "x <- tid.x; while (x < n) { A[0] <- 1; x <- x + 64; } "
+                "x <- m; while (x < n) { A[0] <- 1; x <- x + 1; } "
                 "x <- m + tid.x % 8; while (x < n) { A[0] <- 1; x <- x + 8; }"
             ),
             "max(0, ceil(n/64)) + max(0, n - m) + max(0, ceil((n - m)/8))",
