@@ -730,7 +730,7 @@ class Lanes:
             self.known = {}
             for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
                 self._define(definitions if leaf in defined else [])
-                low, high = (self.least(single(*leaf) * sign) for sign in (1, -1))
+                low, high = (self.sums.get(single(*leaf) * sign) for sign in (1, -1))
                 self.known.setdefault(leaf, single(*leaf) if low is None or high != -low else low)
             self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
             self._define(definitions)
@@ -788,7 +788,7 @@ class Lanes:
     def _termwise(self, p: Potential) -> int | None:
         """A lower bound, by what is known of the sum or else of its terms."""
         low, sum_ = offset(p), p - offset(p)
-        for part in singles(sum_) if sum_ == 0 or primitive(sum_)[0] not in self.sums else [sum_]:
+        for part in [sum_] if len(terms(sum_)) > 1 and primitive(sum_)[0] in self.sums else singles(sum_):
             unit, size = primitive(part)
             ((mono, sign), *_) = terms(unit)
             known = [self._low(atom, int(sign)) for atom, e in mono for _ in range(e)]
