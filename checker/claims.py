@@ -11,7 +11,7 @@ from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
-from logic.syntax import WARP_INDEX, Expr, Param, Tid, subterms
+from logic.syntax import WARP_INDEX, Expr, Param, mentions_tid, subterms
 
 
 def extent(sizes: Dim) -> str:
@@ -42,7 +42,7 @@ def excluder(context: Context) -> Callable[[Mapping[str, int]], str | None]:
     facts = [
         (fact, {t.name for t in subterms(fact) if isinstance(t, Param)})
         for fact in launch_facts(context.launch, context.hardware, context.scope)
-        if not any(isinstance(t, Tid) for t in subterms(fact))
+        if not mentions_tid(fact)
     ]
 
     def excluded(at: Mapping[str, int]) -> str | None:

@@ -274,6 +274,11 @@ def local_vars(e: Expr) -> frozenset[str]:
     return frozenset(t.name for t in subterms(e) if isinstance(t, Var))
 
 
+def mentions_tid(e: Expr) -> bool:
+    """Whether threadIdx occurs in e."""
+    return any(isinstance(t, Tid) for t in subterms(e))
+
+
 def reads_array(e: Expr) -> bool:
     """Whether e reads an array anywhere."""
     return any(isinstance(t, Read) for t in subterms(e))

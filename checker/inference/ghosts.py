@@ -29,10 +29,11 @@ from logic.syntax import (
     Const,
     Expr,
     Op,
-    Read,
     Tid,
     Var,
     local_vars,
+    mentions_tid,
+    reads_array,
     substitute,
     subterms,
     written,
@@ -56,19 +57,19 @@ def with_ghosts(outline: Outline, flow: Flow, oracle: Oracle) -> tuple[Outline, 
     known = constants(launch_facts(context.launch, context.hardware, context.scope))
     for cycle in cycles(flow):
         for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt)):
-            if outline.context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
+            if context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
                 place, p = (counter, cycle.loc), cycle.before.p
                 parts = lanes.get(place) or _parts(counter, cycle.before, known)
                 if parts is not None:
                     lanes[place] = parts
                     equal = Op("==", (Var(counter), Op("+", parts)))
-                    wrong |= set() if isinstance(oracle(Entails(p, (equal,)), context), Proved) else {place}
+                    if not isinstance(oracle(Entails(p, (equal,)), context), Proved):
+                        wrong.add(place)
     lanes = {place: parts for place, parts in lanes.items() if place not in wrong}
     if not lanes:
         return outline, ()
     ghosts = tuple(dict.fromkeys(GHOST + counter for counter, _ in lanes))
-    sigma = outline.context.sigma
-    wider = replace(sigma, locals={**sigma.locals, **dict.fromkeys(ghosts, INT)})
+    wider = replace(context.sigma, locals={**context.sigma.locals, **dict.fromkeys(ghosts, INT)})
     return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes)), ghosts
 
 
@@ -108,7 +109,7 @@ def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[E
     defined: dict[str, Expr] = {}
     for fact in state.p:
         match fact:
-            case Op("==", (Var(name), e)) if not any(isinstance(t, Read) for t in subterms(e)):
+            case Op("==", (Var(name), e)) if not reads_array(e):
                 defined.setdefault(name, e)
     lanes, value = _lanes(defined), cast("Expr", Var(counter))
     for _ in range(MAX_CHAIN):
@@ -117,7 +118,7 @@ def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[E
             return None
     total: dict[bool, Expr] = {}
     for e, minus in _summed(value, sizes):
-        own = any(isinstance(t, Tid) for t in subterms(e))
+        own = mentions_tid(e)
         total[own] = _plus(total.get(own, Const(0)), e, minus)
     if True not in total or not local_vars(value) <= state.x:
         return None
@@ -138,7 +139,7 @@ def _summed(e: Expr, sizes: Mapping[Leaf, Poly]) -> Iterator[tuple[Expr, bool]]:
                 return
             whole, rest = const(0), cast("Expr", Const(0))
             for part, minus in _summed(a, sizes):
-                p = None if any(isinstance(t, Tid) for t in subterms(part)) else of_expr(part)
+                p = None if mentions_tid(part) else of_expr(part)
                 p = None if p is None else substituted(p, sizes) * Fraction(-1 if minus else 1, size)
                 if p is None or any(c.denominator > 1 for _, c in p.terms):
                     rest = _plus(rest, part, minus)
@@ -163,7 +164,7 @@ def _lanes(defined: Mapping[str, Expr]) -> set[str]:
     """The variables with threadIdx in their definitions, or in those of variables in them."""
     found: set[str] = set()
     for _ in defined:
-        grown = {x for x, e in defined.items() if local_vars(e) & found or any(isinstance(t, Tid) for t in subterms(e))}
+        grown = {x for x, e in defined.items() if local_vars(e) & found or mentions_tid(e)}
         if grown == found:
             break
         found = grown
@@ -187,9 +188,8 @@ def _block(block: Block, lanes: Parts) -> Block:
 def _item(item: Item, lanes: Parts) -> Iterator[Item]:
     match item:
         case Loop():
-            for counter in sorted(local_vars(item.cond) & written(strip(item.body))):
-                if (counter, item.loc) not in lanes:
-                    continue
+            counters = {counter for counter, loc in lanes if loc == item.loc}
+            for counter in sorted(local_vars(item.cond) & written(strip(item.body)) & counters):
                 shared, own = lanes[counter, item.loc]
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))
