@@ -14,7 +14,7 @@ from typing import Final
 from checker.oracles import arithmetic, smt
 from checker.oracles.counts import Count, What, one_access
 from checker.oracles.lanes import View
-from checker.oracles.terms import facts_of, leaf_type, prepared, with_fresh
+from checker.oracles.terms import alike, facts_of, leaf_type, prepared, with_fresh
 from logic.assertions import (
     AtLeast,
     AtMost,
@@ -32,7 +32,7 @@ from logic.assertions import (
 from logic.operators import Value
 from logic.potentials import leaves
 from logic.source import SourceError
-from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Tid, Var, reads_array, show, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 MAX_CASES: Final = 2**16
@@ -161,8 +161,7 @@ class Oracles:
                 return self._at_most(o, context, desk)
 
     def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
-        alike = all(not isinstance(t, Tid) and (not isinstance(t, Var) or t.name in o.x) for t in subterms(o.expr))
-        if alike and (context.scope == "warp" or not reads_array(o.expr)):
+        if alike(o.expr, o.x, context.scope):
             return Proved("syntactic", "nothing in it depends on the thread")
         view = self._view(o.p, o.x, context)
         if view.uniform(prepared(o.expr, view.sigma)[0]):

@@ -18,7 +18,7 @@ from typing import Any, Final
 from checker.certificate import expression, potential
 from checker.oracles import lp
 from checker.oracles.lanes import View
-from checker.oracles.terms import with_fresh
+from checker.oracles.terms import alike, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, Uniform, assume, launch_facts, opaque
 from logic.potentials import (
     ZERO,
@@ -72,7 +72,9 @@ def proof(obligation: Obligation, context: Context) -> Json:
 def _uniform(o: Uniform, context: Context) -> Json:
     """That e holds at all threads, or at none; None where that is not so, or lanes show that e is uniform."""
     sigma = with_fresh(context.sigma, (*o.p, o.expr))
-    if type_of(o.expr, sigma) != BOOL or opaque(o.expr, sigma) or View(o.p, o.x, context, sigma).uniform(o.expr):
+    if type_of(o.expr, sigma) != BOOL or opaque(o.expr, sigma) or alike(o.expr, o.x, context.scope):
+        return None
+    if View(o.p, o.x, context, sigma).uniform(o.expr):
         return None
     for holds in (True, False):
         rows = _entails(o.p, assume((), o.expr, sigma, holds), context)

@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from logic.assertions import FRESH, Context, fresh_type, launch_facts, opaque
+from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque
 from logic.operators import COMPARISONS, Value, denote
-from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, subterms
+from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
 from logic.typing import Signature, type_of
+
+
+def alike(e: Expr, x: X, scope: Scope) -> bool:
+    """Whether nothing in an expression depends on the thread, by X alone."""
+    shared = all(not isinstance(t, Tid) and (not isinstance(t, Var) or t.name in x) for t in subterms(e))
+    return shared and (scope == "warp" or not reads_array(e))
 
 
 def leaf_name(leaf: Var | Param | Tid) -> str:
