@@ -424,13 +424,14 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
 def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node: Node, unseen: bool = False) -> None:
     parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
     again = None if test is None else lambda: condition(st, test, "whole")
+    at = node.loc if test is None else test.loc
     if test is None or (not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)):
         if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
         if parts and _breaks(parts[0]):
             (end, *_), parts = parts, parts[1:]
-            again = lambda: _until(st, end)  # noqa: E731
+            again, at = lambda: _until(st, end), end.loc
     kinds = frozenset[str]().union(*map(jumps, parts))
     st.loops.append(Loop())
     leaves = kinds & {"break", "return"}
@@ -438,7 +439,7 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
     if st.loops[-1].go:
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
-        c = _loop_condition(st, flags, again, node.loc)
+        c = _loop_condition(st, flags, again, at)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:

@@ -153,26 +153,30 @@ def test_launches_in_the_source(capsys: Capture, tmp_path: Path) -> None:
         assert (code, found["certificates"][0]["warnings"]) == (0, told)
 
 
-def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
-    """A place in a certificate has no file: what the source does not have there is not put on a line."""
-    (tmp_path / "h.cuh").write_text("\n\n\n__device__ void put(int *A, int i) {\n    A[i] = 1;\n}\n")
-    text = '#include "h.cuh"\n__global__ void k(int *A, int n) {\n    int i = 32 * threadIdx.x;\n    put(A, i);\n}\n'
-    path = bound(tmp_path, "k", text, capsys)
+def with_header(capsys: Capture, tmp_path: Path, header: str, text: str) -> tuple[str, list[Any]]:
+    """The certificate of a kernel with a header, and the places that the report on it puts on no line of the source."""
+    (tmp_path / "h.cuh").write_text(header)
+    path = bound(tmp_path, "k", f'#include "h.cuh"\n{text}', capsys)
     _, found = report(capsys, path, "--source", str(tmp_path / "k.cu"))
     (row,) = found["certificates"]
-    assert [(x["file"], x["line"]) for x in row["apart"]] == [(str(tmp_path / "h.cuh"), 5)]
     assert not any(line["notes"] for line in row["listing"])
+    return path, row["apart"]
+
+
+def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
+    """A place in a certificate has no file: what the source does not have there is not put on a line."""
+    header = "\n\n\n__device__ void put(int *A, int i) {\n    A[i] = 1;\n}\n"
+    text = "__global__ void k(int *A, int n) {\n    int i = 32 * threadIdx.x;\n    put(A, i);\n}\n"
+    path, apart = with_header(capsys, tmp_path, header, text)
+    assert [(x["file"], x["line"]) for x in apart] == [(str(tmp_path / "h.cuh"), 5)]
     assert ": MemReads &lt;= 32" in shown(capsys, "html", path, "--source", str(tmp_path / "k.cu"))
 
 
 def test_places_that_two_files_have(capsys: Capture, tmp_path: Path) -> None:
-    (tmp_path / "h.cuh").write_text("__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n")
-    text = '#include "h.cuh"\n__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n'
-    path = bound(tmp_path, "k", text, capsys)
-    _, found = report(capsys, path, "--source", str(tmp_path / "k.cu"))
-    (row,) = found["certificates"]
-    assert not any(line["notes"] for line in row["listing"])
-    assert {(x["file"], x["line"], x["column"]) for x in row["apart"]} == {(None, 3, 5)}
+    header = "__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n"
+    text = "__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n"
+    _, apart = with_header(capsys, tmp_path, header, text)
+    assert {(x["file"], x["line"], x["column"]) for x in apart} == {(None, 3, 5)}
 
 
 def test_places_outside_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:
