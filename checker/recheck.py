@@ -327,7 +327,7 @@ def replaced(
             for _ in range(e):
                 term = times(term, known[atom])
         found.append(term)
-    return plus(*found)
+    return plus(*found) if len(found) > 1 else found[0]
 
 
 def _image(atom: Atom, swap: dict[Atom, Potential], normal: Makers, known: dict[Atom, Potential]) -> Potential:
@@ -722,6 +722,7 @@ class Lanes:
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         self.sums: dict[Potential, int] = {}
         """What sums are at least."""
+        self.low = cache(self._least)
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
         definitions = [d for f in (*own, *general) for d in self._definitions(f)]
@@ -768,15 +769,22 @@ class Lanes:
 
     def _learn(self, fact: Potential) -> None:
         """Takes in what a comparison of what all threads share says that a sum is at least."""
-        _, op, p, q = alone(fact) if alone(fact)[:1] == ("op",) and len(alone(fact)) == 4 else ("op", "", 0, 0)
+        atom = alone(fact)
+        op, p, q = atom[1:] if atom[:1] == ("op",) and len(atom) == 4 else ("", 0, 0)
         more = [d - 1 for d in (p - q, q - p) if op == "!=" and self.least(d) == 0]  # where a >= b is known, a > b
         for part in (*more, *shortfalls(op, p, q).values()):
             if isinstance(part, Poly) and leaves(part) <= self.shared:
                 sum_, size = primitive(part - offset(part))
                 self.sums[sum_] = max(-int(offset(part) // size), self.sums.get(sum_, -LARGEST))
+        self.low.cache_clear()
 
     def least(self, p: Potential) -> int | None:
         """A lower bound."""
+        low = self.low(p - offset(p)) if isinstance(p, Poly) else 0
+        return None if low is None else low + int(offset(p))
+
+    def _least(self, p: Poly) -> int | None:
+        """A lower bound of a sum without a constant."""
         found = [self._termwise(p)]
         for mono, c in terms(p):  # a - k * floor(a/k) is in 0 .. k-1
             for atom, e in mono:
@@ -785,10 +793,10 @@ class Lanes:
                     found += [] if rest is None else [rest - max(0, int(c) // atom[2]) * (atom[2] - 1)]
         return max((low for low in found if low is not None), default=None)
 
-    def _termwise(self, p: Potential) -> int | None:
-        """A lower bound, by what is known of the sum or else of its terms."""
-        low, sum_ = offset(p), p - offset(p)
-        for part in [sum_] if len(terms(sum_)) > 1 and primitive(sum_)[0] in self.sums else singles(sum_):
+    def _termwise(self, p: Poly) -> int | None:
+        """The same by what is known of the sum, or else of its terms."""
+        low: Rational = 0
+        for part in [p] if len(p.terms) > 1 and primitive(p)[0] in self.sums else singles(p):
             unit, size = primitive(part)
             ((mono, sign), *_) = terms(unit)
             known = [self._low(atom, int(sign)) for atom, e in mono for _ in range(e)]
@@ -903,8 +911,9 @@ class Lanes:
         p, found = self.value(self.program.worth(e), self.known), []
         fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in self.shared for a, _ in t[0])))
         apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
+        rest = p - fixed
         for i, thread in enumerate(threads):
-            v = fixed + self.value(p - fixed, thread)
+            v = fixed + self.value(rest, thread)
             own = atoms(v) - self.known.keys() if apart else set()
             v = self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v
             found.append(v if v != UNKNOWN else single("unknown", i))
@@ -1080,6 +1089,7 @@ class Checker(Program):
         self.premises: list[Judgement] = []
         self.statements: dict[tuple[Any, ...], Statement] = {}
         self.lanes = cache(lambda p, x: Lanes(self, p, x))
+        self.arithmetic = cache(lambda p: arithmetic(self, p))
         self.shapes: dict[str, Any] = {"C": PRICE, "c": PRICE, "n": NATURAL, "op": str}
         for letter, kind in (("x", "var"), ("p", "param"), ("a", "tid")):
             self.shapes[letter] = frozenset(leaf[1] for leaf in self.leaves if leaf[0] == kind)
@@ -1204,18 +1214,18 @@ class Checker(Program):
         more = q - r
         proof = self._entry(not isinstance(more, Poly) and more >= 0, p, x, lambda: f"{show(q)} >= {show(r)}")
         if proof is not None:
-            arithmetic(self, p).prove(more, proof, "Q >= Q'")
+            self.arithmetic(p).prove(more, proof, "Q >= Q'")
 
     def entails(self, p: Facts, goals: Facts) -> None:
         """P |- P'"""
-        decided = FALSE in p or all(map(arithmetic(self, p).evident, goals))
+        decided = FALSE in p or all(map(self.arithmetic(p).evident, goals))
         proof = self._entry(decided, p, frozenset(), lambda: show(goals))
         if proof is not None:
             self.shown(p, goals, proof)
 
     def shown(self, p: Facts, goals: Facts, proof: Json) -> None:
         """Raises Bad unless the proof shows P |- P'."""
-        known, left = arithmetic(self, p), set(goals)
+        known, left = self.arithmetic(p), set(goals)
         for row in fitted(proof, [dict], "a proof of P |- P'"):
             match row:
                 case {"goal": None, "by": (contradiction,)} if len(row) == 2 and len(proof) == 1:
@@ -1384,6 +1394,7 @@ class Checker(Program):
         return [("triple", p, q + self.price("if") + c, x, self.statement("if", e, s1, s2), p_, q_, x_)]
 
 
+@cache
 def metavariables(rule: Any) -> list[str]:
     """The names of what a rule's function takes after the checker, P_ for P'."""
     return [name.replace("_", "'") for name in rule.__code__.co_varnames[1 : rule.__code__.co_argcount]]
