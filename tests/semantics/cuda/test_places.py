@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from logic.syntax import BOOL, FLOAT, INT, Array, Decl
+from logic.syntax import BOOL, FLOAT, INT, Array, Decl, If, Var, statements
 from semantics.cuda import Reading
 
 Lower = Callable[..., str]
@@ -103,6 +103,15 @@ def test_variable_length(read: Read, declared: str, block: tuple[int | None, ...
     write = reading.kernel.body
     assert write.loc is not None
     assert write.loc.column == text.splitlines()[1].index("s[1]" if two else "s[n] =") + 1
+
+
+def test_the_test_of_a_loop_is_where_it_stands(read: Read) -> None:
+    """What a test costs is shown on the line of the test: that of the `break` which the loop begins with, too."""
+    for head, place in (("while (A[n] != 0) {", (3, 8)), ("while (true) {\nif (A[n] == 0) break;", (4, 1))):
+        body = read(kernel("int *A, int n", f"\n\n{head}\nn++; if (n > 9) break; }}")).kernel.body
+        tests = [s for s in statements(body) if isinstance(s, If) and isinstance(s.cond, Var)]
+        assert len(tests) == 2
+        assert {s.loc and (s.loc.line - 1, s.loc.column) for s in tests} == {place}
 
 
 def test_structures(read: Read, lower: Lower) -> None:
