@@ -1047,15 +1047,25 @@ class Arithmetic:
             case ("case", i):
                 fitted(i, range(len(self.cases)), "a case's number")
                 return self.cases[int(i)]
-            case ("max0" | "above" as kind, q):
+            case ("max0" | "log2" as kind, q):
+                return NORMAL[kind](self.program.potential(q, True))
+            case ("above", q):
                 p = self.program.potential(q, True)
-                return max0(p) if kind == "max0" else max0(p) - p
+                return max0(p) - p
             case ("low" | "high" as kind, q, k):
                 p = self.program.potential(q, True)
                 divisor = int(fitted(k, NATURAL[1:], "a divisor"))
                 low = p - divisor * floor_of(p, divisor)
                 want(kind == "low" or integral(p), "'high' needs a potential with integer coefficients")
                 return low if kind == "low" else divisor - 1 - low
+            case ("least" | "most" as kind, p, q, k, because):
+                p, q = (self.program.potential(side, True) for side in (p, q))
+                k = int(fitted(k, range(MAX_DEGREE), "an exponent"))
+                # log2(p) >= log2(q) + k where p >= 2^k*q >= 2^k; log2(p) <= log2(q) + k where p < 2^k*(q + 1)
+                why = (p - q * (1 << k), q - 1) if kind == "least" else ((q + 1) * (1 << k) - 1 - p,)
+                for part, rows in zip(why, because, strict=True):
+                    self._sum(self._replaced(part), rows, f"'{kind}'")
+                return log2_of(p) - log2_of(q) - k if kind == "least" else log2_of(q) + k - log2_of(p)
         raise Bad("a factor of a proof is not known")
 
 

@@ -30,7 +30,7 @@ from logic.assertions import (
     opaque,
 )
 from logic.operators import Value
-from logic.potentials import leaves
+from logic.potentials import Log2, atoms, leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
@@ -154,7 +154,8 @@ class Oracles:
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = facts_of(o.p, context, sigma)
-                return arithmetic.at_least(facts, o.q, o.r) or smt.at_least(o, context, sigma, desk)
+                exact = arithmetic.at_least(facts, o.q, o.r) or _by_logarithms(o, context)
+                return exact or smt.at_least(o, context, sigma, desk)
             case Uniform():
                 return self._uniform(o, context, desk)
             case AtMost():
@@ -230,6 +231,16 @@ class Oracles:
             parts = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))
             self._signatures[id(sigma)] = sigma, (parts, tuple(sorted(sigma.arrays.items())))
         return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
+
+
+def _by_logarithms(o: AtLeast, context: Context) -> Proved | None:
+    """Where there are logarithms, of which solvers know little, what an arithmetic proof shows."""
+    if not any(isinstance(a, Log2) for a in atoms(o.q - o.r)):
+        return None
+    from checker.oracles import farkas
+
+    proved = farkas.proof(o, context) is not None
+    return Proved(arithmetic.EXACT, "an arithmetic proof shows it") if proved else None
 
 
 def _check_types(o: Obligation, context: Context) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, takewhile
 from math import ceil, gcd, lcm
 from typing import Any, Final
 
@@ -47,6 +47,8 @@ Json = Any
 
 MAX_SPLITS: Final = 5
 MAX_FACTORS: Final = 12
+MAX_RATE: Final = 6
+"""Logarithms that differ by more are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +222,9 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     for on in dict.fromkeys(on for f in relevant for on in _innermost(f.poly)):
         sign = _sign(on, have)
         return _split(on, goal, have, cases) if sign is None else _settled(on, *sign, goal, have, cases)
+    for arg in dict.fromkeys(a.arg for a in atoms(goal) if isinstance(a, Log2)):
+        if _combination(arg - 1, relevant) is None and _combination(arg * -1, relevant) is None:
+            return _split(arg - 1, goal, have, cases)  # log2 is 0 for all that is less than 1
     split = _rounded(goal, relevant)
     return None if split is None else _split(split, goal, have, cases)
 
@@ -353,7 +358,27 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
             case Floor(arg, k):
                 found.append(Fact(arg - atom(a) * k, ["low", potential(arg), k]))
                 found.append(Fact(atom(a) * k - arg + (k - 1), ["high", potential(arg), k]))
-    return found
+            case Log2(arg):
+                found.append(Fact(atom(a), ["log2", potential(arg)]))
+    args = list(dict.fromkeys(a.arg for a in atoms(goal) if isinstance(a, Log2)))
+    return [*found, *_logarithms(args, found)] if args else found
+
+
+def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:
+    """How logarithms relate to each other and to numbers: log2(p) >= log2(q) + k where p >= 2^k*q >= 2^k, for the
+    largest k, and log2(p) <= log2(q) + k where p < 2^k*(q + 1), for the least."""
+    for q in (*args, const(1)):
+        positive = _combination(q - 1, have)
+        for p in args:
+            if p == q:
+                continue
+            more = (_combination(p - q * 2**k, have) for k in range(MAX_RATE if positive is not None else 0))
+            for k, because in [*enumerate(takewhile(lambda proved: proved is not None, more))][-1:]:
+                yield Fact(log2(p) - log2(q) - k, ["least", potential(p), potential(q), k, [because, positive]])
+            less = (_combination((q + 1) * 2**k - 1 - p, have) for k in range(MAX_RATE))
+            least = next(((k, proved) for k, proved in enumerate(less) if proved is not None), None)
+            if least is not None:
+                yield Fact(log2(q) + least[0] - log2(p), ["most", potential(p), potential(q), least[0], [least[1]]])
 
 
 def _mixed(have: Iterable[Fact]) -> set[Leaf]:

@@ -1190,6 +1190,80 @@ def test_wrong_arithmetic_proofs(goal: recheck.Potential, given: Json, reason: s
     assert reason in proves(goal, given)
 
 
+def numbers(*values: int) -> list[Json]:
+    """Each as a potential, or as a sum that shows that it is not negative."""
+    return [[[str(v), []]] if v else [] for v in values]
+
+
+def test_logarithms_of_all_small_numbers() -> None:
+    """What 'least' and 'most' say is true wherever their premises are, and no proof shows premises that are not."""
+    told = 0
+    for p, q, k in product(range(-4, 40), range(-3, 12), range(4)):
+        for kind, premises in (("least", (p - 2**k * q, q - 1)), ("most", (2**k * (q + 1) - 1 - p,))):
+            more = floor_log2(p) - floor_log2(q) - k
+            goal = more if kind == "least" else -more
+            given = {"sum": [["1", [[kind, *numbers(p, q), k, numbers(*premises)]]]]}
+            holds = min(premises) >= 0
+            assert (proves(goal, given) == "") == holds
+            assert goal >= 0 or not holds
+            told += holds
+    assert told > 1000
+
+
+def floor_log2(n: int) -> int:
+    return next(k for k in range(9) if n < 2 ** (k + 1))
+
+
+I_ROWS: Final = [["1", [["var", "i"]]]]
+I2_ROWS: Final = [["2", [["var", "i"]]]]
+LOG_I: Final = recheck.log2_of(poly("i"))
+LOG_2I: Final = recheck.log2_of(poly(("*", 2, "i")))
+FROM_2: Final = ["1", DOWN["sum"][0][1]]
+
+
+def logs(kind: str, p: Json, q: Json, k: Json, *because: Json) -> Json:
+    return {"sum": [["1", [[kind, p, q, k, list(because)]]]]}
+
+
+@pytest.mark.parametrize(
+    ("goal", "given", "reason"),
+    [
+        (LOG_I, {"sum": [["1", [["log2", I_ROWS]]]]}, ""),
+        (LOG_2I - LOG_I - 1, logs("least", I2_ROWS, I_ROWS, 1, [], [["1", []], FROM_2]), ""),
+        (LOG_I + 1 - LOG_2I, logs("most", I2_ROWS, I_ROWS, 1, [["1", []]]), ""),
+        (LOG_I - 1, logs("least", I_ROWS, [["2", []]], 0, [FROM_2], [["1", []]]), ""),
+        (LOG_2I - LOG_I - 2, logs("least", I2_ROWS, I_ROWS, 2, [], [["1", []], FROM_2]), "'least': the sum is"),
+        (LOG_2I - LOG_I - 1, logs("least", I2_ROWS, I_ROWS, 1, [], [["2", []], FROM_2]), "'least': the sum is"),
+        (LOG_2I - LOG_I - 1, logs("most", I2_ROWS, I_ROWS, 1, [["1", []]]), "the sum is"),
+        (LOG_I - LOG_2I, logs("most", I2_ROWS, I_ROWS, 0, [["1", []]]), "'most': the sum is"),
+        (LOG_2I, logs("least", I2_ROWS, I_ROWS, -1, [], []), "an exponent"),
+        (LOG_2I, logs("least", I2_ROWS, I_ROWS, 1 << 40, [], []), "an exponent"),
+        (LOG_I, logs("most", [["1/2", [["var", "i"]]]], [], 0, [["-1/2", [["var", "i"]]]]), "a sum"),
+        (LOG_I, logs("most", [["-1/2", []]], [], 0, [["1/2", []]]), "integer coefficients"),
+        (LOG_I, {"sum": [["1", [["log2", [["1/2", [["var", "i"]]]]]]]]}, "integer coefficients"),
+    ],
+)
+def test_proofs_with_logarithms(goal: recheck.Potential, given: Json, reason: str) -> None:
+    found = proves(goal, given)
+    assert reason in found
+    assert bool(reason) == bool(found)
+
+
+def test_a_logarithm_with_a_premise_too_few_or_too_many() -> None:
+    wrong: tuple[Json, ...] = ([[]], [[], [["1", []], FROM_2], []])
+    for because in wrong:
+        with pytest.raises(ValueError, match="zip"):
+            proves(LOG_2I - LOG_I - 1, logs("least", I2_ROWS, I_ROWS, 1, *because))
+
+
+def test_premises_of_logarithms_hold_in_the_case_at_hand() -> None:
+    """Where max(0, i) is i, log2(max(0, i)) >= 1 follows from i >= 2."""
+    told = logs("least", [["1", [["max0", I_ROWS]]]], [["2", []]], 0, [FROM_2], [["1", []]])
+    settled = {"settle": I_ROWS, "as": "arg", "because": [["2", []], FROM_2], "then": told}
+    assert proves(recheck.log2_of(recheck.max0(poly("i"))) - 1, settled) == ""
+    assert "'least': the sum is" in proves(recheck.log2_of(recheck.max0(poly("i"))) - 1, told)
+
+
 def test_a_comparison_of_base_values_is_no_fact_about_integers() -> None:
     assert arithmetic(program(), frozenset({e(("<=", "f", "f"))})).comparison(e(("<=", "f", "f"))) == {}
 

@@ -75,6 +75,15 @@ def factor(f: Any, at: Point, cases: list[Measure], known: list[Any]) -> Fractio
             return Fraction(cases[i](at))
         case ["max0", p]:
             return max(Fraction(0), number(p, at))
+        case ["log2", p]:
+            return atom(f, at)
+        case ["least" | "most" as kind, p, q, k, because]:
+            low, high = number(p, at), number(q, at)
+            premises = [low - 2**k * high, high - 1] if kind == "least" else [2**k * (high + 1) - 1 - low]
+            for premise, rows in zip(premises, because, strict=True):
+                assert premise == combined(rows, at, cases, known)
+            more = atom(["log2", p], at) - atom(["log2", q], at) - k
+            return Fraction(more if kind == "least" else -more)
         case ["above", p]:
             return max(Fraction(0), number(p, at)) - number(p, at)
         case ["low", p, k]:
@@ -108,13 +117,17 @@ def points(where: list[Callable[[Point], bool]], known: list[Any]) -> list[Point
     return found
 
 
-def adds_up(combination: Any, goal: Measure, cases: list[Measure], where: list[Any], known: list[Any]) -> None:
+def combined(combination: Any, at: Point, cases: list[Measure], known: list[Any]) -> Fraction:
     assert all(Fraction(c) >= 0 for c, _ in combination)
+    return sum(
+        (Fraction(c) * prod((factor(f, at, cases, known) for f in fs), start=Fraction(1)) for c, fs in combination),
+        Fraction(0),
+    )
+
+
+def adds_up(combination: Any, goal: Measure, cases: list[Measure], where: list[Any], known: list[Any]) -> None:
     for at in points(where, known):
-        parts = (
-            Fraction(c) * prod((factor(f, at, cases, known) for f in fs), start=Fraction(1)) for c, fs in combination
-        )
-        assert sum(parts, Fraction(0)) == goal(at)
+        assert combined(combination, at, cases, known) == goal(at)
 
 
 def verify(goal: Measure, p: Any, known: list[Any], cases: list[Measure], where: list[Any]) -> None:
@@ -239,6 +252,19 @@ TRUE = [
     entails("y < n, y == x*x + tid.x, x >= 0", "n > 0"),
     at_least("x >= 1, n >= 1, y == x*n, n <= x", "|[x + 1, y + n + 1]|", "n"),
     at_least("x >= 1, n >= 1, y == x*n, n <= x", "0", "max(0, n - y)"),
+    at_least("", "log2(x)", "0"),
+    at_least("x >= 1", "log2(2*x)", "1 + log2(x)"),
+    at_least("", "1 + log2(x)", "log2(2*x + 1)"),
+    at_least("x <= n", "log2(n)", "log2(x)"),
+    at_least("x >= 4", "log2(x)", "2"),
+    at_least("x < 8", "2", "log2(x)"),
+    at_least("x >= 4*n, n >= 1", "log2(x)", "2 + log2(n)"),
+    at_least("x >= 1, x < n", "log2(2*n - 1)", "1 + log2(x)"),
+    at_least("x >= 1, x < n", "max(0, log2(2*n - 1) - log2(x))", "1 + max(0, log2(2*n - 1) - log2(2*x))"),
+    at_least("x >= 2", "log2(x)", "1 + log2(floor(x/2))"),
+    at_least("x >= 1", "min(1, max(0, x)) + log2(x)", "1 + min(1, max(0, floor(x/2))) + log2(floor(x/2))"),
+    at_least("x >= 3", "max(0, log2(x) - log2(3) + 1)", "1 + max(0, log2(floor(x/2)) - log2(3) + 1)"),
+    at_least("x >= 1, n >= 0", "n*log2(2*x)", "n + n*log2(x)"),
 ]
 FALSE = [
     at_least("", "0", "1"),
@@ -261,6 +287,16 @@ FALSE = [
     entails("y < n, y == x*x + tid.x, x >= 0", "n > x + 2"),
     at_least("x >= 1, n >= 1, y == x*n, n <= x", "0", "max(0, 1 + n - y)"),
     at_least("x >= 1, y == x*n, n <= x", "0", "max(0, n - y)"),
+    at_least("x >= 0", "log2(2*x)", "1 + log2(x)"),
+    at_least("", "log2(x)", "log2(2*x + 1)"),
+    at_least("x <= n + 1", "log2(n)", "log2(x)"),
+    at_least("x >= 3", "log2(x)", "2"),
+    at_least("x < 5", "1", "log2(x)"),
+    at_least("x >= 4*n, n >= 0", "log2(x)", "2 + log2(n)"),
+    at_least("x >= 1, x <= n", "log2(2*n - 1)", "1 + log2(x)"),
+    at_least("x >= 1, x <= n", "max(0, log2(2*n - 1) - log2(x))", "1 + max(0, log2(2*n - 1) - log2(2*x))"),
+    at_least("x >= 1", "log2(x)", "1 + log2(floor(x/2))"),
+    at_least("x >= 0", "min(1, max(0, x)) + log2(x)", "1 + min(1, max(0, floor(x/2))) + log2(floor(x/2))"),
 ]
 
 
@@ -283,6 +319,12 @@ def test_what_a_halving_costs_has_a_proof() -> None:
     step = f"1 + {ruler('floor(x/2)')}"
     assert proof(at_least("x >= 1, x <= 128", ruler("x"), step), CONTEXT) is not None
     assert proof(at_least("x >= 0, x <= 128", ruler("x"), step), CONTEXT) is None
+
+
+def test_what_a_step_by_four_costs_has_a_proof() -> None:
+    before, after = (f"max(0, ceil((log2(2*n + 1) - log2({x}))/2))" for x in ("x", "4*x"))
+    assert proof(at_least("x >= 1, x <= n", before, f"1 + {after}"), CONTEXT) is not None
+    assert proof(at_least("x >= 1, x <= n + 1", before, f"1 + {after}"), CONTEXT) is None
 
 
 def test_other_obligations_have_no_arithmetic_proof() -> None:
@@ -348,6 +390,7 @@ X, Y, N = sym(Var("x")), sym(Var("y")), sym(Param("n"))
 ATOMS = [
     const(1), X, Y, N, max0(X), max0(N - X), interval(X + 1, N), interval(Y, X), max0(max0(N - X) - Y),
     floor_div(N, 3), ceil_div(N - X, 2), max0(ceil_div(N - X, 2)), log2(N + 1), max0(X) * max0(N), X * N,
+    log2(X), log2(X * 2), log2(floor_div(X, 2)), log2(N),
 ]  # fmt: skip
 COMPARED = st.sampled_from([Var("x"), Var("y"), Param("n"), Const(0), Const(2), Op("+", (Var("x"), Const(1)))])
 FACTS = st.lists(
