@@ -15,11 +15,13 @@ from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
 from checker.kernel import INDICES, Claim, Ledger, Rejected
 from checker.oracles import Oracles
+from checker.oracles.farkas import proof as arithmetic_proof
+from checker.oracles.farkas import replaced
 from checker.outline import Outline, without
 from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO, Poly, const, max0, substitute, sym
+from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, max0, substitute, sym
 from logic.rules import SOUND
 from logic.syntax import GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
@@ -119,6 +121,7 @@ def _one(
         proof = _without_ghosts(proof, ghosts, kernel)
         if anywhere:
             proof = _wherever(proof, context, oracle)
+        proof = _plain(proof, context, oracle)
         derivation = proof.derivation
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
         claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per))
@@ -156,6 +159,24 @@ def _wherever(proof: Proof, context: Context, oracle: Oracles) -> Proof:
             if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
                 q = worst
                 break
+    return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
+    """The proof with a potential that is worth the same and is said in fewer words: without the cases that make no
+    difference, as that of a negative n in |[0, n/2]|, where C rounds up."""
+    q = proof.pre.q
+
+    def plainer(other: Poly) -> bool:
+        more, less = (AtLeast((), frozenset(), a, b) for a, b in ((other, q), (q, other)))
+        shorter = len(str(other)) < len(str(q))
+        return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
+
+    outer = {a for m, _ in q.terms for a in m}
+    for a in dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0)):
+        if a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
+            others = (replaced(replaced(q, a.arg * -1, ZERO), a.arg, a.arg), replaced(q, a.arg, ZERO))
+            q = next(filter(plainer, others), q)
     return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)
 
 

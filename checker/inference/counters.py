@@ -14,6 +14,9 @@ from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Tid, Type, V
 MAX_TRIPS: Final = 32
 """A loop that runs longer is not unrolled."""
 
+MAX_SHIFT: Final = 32
+"""A shift by more is not taken for a multiplication."""
+
 MAX_CHAIN: Final = 8
 """Of definitions by definitions."""
 
@@ -159,6 +162,33 @@ def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
 
     found = moves(x, body)
     return 1 if found is None else gcd(divisor(sym(Var(x))), *map(divisor, found))
+
+
+def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> Fraction:
+    """What each assignment in the body multiplies x by at least, if all of them do, or (below 1) at most, where they
+    divide it; 1 where they do neither."""
+    changed = written(body)
+    known = {leaf: number for leaf, number in numbers(facts).items() if leaf.name not in changed}
+    found: set[Fraction] = set()
+    for s in statements(body):
+        if isinstance(s, Assign) and s.var == x:
+            match s.value:
+                case Op("*", (Var(own), e) | (e, Var(own))) if own == x:
+                    up, k = True, value(e, known)
+                case Op("/", (Var(own), e)) if own == x:
+                    up, k = False, value(e, known)
+                case Op("<<" | ">>" as op, (Var(own), e)) if own == x:
+                    up, by = op == "<<", value(e, known)
+                    k = None if by is None or not 0 <= by < MAX_SHIFT else 2**by
+                case Op("+", (Var(own), Var(again))) if own == again == x:
+                    up, k = True, 2
+                case _:
+                    return Fraction(1)
+            if k is None or k < 2:
+                return Fraction(1)
+            found.add(Fraction(k) if up else Fraction(1, k))
+    one_way = len({c > 1 for c in found}) == 1
+    return (min(found) if max(found) > 1 else max(found)) if one_way else Fraction(1)
 
 
 def geometric(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> bool:

@@ -11,12 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import count, product
+from itertools import count, permutations, product
 from typing import Final, Literal
 
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
-from checker.inference.counters import constants, definitions, least, moves, per_turn, steps, unfolded
+from checker.inference.counters import (
+    constants,
+    definitions,
+    factor,
+    least,
+    moves,
+    per_turn,
+    steps,
+    unfolded,
+)
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, some, uniform_bound
 from checker.inference.hindrance import hindrance
@@ -30,6 +39,7 @@ from logic.potentials import (
     Atom,
     Floor,
     Leaf,
+    Log2,
     Max0,
     Monomial,
     Poly,
@@ -38,14 +48,17 @@ from logic.potentials import (
     ceil_div,
     const,
     evaluate,
+    floor_div,
     leaves,
+    log2,
     mapped,
     max0,
     of_expr,
     substitute,
+    sym,
     variables,
 )
-from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Sync, Tid, Var, Write, written
+from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Sync, Tid, Var, Write, statements, written
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -60,6 +73,8 @@ class Search:
     wide: bool = False
     program: lp.Program = field(default_factory=lp.Program)
     heads: dict[int, Linear] = field(default_factory=dict)
+    falls: dict[Poly, None] = field(default_factory=dict)
+    """What is nonnegative where a loop's logarithm falls by 1."""
     names: Iterator[int] = field(default_factory=count)
 
     @property
@@ -189,6 +204,7 @@ class Search:
             for base in bases(node, self.context, self.wide):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
+        self.falls |= dict.fromkeys(_falls(node, self.context, self.wide))
         q = head - price
         left = State(assume(node.invariant.p, node.cond, self.context.sigma, False), node.invariant.x)
         self.require(left, q - post)
@@ -244,6 +260,14 @@ class Search:
             if m and self.proves(state, monomial(m)):
                 found[monomial(m)] = None
         facts: dict[Poly, None] = {}
+        logarithms = [a for a in inside if isinstance(a, Log2)]
+        for fall in self.falls if logarithms else ():
+            fall = self.resolved(state, lift(fall))[0].known() or ZERO
+            if {a for a in atoms(fall) if isinstance(a, Log2)} <= inside.keys() and self.proves(state, fall):
+                facts[fall] = None
+        for one, other in permutations(logarithms, 2):
+            if self.proves(state, one.arg - other.arg):
+                facts[atom(one) - atom(other)] = None
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
         for fact in (*state.p, *self.given):
             for g in as_polynomials(fact):
@@ -263,7 +287,7 @@ class Search:
         degree = max((len(m) for m in q.terms), default=0)
         if degree > 1:
             factors = [a for a in inside if self.proves(state, atom(a))]
-            others = [*map(atom, factors[:8]), *map(monomial, _without_one(q, factors))]
+            others = [*map(atom, factors[:24]), *map(monomial, _without_one(q, factors))]
             for g, b in product([*facts, *positive], others):
                 found[g * b] = None
             for g, b in product([*facts, *positive], positive):
@@ -311,13 +335,43 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
             sizes |= {low for e in (d, d * -1) if (low := least(e, facts))}
         net = per_turn(over, node.body.stmt, node.invariant.p)
         sizes |= {net} if net is not None and net > 1 else set()
+        logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
+        found |= dict.fromkeys(logarithms)
         for size in sorted(sizes - {1}):
             found[max0(ceil_div(over, size))] = None
             if wide:
                 found[max0(over + (size - 1))] = None
-        if wide or len(sizes) != 1 or sizes == {1}:
+        if wide or (len(sizes) != 1 and not logarithms) or sizes == {1}:
             found[max0(over)] = None
     return list(found)
+
+
+def _falls(node: Cycle, context: Context, wide: bool) -> Iterator[Poly]:
+    """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
+    for p in measures(node, context, wide):
+        if any(isinstance(a, Log2) for a in atoms(p)):
+            for s in statements(node.body.stmt):
+                if isinstance(s, Assign) and s.var in variables(p):
+                    yield p - 1 - updated(p, s.var, s.value, context)
+
+
+def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:
+    """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
+    logarithm of how often that goes."""
+    by = factor(x, node.body.stmt, facts)
+    rate = next((int(c) for m, c in over.terms if m == sym(Var(x)).terms[0][0] and c.denominator == 1), 0)
+    scaled = sym(Var(x)) * abs(rate)
+    limit = (over + scaled) if rate < 0 else scaled - over + 1
+    if variables(limit) & written(node.body.stmt) or any(c.denominator > 1 for _, c in limit.terms):
+        return
+    if by > 1 and rate < 0:  # while x < limit
+        yield max0(ceil_div(log2(limit * 2 - 1) - log2(scaled), int(by).bit_length() - 1))
+    if by < 1 and rate > 0:  # while x >= limit
+        size = (1 / by).numerator.bit_length() - 1
+        if limit == const(1):
+            yield some(scaled) + floor_div(log2(scaled), size)
+        else:
+            yield max0(floor_div(log2(scaled) - log2(limit), size) + 1)
 
 
 def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
@@ -375,20 +429,28 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
     """A loop's measures with its variables replaced by bounds over things that the surrounding loop does not change."""
     least: dict[Leaf, Poly] = {}
     most: dict[Leaf, Poly] = {}
-    for fact in cycle.invariant.p:
+
+    def bounded(p: Poly, above: bool) -> Poly | None:
+        """What p is at most, or at least, over what does not change."""
+        swap: dict[Leaf, Poly] = {}
+        for x in leaves(p):
+            if isinstance(x, Tid) or x.name in changed:
+                known = most if _rises(p, x) is above else least
+                if x not in known:
+                    return None
+                swap[x] = known[x]
+        return substitute(p, swap)
+
+    for fact in cycle.invariant.p * 2:  # a bound of one may be a bound of another
         match fact:
             case Op("==" | ">=" | "<=" | ">" | "<" as op, (Var(name), bound)) if name in changed:
                 p = of_expr(bound)
-                if p is not None and not variables(p) & changed and not any(isinstance(x, Tid) for x in leaves(p)):
-                    if op in ("==", ">=", ">"):
-                        least.setdefault(Var(name), p + (op == ">"))
-                    if op in ("==", "<=", "<"):
-                        most.setdefault(Var(name), p - (op == "<"))
-    found = []
-    for p in measures(cycle, context, wide):
-        falling = {x: least[x] for x in leaves(p) if x in least and not _rises(p, x)}
-        found.append(substitute(p, falling | {x: most[x] for x in leaves(p) if x in most and _rises(p, x)}))
-    return [p for p in found if not variables(p) & changed and not p.is_constant]
+                for above, known in ((False, least), (True, most)):
+                    limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
+                    if limit is not None:
+                        known.setdefault(Var(name), limit + (op == ">") - (op == "<"))
+    found = (bounded(p, above=True) for p in measures(cycle, context, wide))
+    return [p for p in found if p is not None and not p.is_constant]
 
 
 def _rises(p: Poly, x: Leaf) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from checker.inference.counters import (
     MAX_TRIPS,
     definitions,
+    factor,
     geometric,
     least,
     modulus,
@@ -17,7 +20,7 @@ from checker.inference.counters import (
     value,
 )
 from logic.potentials import const, sym
-from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Tid, Var, seq
+from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Stmt, Tid, Var, seq
 
 s, i, n, tx = Var("s"), Var("i"), Param("n"), Tid("x")
 
@@ -114,3 +117,34 @@ def test_what_divides_a_counter() -> None:
     assert modulus("i", Assign("i", op("+", i, op("*", n, 32))), [start, by_8]) == 256
     assert modulus("i", Assign("i", op("+", i, 1)), [start]) == 1
     assert modulus("i", Assign("i", Read("A", i)), [start]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (DOUBLING, 2),
+        (Assign("s", op("*", 3, s)), 3),
+        (Assign("s", op("<<", s, 3)), 8),
+        (Assign("s", op("+", s, s)), 2),
+        (seq(DOUBLING, Assign("s", op("*", s, 5))), 2),
+        (HALVING, Fraction(1, 2)),
+        (Assign("s", op("/", s, 10)), Fraction(1, 10)),
+        (seq(HALVING, Assign("s", op("/", s, 10))), Fraction(1, 2)),
+        (Assign("s", op("*", s, n)), 7),
+        (seq(DOUBLING, HALVING), 1),
+        (Assign("s", op("*", s, 1)), 1),
+        (Assign("s", op("<<", s, 0)), 1),
+        (Assign("s", op("<<", s, -1)), 1),
+        (Assign("s", op("<<", s, 1 << 40)), 1),
+        (Assign("s", op("/", 2, s)), 1),
+        (Assign("s", op("*", i, 2)), 1),
+        (Assign("s", op("+", s, 2)), 1),
+        (Assign("s", op("*", s, s)), 1),
+        (seq(DOUBLING, Assign("s", Const(1))), 1),
+        (seq(Assign("i", op("+", i, 1)), Assign("s", op("*", s, i))), 1),
+        (Skip(), 1),
+    ],
+)
+def test_factors_of_a_counter(body: Stmt, expected: Fraction | int) -> None:
+    """The smallest of those that it is multiplied by, or the largest of those that it is divided by."""
+    assert factor("s", body, [at(n, 7), at(i, 2)]) == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from checker.bound import Result, find_bounds
@@ -297,3 +299,91 @@ def test_the_least_step_counts(step: str, measure: str) -> None:
 )
 def test_facts_as_polynomials(text: str, polys: list[str]) -> None:
     assert list(as_polynomials(expr(text))) == [pot(p) for p in polys]
+
+
+def halvings(x: int, by: int = 2, until: int = 0) -> int:
+    """How often x > until can be divided."""
+    return 1 + halvings(x // by, by, until) if x > until else 0
+
+
+def doublings(x: int, n: int, by: int = 2) -> int:
+    """How often x < n can be multiplied."""
+    return 1 + doublings(x * by, n, by) if x < n else 0
+
+
+@pytest.mark.parametrize(
+    ("body", "turns"),
+    [
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; }", lambda n: doublings(1, n)),
+        ("x <- 1; while (x <= n) { A[0] <- 1; x <- x << 1; }", lambda n: doublings(1, n + 1)),
+        ("x <- 1; while (n > x) { A[0] <- 1; x <- x + x; }", lambda n: doublings(1, n)),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- 4 * x; }", lambda n: doublings(1, n, 4)),
+        ("y <- 1; x <- 1; while (x < n) { A[0] <- 1; x <- x << 3; y <- y + x; }", lambda n: doublings(1, n, 8)),
+        ("x <- 4; while (x < n) { A[0] <- 1; x <- x * 2; }", lambda n: doublings(4, n)),
+        ("x <- 1; while (2 * x < n) { A[0] <- 1; x <- x * 2; }", lambda n: doublings(2, n)),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x / 2; }", halvings),
+        ("x <- n; while (x >= 1) { A[0] <- 1; x <- x >> 1; }", halvings),
+        ("x <- n / 2; while (x > 0) { A[0] <- 1; x <- x >> 1; }", lambda n: halvings(max(0, n) // 2)),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x >> 2; }", lambda n: halvings(n, 4)),
+        ("x <- n; while (x > 7) { A[0] <- 1; x <- x / 2; }", lambda n: halvings(n, 2, 7)),
+        ("x <- n; while (x >= 8) { A[0] <- 1; x <- x / 4; }", lambda n: halvings(n, 4, 7)),
+        ("y <- n; x <- 1; while (x < n && y > 0) { A[0] <- 1; x <- x * 2; y <- y / 2; }", lambda n: doublings(1, n)),
+    ],
+)
+def test_logarithmic_loops(body: str, turns: Callable[[int], int]) -> None:
+    """A counter that is multiplied or divided: the bound is reached at every n."""
+    found = result(body)
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    for n in range(-3, 140):
+        assert evaluate(found.claim.pre.q, {Param("n"): n}) == turns(n)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x / 3; }", "log2(n) + min(1, max(0, n))"),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- x * 3; }", "log2(2*n - 1)"),
+        ("x <- n; while (x > 32) { A[0] <- 1; x <- x / 2; }", "max(0, log2(n) - 4)"),
+        ("y <- 0; while (y < m) { x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; } y <- y + 1; }", None),
+        ("x <- 1; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x * 2; }", None),
+    ],
+)
+def test_logarithmic_loops_by_other_factors_and_in_nests(body: str, bound: str | None) -> None:
+    """Factors that are no power of two count as the next lower one; so does a limit."""
+    found = result(body)
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound or "max(0, m)*log2(2*n - 1)")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x * 2; }",
+        "x <- m; while (x < n) { A[0] <- 1; x <- x * 2; }",
+        "x <- n; while (x >= 0) { A[0] <- 1; x <- x / 2; }",
+        "x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; if (m > 0) { x <- x / 2; } }",
+        "x <- 1; while (x < n) { A[0] <- 1; x <- x * m; }",
+    ],
+)
+def test_a_counter_that_may_stay_where_it_is_has_no_logarithm(body: str) -> None:
+    assert result(body).claim is None
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- 0; while (x < n / 2) { A[0] <- 1; x <- x + 1; }", "max(0, floor(n/2))"),
+        ("x <- 0; while (x < gridDim.x / 2) { A[0] <- 1; x <- x + 1; }", "max(0, floor(gridDim.x/2))"),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; }", "log2(2*n - 1)"),
+        ("x <- n / 2; while (x < m) { A[0] <- 1; x <- x + 1; }", None),
+    ],
+)
+def test_cases_that_make_no_difference_are_left_out(body: str, bound: str | None) -> None:
+    """C rounds n/2 up where n is negative: m - n/2 is another number than m - floor(n/2) there."""
+    found = result(body)
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    rounded = pot("max(0, m - (floor(max(0, n)/2) - floor(max(0, -n)/2)))")
+    assert found.claim.pre.q == (rounded if bound is None else pot(bound))
