@@ -50,6 +50,9 @@ MAX_FACTORS: Final = 12
 MAX_RATE: Final = 6
 """Logarithms that differ by more are not compared."""
 
+MAX_EXPONENT: Final = 50
+"""Nor logarithms with larger numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -372,13 +375,21 @@ def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:
         for p in args:
             if p == q:
                 continue
-            more = (_combination(p - q * 2**k, have) for k in range(MAX_RATE if positive is not None else 0))
-            for k, because in [*enumerate(takewhile(lambda proved: proved is not None, more))][-1:]:
+            low, high = (_least(p, have), _least(p * -1, have)) if q.is_constant else (None, None)
+            some = range(first := _exponent(low), first + MAX_RATE) if positive is not None else ()
+            shown = takewhile(lambda found: found[1] is not None, ((k, _combination(p - q * 2**k, have)) for k in some))
+            for k, because in [*shown][-1:]:
                 yield Fact(log2(p) - log2(q) - k, ["least", potential(p), potential(q), k, [because, positive]])
-            less = (_combination((q + 1) * 2**k - 1 - p, have) for k in range(MAX_RATE))
-            least = next(((k, proved) for k, proved in enumerate(less) if proved is not None), None)
-            if least is not None:
-                yield Fact(log2(q) + least[0] - log2(p), ["most", potential(p), potential(q), least[0], [least[1]]])
+            some = range(first := _exponent(None if high is None else -high), first + MAX_RATE)
+            tried = ((k, _combination((q + 1) * 2**k - 1 - p, have)) for k in some)
+            k, because = next((found for found in tried if found[1] is not None), (0, None))
+            if because is not None:
+                yield Fact(log2(q) + k - log2(p), ["most", potential(p), potential(q), k, [because]])
+
+
+def _exponent(n: Fraction | None) -> int:
+    """floor(log2(n)), 0 where n is less than 1 or not known."""
+    return 0 if n is None or n < 1 else min(int(n).bit_length() - 1, MAX_EXPONENT)
 
 
 def _mixed(have: Iterable[Fact]) -> set[Leaf]:
