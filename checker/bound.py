@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, Literal
 
 from checker import kernel as trusted
 from checker.elaborate import Elaborator, Proof, Stuck, named, weaken
 from checker.flow import Flow, analyse
-from checker.inference.ghosts import with_ghosts
+from checker.inference.ghosts import cycles, with_ghosts
 from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
 from checker.kernel import INDICES, Claim, Ledger, Rejected
@@ -23,6 +24,7 @@ from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, max0, substitute, sym
 from logic.rules import SOUND
+from logic.source import Loc
 from logic.syntax import GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
 Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
@@ -62,23 +64,56 @@ def find_bounds(
     `hinted` names the metric that the potentials in the outline are for; None means all of them.
     """
     start = time.perf_counter()
-    flows = [analyse(outline, oracle, start=p) for p in _cases(outline.context, per)]
-    outline, ghosts = with_ghosts(outline, flows[0], oracle)
-    if ghosts:
-        flows = [analyse(outline, oracle, start=p) for p in _cases(outline.context, per)]
+    cases = _cases(outline.context, per)
+    plain = [analyse(outline, oracle, start=p) for p in cases]
+
+    @cache
+    def prepared(stuck: frozenset[Loc | None]) -> tuple[Outline, list[Flow], tuple[str, ...]]:
+        """With ghosts, the flows and their names; another sort of ghost where loops were found to be in the way."""
+        wider, ghosts = with_ghosts(outline, plain[0], oracle, stuck)
+        return wider, [analyse(wider, oracle, start=p) for p in cases] if ghosts else plain, ghosts
+
+    prepared(frozenset())
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
         start = time.perf_counter()
-        own = flows if hinted in (None, metric.name) else [without_potentials(flow) for flow in flows]
-        context = replace(outline.context, metric=metric)
-        result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
-        if result.claim is None and per != "warp":  # the dearest warp, times their number
-            flow = own[0] if len(own) == 1 else analyse(outline, oracle)
-            again = _one(outline.kernel, context, [flow], ghosts, oracle, search, per, True)
-            result = again if again.claim else result
+        stuck: frozenset[Loc | None] = frozenset()
+        first = result = _bounded(*prepared(stuck), metric, oracle, hinted, search, per)
+        while result.claim is None and result.problem and result.problem.loc:
+            at = result.problem.loc
+            inside = {inner.loc for cycle in cycles(plain[0]) if cycle.loc == at for inner in cycles(cycle.body)}
+            more = (stuck | {at}, stuck | {at, *inside})
+            here = next((places for places in more if prepared(places)[2] != prepared(stuck)[2]), None)
+            if here is None:
+                break
+            stuck = here
+            result = _bounded(*prepared(stuck), metric, oracle, hinted, search, per)
+        if result.claim is None and (result.problem is None or result.problem.loc in stuck):
+            result = first
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
+
+
+def _bounded(
+    outline: Outline,
+    flows: list[Flow],
+    ghosts: tuple[str, ...],
+    metric: Metric,
+    oracle: Oracles,
+    hinted: str | None,
+    search: Engine,
+    per: Per,
+) -> Result:
+    """The bound for one metric."""
+    own = flows if hinted in (None, metric.name) else [without_potentials(flow) for flow in flows]
+    context = replace(outline.context, metric=metric)
+    result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
+    if result.claim is None and per != "warp":  # the dearest warp, times their number
+        flow = own[0] if len(own) == 1 else analyse(outline, oracle)
+        again = _one(outline.kernel, context, [flow], ghosts, oracle, search, per, True)
+        result = again if again.claim else result
+    return result
 
 
 def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:

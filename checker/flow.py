@@ -238,7 +238,7 @@ class _Analysis:
             return conj(kept, self.sigma)
         anything = abstracted(e, self.sigma)
         kept += [c for c in about if self.entails(p, substitute(c, {x: anything}))]
-        kept += [c for c in _range_of(Var(x), e) if self.entails(p, substitute(c, {x: anything}))]
+        kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
         before = _definition(x, about)
         if before is not None and not opaque(e, self.sigma):
@@ -381,6 +381,9 @@ class _Analysis:
         return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
 
 
+MAX_RANGES: Final = 4
+"""Of limits that are guessed for a value that an array decides."""
+
 LARGEST: Final = 24
 """The most terms of a definition that is put in the place of a variable."""
 
@@ -406,13 +409,30 @@ def _inverse(x: str, e: Expr) -> Expr | None:
     return None
 
 
-def _range_of(x: Var, e: Expr) -> Iterable[Expr]:
-    """Guesses for the range of a value that opaque parts decide: its outermost operator bounds it."""
+def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
+    """Guesses for the range of a value that opaque parts decide: its outermost operators bound it."""
     match e:
         case Op("&", (_, Const(int() as k))) | Op("&", (Const(int() as k), _)) if k >= 0:
             yield from (Op(">=", (x, Const(0))), Op("<=", (x, Const(k))))
         case Op("%", (_, Const(int() as k))) if k > 0:
             yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
+        case Op("min" | "max" | "?:") if sigma.locals[x.name] == INT:
+            for op, up in ((">=", False), ("<=", True)):
+                for bound in _bounds(e, up):
+                    if not opaque(bound, sigma) and x.name not in local_vars(bound):
+                        known = value(bound, {})
+                        yield Op(op, (x, bound if known is None else Const(known)))
+
+
+def _bounds(e: Expr, up: bool) -> list[Expr]:
+    """Expressions that e is at most (up), or at least, by its minima, maxima and choices."""
+    match e:
+        case Op("min" | "max" as op, (a, b)) if (op == "min") == up:
+            return [*_bounds(a, up), *_bounds(b, up)][:MAX_RANGES]
+        case Op("min" | "max", (a, b)) | Op("?:", (_, a, b)):
+            both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up)]
+            return [s if s == t else Op("max" if up else "min", (s, t)) for s, t in both][:MAX_RANGES]
+    return [e]
 
 
 def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:

@@ -90,13 +90,21 @@ def moves(x: str, body: Stmt) -> list[Poly] | None:
 
 
 def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
-    """The variables that a fact equates with a polynomial, by the first that does."""
+    """The variables that a fact equates with a polynomial, by the first that does, as x - 1 == n does with n + 1."""
     defined: dict[Leaf, Poly] = {}
+    solved: dict[Leaf, Poly] = {}
     for c in facts:
         match c:
             case Op("==", (Var() as leaf, e)) if (named := of_expr(e)) is not None:
                 defined.setdefault(leaf, named)
-    return defined
+            case Op("==", (Op("+" | "-") as a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
+                for m, rate in (p - q).terms:
+                    match m:
+                        case (Sym(Var() as leaf),) if abs(rate) == 1:
+                            value = sym(leaf) - (p - q) * rate
+                            if leaf not in leaves(value):
+                                solved.setdefault(leaf, value)
+    return solved | defined
 
 
 def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:

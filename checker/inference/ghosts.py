@@ -1,25 +1,29 @@
-"""Ghost variables: the part of a loop counter without threadIdx.
+"""Ghost variables: the part of a loop counter without threadIdx, and the turns that a loop has left.
 
 Under `for (i = tid; i < n; i += step)` no potential may mention i. But `i - tid` is the same at all lanes, and a ghost
 that always equals it may stand in potentials: g <- 0 before the loop, g <- g + step after each step of i. A counter may
 be uniform that starts at threadIdx.y, yet no potential says where it starts: it gets a ghost too.
+
+Where lanes turn differently often, as in `for (j = max(0, i - r); j <= min(n - 1, i + r); j++)`, a ghost that begins at
+what the distance j has to go is at most, here min(n, 2*r + 1), and falls by 1 a turn, is at least that distance always.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final, cast
 
 from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, unfolded
+from checker.inference.guards import gaps, relaxed, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.assertions import Entails, Proved, launch_facts
-from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym
+from logic.assertions import Context, Entails, Proved, launch_facts
+from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
 from logic.syntax import (
@@ -42,12 +46,20 @@ from logic.syntax import (
 MAX_TERMS: Final = 256
 """An expression with more is not taken apart."""
 
+Left = tuple[Var, Expr, Expr]
+"""A ghost, what it is before a loop, and what it is at least, always."""
+
 Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
 """Of a counter and the place of its loop: its value before, as what lanes share and what depends on the lane."""
 
 
-def with_ghosts(outline: Outline, flow: Flow, oracle: Oracle) -> tuple[Outline, tuple[str, ...]]:
-    """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts."""
+def with_ghosts(
+    outline: Outline, flow: Flow, oracle: Oracle, stuck: Collection[Loc | None] = ()
+) -> tuple[Outline, tuple[str, ...]]:
+    """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts.
+
+    A loop at a place in `stuck` gets one that counts the turns that are left at most, if there is a limit to them.
+    """
     chosen = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
     if chosen:
         return outline, chosen
@@ -66,11 +78,41 @@ def with_ghosts(outline: Outline, flow: Flow, oracle: Oracle) -> tuple[Outline, 
                     if not isinstance(oracle(Entails(p, (equal,)), context), Proved):
                         wrong.add(place)
     lanes = {place: parts for place, parts in lanes.items() if place not in wrong}
-    if not lanes:
+    left: dict[Loc | None, Left] = {}
+    for cycle in cycles(flow):
+        if cycle.loc in stuck and (found := _left(cycle, len(left), context, oracle)):
+            left.setdefault(cycle.loc, found)
+    lanes = {place: parts for place, parts in lanes.items() if place[1] not in left}
+    names = (*(GHOST + counter for counter, _ in lanes), *(ghost.name for ghost, *_ in left.values()))
+    ghosts = tuple(dict.fromkeys(names))
+    if not ghosts:
         return outline, ()
-    ghosts = tuple(dict.fromkeys(GHOST + counter for counter, _ in lanes))
     wider = replace(context.sigma, locals={**context.sigma.locals, **dict.fromkeys(ghosts, INT)})
-    return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes)), ghosts
+    return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left)), ghosts
+
+
+def _left(cycle: Cycle, number: int, context: Context, oracle: Oracle) -> Left | None:
+    """A ghost for the turns that are left at most, what it is before the loop, and what is at most that at each lane:
+    how far a comparison in the test is from failing."""
+    p, x = cycle.before.p, cycle.before.x
+    known = definitions(p)
+    own = {leaf: value for leaf, value in known.items() if leaf.name not in x}
+    given = launch_facts(context.launch, context.hardware, context.scope)
+    for gap, distance in gaps(cycle.cond, context.sigma):
+        if not variables(distance) & written(cycle.body.stmt) - cycle.invariant.x:
+            continue
+        starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
+        starts.sort(key=lambda q: (any(isinstance(leaf, Tid) for leaf in leaves(q)), len(variables(q))))
+        bounds = (uniform_bound(q, x, (*p, *given)) for q in starts)
+        shown = [
+            e
+            for e in dict.fromkeys(as_expr(q) for q in bounds if q is not None)
+            if e is not None and isinstance(oracle(Entails(p, (Op("<=", (gap, e)),)), context), Proved)
+        ]
+        if shown:
+            most = shown[0] if len(shown) == 1 else Op("min", (shown[0], shown[1]))
+            return Var(f"{GHOST}left{number}"), most, gap
+    return None
 
 
 def cycles(flow: Flow) -> Iterator[Cycle]:
@@ -181,11 +223,11 @@ def _step(counter: str, value: Expr) -> Expr | None:
     return step
 
 
-def _block(block: Block, lanes: Parts) -> Block:
-    return tuple(new for item in block for new in _item(item, lanes))
+def _block(block: Block, lanes: Parts, left: Mapping[Loc | None, Left]) -> Block:
+    return tuple(new for item in block for new in _item(item, lanes, left))
 
 
-def _item(item: Item, lanes: Parts) -> Iterator[Item]:
+def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left]) -> Iterator[Item]:
     match item:
         case Loop():
             counters = {counter for counter, loc in lanes if loc == item.loc}
@@ -194,9 +236,15 @@ def _item(item: Item, lanes: Parts) -> Iterator[Item]:
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
-            yield replace(item, body=_block(item.body, lanes))
+            body = _block(item.body, lanes, left)
+            if item.loc in left:
+                ghost, most, gap = left[item.loc]
+                yield Plain(Assign(ghost.name, most))
+                yield Partial((Op("<=", (gap, ghost)),))
+                body = (*body, Plain(Assign(ghost.name, Op("-", (ghost, Const(1))))))
+            yield replace(item, body=body)
         case Branch():
-            yield replace(item, then=_block(item.then, lanes), orelse=_block(item.orelse, lanes))
+            yield replace(item, then=_block(item.then, lanes, left), orelse=_block(item.orelse, lanes, left))
         case Plain(Assign(counter, value)) if any(counter == name for name, _ in lanes):
             yield item
             step = _step(counter, value)

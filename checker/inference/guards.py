@@ -5,18 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
+from typing import Final
 
 from checker.inference.counters import MAX_CHAIN, constants
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from logic.assertions import MAX_BLOCK, X, opaque
-from logic.potentials import ZERO, Leaf, Poly, Sym, const, evaluate, leaves, max0, of_expr, substitute, sym, variables
+from logic.potentials import (
+    ZERO,
+    Leaf,
+    Max0,
+    Poly,
+    Sym,
+    const,
+    evaluate,
+    leaves,
+    max0,
+    of_expr,
+    substitute,
+    sym,
+    variables,
+)
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
+
+MAX_RELAXED: Final = 16
+"""Of the polynomials that one is at most."""
 
 
 def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:
     """For each integer comparison in the guard, a polynomial that is positive exactly where it holds."""
+    return (distance for _, distance in gaps(cond, sigma))
+
+
+def gaps(cond: Expr, sigma: Signature) -> Iterator[tuple[Expr, Poly]]:
+    """The same, each as an expression and as a polynomial."""
     stack = [cond]
     while stack:
         match stack.pop():
@@ -26,9 +49,33 @@ def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:
                 p, q = of_expr(a), of_expr(b)
                 if p is not None and q is not None:
                     if op in ("<", "<=", "!="):
-                        yield q - p + (1 if op == "<=" else 0)
+                        yield _gap(b, a, op), q - p + (1 if op == "<=" else 0)
                     if op in (">", ">=", "!="):
-                        yield p - q + (1 if op == ">=" else 0)
+                        yield _gap(a, b, op), p - q + (1 if op == ">=" else 0)
+
+
+def _gap(a: Expr, b: Expr, op: str) -> Expr:
+    gap = Op("-", (a, b))
+    return Op("+", (gap, Const(1))) if op in ("<=", ">=") else gap
+
+
+def relaxed(p: Poly) -> list[Poly]:
+    """Polynomials that p is at most, with 0 or the argument in place of each max(0, .) that is taken away."""
+    for m, c in p.terms:
+        match m:
+            case (Max0(arg),) if c < 0:
+                rest = p - Poly(((m, c),))
+                return list(dict.fromkeys((*relaxed(rest), *relaxed(rest + arg * c))))[:MAX_RELAXED]
+    return [p]
+
+
+def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+    """The ghost that counts how many turns are left at most, where one does for this distance."""
+    for fact in facts:
+        match fact:
+            case Op("<=", (e, Var(name) as ghost)) if name.startswith(GHOST) and name in x and of_expr(e) == distance:
+                return sym(ghost)
+    return None
 
 
 def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
@@ -47,6 +94,8 @@ def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
 
 def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
     """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
+    if (left := by_turns(distance, x, facts)) is not None:
+        return left
     distance = by_lane(distance, x, facts)
     for _ in range(MAX_CHAIN):
         for name in sorted(variables(distance) - x)[:1]:

@@ -260,12 +260,15 @@ class Search:
             if m and self.proves(state, monomial(m)):
                 found[monomial(m)] = None
         facts: dict[Poly, None] = {}
-        logarithms = [a for a in inside if isinstance(a, Log2)]
+        logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]
         for fall in self.falls if logarithms else ():
             fall = self.resolved(state, lift(fall))[0].known() or ZERO
             if {a for a in atoms(fall) if isinstance(a, Log2)} <= inside.keys() and self.proves(state, fall):
                 facts[fall] = None
-        for one, other in permutations(logarithms, 2):
+        nested: list[Log2 | Max0] = [
+            a for a in inside if isinstance(a, Max0) and any(isinstance(b, Max0) for b in atoms(a.arg))
+        ]
+        for one, other in (*permutations(logarithms, 2), *permutations(nested, 2)):
             if self.proves(state, one.arg - other.arg):
                 facts[atom(one) - atom(other)] = None
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
@@ -277,8 +280,7 @@ class Search:
             match a:
                 case Max0(arg):
                     facts[atom(a) - arg] = None
-                    nested = any(isinstance(b, Max0) for b in atoms(arg))
-                    for p in (*positive, const(1)) if nested else positive:
+                    for p in (*positive, const(1)) if a in nested else positive:
                         if self.proves(state, p - arg):
                             facts[p - atom(a)] = None
                 case Floor(arg, k):

@@ -91,6 +91,10 @@ def test_definitions_of_definitions() -> None:
     assert known == {s: sym(i) + 1, i: sym(n) * 2}
     assert unfolded(sym(s) * 3, known) == sym(n) * 6 + 3
     assert unfolded(sym(n), known) == sym(n)
+    moved = definitions([op("==", op("-", s, 4), n), op("==", op("+", i, n), op("*", s, 2)), op("==", i, 3)])
+    assert moved == {s: sym(n) + 4, i: const(3)}
+    assert definitions([op("==", op("+", s, op("*", s, i)), n), op("<=", op("+", s, 1), n)]) == {}
+    assert definitions([op("==", op("-", n, s), op("*", i, 2))]) == {s: sym(n) - sym(i) * 2}
     circle = definitions([op("==", s, i), op("==", i, s)])
     assert unfolded(sym(s), circle) in (sym(s), sym(i))
 

@@ -146,6 +146,21 @@ def test_counters_that_begin_at_a_lane_or_a_warp(body: str, bound: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- tid.x; x <- x + 64; while (x < n) { A[0] <- 1; x <- x + 64; }", "max(0, ceil(n/64) - 1)"),
+        ("x <- m + tid.x; x <- x - 64; while (x > 0) { A[0] <- 1; x <- x - 64; }", "max(0, ceil((m - 1)/64))"),
+    ],
+)
+def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None:
+    """As in `do { .. x += 64; } while (x < n)`: what is known of x is said of x - 64."""
+    found = result(body, block="64")
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
+
+
+@pytest.mark.parametrize(
     ("first", "step"),
     [
         ("(tid.y * blockDim.x + tid.x) % 32", 32),
@@ -387,3 +402,34 @@ def test_cases_that_make_no_difference_are_left_out(body: str, bound: str | None
     assert found.claim is not None
     rounded = pot("max(0, m - (floor(max(0, n)/2) - floor(max(0, -n)/2)))")
     assert found.claim.pre.q == (rounded if bound is None else pot(bound))
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        (
+            ("y <- max(0, tid.x - m); z <- min(n - 1, tid.x + m); x <- y; while (x <= z) { A[0] <- 1; x <- x + 1; }"),
+            "max(0, min(n, 1 + 2*m))",
+        ),
+        ("y <- tid.x; x <- y + 1; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - 1)"),
+        ("y <- min(A[tid.x], m); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "4 + max(0, m)"),
+        ("y <- max(min(A[tid.x], m), 3); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "4 + max(m, 3)"),
+        (
+            "y <- tid.x; z <- n; while (y < z) { A[0] <- 1; if (A[y] > 0) { y <- y + 1; } else { z <- z - 1; } }",
+            "33*max(0, n)",
+        ),
+        (
+            (
+                "x <- 0; while (x < n) { y <- max(0, tid.x - m); z <- min(n, tid.x + m); "
+                "while (y < z) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
+            ),
+            "max(0, n)*max(0, min(n, 2*m))",
+        ),
+    ],
+)
+def test_lanes_that_turn_differently_often(body: str, bound: str) -> None:
+    """A ghost counts the turns that are left at most: windows, triangles, limits out of arrays."""
+    found = result(body)
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
