@@ -271,12 +271,12 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     return None
 
 
-def _least(f: Poly, have: list[Fact]) -> Fraction | None:
-    """The largest t such that f - t is a nonnegative combination of the facts."""
+def _least(f: Poly, have: list[Fact], again: bool = True) -> Fraction | None:
+    """The largest t such that f - t is a nonnegative combination of the facts. `again` as in `lp.solve`."""
     program = _program(f, [const(1), *(fact.poly for fact in have)])
     program.objective = {"0": Fraction(-1)}
     program.free = {"0"}
-    solution = lp.solve(program)
+    solution = lp.solve(program, again)
     return None if solution is None else solution.get("0", Fraction(0))
 
 
@@ -375,7 +375,7 @@ def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:
         for p in args:
             if p == q:
                 continue
-            low, high = (_least(p, have), _least(p * -1, have)) if q.is_constant else (None, None)
+            low, high = (_least(e, have, again=False) if q.is_constant else None for e in (p, p * -1))
             some = range(first := _exponent(low), first + MAX_RATE) if positive is not None else ()
             shown = takewhile(lambda found: found[1] is not None, ((k, _combination(p - q * 2**k, have)) for k in some))
             for k, because in [*shown][-1:]:
