@@ -68,52 +68,47 @@ def find_bounds(
     plain = [analyse(outline, oracle, start=p) for p in cases]
 
     @cache
-    def prepared(stuck: frozenset[Loc | None]) -> tuple[Outline, list[Flow], tuple[str, ...]]:
-        """With ghosts, the flows and their names; another sort of ghost where loops were found to be in the way."""
-        wider, ghosts = with_ghosts(outline, plain[0], oracle, stuck)
-        return wider, [analyse(wider, oracle, start=p) for p in cases] if ghosts else plain, ghosts
+    def ghosted(stuck: frozenset[Loc | None]) -> tuple[Outline, tuple[str, ...]]:
+        return with_ghosts(outline, plain[0], oracle, stuck)
 
-    prepared(frozenset())
+    @cache
+    def flows(stuck: frozenset[Loc | None]) -> list[Flow]:
+        wider, ghosts = ghosted(stuck)
+        return [analyse(wider, oracle, start=p) for p in cases] if ghosts else plain
+
+    def bounded(metric: Metric, stuck: frozenset[Loc | None]) -> Result:
+        """With ghosts that count turns at the places where loops were found to be in the way."""
+        wider, ghosts = ghosted(stuck)
+        own = flows(stuck)
+        own = own if hinted in (None, metric.name) else [without_potentials(flow) for flow in own]
+        context = replace(wider.context, metric=metric)
+        result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
+        if result.claim is None and per != "warp":  # the dearest warp, times their number
+            flow = own[0] if len(own) == 1 else analyse(wider, oracle)
+            again = _one(outline.kernel, context, [flow], ghosts, oracle, search, per, True)
+            result = again if again.claim else result
+        return result
+
+    flows(frozenset())
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
         start = time.perf_counter()
         stuck: frozenset[Loc | None] = frozenset()
-        first = result = _bounded(*prepared(stuck), metric, oracle, hinted, search, per)
+        first = result = bounded(metric, stuck)
         while result.claim is None and result.problem and result.problem.loc:
             at = result.problem.loc
             inside = {inner.loc for cycle in cycles(plain[0]) if cycle.loc == at for inner in cycles(cycle.body)}
             more = (stuck | {at}, stuck | {at, *inside})
-            here = next((places for places in more if prepared(places)[2] != prepared(stuck)[2]), None)
+            here = next((places for places in more if ghosted(places)[1] != ghosted(stuck)[1]), None)
             if here is None:
                 break
             stuck = here
-            result = _bounded(*prepared(stuck), metric, oracle, hinted, search, per)
+            result = bounded(metric, stuck)
         if result.claim is None and (result.problem is None or result.problem.loc in stuck):
             result = first
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
-
-
-def _bounded(
-    outline: Outline,
-    flows: list[Flow],
-    ghosts: tuple[str, ...],
-    metric: Metric,
-    oracle: Oracles,
-    hinted: str | None,
-    search: Engine,
-    per: Per,
-) -> Result:
-    """The bound for one metric."""
-    own = flows if hinted in (None, metric.name) else [without_potentials(flow) for flow in flows]
-    context = replace(outline.context, metric=metric)
-    result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
-    if result.claim is None and per != "warp":  # the dearest warp, times their number
-        flow = own[0] if len(own) == 1 else analyse(outline, oracle)
-        again = _one(outline.kernel, context, [flow], ghosts, oracle, search, per, True)
-        result = again if again.claim else result
-    return result
 
 
 def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:

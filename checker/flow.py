@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
-from checker.inference.counters import geometric, modulus, numbers, steps, trips, value
+from checker.inference.counters import geometric, modulus, numbers, solutions, steps, trips, value
 from checker.inference.guards import undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
@@ -30,7 +30,7 @@ from logic.assertions import (
     launch_facts,
     opaque,
 )
-from logic.potentials import ZERO, Poly, of_expr, sym, variables
+from logic.potentials import Poly
 from logic.source import Loc
 from logic.syntax import (
     FALSE,
@@ -438,14 +438,11 @@ def _bounds(e: Expr, up: bool) -> list[Expr]:
 def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
     """What an equation says that a variable is which the loop changes, such as x == n + 1 for x - 1 == n."""
     match fact:
-        case Op("==", (a, b)) if not isinstance(a, Var) and not opaque(fact, sigma):
-            p, q = of_expr(a), of_expr(b)
-            d = ZERO if p is None or q is None else p - q
-            for x in sorted(variables(d) & changed):
-                own = {c for m, c in d.terms if m == sym(Var(x)).terms[0][0]}
-                value = as_expr(sym(Var(x)) - d * next(iter(own))) if own in ({1}, {-1}) else None
-                if value is not None and x not in local_vars(value):
-                    yield Op("==", (Var(x), value))
+        case Op("==", (a, _)) if not isinstance(a, Var) and not opaque(fact, sigma):
+            for leaf, rest in sorted(solutions(fact), key=lambda solution: solution[0].name):
+                value = as_expr(rest)
+                if leaf.name in changed and value is not None:
+                    yield Op("==", (leaf, value))
 
 
 def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import ceil, gcd, lcm, prod
 from typing import Final
@@ -92,19 +92,27 @@ def moves(x: str, body: Stmt) -> list[Poly] | None:
 def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
     """The variables that a fact equates with a polynomial, by the first that does, as x - 1 == n does with n + 1."""
     defined: dict[Leaf, Poly] = {}
-    solved: dict[Leaf, Poly] = {}
+    moved: dict[Leaf, Poly] = {}
     for c in facts:
         match c:
             case Op("==", (Var() as leaf, e)) if (named := of_expr(e)) is not None:
                 defined.setdefault(leaf, named)
-            case Op("==", (Op("+" | "-") as a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
-                for m, rate in (p - q).terms:
-                    match m:
-                        case (Sym(Var() as leaf),) if abs(rate) == 1:
-                            value = sym(leaf) - (p - q) * rate
-                            if leaf not in leaves(value):
-                                solved.setdefault(leaf, value)
-    return solved | defined
+            case Op("==", (Op("+" | "-"), _)):
+                for leaf, p in solutions(c):
+                    moved.setdefault(leaf, p)
+    return moved | defined
+
+
+def solutions(fact: Expr) -> Iterator[tuple[Var, Poly]]:
+    """What an equation that is linear in a variable, with coefficient 1 or -1, says that the variable is."""
+    match fact:
+        case Op("==", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
+            for m, rate in (p - q).terms:
+                match m:
+                    case (Sym(Var() as leaf),) if abs(rate) == 1:
+                        rest = sym(leaf) - (p - q) * rate
+                        if leaf not in leaves(rest):
+                            yield leaf, rest
 
 
 def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:

@@ -194,6 +194,7 @@ class Search:
     def cycle(self, node: Cycle, post: Linear) -> Linear:
         metric = self.context.metric
         more = metric.cost("if") + (metric.cost("div") if node.rule == "Q:While2" else 0)
+        own = measures(node, self.context, self.wide)
         price = self.price(node.invariant, node.cond, more=more)
         if node.q is not None:
             head = lift(node.q)
@@ -201,10 +202,10 @@ class Search:
             changed = written(node.body.stmt)
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
-            for base in bases(node, self.context, self.wide):
+            for base in bases(node, own, self.context, self.wide):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
-        self.falls |= dict.fromkeys(_falls(node, self.context, self.wide))
+        self.falls |= dict.fromkeys(_falls(node, own, self.context))
         q = head - price
         left = State(assume(node.invariant.p, node.cond, self.context.sigma, False), node.invariant.x)
         self.require(left, q - post)
@@ -348,9 +349,9 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     return list(found)
 
 
-def _falls(node: Cycle, context: Context, wide: bool) -> Iterator[Poly]:
+def _falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
     """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
-    for p in measures(node, context, wide):
+    for p in own:
         if any(isinstance(a, Log2) for a in atoms(p)):
             for s in statements(node.body.stmt):
                 if isinstance(s, Assign) and s.var in variables(p):
@@ -386,14 +387,14 @@ def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
             yield over
 
 
-def bases(node: Cycle, context: Context, wide: bool) -> list[Poly]:
-    """The template of a loop head: 1, the guard's measures, and their products with what inner loops measure at
+def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:
+    """The template of a loop head: 1, its own measures, and their products with what inner loops measure at
     entry, and the products of these along a nest; what inner loops measure now, for turns that are paid in advance.
 
     Where inner loops measure what this one changes, as the rows of a triangle, also the products of its own measures
     with that and with each other: sums of the first n numbers are of this form.
     """
-    own, inner = measures(node, context, wide), _inner(node.body, context, written(node.body.stmt), wide)
+    inner = _inner(node.body, context, written(node.body.stmt), wide)
     rows = _rows(node, context, wide)
     squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
     changed, x = written(node.body.stmt), node.invariant.x

@@ -16,7 +16,7 @@ from checker.oracles import Oracles, lp
 from checker.oracles.farkas import proof
 from checker.recheck import recheck
 from logic.metrics import METRICS
-from logic.potentials import evaluate
+from logic.potentials import Poly, evaluate
 from logic.syntax import Param
 from tests.logic.rules.applications import expr, pot
 
@@ -37,6 +37,13 @@ def rechecked(found: Result) -> str:
     assert found.claim is not None, found.problem
     assert found.derivation is not None
     return recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict
+
+
+def valid(found: Result) -> Poly:
+    """A bound that the second checker calls valid."""
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    return found.claim.pre.q
 
 
 @pytest.mark.parametrize(
@@ -103,9 +110,7 @@ def test_steps_of_a_loop(body: str, bound: str) -> None:
     """Two counters that meet, two steps a turn, a counter that a warp shares but that begins at threadIdx.y, a step
     with a name, and a nest of such loops."""
     found = result(body, block="64, 2")
-    assert rechecked(found) == "valid"
-    assert found.claim is not None
-    assert found.claim.pre.q == pot(bound)
+    assert valid(found) == pot(bound)
 
 
 @pytest.mark.parametrize(
@@ -140,9 +145,7 @@ def test_counters_that_begin_at_a_lane_or_a_warp(body: str, bound: str) -> None:
     """The part of a counter that lanes do not share need be no polynomial in threadIdx."""
     found = result(body.replace(" assumed", ""), "1 <= m" if "assumed" in body else "true", block="64, 1")
     assert found.verdict == "certified", found.problem
-    assert rechecked(found) == "valid"
-    assert found.claim is not None
-    assert found.claim.pre.q == pot(bound)
+    assert valid(found) == pot(bound)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +158,7 @@ def test_counters_that_begin_at_a_lane_or_a_warp(body: str, bound: str) -> None:
 def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None:
     """As in `do { .. x += 64; } while (x < n)`: what is known of x is said of x - 64."""
     found = result(body, block="64")
-    assert rechecked(found) == "valid"
-    assert found.claim is not None
-    assert found.claim.pre.q == pot(bound)
+    assert valid(found) == pot(bound)
 
 
 @pytest.mark.parametrize(
@@ -171,9 +172,7 @@ def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None
 def test_a_lane_or_a_warp_of_a_block_in_two_dimensions(first: str, step: int) -> None:
     found = result(f"x <- {first}; while (x < n) {{ A[0] <- 1; x <- x + {step}; }}", block="32, 4")
     assert found.verdict == "certified", found.problem
-    assert rechecked(found) == "valid"
-    assert found.claim is not None
-    assert found.claim.pre.q == pot(f"max(0, ceil(n/{step}))")
+    assert valid(found) == pot(f"max(0, ceil(n/{step}))")
 
 
 def test_a_nest() -> None:
@@ -215,9 +214,7 @@ def test_a_test_for_a_difference(given: str, body: str, bound: str | None) -> No
     if bound is None:
         assert found.claim is None
         return
-    assert rechecked(found) == "valid"
-    assert found.claim is not None
-    assert found.claim.pre.q == pot(bound)
+    assert valid(found) == pot(bound)
 
 
 @pytest.mark.parametrize(
@@ -367,9 +364,7 @@ def test_logarithmic_loops(body: str, turns: Callable[[int], int]) -> None:
 def test_logarithmic_loops_by_other_factors_and_in_nests(body: str, bound: str | None) -> None:
     """Factors that are no power of two count as the next lower one; so does a limit."""
     found = result(body)
-    assert rechecked(found) == "valid"
-    assert found.claim is not None
-    assert found.claim.pre.q == pot(bound or "max(0, m)*log2(2*n - 1)")
+    assert valid(found) == pot(bound or "max(0, m)*log2(2*n - 1)")
 
 
 @pytest.mark.parametrize(
