@@ -145,8 +145,11 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "brev": lambda n: int(f"{_word(n):032b}"[::-1], 2),
     "mulhi": lambda a, b: int(a) * int(b) >> 32,
     "umulhi": lambda a, b: int(a) * int(b) >> 32,
+    "part": lambda whole, _: whole,
+    "pack": lambda first, *_: first,
 }
-"""C's names of the functions on `double`; `sqrtf` and the fast `__sqrtf` are the same function, rounded to float."""
+"""C's names of the functions on `double`; `sqrtf` and the fast `__sqrtf` are the same function, rounded to float. A
+structure that is accessed at once, of which `part` gives a scalar, has the value of its first one here."""
 
 
 def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ...]], Value]:

@@ -7,6 +7,7 @@ or synchronises has to be the whole right side of its statement, since C leaves 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,17 +19,25 @@ from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.places import evaluated, frozen, load, store
+from semantics.cuda.records import copies, declared, fill, initialised, put, source, values
 from semantics.cuda.scan import count_changes
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, MASKS, OPERATORS, SHARED_OUT, TO_INT, in_shim
-from semantics.cuda.state import Address, Binding, Frame, Local, State, Use
+from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
-def call(st: State, node: Node, use: Use) -> Expr | None:
-    """The value of a call, None where it has none; what it does is emitted."""
+def call(st: State, node: Node, use: Use) -> Expr | Place | None:
+    """The value of a call, the place of one that is a structure, None where it has none; what it does is emitted."""
     callee = node.referenced
-    if callee is not None and (callee.kind == "CONSTRUCTOR" or callee.name == "operator="):
-        raise unsupported("copying a whole structure", node.loc, "Use its fields one by one.")
+    if node.type.kind == "record" and copies(node):
+        return place(st, node.arguments[0])
+    if callee is not None and callee.name == "operator=" and callee.is_implicit:
+        left, right = node.arguments
+        target = place(st, left)
+        fill(st, target, right, use)
+        return target
+    if callee is not None and callee.kind == "CONSTRUCTOR":
+        raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
     if callee is None or callee.kind not in ("FUNCTION_DECL", "CXX_METHOD"):
         raise unsupported(f"this call of '{node.name}'" if node.name else "this call", node.loc)
     if callee.kind == "CXX_METHOD":
@@ -41,7 +50,7 @@ def call(st: State, node: Node, use: Use) -> Expr | None:
     return _builtin(st, node, callee, use)
 
 
-def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
+def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
     name, args = callee.name, node.arguments
     if name == "__syncthreads":
         if use != "statement":
@@ -57,7 +66,12 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
         nothing = zero(result if result is not None and result.kind == "base" else DOUBLE, node.loc)
         return None if use == "statement" else _whatever(name, nothing, TIDS, node)
     if name == "__ldg":
-        return load(st, address(st, args[0]).plus(node.type.size, Const(0)), node.type, node.loc)
+        where = address(st, args[0]).plus(node.type.size, Const(0))
+        return where if node.type.kind == "record" else load(st, where, node.type, node.loc)
+    if name == f"make_{node.type.name}":
+        made = declared(st, "t", node, settled=True)
+        put(st, made, values(st, node), node)
+        return made
     if name in ("isnan", "isnanf"):
         x = expr(st, args[0])
         return Op("!=", (x, x), node.loc)
@@ -134,7 +148,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
 
 
-def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
+def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
     if callee.identity in st.calls:
         raise unsupported(f"the recursive function '{callee.name}'", node.loc)
     body = callee.children[-1]
@@ -145,7 +159,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | None:
         by_reference, copied = _bind(st, node, callee)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name))
-        value = _body(st, callee, body, use)
+        value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
     outer = by_reference or any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
@@ -189,6 +203,10 @@ def _bind(st: State, node: Node, callee: Node) -> tuple[bool, Node | None]:
             local = st.declare(parameter.name, type_, parameter.loc, settled=not st.changed[parameter.identity])
             st.emit(Assign(local.name, value, argument.loc))
             bound[parameter.identity] = local
+        elif (t.inner or t).kind == "record":
+            if t.kind == "reference" and bare(source(argument)).kind in _ELEMENTS:
+                copied = argument
+            bound[parameter.identity] = initialised(st, parameter, argument)
         else:
             raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
     st.bindings |= bound
@@ -200,33 +218,37 @@ def _bind(st: State, node: Node, callee: Node) -> tuple[bool, Node | None]:
 _ELEMENTS: Final = ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", "MEMBER_REF_EXPR")
 
 
-def _variable(st: State, argument: Node, t: CType) -> Local | Param | None:
+def _variable(st: State, argument: Node, t: CType) -> Local | Param | Fields | Parts | None:
     """The variable that a reference to something constant refers to, whatever else may change it; None where it refers
     to a value, or to an element of an array."""
     inner = bare(argument)
     if inner.kind != "DECL_REF_EXPR" or t.inner is None or not compatible(inner.type, t.inner):
         return None
     found = place(st, inner)
-    return found if isinstance(found, Local | Param) else None
+    return None if isinstance(found, Address) else found
 
 
-def _body(st: State, callee: Node, body: Node, use: Use) -> Expr | None:
-    """Emit the body of a function; the value it returns."""
+def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:
+    """Emit the body of a function; the value it returns, of the type of the node `made`."""
     t = callee.result
-    if t.kind in ("pointer", "reference", "record"):
+    if t.kind in ("pointer", "reference"):
         raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a scalar.")
     last = body.children[-1] if body.children else None
-    if last is not None and last.kind == "RETURN_STMT" and last.children:
+    if t.kind != "record" and last is not None and last.kind == "RETURN_STMT" and last.children:
         before = body.children[:-1]
         if not any("return" in jumps(n) for n in before):
             block(st, before, frozenset())
             return expr(st, last.children[0], "part" if use == "part" else "whole")
-    type_ = scalar(t)
-    result = st.declare(f"{callee.name}_result", type_, callee.loc) if type_ else None
+    type_, name = scalar(t), f"{re.sub(r'[^A-Za-z0-9_]', '', callee.name)}_result"
+    result: Local | Parts | None = None
+    if t.kind == "record":
+        result = declared(st, name, made)
+    elif type_:
+        result = st.declare(name, type_, callee.loc)
     st.frame.result = result
     with st.captured() as stmts:
         block(st, body.children, frozenset({"return"}))
     if st.frame.live:
         st.emit(Assign(st.frame.live, TRUE, callee.loc))
     st.emit(*stmts)
-    return Var(result.name, callee.loc) if result else None
+    return Var(result.name, callee.loc) if isinstance(result, Local) else result

@@ -208,6 +208,7 @@ def _plain(t: Any) -> str:
 _POINTERS: Final[dict[str, Any]] = {
     "POINTER": "pointer", "LVALUEREFERENCE": "reference", "RVALUEREFERENCE": "reference",
 }  # fmt: skip
+_REFERENCES: Final = ("LVALUEREFERENCE", "RVALUEREFERENCE")
 _ARRAYS: Final = ("CONSTANTARRAY", "INCOMPLETEARRAY", "VARIABLEARRAY", "DEPENDENTSIZEDARRAY")
 _SIGNED: Final = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128", "WCHAR")
 _INTEGERS: Final = (*_SIGNED, "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16", "CHAR32")
@@ -325,6 +326,31 @@ class Node:
     def storage(self) -> str:
         """The storage class of a variable: NONE, STATIC, EXTERN, ..."""
         return str(self._cursor.storage_class.name)
+
+    @property
+    def fields(self) -> tuple[Node, ...]:
+        """The fields of a structure, if it is the node's type; without those of its base classes."""
+        return tuple(Node(self.unit, c) for c in self._record.get_fields())
+
+    @property
+    def alignment(self) -> int:
+        """The alignment of the node's type, in bytes."""
+        return int(self._record.get_align())
+
+    @property
+    def type_decl(self) -> Node:
+        """The declaration of the node's type."""
+        return Node(self.unit, self._record.get_declaration())
+
+    @property
+    def _record(self) -> Any:
+        t = self._cursor.type.get_canonical()
+        return t.get_pointee().get_canonical() if _names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether a member function is one that the compiler adds: it is declared where its class is."""
+        return self.parent is not None and self.offset == self.parent.offset
 
     @property
     def is_bitfield(self) -> bool:

@@ -14,7 +14,9 @@ What a construct costs follows from the expression it becomes (M.op an operator,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from logic.operators import COMPARISONS
@@ -43,7 +45,7 @@ from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.places import evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
-from semantics.cuda.state import Address, Local, Moving, Place, State, Use, is_plain, pointee_size
+from semantics.cuda.state import Address, Local, Moving, Parts, Place, State, Use, is_plain, pointee_size
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
 _LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_UNARY_EXPR")
@@ -86,7 +88,9 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
         value = st.call(st, node, use)
         if value is None:
             raise CudaError(f"'{node.name}' returns no value", node.loc)
-        return value
+        if isinstance(value, Expr):
+            return value
+        raise unsupported("a structure as a number", node.loc)
     lower = _VALUES.get(node.kind)
     if lower is None:
         raise unsupported(described(node), node.loc)
@@ -157,8 +161,6 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
         return _integer(node)
     if inner.type.kind in ("pointer", "array"):
         raise unsupported("a pointer as a number or a condition", node.loc)
-    if node.type.kind == "record":
-        raise unsupported("copying a whole structure", node.loc, "Use its fields one by one.")
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
@@ -193,11 +195,12 @@ def _load(st: State, node: Node) -> Expr:
     if node.kind == "MEMBER_REF_EXPR" and node.children:
         inner = bare(node.children[0])
         if inner.kind == "DECL_REF_EXPR" and is_index(inner):
-            return _index(inner.name, node.name, node.loc)
+            return builtin_index(inner.name, node.name, node.loc)
     return load(st, place(st, node), node.type, node.loc)
 
 
-def _index(name: str, axis: str, loc: Loc | None) -> Expr:
+def builtin_index(name: str, axis: str, loc: Loc | None) -> Expr:
+    """threadIdx.x and its like."""
     for a in ("x", "y", "z"):
         if a == axis:
             return Tid(a, loc) if name == "threadIdx" else Param(f"{name}.{a}", loc)
@@ -340,6 +343,10 @@ def place(st: State, node: Node) -> Place:
             return place(st, node.children[0])
         case "MEMBER_REF_EXPR" if node.children:
             return _member(st, node)
+        case "CALL_EXPR" if node.type.kind == "record":
+            made = st.call(st, node, "part")
+            if isinstance(made, Place):
+                return made
         case kind if kind in CASTS:
             inner_ = operand(node)
             if inner_ is not None and compatible(inner_.type, node.type):
@@ -367,6 +374,10 @@ def _named(st: State, node: Node) -> Place:
     decl = node.referenced
     if decl is None:
         raise unsupported(f"'{node.name}'", node.loc)
+    if is_index(node):
+        axes = [(a, st.declare(f"{decl.name}_{a}", INT, node.loc, settled=True)) for a in ("x", "y", "z")]
+        st.emit(*(Assign(v.name, builtin_index(decl.name, a, node.loc), node.loc) for a, v in axes))
+        return Parts(decl.name, tuple(axes))
     bound = binding(st, decl, node.loc)
     if isinstance(bound, Moving):
         raise unsupported(f"the pointer '{decl.name}' as a value", node.loc)
@@ -418,11 +429,14 @@ def _recast(st: State, node: Node, inner: Node) -> Address:
     found = address(st, inner)
     old, new = inner.type.inner, node.type.inner
     whole = found.root in st.dynamic and not found.terms
-    if whole or (old is not None and new is not None and compatible(old, new)):
+    if whole or (old is not None and new is not None and (old.kind == "void" or compatible(old, new))):
         return found
-    raise unsupported(
-        f"the cast from '{inner.type.name}' to '{node.type.name}'", node.loc, "Give the array the type it is read with."
-    )
+    if old is None or new is None or not old.size or not new.size or found.root in st.registers:
+        advice = "Give the array the type it is read with."
+        raise unsupported(f"the cast from '{inner.type.name}' to '{node.type.name}'", node.loc, advice)
+    view = f"as_{re.sub(r'[^A-Za-z0-9]+', '_', new.name).strip('_')}"
+    st.note(f"'{found.root}{found.path}' is also read as '{new.name}': in runs that is an array of its own")
+    return replace(found.plus(min(old.size, new.size), Const(0)), path=f"{found.path}.{view}")
 
 
 def _pointer(st: State, node: Node) -> Address:
@@ -510,7 +524,7 @@ def discard(st: State, node: Node) -> None:
         case _ if node.type.kind in ("pointer", "array"):
             address(st, node)
         case _ if node.type.kind == "record":
-            raise unsupported("copying a whole structure", node.loc, "Use its fields one by one.")
+            place(st, node)
         case _:
             expr(st, node)
 

@@ -15,21 +15,22 @@ from logic.syntax import INT, Array, Assign, Const, Decl, Expr, Op, Param, Read,
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.state import Address, Binding, Fields, Local, Place, Registers, State, added, scaled
+from semantics.cuda.state import Address, Binding, Fields, Local, Parts, Place, Registers, State, added, scaled
 
 
-def element(st: State, a: Address, t: CType, loc: Loc | None) -> tuple[str, Expr]:
-    """The array and the index of the element of C type t at an address; enters the array in the signature."""
-    elem = scalar(t)
+def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
+    """The array and the index of the element of C type t at an address; enters the array in the signature. `width` is
+    how many bytes an access takes, the size of t if it is not given."""
+    elem, width = scalar(t), width or t.size
     name = a.root + a.path
     if elem is None:
         what = "copying a whole structure" if t.kind == "record" else f"a value of type '{t.name}' in an array"
         raise unsupported(what, loc, f"Access the scalars in '{name}' one by one.")
-    stride = min((s for s, _ in a.terms), default=t.size)
+    stride = min((s for s, _ in a.terms), default=width)
     if any(s % stride for s, _ in a.terms):
         raise unsupported(f"the layout of '{name}'", loc, "Its strides have to be multiples of the smallest one.")
-    length = None if a.total is None else (a.total - a.offset - t.size) // stride + 1
-    array = Array(name, a.space, elem, stride, a.offset, t.size, length)
+    length = None if a.total is None else (a.total - a.offset - width) // stride + 1
+    array = Array(name, a.space, elem, stride, a.offset, width, length)
     if st.sigma.arrays.setdefault(name, array) != array:
         raise unsupported(f"the array '{name}' with elements of two types or sizes", loc, "Use two arrays.")
     return name, index(a, stride, loc)
@@ -55,8 +56,8 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
         case Address():
             array, at = element(st, p, t, loc)
             return Read(array, at, loc)
-        case Fields(name):
-            raise unsupported("copying a whole structure", loc, f"Use the fields of '{name}' one by one.")
+        case Fields(name) | Parts(name):
+            raise unsupported(f"'{name}', a structure, as a number", loc)
 
 
 def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
@@ -69,7 +70,7 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
         case Address():
             array, at = element(st, p, t, loc)
             st.emit(Write(array, at, value, loc))
-        case Param(name) | Fields(name):
+        case Param(name) | Fields(name) | Parts(name):
             raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
 
 
@@ -80,19 +81,18 @@ FEW: Final = 16
 """The most of them where one is used whose index is not known when the source is read."""
 
 
-def registers(st: State, decl: Node) -> Address:
+def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
     """The declaration of an array of one thread: as many variables."""
-    t = decl.type
     elem = innermost(t)
     type_ = scalar(elem)
     if type_ is None or not elem.size or not 0 < t.size <= MOST * elem.size:
         advice = f"Use scalars, or shared memory; up to {MOST} numbers in an array are taken as variables."
-        raise unsupported(f"the array '{decl.name}' of one thread", decl.loc, advice)
+        raise unsupported(f"the array '{name}' of one thread", loc, advice)
     count = t.size // elem.size
-    root = st.fresh(decl.name)
-    names = tuple(st.declare(decl.name, type_, decl.loc, first=i).name for i in range(count))
-    st.registers[root] = Registers(decl.name, type_, elem.size, names)
-    st.note(f"the elements of the array '{decl.name}' of one thread are variables and cost what variables do")
+    root = st.fresh(name)
+    names = tuple(st.declare(name, type_, loc, first=i).name for i in range(count))
+    st.registers[root] = Registers(name, type_, elem.size, names)
+    st.note(f"the elements of the array '{name}' of one thread are variables and cost what variables do")
     return Address(root, "shared", total=t.size)
 
 
@@ -157,6 +157,8 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
     match p:
         case Address():
             return p.field(decl.name, decl.field_offset)
+        case Parts(_, places):
+            return dict(places)[decl.name]
         case Fields(outer):
             return parameter(st, f"{outer}.{decl.name}", decl.type, node.loc)
     raise unsupported(f"the member '{decl.name}' of this value", node.loc)
@@ -218,7 +220,11 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     t = decl.type
     if "CUDASHARED_ATTR" in attributes:
         return shared(st, decl)
-    if "CUDADEVICE_ATTR" in attributes and t.kind != "pointer":
+    in_memory = "CUDADEVICE_ATTR" in attributes and t.kind != "pointer"
+    if t.kind == "array" and "CUDACONSTANT_ATTR" in attributes:
+        in_memory = True
+        st.note(f"reads of '{decl.name}', in constant memory, count as reads of global memory")
+    if in_memory:
         address = Address(st.fresh(decl.name), "global")
         elem = innermost(t)
         if elem.kind == "pointer":
@@ -227,8 +233,6 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
             element(st, address.plus(elem.size, Const(0)), elem, loc)
         return address
     if attributes & {"CUDACONSTANT_ATTR", "CUDADEVICE_ATTR"}:
-        if t.kind == "array":
-            raise unsupported(f"the array '{decl.name}' in constant memory", loc, "Pass it as a pointer argument.")
         st.note(f"'{decl.name}', declared outside of the kernel, is taken as a parameter")
         place = parameter(st, st.fresh(decl.name), t, loc)
         if not isinstance(place, Param | Fields | Address):

@@ -32,6 +32,7 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import block_of, grid_of
 from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
 from semantics.cuda.places import parameter
+from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, State, too_deep
 from semantics.cuda.statements import block
@@ -115,7 +116,7 @@ def _lower(parsed: Parsed, node: Node) -> tuple[Kernel, tuple[str, ...]]:
 def _parameter(st: State, p: Node) -> None:
     """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
     t = p.type
-    if t.kind == "pointer" and t.inner is not None and t.inner.kind in ("pointer", "void", "other"):
+    if t.kind == "pointer" and t.inner is not None and t.inner.kind in ("pointer", "other"):
         return  # an error where it is used, since nothing binds it
     place = parameter(st, p.name, t, p.loc)
     if not st.changed[p.identity]:
@@ -131,7 +132,8 @@ def _parameter(st: State, p: Node) -> None:
             st.emit(Assign(offset.name, Const(0, loc=p.loc), p.loc))
             st.bindings[p.identity] = Moving(place, t.inner.size, offset.name)
         case _:
-            raise unsupported(f"assigning to the structure '{p.name}'", p.loc)
+            st.bindings[p.identity] = made = declared(st, p.name, p)
+            put(st, made, loaded(st, place, p), p)
 
 
 def _check_depth(s: Stmt) -> None:

@@ -41,7 +41,8 @@ def _targets(node: Node) -> tuple[Node, ...]:
         case "VAR_DECL" if node.type.kind == "reference":
             return node.children[-1:]
         case "CALL_EXPR":
-            return tuple(a for a in node.arguments if a.kind in ("DECL_REF_EXPR", "PAREN_EXPR"))
+            kinds = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "PAREN_EXPR")
+            return tuple(a for a in node.arguments if a.kind in kinds and not a.type.const)
     return ()
 
 

@@ -80,6 +80,14 @@ class Registers:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """A structure of one thread: a place for each field."""
+
+    name: str
+    places: tuple[tuple[str, Place], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Moving:
     """A pointer variable that is assigned: its value is base + size * the local variable `index`."""
 
@@ -99,7 +107,7 @@ Use = Literal["part", "whole", "statement"]
 """How a value is used: in a larger expression, as all that a statement evaluates (a call may then write arrays, since
 nothing else can tell when), or not at all."""
 
-Place = Local | Address | Param | Fields
+Place = Local | Address | Param | Fields | Parts
 Binding = Place | Moving
 
 
@@ -133,7 +141,7 @@ class Frame:
     """A function being lowered: the kernel, or a device function in the middle of it."""
 
     name: str
-    result: Local | None = None
+    result: Local | Parts | None = None
     live: str | None = None
 
 
@@ -150,13 +158,13 @@ class Loop:
 class State:
     """The state of the lowering of one kernel.
 
-    `call` lowers a call and gives its value, None for void. `changed` counts the assignments to each declaration,
-    `registers` has the arrays of one thread by the root of their addresses, `unknown_lengths` the offsets of the shared
-    arrays whose declared length is a stand-in. `implied` has what has to hold where the value of a && b, in a variable,
-    is true: a.
+    `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
+    to each declaration, `registers` has the arrays of one thread by the root of their addresses, `unknown_lengths` the
+    offsets of the shared arrays whose declared length is a stand-in. `implied` has what has to hold where the value of
+    a && b, in a variable, is true: a.
     """
 
-    call: Callable[[State, Node, Use], Expr | None]
+    call: Callable[[State, Node, Use], Expr | Place | None]
     unknown_lengths: frozenset[int] = frozenset()
     params: list[Decl] = field(default_factory=list)
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))

@@ -16,6 +16,7 @@
 - a declaration without initialiser is no statement; nor is that of a constant.
 - an array of one thread is a variable for each element; one whose index varies is looked for among all of them, `i == 0
   ? a_0 : a_1`, and assigned by assigning all of them.
+- a structure of one thread is a variable for each field (`semantics.cuda.records`).
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
   variable first); one that is assigned is an array and an int variable for the offset in it.
 """
@@ -52,8 +53,9 @@ from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, place, steps
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
+from semantics.cuda.records import declared, fill, initialised, undefined
 from semantics.cuda.shim import is_index
-from semantics.cuda.state import DEEPEST, Address, Loop, Moving, State, too_deep
+from semantics.cuda.state import DEEPEST, Address, Loop, Moving, Parts, State, too_deep
 from semantics.cuda.switch import LABELS, sections
 
 Part = Node | Callable[[], None]
@@ -208,6 +210,8 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
         result = st.frame.result
         if result is None:
             discard(st, node.children[0])
+        elif isinstance(result, Parts):
+            fill(st, result, node.children[0], "whole")
         else:
             into(st, result, node.children[0], node.loc)
     if kind not in tail:
@@ -587,11 +591,17 @@ def declaration(st: State, decl: Node) -> None:
     elif type_ is not None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
-        st.bindings[decl.identity] = array = registers(st, decl)
+        st.bindings[decl.identity] = array = registers(st, decl.name, t, decl.loc)
         if decl.initialiser is not None:
             _elements(st, array, t, decl.initialiser, decl.loc)
+    elif t.kind == "record":
+        init = decl.initialiser
+        if init is None or undefined(init):
+            st.bindings[decl.identity] = declared(st, decl.name, decl)
+        else:
+            st.bindings[decl.identity] = initialised(st, decl, init, "whole")
     else:
-        raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc, "Use scalars for its fields.")
+        raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc)
 
 
 def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | None) -> None:

@@ -1,0 +1,283 @@
+"""Structures as values: float4, float3, a structure of the user's.
+
+A structure of one thread is a variable for each field. One in memory is read and written field by field, but for those
+that are as large as their alignment (float2, float4, int4, `__align__(8)`): these are one access. Of what such a read
+gives, the first field is known, and of the others only that they depend on it: `part(t, 4)`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from logic.source import Loc
+from logic.syntax import (
+    BOOL,
+    DOUBLE,
+    INT,
+    Const,
+    Expr,
+    If,
+    Op,
+    Read,
+    Type,
+    Write,
+    local_vars,
+    reads_array,
+    seq,
+    written,
+)
+from logic.typing import type_of
+from semantics.cuda.clang import Node
+from semantics.cuda.convert import convert, truth, zero
+from semantics.cuda.ctype import CType, innermost, scalar
+from semantics.cuda.errors import unsupported
+from semantics.cuda.expressions import CASTS, condition, described, expr, operand, place
+from semantics.cuda.places import MOST, element, load, member, registers, store
+from semantics.cuda.shim import in_shim, is_index
+from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
+
+WIDEST: Final = 16
+"""The bytes that one instruction can read or write."""
+
+
+def fields(node: Node) -> tuple[Node, ...]:
+    """The fields of the structure that a node, or a field of one, has."""
+    decl = node.type_decl
+    if decl.kind == "UNION_DECL" or any(c.kind == "CXX_BASE_SPECIFIER" for c in decl.children):
+        what = "the union" if decl.kind == "UNION_DECL" else "a base class in"
+        raise unsupported(f"{what} '{decl.name}' as a value", node.loc, "Use its fields one by one.")
+    return node.fields
+
+
+def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
+    """Variables for a structure of the node's type. Settled ones have one assignment each."""
+    root = st.fresh(name)
+    places: list[tuple[str, Place]] = []
+    for field in fields(node):
+        t, inner = field.type, f"{root}.{field.name}"
+        type_ = scalar(t)
+        if type_ is not None:
+            places.append((field.name, st.declare(inner, type_, node.loc, settled=settled)))
+        elif t.kind == "record":
+            places.append((field.name, declared(st, inner, field, settled=settled)))
+        elif t.kind == "array":
+            places.append((field.name, registers(st, inner, t, node.loc)))
+        else:
+            advice = "Use its fields one by one."
+            raise unsupported(f"the field '{field.name}' of type '{t.name}' in a structure", node.loc, advice)
+    return Parts(root, tuple(places))
+
+
+def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
+    """What a structure that is declared with a value, or passed by value, is: variables, but for one that does not
+    change and has the value of a parameter of the kernel, or of threadIdx and its like."""
+    steady, origin = not st.changed[decl.identity], source(value)
+    if steady and origin.kind == "DECL_REF_EXPR":
+        found = place(st, origin)
+        if isinstance(found, Fields) or is_index(origin):
+            return found
+    made = declared(st, decl.name, decl, settled=steady)
+    fill(st, made, value, use)
+    return made
+
+
+def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, CType, int]]:
+    """The scalars of a structure of the node's type at a place, with their types and where they lie in it."""
+    found: list[tuple[Place, CType, int]] = []
+    for field in fields(node):
+        here, t, begin = member(st, p, node, field), field.type, at + field.field_offset
+        if t.kind == "record":
+            found += scalars(st, here, field, begin)
+        elif t.kind == "array" and isinstance(here, Address):
+            elem = innermost(t)
+            if scalar(elem) is None or t.size > MOST * elem.size:
+                raise unsupported(f"the array '{field.name}' in a structure", node.loc, "Use its elements one by one.")
+            found += [(here.plus(elem.size, Const(i)), elem, begin + i * elem.size) for i in range(t.size // elem.size)]
+        else:
+            found.append((here, t, begin))
+    return found
+
+
+def at_once(st: State, p: Place, node: Node) -> bool:
+    """Whether the structure at a place is read and written by one instruction."""
+    size = node.type.size
+    whole = 1 < size <= WIDEST and size == node.alignment and len(fields(node)) > 1
+    return whole and isinstance(p, Address) and p.root not in st.registers
+
+
+def _access(st: State, p: Address, node: Node) -> tuple[str, Expr, CType]:
+    """The array, the index and the first scalar of a structure that is accessed at once."""
+    t = scalars(st, p, node)[0][1]
+    st.note(f"a '{node.type.name}' is read and written at once: an access of {node.type.size} bytes")
+    array, index = element(st, p, t, node.loc, node.type.size)
+    return array, index, t
+
+
+def _as(e: Expr, source: Type, target: Type, loc: Loc | None) -> Expr:
+    """e in another type, whatever its value is."""
+    if target == BOOL:
+        return truth(e, source)
+    if target == INT:
+        return e if source == INT else Op("int", (e,), loc)
+    return e if source == target else Op(f"as:{target.name}", (e,), loc)
+
+
+def _based(e: Expr, t: Type, loc: Loc | None) -> tuple[Expr, Type]:
+    """e as a value of a base type."""
+    return (e, t) if t.kind == "base" else (Op("as:double", (e,), loc), DOUBLE)
+
+
+def _parts(st: State, p: Address, node: Node) -> list[Expr]:
+    """The scalars of a structure that is read at once."""
+    array, at, t = _access(st, p, node)
+    loc, first = node.loc, scalar(t) or INT
+    read = st.saved(Read(array, at, loc), first)
+    whole, base = _based(read, first, loc)
+    found = [read]
+    for _, u, offset in scalars(st, p, node)[1:]:
+        part = Op("call:part", (whole, Const(offset)), loc)
+        found.append(_as(part, base, scalar(u) or INT, loc))
+    return found
+
+
+def _packed(values: list[Expr], types: list[Type], loc: Loc | None) -> Expr:
+    """What is written at once: the first value, with all the others evaluated."""
+    value, base = _based(values[0], types[0], loc)
+    rest = values[1:]
+    while rest:
+        value, rest = Op("call:pack", (value, *rest[:2]), loc), rest[2:]
+    return _as(value, base, types[0], loc)
+
+
+def source(node: Node) -> Node:
+    """The expression whose value a structure is a copy of."""
+    while True:
+        inner: Node | None = None
+        if node.kind == "PAREN_EXPR":
+            inner = node.children[-1]
+        elif node.kind in CASTS:
+            inner = operand(node)
+        elif node.kind == "CALL_EXPR" and copies(node):
+            (inner,) = node.arguments
+        if inner is None or inner.type.kind != "record" or inner.type.name != node.type.name:
+            return node
+        node = inner
+
+
+def copies(node: Node) -> bool:
+    """Whether a call makes a structure from another one of its kind, as the compiler does it."""
+    callee = node.referenced
+    own = callee is None or (callee.kind == "CONSTRUCTOR" and callee.is_implicit)
+    return own and len(node.arguments) == 1 and node.arguments[0].type.name == node.type.name
+
+
+def undefined(node: Node) -> bool:
+    """Whether a structure is declared without a value."""
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    return callee is not None and callee.kind == "CONSTRUCTOR" and callee.is_implicit and not node.arguments
+
+
+def values(st: State, node: Node, use: Use = "part") -> list[Expr]:
+    """The scalars of the structure that an expression gives."""
+    node = source(node)
+    if node.kind == "INIT_LIST_EXPR":
+        return _listed(st, node, node)
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    if callee is not None and callee.name == f"make_{node.type.name}" and in_shim(callee):
+        return _given(st, node, node.arguments, node.loc)
+    if callee is not None and undefined(node):
+        return _given(st, node, (), node.loc)
+    if node.kind not in _PLACES:
+        raise unsupported(described(node), node.loc)
+    found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node)
+    if not isinstance(found, Place):
+        raise unsupported("this structure as a value", node.loc, "Use its fields one by one.")
+    return loaded(st, found, node)
+
+
+_PLACES: Final = (
+    "CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", *CASTS,
+)  # fmt: skip
+
+
+def loaded(st: State, p: Place, node: Node) -> list[Expr]:
+    """The values of the scalars of a structure at a place."""
+    if at_once(st, p, node) and isinstance(p, Address):
+        return _parts(st, p, node)
+    return [load(st, q, t, node.loc) for q, t, _ in scalars(st, p, node)]
+
+
+def _given(st: State, node: Node, given: tuple[Node, ...], loc: Loc | None) -> list[Expr]:
+    """A value for each field; what is not given is zero."""
+    found: list[Expr] = []
+    for i, field in enumerate(fields(node)):
+        with st.captured() as effects:
+            more = _field(st, field, given[i] if i < len(given) else None, loc)
+        changed = written(seq(*effects))
+        found = [st.saved(e, type_of(e, st.sigma)) if effects and _moves(e, changed) else e for e in found]
+        st.emit(*effects)
+        found += more
+    return found
+
+
+def _moves(e: Expr, changed: frozenset[str]) -> bool:
+    """Whether the value of e may be another one after variables are changed, and perhaps arrays."""
+    return reads_array(e) or bool(local_vars(e) & changed)
+
+
+def _field(st: State, field: Node, part: Node | None, loc: Loc | None) -> list[Expr]:
+    """The values for one field of a list."""
+    t, type_ = field.type, scalar(field.type)
+    if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
+        raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
+    if type_ is not None:
+        return [zero(type_, loc) if part is None else convert(expr(st, part), part.type, t, part.loc)]
+    part = None if part is None else source(part)
+    if t.kind == "array" and (elem := scalar(innermost(t))) and (part is None or part.kind == "INIT_LIST_EXPR"):
+        listed = [] if part is None else [convert(expr(st, e), e.type, innermost(t), e.loc) for e in part.children]
+        return listed + [zero(elem, loc)] * (t.size // innermost(t).size - len(listed))
+    if t.kind == "record" and part is None:
+        return _given(st, field, (), loc)
+    if t.kind == "record" and part is not None and part.kind == "INIT_LIST_EXPR":
+        return _listed(st, field, part)
+    if t.kind == "record" and part is not None and part.type.name == t.name:
+        return values(st, part)
+    raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
+
+
+def _listed(st: State, node: Node, braces: Node) -> list[Expr]:
+    given = braces.children
+    if len(given) == 1 and given[0].type.kind == "record" and given[0].type.name == node.type.name:
+        return values(st, given[0])
+    return _given(st, node, given, braces.loc)
+
+
+def fill(st: State, target: Place, node: Node, use: Use = "part") -> None:
+    """Emit the assignment of the structure that an expression gives."""
+    node = source(node)
+    if node.kind == "CONDITIONAL_OPERATOR":
+        test, left, right = node.children
+        c = condition(st, test)
+        if isinstance(c, Const):
+            fill(st, target, left if c.value else right, use)
+            return
+        then = st.block(lambda: fill(st, target, left))
+        st.emit(If(c, then, st.block(lambda: fill(st, target, right)), node.loc))
+        return
+    put(st, target, values(st, node, use), node)
+
+
+def put(st: State, target: Place, found: list[Expr], node: Node) -> None:
+    """Emit the assignment of scalars to a structure; none is changed before it has been read."""
+    loc = node.loc
+    places = scalars(st, target, node)
+    types = [scalar(t) or INT for _, t, _ in places]
+    if at_once(st, target, node) and isinstance(target, Address):
+        array, index, _ = _access(st, target, node)
+        st.emit(Write(array, index, _packed(found, types, loc), loc))
+        return
+    names = {p.name for p, _, _ in places if isinstance(p, Local)}
+    alone = all(isinstance(p, Local) for p, _, _ in places)
+    found = [e if alone and not local_vars(e) & names else st.saved(e, t) for e, t in zip(found, types, strict=True)]
+    for e, (p, t, _) in zip(found, places, strict=True):
+        store(st, p, e, t, loc)
