@@ -704,7 +704,6 @@ CONCRETE: Final[dict[str, Callable[..., Any]]] = {op: getattr(operator, name) fo
     ">>": lambda a, b: a >> b if b >= 0 else 0,
 }
 UNARY: Final[dict[str, Callable[..., Potential]]] = {"int": lambda a: a, "!": lambda a: 1 - a, "~": lambda a: -1 - a}
-UNKNOWN: Final = single("unknown")
 Values = dict[Atom, Potential]
 """What leaves are worth at a thread."""
 
@@ -764,7 +763,7 @@ class Lanes:
             for leaf, p in definitions:
                 if leaf not in self.known and leaves(p) <= self.known.keys():
                     value = self.value(p, self.known)
-                    if value != UNKNOWN:
+                    if alone(value)[:1] != ("unknown",):
                         self.known[leaf] = value
 
     def _learn(self, fact: Potential) -> None:
@@ -903,8 +902,8 @@ class Lanes:
         try:
             found = replaced(p, swap, self.normal)
         except Bad:
-            return UNKNOWN
-        return found if len(terms(found)) <= MAX_LANE_TERMS else UNKNOWN
+            return single("unknown", next(self.numbers))
+        return found if len(terms(found)) <= MAX_LANE_TERMS else single("unknown", next(self.numbers))
 
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
         """What e is worth at some threads of a warp, or of a block."""
@@ -915,8 +914,7 @@ class Lanes:
         for i, thread in enumerate(threads):
             v = fixed + self.value(rest, thread)
             own = atoms(v) - self.known.keys() if apart else set()
-            v = self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v
-            found.append(v if v != UNKNOWN else single("unknown", i))
+            found.append(self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v)
         return found
 
     def implies(self, e: Expr) -> bool:

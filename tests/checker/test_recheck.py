@@ -14,6 +14,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
@@ -1401,7 +1402,14 @@ def allowed(facts: list[Any], store: Store) -> bool:
     st.lists(TESTS, max_size=3), st.sets(st.sampled_from(["i", "j", "a"])), TERMS, st.sampled_from([4, 6, 8]), st.data()
 )
 def test_lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, data: st.DataObject) -> None:
-    """What the lanes say holds of all stores and threads: at random ones, here."""
+    """What the lanes say holds of all stores and threads: at random ones, here; also where values are soon too large
+    to be known."""
+    most_terms = data.draw(st.sampled_from([64, 1, 2, 3]))
+    with mock.patch.object(recheck, "MAX_LANE_TERMS", most_terms):
+        lanes_against_threads(facts, x, term, size, data)
+
+
+def lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, data: st.DataObject) -> None:
     tiny = {"sector": 8, "word": 4, "alignment": 16, "banks": 2, "warp": 4}
     array = recheck.Array("global", recheck.INT, *data.draw(st.sampled_from([(4, 0, 4), (1, 0, 1), (12, 4, 8)])))
     block = data.draw(st.sampled_from([[size, 1, 1], [None, 1, 1]]))
@@ -1435,6 +1443,22 @@ def test_lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: i
                 banks = [len([u for u in units if u % tiny["banks"] == k]) for k in range(tiny["banks"])]
                 assert (len(units) if what == "MemReads" else max(banks)) <= n
     assume(seen)
+
+
+@pytest.mark.parametrize("degree", range(1, 9))
+@pytest.mark.parametrize("more", [{}, {"block": [None, 1, 1]}, {"block": [64, 1, 1], "scope": "block"}])
+def test_values_with_too_many_terms_are_not_the_same(degree: int, more: dict[str, Any]) -> None:
+    """(t + n + m + blockIdx.x) to some power, which has more terms than are kept, and a summand that lanes share."""
+    base: Any = ("+", ("+", "t", "n"), ("+", "m", "blockIdx.x"))
+    term = base
+    for _ in range(degree - 1):
+        term = ("*", term, base)
+    view = lanes(("!=", "t", 0), **more)
+    assert not view.uniform(e(term))
+    assert not view.uniform(e(("+", ("*", 7, "n"), term)))
+    sectors = len({t**degree * 4 // 32 for t in range(1, 32)})  # where all else is 0
+    assert view.most("MemReads", view.program.arrays["G"], e(term)) >= sectors
+    assert not view.implies(e(("==", term, 0)))
 
 
 @pytest.mark.parametrize(
