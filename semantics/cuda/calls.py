@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import DOUBLE, TRUE, Assign, Const, Expr, Op, Param, Sync, Tid, Var, Write, statements
+from logic.syntax import DOUBLE, INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Tid, Var, Write, statements
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, compatible, scalar
@@ -21,8 +21,8 @@ from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.places import evaluated, frozen, load, store
 from semantics.cuda.records import copies, declared, fill, initialised, put, source, values
 from semantics.cuda.scan import count_changes
-from semantics.cuda.shim import ATOMICS, BITS, FENCES, MASKS, OPERATORS, SHARED_OUT, TO_INT, in_shim
-from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use
+from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SHUFFLES, TO_INT, VOTES, in_shim
+from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use, is_plain
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
@@ -63,8 +63,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ATOMICS:
         _atomic(st, node, name)
         result = scalar(callee.result)
-        nothing = zero(result if result is not None and result.kind == "base" else DOUBLE, node.loc)
-        return None if use == "statement" else _whatever(name, nothing, TIDS, node)
+        return None if use == "statement" else _whatever(st, name, TIDS, node)
     if name == "__ldg":
         where = address(st, args[0]).plus(node.type.size, Const(0))
         return where if node.type.kind == "record" else load(st, where, node.type, node.loc)
@@ -81,7 +80,9 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in OPERATORS:
         return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
     result = scalar(callee.result)
-    if name in BITS or name.removesuffix("_sync") in (*SHARED_OUT, *MASKS):
+    if name in BITS:
+        return _of_bits(st, node, name)
+    if name == "__activemask" or name.removesuffix("_sync") in (*VOTES, *SHUFFLES):
         return _of_lanes(st, node, name)
     if name.startswith("tex"):
         st.note("texture reads cost nothing")
@@ -101,6 +102,11 @@ _DOUBLE: Final = CType("base", "double", 8)
 
 TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
 
+_X, _Y, _Z = TIDS
+_ROW: Final = Op("+", (_Y, Op("*", (Param("blockDim.y"), _Z))))
+WARP: Final = Op("/", (Op("+", (_X, Op("*", (Param("blockDim.x"), _ROW)))), Param("warpSize")))
+"""The number of a thread's warp in its block."""
+
 
 def _called(name: str, first: Expr, rest: Sequence[Expr], node: Node) -> Expr:
     """The value of a function on base types, `first` being of one; more than three arguments by several calls."""
@@ -108,29 +114,46 @@ def _called(name: str, first: Expr, rest: Sequence[Expr], node: Node) -> Expr:
     return _called(name, value, rest[2:], node) if rest[2:] else value
 
 
-def _whatever(name: str, first: Expr, rest: Sequence[Expr], node: Node) -> Expr:
-    """The value of a function of which nothing is known but what it depends on. It cannot be run, save for those in
-    `semantics.values`."""
-    value, type_ = _called(name, first, rest, node), scalar(node.type)
+def _of_type(value: Expr, node: Node) -> Expr:
+    """A value of a base type as one of the type that a call has."""
+    type_ = scalar(node.type)
     return value if type_ is not None and type_.kind == "base" else Op("int", (value,), node.loc)
 
 
+def _whatever(st: State, name: str, rest: Sequence[Expr], node: Node) -> Expr:
+    """A value of which nothing is known but what it depends on. The last argument is another at each place in the
+    program: what two calls give is never the same. It cannot be run."""
+    type_ = scalar(node.type)
+    nothing = zero(type_ if type_ is not None and type_.kind == "base" else DOUBLE, node.loc)
+    st.unknowns += 1
+    return _of_type(_called(name, nothing, [*rest, Const(st.unknowns)], node), node)
+
+
+def _of_bits(st: State, node: Node, name: str) -> Expr:
+    """A function of its arguments."""
+    t = node.arguments[0].type
+    first, *rest = [expr(st, a) for a in node.arguments]
+    first = convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc)
+    return _of_type(_called(name, first, rest, node), node)
+
+
 def _of_lanes(st: State, node: Node, name: str) -> Expr:
-    """A function of bits, or of what other lanes hold: `call:f` of its arguments but for literals, and of tid where
-    lanes that pass the same may get different values."""
-    args = node.arguments
-    if name.endswith("_sync"):  # the mask of the lanes that take part comes last
-        args = (*args[1:], args[0])
-    first, *rest = [expr(st, a) for a in args] or [zero(DOUBLE, node.loc)]
-    if args:
-        t = args[0].type
-        first = convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc)
-    rest = [e for e in rest if not isinstance(e, Const)]
-    if name.removesuffix("_sync") in MASKS:
-        rest += TIDS
-    if name not in BITS:
-        st.note(f"{name} may give any value, the same at lanes of a warp that all pass the same")
-    return _whatever(name, first, rest, node)
+    """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
+    shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
+    values = [expr(st, a) for a in node.arguments]
+    for e, a in zip(values, node.arguments, strict=True):
+        if not is_plain(e):
+            st.emit(Assign(st.declare("t", scalar(a.type) or INT, node.loc).name, e, node.loc))
+    plain = name.removesuffix("_sync")
+    mask, rest = (values[:1], values[1:]) if name.endswith("_sync") else ([], values)
+    if plain in VOTES:
+        st.note(f"{name} may give any value, the same at the lanes of a warp that pass the same mask")
+        return _whatever(st, name, [*mask, WARP], node)
+    if plain == "__shfl" and rest[2:] in ([], [Const(32)]):
+        st.note(f"{name} may give any value, the same at the lanes of a warp that ask for the same lane")
+        return _whatever(st, name, [rest[1], WARP], node)
+    st.note(f"{name} may give any value at each lane")
+    return _whatever(st, name, TIDS, node)
 
 
 def _atomic(st: State, node: Node, name: str) -> None:
@@ -141,7 +164,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     v = values[0]
     if ATOMICS[name] == "call":
         old = convert(load(st, where, t, node.loc), t, _DOUBLE, node.loc)
-        v = _whatever(name, old, values, node)
+        v = _of_type(_called(name, old, values, node), node)
     elif ATOMICS[name]:
         v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)
     store(st, where, v, t, node.loc)

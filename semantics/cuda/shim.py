@@ -34,11 +34,11 @@ BITS: Final = ("__popc", "__clz", "__ffs", "__brev", "__mulhi", "__umulhi", "__p
                "__float_as_int")  # fmt: skip
 """Functions to int that no operator is."""
 
-SHARED_OUT: Final = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__any", "__all")
-"""Functions of what the lanes of a warp pass, without `_sync`; where all pass the same, all get the same."""
+VOTES: Final = ("__any", "__all", "__ballot")
+"""Functions of what all lanes of a warp pass, without `_sync`: those that pass the same mask get the same."""
 
-MASKS: Final = ("__ballot", "__activemask")
-"""Functions of which lanes are there, without `_sync`."""
+SHUFFLES: Final = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
+"""Functions that give what another lane passes, without `_sync`."""
 
 ATOMICS: Final = {
     "atomicAdd": "+", "atomicSub": "-", "atomicMin": "min", "atomicMax": "max", "atomicAnd": "&", "atomicOr": "|",

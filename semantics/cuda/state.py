@@ -161,7 +161,7 @@ class State:
     `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
     to each declaration, `registers` has the arrays of one thread by the root of their addresses, `unknown_lengths` the
     offsets of the shared arrays whose declared length is a stand-in. `implied` has what has to hold where the value of
-    a && b, in a variable, is true: a.
+    a && b, in a variable, is true: a. `unknowns` counts the values of which nothing is known.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -181,6 +181,7 @@ class State:
     dynamic: list[str] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     depth: int = 0
+    unknowns: int = 0
     out: list[Stmt] = field(default_factory=list)
 
     @property

@@ -267,10 +267,18 @@ def test_variables_that_are_given_another_value(
     [
         ("atomicAdd(c, 1)", 2 + 32, 1),  # each lane gets another value, though all pass the same
         ("__shfl_sync(~0u, n, 0)", 1, 0),
+        ("__shfl_sync(~0u, (int)threadIdx.x, n & 31)", 1, 0),
         ("__shfl_sync(~0u, n, threadIdx.x)", 32, 1),
+        ("__shfl_sync(~0u, n, threadIdx.x & 1)", 32, 1),
+        ("__shfl_sync(~0u, n, 0, 16)", 32, 1),
+        ("__shfl_down_sync(~0u, (int)threadIdx.x / 16, 8)", 32, 1),  # lanes that pass the same may get different values
+        ("8 * (__shfl_xor_sync(~0u, n, 1) - __shfl_xor_sync(~0u, n, 2))", 32, 1),
+        ("8 * (atomicAdd(c, 1) - atomicAdd(c + 1, 1))", 4 + 32, 1),
+        ("__mulhi((int)threadIdx.x << 20, 1 << 20) - __mulhi((int)threadIdx.x << 20, 1 << 19)", 32, 1),
         ("__any_sync(~0u, n > 3)", 1, 0),
-        ("__any_sync(~0u, threadIdx.x > 3)", 32, 1),
-        ("(int)__ballot_sync(~0u, n)", 32, 1),
+        ("__any_sync(~0u, threadIdx.x > 3)", 1, 0),
+        ("__any_sync(threadIdx.x < 16 ? 1 : 2, n > 3)", 32, 1),
+        ("(int)__ballot_sync(~0u, (int)threadIdx.x)", 1, 0),
         ("(int)__activemask()", 32, 1),
         ("__popc(n)", 1, 0),
         ("__popc(threadIdx.x)", 32, 1),

@@ -12,6 +12,8 @@ from semantics.cuda import Reading
 Lower = Callable[..., str]
 Read = Callable[..., Reading]
 
+WARP = "(tid.x + blockDim.x * (tid.y + blockDim.y * tid.z)) / warpSize"
+
 BUILTIN = {
     "A[0] = min(n, 3) + max(n, 2) + abs(n) + __mul24(n, 2);": "A[0] <- min(n, 3) + max(n, 2) + abs(n) + n * 2;",
     "F[n] = fminf(fabsf(F[n]), 1.0f);": "F[n] <- min(abs(F[n]), 1.0f);",
@@ -27,23 +29,37 @@ BUILTIN = {
     ),
     "atomicAdd(&A[A[n]], 1);": "t <- A[n];\nA[t] <- A[t] + 1;",
     "int old = atomicAdd(&A[n], 2); A[old] = 1;": (
-        "A[n] <- A[n] + 2;\nold <- int(atomicAdd(atomicAdd(0.0, tid.x, tid.y), tid.z));\nA[old] <- 1;"
+        "A[n] <- A[n] + 2;\nold <- int(atomicAdd(atomicAdd(0.0, tid.x, tid.y), tid.z, 1));\nA[old] <- 1;"
     ),
-    "F[0] = atomicAdd(&F[n], F[1]);": "F[n] <- F[n] + F[1];\nF[0] <- atomicAdd(atomicAdd(0.0f, tid.x, tid.y), tid.z);",
+    "F[0] = atomicAdd(&F[n], F[1]);": (
+        "F[n] <- F[n] + F[1];\nF[0] <- atomicAdd(atomicAdd(0.0f, tid.x, tid.y), tid.z, 1);"
+    ),
     "atomicCAS(&A[0], n, 2); atomicInc((unsigned *)A, n);": (
         "A[0] <- int(atomicCAS(as_double(A[0]), n, 2));\nA[0] <- int(atomicInc(as_double(A[0]), n));"
     ),
-    "F[0] = __shfl_down_sync(0xffffffff, F[1], n);": "F[0] <- __shfl_down_sync(F[1], n);",
-    "F[0] = __shfl_xor_sync(A[0], F[1], n, A[1]);": "F[0] <- __shfl_xor_sync(__shfl_xor_sync(F[1], n, A[1]), A[0]);",
-    "A[0] = __shfl(A[1], 3) + __popc(n) + __mulhi(n, A[0]);": (
-        "A[0] <- int(__shfl(as_double(A[1]))) + int(__popc(as_double(n))) + int(__mulhi(as_double(n), A[0]));"
+    # what other lanes pass is evaluated, and the value is one that depends on the thread, or on the warp
+    "F[0] = __shfl_down_sync(0xffffffff, F[1], n);": (
+        "t <- F[1];\nF[0] <- __shfl_down_sync(__shfl_down_sync(0.0f, tid.x, tid.y), tid.z, 1);"
     ),
-    "A[0] = __any(n > 2); A[1] = __all_sync(-1, n);": (
-        "A[0] <- int(__any(as_double(int(n > 2))));\nA[1] <- int(__all_sync(as_double(n)));"
+    "F[0] = __shfl_xor_sync(A[0], F[1], n, A[1]) * __shfl_sync(-1, F[1], n, 16);": (
+        "t <- A[0];\nt_1 <- F[1];\nt_2 <- A[1];\nt_3 <- F[1];\n"
+        "F[0] <- __shfl_xor_sync(__shfl_xor_sync(0.0f, tid.x, tid.y), tid.z, 1) * "
+        "__shfl_sync(__shfl_sync(0.0f, tid.x, tid.y), tid.z, 2);"
     ),
-    "A[0] = __ballot_sync(~0u, n); A[1] = __activemask();": (
-        "A[0] <- int(__ballot_sync(__ballot_sync(as_double(n), tid.x, tid.y), tid.z));\n"
-        "A[1] <- int(__activemask(__activemask(0.0, tid.x, tid.y), tid.z));"
+    "A[0] = __shfl(A[1], 3) + __shfl_sync(n, n, n, 32);": (
+        f"t <- A[1];\n"
+        f"A[0] <- int(__shfl(__shfl(0.0, 3, {WARP}), 1)) + int(__shfl_sync(__shfl_sync(0.0, n, {WARP}), 2));"
+    ),
+    "A[0] = __popc(n) + __mulhi(n, A[0]) - __mulhi(n, 10);": (
+        "A[0] <- int(__popc(as_double(n))) + int(__mulhi(as_double(n), A[0])) - int(__mulhi(as_double(n), 10));"
+    ),
+    "A[0] = __any(n > 2); A[1] = __all_sync(n, n);": (
+        f"t <- int(n > 2);\nA[0] <- int(__any(0.0, {WARP}, 1));\n"
+        f"A[1] <- int(__all_sync(__all_sync(0.0, n, {WARP}), 2));"
+    ),
+    "A[0] = __ballot_sync(1, n); A[1] = __activemask();": (
+        f"A[0] <- int(__ballot_sync(__ballot_sync(0.0, 1, {WARP}), 1));\n"
+        "A[1] <- int(__activemask(__activemask(0.0, tid.x, tid.y), tid.z, 2));"
     ),
     "F[0] = fmaf(F[1], F[2], F[3]);": "F[0] <- fmaf(F[1], F[2], F[3]);",
 }
