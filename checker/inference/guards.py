@@ -86,7 +86,7 @@ def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
         match fact:
             case Op("==", (Var(name) as ghost, e)) if name.startswith(GHOST) and name in x:
                 value = of_expr(e)
-                for own in names - {name}:
+                for own in sorted(names - {name}):
                     if value is not None and not variables(value - sym(Var(own))):
                         shared[Var(own)] = sym(ghost) - (value - sym(Var(own)))
     return substitute(distance, shared)

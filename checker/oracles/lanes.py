@@ -214,12 +214,29 @@ class View:
 
     def _active(self, warp: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
-        for name in self.x & self._defs.keys():
+        for name in self._defined_alike:
             here = {self._defined(name, lane) for lane in warp}
             if len(here) == 1 and (value := here.pop()) is not None:
                 for lane in warp:
                     lane.known[name] = value
         return [lane for lane in warp if all(self.value(f, lane) != 0 for f in self._facts)]
+
+    @cached_property
+    def _defined_alike(self) -> list[str]:
+        """The uniform locals that P defines, each after those in its definitions: at a lane, values are kept."""
+        found: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name not in found:
+                for e in self._defs.get(name, ()):
+                    for t in subterms(e):
+                        if isinstance(t, Var):
+                            visit(t.name)
+                found[name] = None
+
+        for name in sorted(self.x & self._defs.keys()):
+            visit(name)
+        return [name for name in found if name in self.x and name in self._defs]
 
     def _same_everywhere(self, fact: Expr) -> bool:
         """Whether a fact cannot be false at some lanes only: nothing in it depends on the lane, or it just names e."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -12,6 +17,7 @@ from logic.metrics import HARDWARE, METRICS, sectors
 from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
+ROOT: Final = Path(__file__).resolve().parents[3]
 NVIDIA = HARDWARE["nvidia"]
 SIGMA = Signature(
     dict.fromkeys(("i", "j", "k", "x"), INT) | {"f": FLOAT},
@@ -195,6 +201,22 @@ def test_definitions_are_followed_in_chains_and_not_in_circles() -> None:
     # one lane, and any one of them: lane 0's element lies in one sector, lane 5's in two
     assert reads("Fxy", K, (32, 1, 1), op("==", K, TX)) == 2
     assert reads("A", op("+", TX, op("*", K, 4)), (256, 1, 1), op("==", K, op("*", op("/", TX, 32), 2))) == 4
+
+
+CHAINED = """
+from tests.checker.oracles.test_lanes import *
+facts = conj((op("==", Var("i"), op("/", TX, 32)), op("==", Var("x"), op("*", Var("i"), 3))), SIGMA)
+print(Oracles().least("MemReads", facts, frozenset({"i", "x"}), "A", op("+", Var("x"), TX), context((32, 1, 1))))
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_definitions_are_followed_in_their_order(seed: int) -> None:
+    """i == tid.x/32, x == 3*i: sets of names come in another order in each process, which must not matter."""
+    environment = os.environ | {"PYTHONHASHSEED": str(seed)}
+    command = [sys.executable, "-c", CHAINED]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "4\n"
 
 
 def test_what_is_unknown_of_a_lane_stays_unknown_under_connectives() -> None:
