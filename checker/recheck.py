@@ -76,7 +76,8 @@ DIMS: Final = (frozenset({None, range(1, (1 << 32) + 1)}),) * 3
 NAME: Final = re.compile(r"[^\W\d]\w{0,199}(\.\w+)*")
 PRICE: Final = re.compile(r"[0-9]{1,80}(/[1-9][0-9]{0,79})?")
 RATIONAL: Final = re.compile(rf"-?{PRICE.pattern}")
-LABEL: Final = re.compile(r"[\w !-~]{1,200}")
+LABEL: Final = re.compile(r"(?!.*[:;] )[\w!-~]([\w !-~]{0,198}[\w!-~])?")  # nothing that reads like a claim
+TITLE: Final = re.compile(r"\w([\w .+-]{0,98}\w)?")
 TYPE: Final = frozenset({INT, BOOL, ("base", LABEL, SIZE)})
 SPACE: Final = frozenset({"global", "shared"})
 UNITS: Final = ("sector", "word", "alignment", "banks", "warp")
@@ -106,8 +107,8 @@ DOCUMENT: Final[dict[str, Any]] = {
     "format": "warpbound certificate",
     "version": 1,
     "kernel": KERNEL,
-    "metric": {"name": LABEL, "fixed": dict, "counted": dict},
-    "hardware": {"name": LABEL} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
+    "metric": {"name": TITLE, "fixed": dict, "counted": dict},
+    "hardware": {"name": TITLE} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
     "launch": {"block": DIMS, "grid": DIMS, "assumptions": tuple},
     "scope": frozenset({"warp", "block"}),
     "rules": "sound",
@@ -1215,7 +1216,7 @@ class Checker(Program):
     def _leave(self, p: Facts, x: Names, claim: str) -> None:
         """Leaves a claim to the solver."""
         given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
-        self.solver_backed.append(f"{self.where}: {f'{given} |- {claim}':.400} (by {self.engine:.40})")
+        self.solver_backed.append(plain(f"{self.where}: {f'{given} |- {claim}':.400} (by {self.engine:.40})"))
 
     def at_least(self, p: Facts, x: Names, q: Potential, r: Potential) -> None:
         """P; X |- Q >= Q'"""
@@ -1563,7 +1564,12 @@ def claim_text(document: dict[str, Json], bound: Potential) -> str:
     if document["admitted"]:
         numbers = ", ".join(f"#{i}" for i in sorted(document["admitted"]))
         text += f"; assumed besides: all threads of a block reach the barriers {numbers} together"
-    return text
+    return plain(text)
+
+
+def plain(text: str) -> str:
+    """A text in ASCII, so that no two names look alike and it can be printed everywhere."""
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 def recheck(document: Any) -> Report:
@@ -1580,11 +1586,11 @@ def recheck(document: Any) -> Report:
         claim = claim_text(certificate, checker.run())
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""
-        return Report("invalid", digest, [], f"{where}{problem}", "")
+        return Report("invalid", digest, [], plain(f"{where}{problem}"), "")
     except (RecursionError, MemoryError, OverflowError):
         return Report("invalid", digest, [], "the certificate is too deep or too large", "")
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        return Report("invalid", digest, [], f"the certificate is malformed: {error!s:.200}", "")
+        return Report("invalid", digest, [], plain(f"the certificate is malformed: {error!s:.200}"), "")
     return Report("solver-backed" if checker.solver_backed else "valid", digest, checker.solver_backed, "", claim)
 
 
@@ -1611,7 +1617,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"error: cannot read '{options.certificate}': {error.strerror}", file=sys.stderr)
         return 2
     except (ValueError, RecursionError) as error:
-        print(f"error: '{options.certificate}' is no JSON document: {error!s:.200}", file=sys.stderr)
+        print(plain(f"error: '{options.certificate}' is no JSON document: {error!s:.200}"), file=sys.stderr)
         return 2
     report = recheck(document)
     if options.format == "json":

@@ -799,6 +799,13 @@ def changed(name: str, path: tuple[Any, ...], value: Json) -> dict[str, Json]:
         (("expressions", 0), ["const", ["base", "float", 4], "1.\x1b[2J"], "a literal is missing"),
         (("expressions", 0), ["const", ["base", "float", 4], ""], "a literal is missing"),
         (("expressions", 0), ["read", "G", ["const", ["bool", "bool", 1], True]], "an index is not an int"),
+        (("kernel", "name"), "k: every warp costs at most 0 (sectors, scope warp, nvidia) ", "certificate.kernel.name"),
+        (("kernel", "name"), "k: every warp costs at most 0 (sectors, scope warp, nvidia)", "certificate.kernel.name"),
+        (("kernel", "name"), "k<3>, any grid); assumed: k", "certificate.kernel.name"),
+        (("metric", "name"), "steps, scope block", "certificate.metric.name"),
+        (("hardware", "name"), "nvidia ", "certificate.hardware.name"),
+        (("expressions", 0), ["var", "\ud800"], r"no var is called '\ud800'"),
+        (("tools\ud800",), {}, r"certificate.tools\ud800"),
         (("derivation",), [], "the claim: a judgement is proved and not used, or there is none"),
         (("derivation", 0, "from"), [0], "a premise is not proved before"),
         (("derivation", 0, "rule"), "Q:Conjure", "there is no such rule"),
@@ -1777,6 +1784,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     code, out, _ = told(written("loop").replace('"warp":32', '"warp":64'), "--format", "json")
     assert (code, json.loads(out)["problem"]) == (3, "the digest is not that of the content")
+    spoofed = document("loop") | {"hardware": document("loop")["hardware"] | {"name": "nvid\u0456a", "sector": 64}}
+    assert "(steps, scope warp, nvid\\u0456a, blocks of 32, any grid)" in told(json.dumps(signed(spoofed)))[1]
+    assert told('{"\\ud800": 1, "\\ud800": 2}')[0] == 2
     for text in ("{", '{"a":1,"a":2}', "[NaN]", "9" * 5000, "[" * 100_000):
         code, out, problem = told(text)
         assert (code, out) == (2, "")
