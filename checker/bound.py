@@ -80,11 +80,13 @@ def find_bounds(
         """With ghosts that count turns at the places where loops were found to be in the way."""
         wider, ghosts = ghosted(stuck)
         own = flows(stuck)
-        own = own if hinted in (None, metric.name) else [without_potentials(flow) for flow in own]
+        if hinted not in (None, metric.name):
+            own = [without_potentials(flow) for flow in own]
         context = replace(wider.context, metric=metric)
         result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
         if result.claim is None and per != "warp":  # the dearest warp, times their number
             flow = own[0] if len(own) == 1 else analyse(wider, oracle)
+            flow = flow if hinted in (None, metric.name) else without_potentials(flow)
             again = _one(outline.kernel, context, [flow], ghosts, oracle, search, per, True)
             result = again if again.claim else result
         return result

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
-from checker.inference.counters import geometric, modulus, numbers, solutions, steps, trips, value
+from checker.inference.counters import geometric, modulus, moves, numbers, solutions, steps, trips, value
 from checker.inference.guards import undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
@@ -347,9 +347,11 @@ class _Analysis:
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
-        guesses = [
-            c for c in _guesses(item.cond, body, state.p, changed, self.sigma, self.given) if self.entails(state.p, c)
-        ]
+        guessed = (
+            *_guesses(item.cond, body, state.p, changed, self.sigma, self.given),
+            *_together(item.cond, body, state, changed, self.sigma),
+        )
+        guesses = [c for c in guessed if self.entails(state.p, c)]
         x = state.x if item.invariant.x is None else item.invariant.x
         while True:
             invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
@@ -451,6 +453,29 @@ def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
         match atom:
             case Op("!=", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
                 yield from ((Op(op, (v, bound)), Op(f"{op}=", (v, bound))) for op in "<>")
+
+
+def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """Guesses at what a variable that differs between lanes is by a counter that does not, where each moves by a fixed
+    amount a turn: p == tid.x + 32*(j - 0) for `p = tid.x; for (j = 0; ..; j++) {..; p += 32;}`."""
+    starts: dict[str, Expr] = {}
+    for fact in state.p:
+        match fact:
+            case Op("==", (Var(name), e)) if name in changed and not local_vars(e) & changed and not opaque(e, sigma):
+                starts.setdefault(name, e)
+    for own in sorted(starts.keys() - state.x):
+        for counter in sorted(starts.keys() & local_vars(cond) & state.x):
+            if (rate := _rate(moves(own, body), moves(counter, body))) is not None:
+                turns = Op("*", (rate, Op("-", (Var(counter), starts[counter]))))
+                yield Op("==", (Var(own), Op("+", (starts[own], turns))))
+                break
+
+
+def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
+    """How much the one moves while the other moves by 1, where both are assigned once."""
+    if own is None or counter is None or not len(own) == len(counter) == 1 or not counter[0].is_constant:
+        return None
+    return as_expr(own[0] * (1 / counter[0].constant)) if counter[0].constant else None
 
 
 def _guesses(

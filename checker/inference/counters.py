@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import permutations
 from math import ceil, gcd, lcm, prod
 from typing import Final
 
+from checker.oracles.farkas import differences
 from logic.operators import denote
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Tid, Type, Var, local_vars, statements, written
@@ -22,12 +24,18 @@ MAX_CHAIN: Final = 8
 
 
 def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
-    """The variables, parameters and axes of tid that a fact equates with a number."""
+    """The variables, parameters and axes of tid that facts equate with a number, or with what is known to be one."""
     found: dict[Leaf, int] = {}
-    for c in facts:
-        match c:
-            case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value, Type("int")))):
-                found[leaf] = value
+    equations = [(a, b) for c in facts if isinstance(c, Op) and c.op == "==" for a, b in permutations(c.args)]
+    for _ in range(MAX_CHAIN):
+        before = len(found)
+        for leaf, e in equations:
+            if isinstance(leaf, Var | Param | Tid) and leaf not in found:
+                known = value(e, found)
+                if known is not None and not isinstance(known, bool):
+                    found[leaf] = known
+        if len(found) == before:
+            break
     return found
 
 
@@ -129,9 +137,10 @@ def least(p: Poly, facts: Iterable[Expr]) -> int | None:
     """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves."""
     lows: dict[Leaf, int] = {}
     for fact in facts:
-        match fact:
-            case Op("==" | ">=", (Var() | Param() | Tid() as leaf, Const(int() as low, Type("int")))):
-                lows[leaf] = max(low, lows.get(leaf, low))
+        for q, _ in differences(fact):
+            match [t for t in q.terms if t[0]]:
+                case [((Sym(leaf),), Fraction(numerator=1, denominator=1))]:
+                    lows[leaf] = max(int(-q.constant), lows.get(leaf, int(-q.constant)))
     total = Fraction(0)
     for m, c in p.terms:
         bounds = [lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
@@ -189,7 +198,9 @@ def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> Fraction:
     for s in statements(body):
         if isinstance(s, Assign) and s.var == x:
             match s.value:
-                case Op("*", (Var(own), e) | (e, Var(own))) if own == x:
+                case Op("*", (Var(own), e)) if own == x:
+                    up, k = True, value(e, known)
+                case Op("*", (e, Var(own))) if own == x:
                     up, k = True, value(e, known)
                 case Op("/", (Var(own), e)) if own == x:
                     up, k = False, value(e, known)

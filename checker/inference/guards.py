@@ -10,7 +10,7 @@ from typing import Final
 from checker.inference.counters import MAX_CHAIN, constants
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
-from logic.assertions import MAX_BLOCK, X, opaque
+from logic.assertions import MAX_BLOCK, X, conj, opaque
 from logic.potentials import (
     ZERO,
     Leaf,
@@ -40,10 +40,10 @@ def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:
 
 def gaps(cond: Expr, sigma: Signature) -> Iterator[tuple[Expr, Poly]]:
     """The same, each as an expression and as a polynomial."""
-    stack = [cond]
+    stack = list(conj((cond,), sigma))
     while stack:
         match stack.pop():
-            case Op("&&" | "||" | "!", args):
+            case Op("&&" | "||", args):
                 stack.extend(args)
             case Op(("<" | "<=" | ">" | ">=" | "!=") as op, (a, b)) if not opaque(a, sigma) and not opaque(b, sigma):
                 p, q = of_expr(a), of_expr(b)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from checker.elaborate import Stuck
 from checker.flow import Cycle, Flow, Fork, Step
-from checker.inference.counters import geometric, moves
+from checker.inference.counters import constants, geometric, least, moves
 from checker.inference.ghosts import cycles
-from logic.assertions import Context
-from logic.potentials import leaves
+from logic.assertions import Context, launch_facts
+from logic.potentials import leaves, substitute
 from logic.source import Loc
 from logic.syntax import INT, Assign, Expr, Param, Read, local_vars, show, subterms, written
 
@@ -74,13 +74,16 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             if name in changed
             else f"Say what bounds it for all of them: //@ loop invariant {name} <= e; with e over parameters.",
         )
+    facts = (*cycle.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     for name in counters:
-        loose = [d for d in moves(name, cycle.body.stmt) or () if not d.is_constant]
-        if loose:
-            one = f"its counter '{name}' moves by {loose[0]}, which is not known to be above 0"
-            params = all(isinstance(leaf, Param) for leaf in leaves(loose[0]))
-            return one, f'Say --assume "{loose[0]} > 0".' if params else f"State //@ loop invariant {loose[0]} > 0;"
-    facts = (*cycle.invariant.p, *context.launch.assumptions)
+        found = (substitute(d, constants(facts)) for d in moves(name, cycle.body.stmt) or ())
+        loose = next((d for d in found if not any(least(e, facts) for e in (d, d * -1))), None)
+        if loose is not None and not loose.is_constant:
+            one = f"its counter '{name}' moves by {loose}, which is not known to be above 0"
+            if all(c < 0 for _, c in loose.terms):
+                one, loose = f"its counter '{name}' moves by {loose}, which is not known to be below 0", loose * -1
+            params = all(isinstance(leaf, Param) for leaf in leaves(loose))
+            return one, f'Say --assume "{loose} > 0".' if params else f"State //@ loop invariant {loose} > 0;"
     if geometric(cycle.cond, cycle.body.stmt, facts):
         factor = f"its counter '{counters[0]}' is not moved by a fixed amount"
         if None in context.launch.block and _sized(cycle):

@@ -202,7 +202,10 @@ class Search:
             changed = written(node.body.stmt)
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
-            for base in bases(node, own, self.context, self.wide):
+            later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
+            found = (*bases(node, own, self.context, self.wide), *later)
+            # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
+            for base in dict.fromkeys(substitute(b, constants(self.given)) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
         self.falls |= dict.fromkeys(_falls(node, own, self.context))
@@ -272,9 +275,14 @@ class Search:
         for one, other in (*permutations(logarithms, 2), *permutations(nested, 2)):
             if self.proves(state, one.arg - other.arg):
                 facts[atom(one) - atom(other)] = None
+        for one, other in permutations([a for a in inside if isinstance(a, Max0)], 2):
+            gap = one.arg - other.arg
+            if gap.is_constant and gap.constant > 0:
+                facts[atom(one) - atom(other)] = None
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
+        known = constants((*state.p, *self.given))
         for fact in (*state.p, *self.given):
-            for g in as_polynomials(fact):
+            for g in (substitute(p, known) for p in as_polynomials(fact)):
                 if leaves(g) and leaves(g) <= here:
                     facts[g] = None
         for a in inside:
@@ -525,19 +533,23 @@ def _solvable(part: Flow, entered: bool, elaborator: Elaborator, engine: Engine)
     return _solved(search, engine) is not None
 
 
-_SAMPLES = (1000, 37, 5, 1, 0, -3)
+_SAMPLES: Final = (1_000_000, 1000, 37, 5, 1, 0, -3)
 """Sizes at which the bound is made small; each parameter gets its own value near them."""
+
+_LARGEST: Final = 10**9
+"""Of the values in an objective: those at larger sizes are scaled down to it."""
 
 
 def _objective(entry: Linear) -> lp.Row:
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
     row: lp.Row = {}
     for store in _stores(names):
+        values = {m: evaluate(monomial(m), store) for m in entry.terms}
+        scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
         for m, a in entry.terms.items():
-            value = evaluate(monomial(m), store)
             for u, c in a.items():
                 if u != ONE:
-                    row[u] = row.get(u, Fraction(0)) + c * value
+                    row[u] = row.get(u, Fraction(0)) + c * values[m] * scale
     return row
 
 

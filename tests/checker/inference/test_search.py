@@ -57,15 +57,19 @@ def valid(found: Result) -> Poly:
         ("x <- 0; while (x < n) { A[0] <- 1; A[1] <- 1; x <- x + 1; } A[0] <- 1;", "1 + 2*max(0, n)"),
         ("x <- 0; while (x < 10) { A[0] <- 1; x <- x + 1; }", "10"),
         ("x <- 0; while (x < n && A[x] > 0) { x <- x + 1; }", "1 + max(0, n)"),
-        ("x <- 0; while (x < n) { x <- x + 1; } while (x < m) { A[0] <- 1; x <- x + 1; }", None),
+        ("x <- 0; while (x < n) { x <- x + 1; } while (x < m) { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
+        (
+            "x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; } while (x > 0) { A[0] <- 1; x <- x - 1; }",
+            "2*max(0, n)",
+        ),
+        ("x <- 0; while (!(x >= n)) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("x <- 0; while (!(x >= n || x >= m)) { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
+        ("x <- 0; while (x < n ? x < m : false) { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
         ("x <- m; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
     ],
 )
-def test_loops(body: str, bound: str | None) -> None:
+def test_loops(body: str, bound: str) -> None:
     found = result(body)
-    if bound is None:
-        assert found.claim is None or found.verdict == "certified"
-        return
     assert found.verdict == "certified", found.problem
     assert found.claim is not None
     assert found.claim.pre.q == pot(bound)
@@ -184,6 +188,52 @@ def test_a_nest() -> None:
             assert value == max(0, n) * max(0, m)
 
 
+@pytest.mark.parametrize(
+    ("limit", "given"), [("32", ""), ("blockDim.x", ""), ("m", "m == 32"), ("m", "32 == k && m == k")]
+)
+def test_a_nest_of_which_a_limit_is_known(limit: str, given: str) -> None:
+    """Of two potentials that are the same for the known number, one could grow without end as the other falls."""
+    nest = f"x <- 0; while (x < n) {{ y <- 0; while (y < {limit}) {{ A[0] <- 1; y <- y + 1; }} x <- x + 1; }}"
+    assert valid(result(nest, given)) == pot("32*max(0, n)")
+
+
+@pytest.mark.parametrize(
+    ("given", "step"), [("m >= 4", 4), ("m > 3", 4), ("4 <= m", 4), ("m >= 0", 1), ("m == 2*k && k == 4", 8)]
+)
+def test_a_step_with_a_least_size(given: str, step: int) -> None:
+    found = result(
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x + (m > 0 ? m : 1); }".replace("(m > 0 ? m : 1)", "m"), given
+    )
+    if step == 1:
+        assert found.claim is None
+    else:
+        assert valid(found) == pot(f"max(0, ceil(n/{step}))")
+
+
+@pytest.mark.parametrize(
+    ("body", "sectors"),
+    [
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + 32; x <- x + 1; }", "4*max(0, n)"),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + m; x <- x + 1; }", "5*max(0, n)"),
+        ("y <- tid.x; x <- n; while (x > 0) { x <- x - 1; A[y] <- 1; y <- y - 8; }", "4*max(0, n)"),
+        (
+            "y <- 8*m + tid.x; x <- 3; while (x < n) { A[y] <- 1; y <- y + 16; x <- x + 2; }",
+            "4*max(0, ceil((n - 3)/2))",
+        ),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + 3; x <- x + 2; }", "32*max(0, ceil(n/2))"),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + 32; y <- y + 1; x <- x + 1; }", "32*max(0, n)"),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + x; x <- x + 1; }", "32*max(0, n)"),
+        (
+            "y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; if (tid.x < 7) { y <- y + 32; } x <- x + 1; }",
+            "32*max(0, n)",
+        ),
+    ],
+)
+def test_an_index_that_moves_with_the_counter(body: str, sectors: str) -> None:
+    """y == tid.x + 32*x: lanes stay where they are to each other."""
+    assert valid(result(body)) == pot(sectors)
+
+
 def test_a_deep_nest() -> None:
     """The outer potential is a product of what all loops inside count; three factors need facts times two of them."""
     inner = "z <- 0; while (z < k) { A[0] <- 1; z <- z + 1; }"
@@ -245,6 +295,21 @@ def test_no_potential(body: str) -> None:
             "Count its turns",
         ),
         ("y <- tid.x % n; x <- 0; while (x < y) { x <- x + 1; }", "'y', which differs", "//@ loop invariant y <= e;"),
+        ("x <- 0; while (x < n) { x <- x + m; }", "moves by m, which is not known to be above 0", '--assume "m > 0"'),
+        ("x <- n; while (x > 0) { x <- x - m; }", "moves by -m, which is not known to be below 0", '--assume "m > 0"'),
+        ("y <- n; x <- 0; while (x < m) { x <- x + y; }", "moves by y, which", "//@ loop invariant y > 0;"),
+        ("x <- n; while (x != 3) { x <- x + blockDim.x; }", "none over its guard, x != 3", "loop potential q;"),
+        ("x <- n; while (x != 3) { x <- x - blockDim.x; }", "none over its guard, x != 3", "loop potential q;"),
+        ("x <- 0; while (A[x] > 0) { x <- x + 1; }", "its guard reads 'A'", "Add a test to its guard"),
+        ("y <- A[0]; x <- 0; while (x < y) { x <- x + 1; }", "'y', which is read from 'A' (line 8)", "Add a test"),
+        ("x <- 0; while (x < n) { y <- y + 1; }", "its body changes nothing that its guard tests", "missing?"),
+        ("x <- 1; while (x < n) { x <- x * x; }", "'x' is not moved by a fixed amount", "loop potential q;"),
+        ("x <- 1; while (x < n) { x <- x * m; }", "is not moved by a fixed amount", "loop potential q;"),
+        (
+            "x <- 0; while (x < n) { y <- 0; while (y < x * x) { y <- y + 1; } x <- x + 1; }",
+            "the loop inside it (line 8) runs until 'x', which this one changes",
+            "//@ loop invariant x <= e;",
+        ),
     ],
 )
 def test_what_is_in_the_way(body: str, reason: str, advice: str) -> None:
