@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import DOUBLE, INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Tid, Var, Write, statements
+from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, statements
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import convert, zero
+from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
-from semantics.cuda.places import evaluated, frozen, load, store
+from semantics.cuda.places import TIDS, anything, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copies, declared, fill, initialised, put, source, values
 from semantics.cuda.scan import count_changes
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SHUFFLES, TO_INT, VOTES, in_shim
-from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use, is_plain
+from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
@@ -62,8 +62,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in ATOMICS:
         _atomic(st, node, name)
-        result = scalar(callee.result)
-        return None if use == "statement" else _whatever(st, name, TIDS, node)
+        return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
     if name == "__ldg":
         where = address(st, args[0]).plus(node.type.size, Const(0))
         return where if node.type.kind == "record" else load(st, where, node.type, node.loc)
@@ -100,8 +99,6 @@ _ADVICE = {
 
 _DOUBLE: Final = CType("base", "double", 8)
 
-TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
-
 _X, _Y, _Z = TIDS
 _ROW: Final = Op("+", (_Y, Op("*", (Param("blockDim.y"), _Z))))
 WARP: Final = Op("/", (Op("+", (_X, Op("*", (Param("blockDim.x"), _ROW)))), Param("warpSize")))
@@ -120,15 +117,6 @@ def _of_type(value: Expr, node: Node) -> Expr:
     return value if type_ is not None and type_.kind == "base" else Op("int", (value,), node.loc)
 
 
-def _whatever(st: State, name: str, rest: Sequence[Expr], node: Node) -> Expr:
-    """A value of which nothing is known but what it depends on. The last argument is another at each place in the
-    program: what two calls give is never the same. It cannot be run."""
-    type_ = scalar(node.type)
-    nothing = zero(type_ if type_ is not None and type_.kind == "base" else DOUBLE, node.loc)
-    st.unknowns += 1
-    return _of_type(_called(name, nothing, [*rest, Const(st.unknowns)], node), node)
-
-
 def _of_bits(st: State, node: Node, name: str) -> Expr:
     """A function of its arguments."""
     t = node.arguments[0].type
@@ -141,19 +129,19 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
     values = [expr(st, a) for a in node.arguments]
-    for e, a in zip(values, node.arguments, strict=True):
-        if not is_plain(e):
-            st.emit(Assign(st.declare("t", scalar(a.type) or INT, node.loc).name, e, node.loc))
+    for e in values:
+        evaluate(st, e)
+    type_ = scalar(node.type) or INT
     plain = name.removesuffix("_sync")
     mask, rest = (values[:1], values[1:]) if name.endswith("_sync") else ([], values)
     if plain in VOTES:
         st.note(f"{name} may give any value, the same at the lanes of a warp that pass the same mask")
-        return _whatever(st, name, [*mask, WARP], node)
+        return anything(st, name, [*mask, WARP], type_, node.loc)
     if plain == "__shfl" and rest[2:] in ([], [Const(32)]):
         st.note(f"{name} may give any value, the same at the lanes of a warp that ask for the same lane")
-        return _whatever(st, name, [rest[1], WARP], node)
+        return anything(st, name, [rest[1], WARP], type_, node.loc)
     st.note(f"{name} may give any value at each lane")
-    return _whatever(st, name, TIDS, node)
+    return anything(st, name, TIDS, type_, node.loc)
 
 
 def _atomic(st: State, node: Node, name: str) -> None:

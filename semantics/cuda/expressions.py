@@ -45,7 +45,7 @@ from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.places import evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
-from semantics.cuda.state import Address, Local, Moving, Parts, Place, State, Use, is_plain, pointee_size
+from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
 _LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_UNARY_EXPR")
@@ -431,7 +431,11 @@ def _recast(st: State, node: Node, inner: Node) -> Address:
     whole = found.root in st.dynamic and not found.terms
     if whole or (old is not None and new is not None and (old.kind == "void" or compatible(old, new))):
         return found
-    if old is None or new is None or not old.size or not new.size or found.root in st.registers:
+    if found.root in st.registers:
+        if st.registers[found.root].variables:
+            raise Spill(st.registers[found.root].loc)
+        return found
+    if old is None or new is None or not old.size or not new.size:
         advice = "Give the array the type it is read with."
         raise unsupported(f"the cast from '{inner.type.name}' to '{node.type.name}'", node.loc, advice)
     view = f"as_{re.sub(r'[^A-Za-z0-9]+', '_', new.name).strip('_')}"

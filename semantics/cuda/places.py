@@ -7,15 +7,35 @@ is the smallest of the strides, so `s[i][j]` of `int s[4][8]` is `s[i * 8 + j]` 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, Array, Assign, Const, Decl, Expr, Op, Param, Read, Tid, Var, Write, reads_array
+from logic.syntax import (
+    BOOL,
+    DOUBLE,
+    INT,
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    Op,
+    Param,
+    Read,
+    Tid,
+    Type,
+    Var,
+    Write,
+    reads_array,
+)
+from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.convert import truth, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.state import Address, Binding, Fields, Local, Parts, Place, Registers, State, added, scaled
+from semantics.cuda.state import Address, Binding, Fields, Local, Parts, Place, Registers, Spill, State, added, scaled
 
 
 def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
@@ -75,7 +95,7 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
 
 
 MOST: Final = 64
-"""The most elements that an array of one thread may have."""
+"""The most elements of an array of one thread that are variables."""
 
 FEW: Final = 16
 """The most of them where one is used whose index is not known when the source is read."""
@@ -85,34 +105,63 @@ def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
     """The declaration of an array of one thread: as many variables."""
     elem = innermost(t)
     type_ = scalar(elem)
-    if type_ is None or not elem.size or not 0 < t.size <= MOST * elem.size:
-        advice = f"Use scalars, or shared memory; up to {MOST} numbers in an array are taken as variables."
-        raise unsupported(f"the array '{name}' of one thread", loc, advice)
+    if not elem.size or not t.size or elem.kind == "pointer":
+        raise unsupported(f"the array '{name}' of one thread", loc, "Use scalars, or shared memory.")
     count = t.size // elem.size
     root = st.fresh(name)
+    if type_ is None or count > MOST or loc in st.spilled:
+        st.registers[root] = Registers(name, type_ or INT, elem.size, (), loc)
+        st.note(f"the elements of the array '{name}' of one thread may hold anything, and cost nothing")
+        return Address(root, "shared", total=t.size)
     names = tuple(st.declare(name, type_, loc, first=i).name for i in range(count))
-    st.registers[root] = Registers(name, type_, elem.size, names)
+    st.registers[root] = Registers(name, type_, elem.size, names, loc)
     st.note(f"the elements of the array '{name}' of one thread are variables and cost what variables do")
     return Address(root, "shared", total=t.size)
 
 
-def _which(st: State, a: Address, t: CType, loc: Loc | None) -> tuple[Registers, Expr]:
-    """The array that an address leads to, and the number of the element."""
-    array = st.registers[a.root]
+def anything(st: State, name: str, rest: Sequence[Expr], type_: Type, loc: Loc | None) -> Expr:
+    """A value of which nothing is known but what it depends on. The last argument is another at each place in the
+    program: no two values are known to be the same. It cannot be run."""
+    base = type_ if type_.kind == "base" else DOUBLE
+    st.unknowns += 1
+    value: Expr = zero(base, loc)
+    parts = [*rest, Const(st.unknowns)]
+    while parts:
+        value, parts = Op(f"call:{name}", (value, *parts[:2]), loc), parts[2:]
+    return value if type_ == base else truth(value, base) if type_ == BOOL else Op("int", (value,), loc)
+
+
+def evaluate(st: State, e: Expr) -> None:
+    """Emit the evaluation of an expression whose value nobody uses: its costs."""
+    if not isinstance(e, Var | Param | Const | Tid):
+        st.emit(Assign(st.declare("t", type_of(e, st.sigma), e.loc).name, e, e.loc))
+
+
+TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
+
+
+def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -> Expr:
+    """The number of the element that an address leads to. Raises Spill where variables are no good for the array."""
     if a.path or a.offset or scalar(t) != array.type or any(s % array.size for s, _ in a.terms):
-        raise unsupported(f"the layout of '{array.name}'", loc, "Use its elements as they are declared.")
+        raise Spill(array.loc)
     at = index(a, array.size, loc)
     if isinstance(at, Const) and not (isinstance(at.value, int) and 0 <= at.value < len(array.variables)):
         raise CudaError(f"'{array.name}' has no element {at.value}", loc)
     if not isinstance(at, Const) and len(array.variables) > FEW:
-        advice = f"Up to {FEW} elements are looked at one by one: use shared memory, or unroll the loop."
-        raise unsupported(f"an element of '{array.name}' whose index varies", loc, advice)
-    return array, at
+        raise Spill(array.loc)
+    return at
 
 
 def _selected(st: State, a: Address, t: CType, loc: Loc | None) -> Expr:
     """The value of an element: that of the variable with its number."""
-    array, at = _which(st, a, t, loc)
+    array, type_ = st.registers[a.root], scalar(t)
+    if not array.variables:
+        if type_ is None:
+            raise unsupported(f"a value of type '{t.name}' in an array of one thread", loc)
+        for _, e in a.terms:
+            evaluate(st, e)
+        return anything(st, "local", TIDS, type_, loc)
+    at = _which(st, array, a, t, loc)
     if isinstance(at, Const):
         return Var(array.variables[int(at.value)], loc)
     at = at if isinstance(at, Var | Param | Tid) else st.saved(at, INT)
@@ -124,7 +173,12 @@ def _selected(st: State, a: Address, t: CType, loc: Loc | None) -> Expr:
 
 def _select(st: State, a: Address, value: Expr, t: CType, loc: Loc | None) -> None:
     """Emit the assignment of a value to an element: every variable with its number gets it, the others keep theirs."""
-    array, at = _which(st, a, t, loc)
+    array = st.registers[a.root]
+    if not array.variables:
+        for e in (value, *(e for _, e in a.terms)):
+            evaluate(st, e)
+        return
+    at = _which(st, array, a, t, loc)
     if isinstance(at, Const):
         st.emit(Assign(array.variables[int(at.value)], value, loc))
         return

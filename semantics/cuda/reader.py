@@ -34,7 +34,7 @@ from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
 from semantics.cuda.places import parameter
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes
-from semantics.cuda.state import DEEPEST, Address, Frame, Moving, State, too_deep
+from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
 
 
@@ -89,8 +89,14 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-def _lower(parsed: Parsed, node: Node) -> tuple[Kernel, tuple[str, ...]]:
-    st = State(call=call, unknown_lengths=parsed.unknown_lengths)
+def _lower(parsed: Parsed, node: Node, spilled: frozenset[Loc | None] = frozenset()) -> tuple[Kernel, tuple[str, ...]]:
+    try:
+        return _lowered(node, State(call=call, unknown_lengths=parsed.unknown_lengths, spilled=spilled))
+    except Spill as array:
+        return _lower(parsed, node, spilled | {array.loc})
+
+
+def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
     body = node.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)

@@ -71,12 +71,22 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """An array of one thread: a local variable for each element, `size` bytes each."""
+    """An array of one thread: a local variable for each element, `size` bytes each; without variables, an array whose
+    elements may hold anything."""
 
     name: str
     type: Type
     size: int
     variables: tuple[str, ...]
+    loc: Loc | None
+
+
+class Spill(Exception):
+    """An array of one thread, declared here, cannot be variables: what is lowered is to be lowered again."""
+
+    def __init__(self, loc: Loc | None) -> None:
+        super().__init__(loc)
+        self.loc = loc
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +169,15 @@ class State:
     """The state of the lowering of one kernel.
 
     `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
-    to each declaration, `registers` has the arrays of one thread by the root of their addresses, `unknown_lengths` the
-    offsets of the shared arrays whose declared length is a stand-in. `implied` has what has to hold where the value of
+    to each declaration, `registers` has the arrays of one thread by the root of their addresses, `spilled` where those
+    are declared that are no variables, `unknown_lengths` the offsets of the shared arrays whose declared length is a
+    stand-in. `implied` has what has to hold where the value of
     a && b, in a variable, is true: a. `unknowns` counts the values of which nothing is known.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
     unknown_lengths: frozenset[int] = frozenset()
+    spilled: frozenset[Loc | None] = frozenset()
     params: list[Decl] = field(default_factory=list)
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
     locals: list[Decl] = field(default_factory=list)

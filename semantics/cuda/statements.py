@@ -15,7 +15,8 @@
 - `if (a && b)` without else where b reads an array is `if (a) { if (b) .. }`; an `if` on a constant is its branch.
 - a declaration without initialiser is no statement; nor is that of a constant.
 - an array of one thread is a variable for each element; one whose index varies is looked for among all of them, `i == 0
-  ? a_0 : a_1`, and assigned by assigning all of them.
+  ? a_0 : a_1`, and assigned by assigning all of them. Where there are too many, or they are structures or read as
+  another type, nothing is known of the elements: what is evaluated is paid for, each read may give anything.
 - a structure of one thread is a variable for each field (`semantics.cuda.records`).
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
   variable first); one that is assigned is an array and an int variable for the offset in it.
@@ -49,7 +50,7 @@ from logic.syntax import (
 )
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert, zero
-from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, place, steps
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
@@ -592,7 +593,7 @@ def declaration(st: State, decl: Node) -> None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
         st.bindings[decl.identity] = array = registers(st, decl.name, t, decl.loc)
-        if decl.initialiser is not None:
+        if decl.initialiser is not None and not undefined(decl.initialiser):
             _elements(st, array, t, decl.initialiser, decl.loc)
     elif t.kind == "record":
         init = decl.initialiser
@@ -611,9 +612,12 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | Non
         if init is not None and init.kind != "INIT_LIST_EXPR":
             raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
         given = () if init is None else init.children
-        for i in range(t.count or 0):
+        inner = t.inner
+        if given and all(part.kind != "INIT_LIST_EXPR" for part in given):
+            inner = innermost(t)  # the braces of rows may be left out
+        for i in range(t.size // inner.size):
             part = given[i] if i < len(given) else None
-            _elements(st, a.plus(t.inner.size, Const(i)), t.inner, part, loc if init is None else init.loc)
+            _elements(st, a.plus(inner.size, Const(i)), inner, part, loc if init is None else init.loc)
     elif init is not None:
         store(st, a, convert(expr(st, init), init.type, t, init.loc), t, init.loc)
     elif type_ is not None:

@@ -199,6 +199,44 @@ CASES = {
         v.z <- part(t, 8);
         v.w <- part(t, 12);
         F.as_float4[4 * n] <- pack(pack(v.x, v.y, v.z), v.w);""",
+    # arrays of one thread that variables are no good for: what is evaluated is kept, and an element may be anything
+    "S s[2]; s[n + 1] = P[0]; F[0] = s[1].y;": """\
+        t <- P.x[0];
+        t_1 <- P.y[0];
+        t_2 <- n + 1;
+        t_3 <- n + 1;
+        F[0] <- local(local(0.0f, tid.x, tid.y), tid.z, 1);""",
+    "float v[4]; *(float4 *)v = V[0]; v[n * n] = F[n]; F[0] = v[2] * v[2];": """\
+        t <- V[0];
+        t_1 <- part(t, 4);
+        t_2 <- part(t, 8);
+        t_3 <- part(t, 12);
+        t_4 <- F[n];
+        t_5 <- n * n;
+        F[0] <- local(local(0.0f, tid.x, tid.y), tid.z, 1) * local(local(0.0f, tid.x, tid.y), tid.z, 2);""",
+    "int a[17]; a[n] = 1; bool b[100]; if (b[n]) F[a[3]] = 1;": """\
+        if (local(local(0.0, tid.x, tid.y), tid.z, 1) != 0.0) {
+          F[int(local(local(0.0, tid.x, tid.y), tid.z, 2))] <- 1.0f;
+        }""",
+    "float a[100]; float *p = a; for (int i = 0; i < n; i++) *p++ = F[i];": """\
+        p <- 0;
+        i <- 0;
+        while (i < n) {
+          t <- p;
+          p <- p + 1;
+          t_1 <- F[i];
+          i <- i + 1;
+        }""",
+    "int a[2][2] = {1, 2, 3}; int b[2][2] = {{1}, {2}}; float c[9][9] = {0.f}; F[a[1][0]] = b[1][0] + c[n][1];": """\
+        a_0 <- 1;
+        a_1 <- 2;
+        a_2 <- 3;
+        a_3 <- 0;
+        b_0 <- 1;
+        b_1 <- 0;
+        b_2 <- 2;
+        b_3 <- 0;
+        F[a_2] <- as_float(b_2) + local(local(0.0f, tid.x, tid.y), tid.z, 1);""",
     "F[n] = taps[n & 3] * limits.value;": "F[n] <- taps[n & 3] * limits.value;",
     "float2 v = __ldg(&((float2 *)V)[n]);": """\
         t <- V.as_float2[n];
@@ -219,8 +257,6 @@ REFUSED = {
     "C c(1);": "this constructor of 'C'",
     "S s = {.y = 1.0f, .x = 2};": "an initialiser with a field's name",
     "N m = {g, {1, 2}, 3};": "a value for the field 'a'",
-    "S s[2];": "the array 's' of one thread",
-    "float v[4]; *(float4 *)v = V[0];": "the cast from",
     "limits.at = 1;": "assigning to 'limits.at'",
     "auto f = [](int x) { return x; };": "a lambda",
 }
