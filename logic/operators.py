@@ -54,6 +54,7 @@ def denote(op: str, args: tuple[Value, ...]) -> Value:
                 return bool(a)
             case "abs":
                 return abs(int(a))
+    if len(args) != 2:
         raise KeyError(op)
     a, b = args
     match op:

@@ -13,15 +13,16 @@ from typing import Final
 
 from logic.source import Loc
 from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, statements
+from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.places import TIDS, anything, evaluate, evaluated, frozen, load, store
-from semantics.cuda.records import copies, declared, fill, initialised, put, source, values
+from semantics.cuda.records import copies, declared, fill, initialised, put, scalars, source, values
 from semantics.cuda.scan import count_changes
-from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SHUFFLES, TO_INT, VOTES, in_shim
+from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, TO_INT, VOTES, in_shim
 from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
@@ -78,7 +79,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS:
         return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+    if name in SAME:
+        return expr(st, args[0])
     result = scalar(callee.result)
+    if not name.startswith("tex") and "record" in (node.type.kind, *(a.type.kind for a in args)):
+        return _of_structures(st, node, name)
     if name in BITS:
         return _of_bits(st, node, name)
     if name == "__activemask" or name.removesuffix("_sync") in (*VOTES, *SHUFFLES):
@@ -123,6 +128,29 @@ def _of_bits(st: State, node: Node, name: str) -> Expr:
     first, *rest = [expr(st, a) for a in node.arguments]
     first = convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc)
     return _of_type(_called(name, first, rest, node), node)
+
+
+def _of_structures(st: State, node: Node, name: str) -> Expr | Place:
+    """A function of structures, such as half2, or to one: each part of its value depends on all parts of all arguments.
+    It cannot be run."""
+    found: list[Expr] = []
+    for a in node.arguments:
+        found += values(st, a) if a.type.kind == "record" else [expr(st, a)]
+    first, *rest = found
+    if type_of(first, st.sigma).kind != "base":
+        first = Op("as:double", (first,), node.loc)
+    if node.type.kind != "record":
+        return _of_type(_called(name, first, rest, node), node)
+    made = declared(st, "t", node, settled=True)
+    types = [scalar(t) or INT for _, t, _ in scalars(st, made, node)]
+    parts = [_called(name, first, [*rest, Const(i)], node) for i in range(len(types))]
+    put(
+        st,
+        made,
+        [e if t.kind == "base" else Op("int", (e,), node.loc) for e, t in zip(parts, types, strict=True)],
+        node,
+    )
+    return made
 
 
 def _of_lanes(st: State, node: Node, name: str) -> Expr:

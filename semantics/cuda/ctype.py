@@ -26,14 +26,15 @@ class CType:
 
 
 def scalar(t: CType) -> Type | None:
-    """The miniCUDA type of a value of this C type, None for what is no scalar. Every integer type is `int`."""
+    """The miniCUDA type of a value of this C type, None for what is no scalar. Every integer type is `int`; a half is
+    a `float` that takes two bytes in memory."""
     match t.kind:
         case "int":
             return INT
         case "bool":
             return BOOL
         case "base":
-            return {"float": FLOAT, "double": DOUBLE}.get(t.name, Type("base", t.name, t.size))
+            return {"float": FLOAT, "double": DOUBLE, "__fp16": FLOAT}.get(t.name, Type("base", t.name, t.size))
         case "reference":
             return scalar(t.inner) if t.inner else None
     return None

@@ -17,7 +17,8 @@ from semantics.cuda.shim import PATH, in_shim
 
 OPTIONS: Final = (
     "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
-    "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything", "-include", PATH,
+    "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything",
+    "-Xclang", "-fnative-half-arguments-and-returns", "-include", PATH,
 )  # fmt: skip
 
 _PROVIDED: Final = re.compile(
@@ -29,6 +30,7 @@ _PROVIDED: Final = re.compile(
 
 _MISSING: Final = re.compile(r"'(.*)' file not found")
 _INSTANCE: Final = "warpbound_instance"
+_EXPLICIT: Final = re.compile(rb"^[ \t]*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
 _LONG: Final = 16_384
 _LONG_RUN: Final = 1_500
 _PROBE: Final = (
@@ -83,6 +85,9 @@ def parse(request: Request) -> Parsed:
         if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
             raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")
         data += f"\nstatic auto *{_INSTANCE} = &{request.instantiate};\n".encode()
+    else:  # libclang does not show `template __global__ void k<float>(float *);`
+        for i, instance in enumerate(dict.fromkeys(m[1] for m in _EXPLICIT.finditer(data))):
+            data += f"\nstatic auto *{_INSTANCE}_{i} = &".encode() + instance + b";\n"
     unit = _unit(request, data)
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))

@@ -17,11 +17,17 @@ OPERATORS: Final = {
     **dict.fromkeys(("abs", "labs", "llabs", "fabs", "fabsf"), "abs"),
     **dict.fromkeys(("__mul24", "__umul24", "__fmul_rn", "__dmul_rn"), "*"),
     **dict.fromkeys(("__fadd_rn", "__dadd_rn"), "+"),
-    **dict.fromkeys(("__fdividef", "fdividef", "__fdiv_rn"), "/"),
-}
+    **dict.fromkeys(("__fdividef", "fdividef", "__fdiv_rn", "__hdiv"), "/"),
+    "__hadd": "+", "__hsub": "-", "__hmul": "*", "__hmax": "max", "__hmin": "min", "__hneg": "neg", "__habs": "abs",
+    "__hgt": ">", "__hlt": "<", "__hge": ">=", "__hle": "<=", "__heq": "==",
+}  # fmt: skip
 """Functions that are operators."""
 
+SAME: Final = ("__float2half", "__float2half_rn", "__half2float", "__float2bfloat16", "__bfloat162float")
+"""Conversions between types that miniCUDA does not tell apart."""
+
 TO_INT: Final = {
+    "__half2int_rn": "rintf",
     "__float2int_rz": "", "__float2uint_rz": "", "__double2int_rz": "", "__float2int_rn": "rintf",
     "__float2int_rd": "floorf", "__float2int_ru": "ceilf", "__float2uint_rn": "rintf", "__float2uint_rd": "floorf",
     "__float2uint_ru": "ceilf", "__double2int_rn": "rint", "__double2int_rd": "floor", "__double2int_ru": "ceil",
@@ -31,7 +37,8 @@ TO_INT: Final = {
 FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp")
 
 BITS: Final = ("__popc", "__clz", "__ffs", "__brev", "__mulhi", "__umulhi", "__popcll", "__clzll", "__ffsll",
-               "__float_as_int")  # fmt: skip
+               "__float_as_int", "__float_as_uint", "__double_as_longlong", "__dp4a", "__byte_perm",
+               "__funnelshift_l", "__funnelshift_r")  # fmt: skip
 """Functions to int that no operator is."""
 
 VOTES: Final = ("__any", "__all", "__ballot")

@@ -280,3 +280,9 @@ def test_an_example_of_two_threads_agrees_on_what_is_uniform() -> None:
     assert isinstance(oracle(Uniform(p, frozenset("y"), apart), CONTEXT), Refuted)
     assert isinstance(oracle(Uniform(p, frozenset("xy"), apart), CONTEXT), Proved)
     assert isinstance(oracle(Uniform(p, frozenset("x"), apart), CONTEXT), Refuted)
+
+
+def test_functions_of_three_values_have_no_value_here() -> None:
+    """As in `f(x, y, z) > 0`: a query about lanes, at values that an engine gives for x, y and z."""
+    with pytest.raises(KeyError):
+        denote("call:f", (1, 2, 3))

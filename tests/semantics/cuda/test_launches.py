@@ -72,6 +72,11 @@ def test_instances(read: Read) -> None:
     assert show_stmt(used.kernel.body) == "a[n] <- 8.0;"
     assert used.block == (16, 16, 1)
     assert used.kernel.name == "k"
+    told = read(
+        T
+        + "template __global__ void k<float, 8>(float *, int);\ntemplate __global__ void k < float, 8 >(float *, int);"
+    )
+    assert show_stmt(told.kernel.body) == "a[n] <- 16.0f;"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +85,11 @@ def test_instances(read: Read) -> None:
         (T, None, "the kernel 'k' is a template with no instance in this file"),
         (
             T + "void h() { k<int, 4><<<1, 1>>>(0, 1); k<int, 5><<<1, 1>>>(0, 1); }",
+            None,
+            "the kernel 'k' is a template with several instances in this file",
+        ),
+        (
+            T + "template __global__ void k<int, 4>(int *, int);\n  template __global__ void k<int, 5>(int *, int);\n",
             None,
             "the kernel 'k' is a template with several instances in this file",
         ),

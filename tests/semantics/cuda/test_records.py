@@ -36,7 +36,7 @@ __device__ int inner(L l) { return l.x; }
 __device__ void set(float4 &v) { v.w = 1.0f; }
 __device__ void twice(S *p) { p[0] = p[1]; }
 """
-PARAMS = "float4 *V, S *P, Q *R, N *M, float *F, int n, S g, L l"
+PARAMS = "half *H, float4 *V, S *P, Q *R, N *M, float *F, int n, S g, L l"
 
 CASES = {
     # one access for what is as large as its alignment, one a field for the others
@@ -199,6 +199,27 @@ CASES = {
         v.z <- part(t, 8);
         v.w <- part(t, 12);
         F.as_float4[4 * n] <- pack(pack(v.x, v.y, v.z), v.w);""",
+    # half precision: two bytes in memory; functions of structures
+    "half a = H[n]; H[n] = __hadd(a, __float2half(2.f)); if (__hgt(a, a)) F[0] = __half2float(a) + (float)a;": """\
+        a <- H[n];
+        H[n] <- a + 2.f;
+        if (a > a) {
+          F[0] <- a + a;
+        }""",
+    "half2 v = ((half2 *)H)[n]; float2 f = __half22float2(v); F[0] = __low2float(v) + f.y; v = __hmul2(v, v);": """\
+        t <- H.as_half2[n * 2];
+        v.x <- t;
+        v.y <- part(t, 2);
+        t_1.x <- __half22float2(v.x, v.y, 0);
+        t_1.y <- __half22float2(v.x, v.y, 1);
+        f.x <- t_1.x;
+        f.y <- t_1.y;
+        F[0] <- __low2float(v.x, v.y) + f.y;
+        t_2.x <- __hmul2(__hmul2(v.x, v.y, v.x), v.y, 0);
+        t_2.y <- __hmul2(__hmul2(v.x, v.y, v.x), v.y, 1);
+        v.x <- t_2.x;
+        v.y <- t_2.y;""",
+    "n = __dp4a(n, 3, n);": "n_0 <- n;\nn_0 <- int(__dp4a(as_double(n_0), 3, n_0));",
     # arrays of one thread that variables are no good for: what is evaluated is kept, and an element may be anything
     "S s[2]; s[n + 1] = P[0]; F[0] = s[1].y;": """\
         t <- P.x[0];
