@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import permutations
@@ -12,12 +13,16 @@ from checker.oracles.farkas import differences
 from logic.operators import denote
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Tid, Type, Var, local_vars, statements, written
+from logic.syntax import substitute as replaced
 
 MAX_TRIPS: Final = 32
 """A loop that runs longer is not unrolled."""
 
 MAX_SHIFT: Final = 32
 """A shift by more is not taken for a multiplication."""
+
+LARGEST: Final = 1 << 30
+"""Factors of a counter that are larger are not looked at."""
 
 MAX_CHAIN: Final = 8
 """Of definitions by definitions."""
@@ -189,33 +194,56 @@ def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
     return 1 if found is None else gcd(divisor(sym(Var(x))), *map(divisor, found))
 
 
-def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> Fraction:
-    """What each assignment in the body multiplies x by at least, if all of them do, or (below 1) at most, where they
-    divide it; 1 where they do neither."""
+def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> tuple[Fraction, int]:
+    """What each assignment in the body multiplies x + c by, at least, if all of them do, or (below 1) at most, where
+    all divide it, and c; 1 where they do neither. In 2*x + 1 it is x + 1 that is doubled, in (x + 1)/2 x - 1 is halved.
+    """
     changed = written(body)
     known = {leaf: number for leaf, number in numbers(facts).items() if leaf.name not in changed}
-    found: set[Fraction] = set()
+    assigned = Counter(s.var for s in statements(body) if isinstance(s, Assign))
+    named: dict[str, Expr] = {}
+    for s in body.stmts if isinstance(body, Seq) else ():  # h = x/2 before x -= h
+        if isinstance(s, Assign) and assigned[s.var] == 1 and s.var != x and local_vars(s.value) & changed <= {x}:
+            named[s.var] = s.value
+        if x in written(s):
+            break
+    found: set[tuple[Fraction, int]] = set()
     for s in statements(body):
         if isinstance(s, Assign) and s.var == x:
-            match s.value:
-                case Op("*", (Var(own), e)) if own == x:
-                    up, k = True, value(e, known)
-                case Op("*", (e, Var(own))) if own == x:
-                    up, k = True, value(e, known)
-                case Op("/", (Var(own), e)) if own == x:
-                    up, k = False, value(e, known)
-                case Op("<<" | ">>" as op, (Var(own), e)) if own == x:
-                    up, by = op == "<<", value(e, known)
-                    k = None if by is None or not 0 <= by < MAX_SHIFT else 2**by
-                case Op("+", (Var(own), Var(again))) if own == again == x:
-                    up, k = True, 2
-                case _:
-                    return Fraction(1)
-            if k is None or k < 2:
-                return Fraction(1)
-            found.add(Fraction(k) if up else Fraction(1, k))
-    one_way = len({c > 1 for c in found}) == 1
-    return (min(found) if max(found) > 1 else max(found)) if one_way else Fraction(1)
+            one = _scaled(x, replaced(s.value, named), known)
+            if one is None:
+                return Fraction(1), 0
+            found.add(one)
+    if len({(by > 1, shift) for by, shift in found}) != 1:
+        return Fraction(1), 0
+    return min(found) if max(found)[0] > 1 else max(found)
+
+
+def _scaled(x: str, e: Expr, known: Mapping[Leaf, int]) -> tuple[Fraction, int] | None:
+    """By what e multiplies x + c, and c."""
+    match e:
+        case Op("/" | ">>" as op, (a, b)):
+            p, number = _linear(x, a, known), value(b, known)
+            if p is None or p[0] != 1 or number is None or (op == ">>" and not 0 <= number < MAX_SHIFT):
+                return None
+            k = 2**number if op == ">>" else number
+            return (Fraction(1, k), -p[1] // (k - 1)) if k > 1 and p[1] % (k - 1) == 0 else None
+        case Op("-", (Var(own), Op("/" | ">>" as op, (Var(again), b)))) if own == again == x:
+            return (Fraction(1, 2), -1) if value(b, known) == (2 if op == "/" else 1) else None
+    p = _linear(x, e, known)
+    return (Fraction(p[0]), p[1] // (p[0] - 1)) if p and p[0] > 1 and p[1] % (p[0] - 1) == 0 else None
+
+
+def _linear(x: str, e: Expr, known: Mapping[Leaf, int]) -> tuple[int, int] | None:
+    """(k, b) where e is k*x + b."""
+    p = of_expr(e)
+    rest = None if p is None else substitute(p, {leaf: const(number) for leaf, number in known.items()})
+    own = sym(Var(x))
+    rate = Fraction(0) if rest is None else next((c for m, c in rest.terms if m == own.terms[0][0]), Fraction(0))
+    if rest is None or rate.denominator > 1 or rate > LARGEST or not (rest - own * rate).is_constant:
+        return None
+    b = (rest - own * rate).constant
+    return (int(rate), int(b)) if b.denominator == 1 else None
 
 
 def geometric(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> bool:

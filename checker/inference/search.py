@@ -369,10 +369,11 @@ def _falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]
 def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:
     """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
     logarithm of how often that goes."""
-    by = factor(x, node.body.stmt, facts)
+    by, shift = factor(x, node.body.stmt, facts)
     rate = next((int(c) for m, c in over.terms if m == sym(Var(x)).terms[0][0] and c.denominator == 1), 0)
     scaled = sym(Var(x)) * abs(rate)
-    limit = (over + scaled) if rate < 0 else scaled - over + 1
+    limit = ((over + scaled) if rate < 0 else scaled - over + 1) + shift * abs(rate)
+    scaled += shift * abs(rate)
     if variables(limit) & written(node.body.stmt) or any(c.denominator > 1 for _, c in limit.terms):
         return
     if by > 1 and rate < 0:  # while x < limit

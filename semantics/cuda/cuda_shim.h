@@ -175,24 +175,6 @@ __device__ int __any(int); __device__ int __all(int); __device__ unsigned __ball
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
 __device__ unsigned __ballot_sync(unsigned, int); __device__ unsigned __activemask();
 
-/* Half precision: a type of two bytes; __half2 and __nv_bfloat162 are structures. */
-typedef __fp16 half; typedef __fp16 __half; typedef __fp16 nv_bfloat16; typedef __fp16 __nv_bfloat16;
-#define HALVES(T, T2, TO, OF, TO2) \
-  struct __align__(4) T2 { T x, y; }; \
-  HD T TO(float); HD float OF(T); HD T2 TO2(T, T); \
-  HD T __hadd(T, T); HD T __hsub(T, T); HD T __hmul(T, T); HD T __hdiv(T, T); HD T __hfma(T, T, T); HD T __hneg(T); \
-  HD T __habs(T); HD T __hmax(T, T); HD T __hmin(T, T); HD T hexp(T); HD T hlog(T); HD T hsqrt(T); HD T hrsqrt(T); \
-  HD T2 __hadd2(T2, T2); HD T2 __hsub2(T2, T2); HD T2 __hmul2(T2, T2); HD T2 __hfma2(T2, T2, T2); \
-  HD bool __hgt(T, T); HD bool __hlt(T, T); HD bool __hge(T, T); HD bool __hle(T, T); HD bool __heq(T, T); \
-  HD T __low2half(T2); HD T __high2half(T2); HD float __low2float(T2); HD float __high2float(T2);
-HALVES(half, half2, __float2half, __half2float, __halves2half2)
-HALVES(nv_bfloat16, nv_bfloat162, __float2bfloat16, __bfloat162float, __halves2bfloat162)
-#undef HALVES
-typedef half2 __half2; typedef nv_bfloat162 __nv_bfloat162;
-HD half __float2half_rn(float); HD half2 make_half2(half, half); HD half2 __float2half2_rn(float);
-HD half2 __floats2half2_rn(float, float); HD float2 __half22float2(half2); HD half __int2half_rn(int);
-HD int __half2int_rn(half);
-
 __device__ int __dp4a(int, int, int); __device__ unsigned __dp4a(unsigned, unsigned, unsigned);
 __device__ unsigned __funnelshift_l(unsigned, unsigned, unsigned);
 __device__ unsigned __funnelshift_r(unsigned, unsigned, unsigned);

@@ -13,7 +13,7 @@ from typing import Final
 from semantics.cuda.clang import ClangFailed, Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.places import is_shared
-from semantics.cuda.shim import PATH, in_shim
+from semantics.cuda.shim import HEADERS, PATH, in_shim
 
 OPTIONS: Final = (
     "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
@@ -52,7 +52,8 @@ class Request:
 
     @property
     def args(self) -> list[str]:
-        return [*OPTIONS, f"-std={self.std}", *(f"-I{p}" for p in self.includes), *(f"-D{d}" for d in self.defines)]
+        includes = [f"-I{p}" for p in self.includes]
+        return [*OPTIONS, f"-std={self.std}", *includes, f"-isystem{HEADERS}", *(f"-D{d}" for d in self.defines)]
 
 
 @dataclass(frozen=True, slots=True)

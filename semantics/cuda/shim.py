@@ -1,4 +1,4 @@
-"""What `cuda_shim.h` declares in place of the CUDA headers, and what it is in miniCUDA."""
+"""What `cuda_shim.h` and `headers/` declare in place of the CUDA headers, and what it is in miniCUDA."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Final
 from semantics.cuda.clang import Node
 
 PATH: Final = str(Path(__file__).with_name("cuda_shim.h"))
+
+HEADERS: Final = str(Path(__file__).with_name("headers"))
+"""Headers that declare what the shim does not, since its names are others' where they are not included."""
 
 INDICES: Final = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
@@ -57,7 +60,7 @@ ATOMICS: Final = {
 def in_shim(decl: Node) -> bool:
     """Whether the shim declares this."""
     loc = decl.loc
-    return loc is not None and loc.file == PATH
+    return loc is not None and (loc.file == PATH or loc.file.startswith(HEADERS))
 
 
 def is_index(node: Node) -> bool:

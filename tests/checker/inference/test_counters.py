@@ -151,4 +151,33 @@ def test_what_divides_a_counter() -> None:
 )
 def test_factors_of_a_counter(body: Stmt, expected: Fraction | int) -> None:
     """The smallest of those that it is multiplied by, or the largest of those that it is divided by."""
-    assert factor("s", body, [at(n, 7), at(i, 2)]) == expected
+    assert factor("s", body, [at(n, 7), at(i, 2)]) == (expected, 0)
+
+
+NAMED = Assign("i", op("/", s, 2))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (Assign("s", op("+", op("*", 2, s), 1)), (2, 1)),
+        (Assign("s", op("-", op("*", s, 4), 9)), (4, -3)),
+        (Assign("s", op("+", op("*", s, 4), 1)), (1, 0)),
+        (Assign("s", op("/", op("+", s, 1), 2)), (Fraction(1, 2), -1)),
+        (Assign("s", op(">>", op("-", s, 3), 2)), (Fraction(1, 4), 1)),
+        (Assign("s", op("/", op("+", s, 1), 3)), (1, 0)),
+        (Assign("s", op("-", s, op("/", s, 2))), (Fraction(1, 2), -1)),
+        (Assign("s", op("-", s, op("/", s, 3))), (1, 0)),
+        (Assign("s", op("-", s, op(">>", s, 2))), (1, 0)),
+        (Assign("s", op("/", op("*", s, 2), 4)), (1, 0)),
+        (Assign("s", op("+", s, i)), (1, 0)),
+        (seq(NAMED, Assign("s", op("-", s, i))), (Fraction(1, 2), -1)),
+        (seq(Assign("s", op("-", s, i)), NAMED), (1, 0)),
+        (seq(NAMED, NAMED, Assign("s", op("-", s, i))), (1, 0)),
+        (seq(NAMED, Assign("i", op("+", i, 1)), Assign("s", op("-", s, i))), (1, 0)),
+        (seq(DOUBLING, Assign("s", op("+", op("*", 2, s), 1))), (1, 0)),
+        (Assign("s", op("*", s, 1 << 31)), (1, 0)),
+    ],
+)
+def test_factors_of_a_counter_and_what_is_added_to_it(body: Stmt, expected: tuple[Fraction | int, int]) -> None:
+    assert factor("s", body, []) == expected

@@ -404,6 +404,12 @@ def doublings(x: int, n: int, by: int = 2) -> int:
         ("x <- n; while (x > 0) { A[0] <- 1; x <- x >> 2; }", lambda n: halvings(n, 4)),
         ("x <- n; while (x > 7) { A[0] <- 1; x <- x / 2; }", lambda n: halvings(n, 2, 7)),
         ("x <- n; while (x >= 8) { A[0] <- 1; x <- x / 4; }", lambda n: halvings(n, 4, 7)),
+        ("x <- n; while (x > 1) { A[0] <- 1; x <- (x + 1) / 2; }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 1) { A[0] <- 1; x <- x - x / 2; }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 1) { A[0] <- 1; x <- x - (x >> 1); }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- (x - 1) / 2; }", lambda n: halvings(n + 1, 2, 1)),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- 2 * x + 1; }", lambda n: doublings(2, n + 1)),
+        ("x <- 2; while (n > x) { A[0] <- 1; x <- x * 4 - 3; }", lambda n: doublings(1, n - 1, 4)),
         ("y <- n; x <- 1; while (x < n && y > 0) { A[0] <- 1; x <- x * 2; y <- y / 2; }", lambda n: doublings(1, n)),
     ],
 )
@@ -440,6 +446,10 @@ def test_logarithmic_loops_by_other_factors_and_in_nests(body: str, bound: str |
         "x <- n; while (x >= 0) { A[0] <- 1; x <- x / 2; }",
         "x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; if (m > 0) { x <- x / 2; } }",
         "x <- 1; while (x < n) { A[0] <- 1; x <- x * m; }",
+        "x <- 1; while (x < n) { A[0] <- 1; x <- 2 * x - 1; }",
+        "x <- n; while (x > 0) { A[0] <- 1; x <- (x + 1) / 2; }",
+        "x <- n; while (x > 1) { A[0] <- 1; x <- (x + 2) / 2; }",
+        "x <- n; while (x > 0) { A[0] <- 1; x <- x - x / 2; }",
     ],
 )
 def test_a_counter_that_may_stay_where_it_is_has_no_logarithm(body: str) -> None:

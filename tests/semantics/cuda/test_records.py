@@ -19,6 +19,8 @@ Reader = Callable[..., Reading]
 Lower = Callable[..., str]
 
 BEFORE = """
+#include <cuda_fp16.h>
+#include "cuda_bf16.h"
 struct S { int x; float y; };
 struct __align__(8) Q { float value; int at; };
 struct N { S s; int2 t; int a[2]; };
