@@ -200,13 +200,7 @@ def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> tuple[Fraction, int]:
     """
     changed = written(body)
     known = {leaf: number for leaf, number in numbers(facts).items() if leaf.name not in changed}
-    assigned = Counter(s.var for s in statements(body) if isinstance(s, Assign))
-    named: dict[str, Expr] = {}
-    for s in body.stmts if isinstance(body, Seq) else ():  # h = x/2 before x -= h
-        if isinstance(s, Assign) and assigned[s.var] == 1 and s.var != x and local_vars(s.value) & changed <= {x}:
-            named[s.var] = s.value
-        if x in written(s):
-            break
+    named = before(x, body)
     found: set[tuple[Fraction, int]] = set()
     for s in statements(body):
         if isinstance(s, Assign) and s.var == x:
@@ -217,6 +211,19 @@ def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> tuple[Fraction, int]:
     if len({(by > 1, shift) for by, shift in found}) != 1:
         return Fraction(1), 0
     return min(found) if max(found)[0] > 1 else max(found)
+
+
+def before(x: str, body: Stmt) -> dict[str, Expr]:
+    """What variables are that a turn assigns before x, by x and what it does not change: h = x/2 before x -= h."""
+    changed = written(body)
+    assigned = Counter(s.var for s in statements(body) if isinstance(s, Assign))
+    found: dict[str, Expr] = {}
+    for s in body.stmts if isinstance(body, Seq) else ():
+        if isinstance(s, Assign) and assigned[s.var] == 1 and s.var != x and local_vars(s.value) & changed <= {x}:
+            found[s.var] = s.value
+        if x in written(s):
+            break
+    return found
 
 
 def _scaled(x: str, e: Expr, known: Mapping[Leaf, int]) -> tuple[Fraction, int] | None:

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.inference.counters import (
+    before,
     constants,
     definitions,
     factor,
@@ -59,6 +60,7 @@ from logic.potentials import (
     variables,
 )
 from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Sync, Tid, Var, Write, statements, written
+from logic.syntax import substitute as replaced
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -363,7 +365,7 @@ def _falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]
         if any(isinstance(a, Log2) for a in atoms(p)):
             for s in statements(node.body.stmt):
                 if isinstance(s, Assign) and s.var in variables(p):
-                    yield p - 1 - updated(p, s.var, s.value, context)
+                    yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)
 
 
 def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:

@@ -406,6 +406,7 @@ def doublings(x: int, n: int, by: int = 2) -> int:
         ("x <- n; while (x >= 8) { A[0] <- 1; x <- x / 4; }", lambda n: halvings(n, 4, 7)),
         ("x <- n; while (x > 1) { A[0] <- 1; x <- (x + 1) / 2; }", lambda n: halvings(n - 1)),
         ("x <- n; while (x > 1) { A[0] <- 1; x <- x - x / 2; }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 1) { y <- x / 2; A[y] <- 1; x <- x - y; }", lambda n: halvings(n - 1)),
         ("x <- n; while (x > 1) { A[0] <- 1; x <- x - (x >> 1); }", lambda n: halvings(n - 1)),
         ("x <- n; while (x > 0) { A[0] <- 1; x <- (x - 1) / 2; }", lambda n: halvings(n + 1, 2, 1)),
         ("x <- 1; while (x < n) { A[0] <- 1; x <- 2 * x + 1; }", lambda n: doublings(2, n + 1)),
