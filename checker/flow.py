@@ -238,6 +238,8 @@ class _Analysis:
             return conj(kept, self.sigma)
         anything = abstracted(e, self.sigma)
         kept += [c for c in about if self.entails(p, substitute(c, {x: anything}))]
+        folded = ((c, _folded(c, e, Var(x))) for c in about)
+        kept += [new for c, new in folded if new != c and substitute(new, {x: e}) == c]
         kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
         before = _definition(x, about)
@@ -409,6 +411,13 @@ def _inverse(x: str, e: Expr) -> Expr | None:
         case Op("-", (Var(name), d)) if name == x and x not in local_vars(d) and not reads_array(d):
             return Op("+", (Var(x), d))
     return None
+
+
+def _folded(e: Expr, part: Expr, name: Var) -> Expr:
+    """e with a name in place of one of its parts."""
+    if e == part:
+        return name
+    return replace(e, args=tuple(_folded(a, part, name) for a in e.args)) if isinstance(e, Op) else e
 
 
 def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:

@@ -6,6 +6,7 @@ be uniform that starts at threadIdx.y, yet no potential says where it starts: it
 
 Where lanes turn differently often, as in `for (j = max(0, i - r); j <= min(n - 1, i + r); j++)`, a ghost that begins at
 what the distance j has to go is at most, here min(n, 2*r + 1), and falls by 1 a turn, is at least that distance always.
+Where each turn halves the distance, as a binary search does whatever it finds, the ghost is halved, too.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from fractions import Fraction
 from typing import Final, cast
 
 from checker.flow import Cycle, Flow, Fork, State
-from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, unfolded
+from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
 from checker.inference.guards import gaps, relaxed, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.assertions import Context, Entails, Proved, launch_facts
+from logic.assertions import Entails, Proved, conj, launch_facts
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
@@ -46,8 +47,9 @@ from logic.syntax import (
 MAX_TERMS: Final = 256
 """An expression with more is not taken apart."""
 
-Left = tuple[Var, Expr, Expr]
-"""A ghost, what it is before a loop, and what it is at least, always."""
+Left = tuple[Var, Expr, Expr, tuple[Expr, ...]]
+"""A ghost, what it is before a loop, and what it is at least, always. Where each turn halves it, what has to hold at
+the end of a turn for that."""
 
 Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
 """Of a counter and the place of its loop: its value before, as what lanes share and what depends on the lane."""
@@ -80,7 +82,7 @@ def with_ghosts(
     lanes = {place: parts for place, parts in lanes.items() if place not in wrong}
     left: dict[Loc | None, Left] = {}
     for cycle in cycles(flow):
-        if cycle.loc in stuck and (found := _left(cycle, len(left), context, oracle)):
+        if cycle.loc in stuck and (found := _left(cycle, len(left), outline, oracle)):
             left.setdefault(cycle.loc, found)
     lanes = {place: parts for place, parts in lanes.items() if place[1] not in left}
     names = (*(GHOST + counter for counter, _ in lanes), *(ghost.name for ghost, *_ in left.values()))
@@ -91,15 +93,16 @@ def with_ghosts(
     return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left)), ghosts
 
 
-def _left(cycle: Cycle, number: int, context: Context, oracle: Oracle) -> Left | None:
+def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left | None:
     """A ghost for the turns that are left at most, what it is before the loop, and what is at most that at each lane:
-    how far a comparison in the test is from failing."""
-    p, x = cycle.before.p, cycle.before.x
+    how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it."""
+    p, x, context = cycle.before.p, cycle.before.x, outline.context
     known = definitions(p)
     own = {leaf: value for leaf, value in known.items() if leaf.name not in x}
     given = launch_facts(context.launch, context.hardware, context.scope)
     for gap, distance in gaps(cycle.cond, context.sigma):
-        if not variables(distance) & written(cycle.body.stmt) - cycle.invariant.x:
+        moved = variables(distance) & written(cycle.body.stmt)
+        if not moved:
             continue
         starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
         starts.sort(key=lambda q: (any(isinstance(leaf, Tid) for leaf in leaves(q)), len(variables(q))))
@@ -111,8 +114,64 @@ def _left(cycle: Cycle, number: int, context: Context, oracle: Oracle) -> Left |
         ]
         if shown:
             most = shown[0] if len(shown) == 1 else Op("min", (shown[0], shown[1]))
-            return Var(f"{GHOST}left{number}"), most, gap
+            ghost = Var(f"{GHOST}left{number}")
+            halved = _halved(cycle, ghost, gap, outline, oracle)
+            if halved or moved - cycle.invariant.x:
+                return ghost, most, gap, halved
     return None
+
+
+def _halved(cycle: Cycle, ghost: Var, gap: Expr, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
+    """What holds at the end of each turn such that the ghost may be halved there, if it can be shown to."""
+    context, loops = outline.context, (item for item in _items(outline.body) if isinstance(item, Loop))
+    body = next((loop.body for loop in loops if loop.loc == cycle.loc), ())
+    sigma = replace(context.sigma, locals={**context.sigma.locals, ghost.name: INT})
+    known, moved = numbers(cycle.before.p), sorted(local_vars(gap) & written(cycle.body.stmt))
+    lows = tuple(Op(">=", (Var(x), Const(known[Var(x)]))) for x in moved if Var(x) in known)
+    smaller = Op("<=", (gap, Op("/", (ghost, Const(2)))))
+    for kept in (lows, ()) if lows else ((),):
+        wanted = (smaller, *kept)
+        prepared = _prepared(body, wanted)
+        if prepared is not None:
+            given = conj((*cycle.body.start.p, Op("<=", (gap, ghost)), *kept), sigma)
+            shown = oracle(Entails(given, conj(prepared[1], sigma)), replace(context, sigma=sigma))
+            if isinstance(shown, Proved):
+                return wanted
+    return ()
+
+
+def _items(block: Block) -> Iterator[Item]:
+    for item in block:
+        yield item
+        if isinstance(item, Loop):
+            yield from _items(item.body)
+        elif isinstance(item, Branch):
+            yield from _items((*item.then, *item.orelse))
+
+
+def _prepared(block: Block, wanted: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]] | None:
+    """A block with conditions before its branches, and at the end of each side, which imply what is wanted at its end,
+    and what has to hold at its beginning; None where its statements do not tell."""
+    items: list[Item] = []
+    for item in reversed(block):
+        match item:
+            case Plain(Assign(x, e)) if any(x in local_vars(c) for c in wanted):
+                if reads_array(e):
+                    return None
+                wanted = tuple(substitute(c, {x: e}) for c in wanted)
+            case Branch() if local_vars(Op("&&", wanted)) & written(strip((item,))):
+                sides = [_prepared(side, wanted) for side in (item.then, item.orelse)]
+                (then, yes), (orelse, no) = (side or ((), ()) for side in sides)
+                if None in sides:
+                    return None
+                end = Partial(wanted)
+                items.append(replace(item, then=(*then, end), orelse=(*orelse, end)))
+                wanted = tuple(dict.fromkeys((*yes, *no)))
+                item = Partial(wanted)
+            case Loop() if local_vars(Op("&&", wanted)) & written(strip((item,))):
+                return None
+        items.append(item)
+    return tuple(reversed(items)), wanted
 
 
 def cycles(flow: Flow) -> Iterator[Cycle]:
@@ -238,10 +297,12 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left]) -> Iterator
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
             body = _block(item.body, lanes, left)
             if item.loc in left:
-                ghost, most, gap = left[item.loc]
+                ghost, most, gap, wanted = left[item.loc]
                 yield Plain(Assign(ghost.name, most))
                 yield Partial((Op("<=", (gap, ghost)),))
-                body = (*body, Plain(Assign(ghost.name, Op("-", (ghost, Const(1))))))
+                prepared = _prepared(body, wanted) if wanted else None
+                less = Op("-", (ghost, Const(1))) if prepared is None else Op("/", (ghost, Const(2)))
+                body = (*(body if prepared is None else prepared[0]), Plain(Assign(ghost.name, less)))
             yield replace(item, body=body)
         case Branch():
             yield replace(item, then=_block(item.then, lanes, left), orelse=_block(item.orelse, lanes, left))

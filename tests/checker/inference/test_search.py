@@ -475,6 +475,47 @@ def test_cases_that_make_no_difference_are_left_out(body: str, bound: str | None
     assert found.claim.pre.q == (rounded if bound is None else pot(bound))
 
 
+SEARCH = "if (A[k + y] < A[tid.x]) { %s } else { %s }"
+
+
+@pytest.mark.parametrize(
+    ("body", "turns"),
+    [
+        # a uniform search, one in which lanes differ, and each way to say what is in the middle
+        ("x <- 0; z <- n; while (x < z) { y <- (x + z) / 2; if (A[y] < k) { x <- y + 1; } else { z <- y; } }", "n"),
+        (f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n"),
+        (f"x <- 0; z <- n; while (x < z) {{ y <- x + (z - x) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n"),
+        (f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) >> 1; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n"),
+        (f"x <- 0; z <- n; while (z - x > 1) {{ y <- (x + z) / 2; {SEARCH % ('x <- y;', 'z <- y;')} }}", "n - 1"),
+        (f"x <- 0; z <- n; while (x <= z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y - 1;')} }}", "n + 1"),
+        (
+            f"z <- n; while (z > 0) {{ y <- z / 2; {SEARCH % ('z <- z - y - 1; x <- x + y + 1;', 'z <- y;')} }}",
+            "n",
+        ),
+        (f"x <- 5; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n - 5"),
+    ],
+)
+def test_a_search_that_halves_what_is_left(body: str, turns: str) -> None:
+    """The ghost that counts what is left at most is halved in each turn, whatever lanes find there."""
+    found = result(body)
+    per_turn = 1 if "A[y]" in body else 36  # two reads, of 32 and 4 sectors
+    assert valid(found) == pot(f"{per_turn}*log2({turns}) + {per_turn}*min(1, max(0, {turns}))")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # one side keeps more than half, the sum may be negative, or what is in the middle is not known
+        f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y;', 'z <- y;')} }}",
+        f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) / 3; {SEARCH % ('x <- y;', 'z <- y;')} }}",
+        f"x <- -9; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}",
+        f"x <- 0; z <- n; while (x < z) {{ y <- A[x]; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}",
+    ],
+)
+def test_a_search_that_may_not_end_has_no_bound(body: str) -> None:
+    assert result(body).claim is None
+
+
 @pytest.mark.parametrize(
     ("body", "bound"),
     [
