@@ -23,9 +23,11 @@ from checker.inference.counters import (
     factor,
     least,
     moves,
+    numbers,
     per_turn,
     steps,
     unfolded,
+    value,
 )
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, some, uniform_bound
@@ -516,7 +518,7 @@ def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -
     for wide in (False, True):
         search = Search(elaborator, wide)
         entry = search.within(flow.start, search.block(flow, lift(ZERO)))
-        search.program.objective = _objective(entry)
+        search.program.objective = _objective(entry, search.given)
         solution = _solved(search, engine)
         if solution is not None:
             return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
@@ -536,17 +538,20 @@ def _solvable(part: Flow, entered: bool, elaborator: Elaborator, engine: Engine)
     return _solved(search, engine) is not None
 
 
-_SAMPLES: Final = (1_000_000, 1000, 37, 5, 1, 0, -3)
+_SAMPLES: Final = (1000, 37, 5, 1, 0, -3)
 """Sizes at which the bound is made small; each parameter gets its own value near them."""
+
+_FARTHEST: Final = 15 << 16
+"""A size beyond the steps of loops, where nothing is assumed that excludes it: a multiple of what sizes often are."""
 
 _LARGEST: Final = 10**9
 """Of the values in an objective: those at larger sizes are scaled down to it."""
 
 
-def _objective(entry: Linear) -> lp.Row:
+def _objective(entry: Linear, facts: Sequence[Expr]) -> lp.Row:
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
     row: lp.Row = {}
-    for store in _stores(names):
+    for store in _stores(names, facts):
         values = {m: evaluate(monomial(m), store) for m in entry.terms}
         scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
         for m, a in entry.terms.items():
@@ -556,11 +561,16 @@ def _objective(entry: Linear) -> lp.Row:
     return row
 
 
-def _stores(names: Sequence[str]) -> Iterator[dict[Leaf, int]]:
+def _stores(names: Sequence[str], facts: Sequence[Expr]) -> Iterator[dict[Leaf, int]]:
     """The points at which a bound is made small; where it depends on the block or warp, for the first one, too."""
     first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
-    for sample in _SAMPLES:
-        store: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
+    far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
+    near: list[dict[Leaf, int]] = [
+        {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)} for sample in _SAMPLES
+    ]
+    known = far | numbers(facts)
+    known |= {Param(n): 0 for n in first}
+    for store in near if any(value(e, known) is False for e in facts) else (far, *near):
         yield store
         if first:
             yield store | {Param(n): 0 for n in first}

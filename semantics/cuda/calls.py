@@ -16,14 +16,14 @@ from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, W
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert
-from semantics.cuda.ctype import CType, compatible, scalar
+from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, bare, expr, place
-from semantics.cuda.places import TIDS, anything, evaluate, evaluated, frozen, load, store
-from semantics.cuda.records import copies, declared, fill, initialised, put, scalars, source, values
+from semantics.cuda.expressions import address, expr, place
+from semantics.cuda.places import TIDS, anything, evaluate, evaluated, load, store
+from semantics.cuda.records import copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, TO_INT, VOTES, in_shim
-from semantics.cuda.state import Address, Binding, Fields, Frame, Local, Parts, Place, State, Use
+from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
@@ -195,19 +195,13 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
         raise unsupported(f"the function '{callee.name}'", node.loc)
     count_changes(body, st.changed)
     with st.captured() as stmts:
-        by_reference, copied = _bind(st, node, callee)
+        by_reference = _bind(st, node, callee)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name))
         value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
     outer = by_reference or any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
-    if copied is not None and any(isinstance(s, Write) for t in stmts for s in statements(t)):
-        raise unsupported(
-            f"a constant reference to an element of an array, in '{callee.name}', which writes to arrays",
-            copied.loc,
-            "Pass it by value.",
-        )
     if outer and use == "part":
         raise unsupported(
             f"a call of '{callee.name}', which has effects, inside an expression",
@@ -218,10 +212,9 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     return value
 
 
-def _bind(st: State, node: Node, callee: Node) -> tuple[bool, Node | None]:
-    """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller, and an
-    element of an array that it gets a copy of in place of a reference."""
-    by_reference, copied = False, None
+def _bind(st: State, node: Node, callee: Node) -> bool:
+    """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller."""
+    by_reference = False
     pointers: list[tuple[Node, Address, Loc | None]] = []
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
     if len(callee.arguments) != len(node.arguments):
@@ -230,41 +223,22 @@ def _bind(st: State, node: Node, callee: Node) -> tuple[bool, Node | None]:
         t, type_ = parameter.type, scalar(parameter.type)
         if t.kind == "pointer":
             pointers.append((parameter, address(st, argument), argument.loc))
-        elif t.kind == "reference" and not (t.inner and t.inner.const):
-            by_reference = True
-            bound[parameter.identity] = frozen(st, place(st, argument), parameter.name)
-        elif t.kind == "reference" and (variable := _variable(st, argument, t)) is not None:
-            bound[parameter.identity] = variable
+        elif t.kind == "reference":
+            by_reference = by_reference or not (t.inner and t.inner.const)
+            bound[parameter.identity] = reference(st, parameter, argument)
         elif type_ is not None:
-            value = convert(expr(st, argument), argument.type, t.inner or t, argument.loc)
-            if t.kind == "reference" and bare(argument).kind in _ELEMENTS:
-                copied = argument
+            value = convert(expr(st, argument), argument.type, t, argument.loc)
             local = st.declare(parameter.name, type_, parameter.loc, settled=not st.changed[parameter.identity])
             st.emit(Assign(local.name, value, argument.loc))
             bound[parameter.identity] = local
-        elif (t.inner or t).kind == "record":
-            if t.kind == "reference" and bare(source(argument)).kind in _ELEMENTS:
-                copied = argument
+        elif t.kind == "record":
             bound[parameter.identity] = initialised(st, parameter, argument)
         else:
             raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
     st.bindings |= bound
     for parameter, target, loc in pointers:
         bind_pointer(st, parameter, target, loc)
-    return by_reference, copied
-
-
-_ELEMENTS: Final = ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", "MEMBER_REF_EXPR")
-
-
-def _variable(st: State, argument: Node, t: CType) -> Local | Param | Fields | Parts | None:
-    """The variable that a reference to something constant refers to, whatever else may change it; None where it refers
-    to a value, or to an element of an array."""
-    inner = bare(argument)
-    if inner.kind != "DECL_REF_EXPR" or t.inner is None or not compatible(inner.type, t.inner):
-        return None
-    found = place(st, inner)
-    return None if isinstance(found, Address) else found
+    return by_reference
 
 
 def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:

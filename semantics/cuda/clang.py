@@ -349,8 +349,8 @@ class Node:
 
     @property
     def is_implicit(self) -> bool:
-        """Whether a member function is one that the compiler adds: it is declared where its class is."""
-        return self.parent is not None and self.offset == self.parent.offset
+        """Whether a member function is one that the compiler adds: libclang does not list those."""
+        return self.parent is not None and all(c.identity != self.identity for c in self.parent.children)
 
     @property
     def is_bitfield(self) -> bool:

@@ -71,6 +71,18 @@ def bare(node: Node) -> Node:
     return node
 
 
+def lvalue(node: Node) -> Node | None:
+    """The variable, field or element that a reference to the expression is a name for; None where it has a value, or
+    one of another type, which a reference to something constant gets a copy of."""
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
+        inner = node.children[-1] if node.kind == "PAREN_EXPR" else operand(node)
+        if inner is None or (inner.type.name, inner.type.kind) != (node.type.name, node.type.kind):
+            return None
+        node = inner
+    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
+    return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
+
+
 def _shape(t: CType) -> tuple[str, int, bool]:
     return t.kind, t.size, t.signed
 
@@ -564,7 +576,11 @@ def assign(st: State, node: Node, *, wanted: bool) -> Expr:
         return Const(0)
     indices = [e for _, e in target.terms] if isinstance(target, Address) else []
     alone = not wanted and not any(reads_array(e) for e in indices)
-    value = expr(st, right, "whole" if alone else "part")
+    with st.captured() as effects:
+        value = expr(st, right, "whole" if alone else "part")
+    if any(local_vars(e) & written(seq(*effects)) for e in indices):
+        raise CudaError("C leaves open whether the index or the value comes first", node.loc, "Use two statements.")
+    st.emit(*effects)
     if wanted:
         return _result(st, target, value, t, node.loc)
     store(st, target, value, t, node.loc)

@@ -30,7 +30,8 @@ _PROVIDED: Final = re.compile(
 
 _MISSING: Final = re.compile(r"'(.*)' file not found")
 _INSTANCE: Final = "warpbound_instance"
-_EXPLICIT: Final = re.compile(rb"^[ \t]*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
+_COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_EXPLICIT: Final = re.compile(rb"(?:^|[;}])\s*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
 _LONG: Final = 16_384
 _LONG_RUN: Final = 1_500
 _PROBE: Final = (
@@ -58,10 +59,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A unit and the byte offsets of the shared arrays whose length was replaced by a stand-in."""
+    """A unit, the byte offsets of the shared arrays whose length was replaced by a stand-in, and the explicit
+    instantiations of templates that the text has."""
 
     unit: Unit
     unknown_lengths: frozenset[int] = field(default_factory=frozenset)
+    explicit: tuple[str, ...] = ()
 
 
 def read_bytes(path: str) -> bytes:
@@ -81,19 +84,30 @@ def read_bytes(path: str) -> bytes:
 
 def parse(request: Request) -> Parsed:
     """Parse a file, with the hidden reference that instantiates a template at its end."""
-    data = read_bytes(request.path)
+    data, explicit = read_bytes(request.path), dict[str, None]()
     if request.instantiate is not None:
         if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
             raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")
         data += f"\nstatic auto *{_INSTANCE} = &{request.instantiate};\n".encode()
     else:  # libclang does not show `template __global__ void k<float>(float *);`
-        for i, instance in enumerate(dict.fromkeys(m[1] for m in _EXPLICIT.finditer(data))):
-            data += f"\nstatic auto *{_INSTANCE}_{i} = &".encode() + instance + b";\n"
+        text = _COMMENT.sub(b" ", data)
+        explicit = dict.fromkeys(
+            m[1].decode("latin-1") for m in _EXPLICIT.finditer(text) if not _conditional(text[: m.end()])
+        )
+        for i, instance in enumerate(explicit):
+            data += f"\nstatic auto *{_INSTANCE}_{i} = &{instance};\n".encode("latin-1")
     unit = _unit(request, data)
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
     data, unknown = _with_ones(unit)
-    return Parsed(_again(request, unit, data), unknown)
+    return Parsed(_again(request, unit, data), unknown, tuple(explicit))
+
+
+def _conditional(before: bytes) -> bool:
+    """Whether what follows is between #if and #endif."""
+    return len(re.findall(rb"^[ \t]*#[ \t]*if", before, re.MULTILINE)) > len(
+        re.findall(rb"^[ \t]*#[ \t]*endif", before, re.MULTILINE)
+    )
 
 
 def _again(request: Request, unit: Unit, data: bytes) -> Unit:

@@ -208,6 +208,8 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         raise unsupported(f"the bit-field '{decl.name}'", node.loc)
     if not decl.name or (decl.parent is not None and decl.parent.kind == "UNION_DECL"):
         raise unsupported(f"the union member '{decl.name}'", node.loc)
+    if decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name):
+        raise unsupported(f"the member '{decl.name}' of a structure without a name", node.loc)
     match p:
         case Address():
             return p.field(decl.name, decl.field_offset)

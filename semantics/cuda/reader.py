@@ -67,6 +67,7 @@ def read_cuda(
     parsed = parse(request)
     node = find(parsed, request, name)
     notes = check(parsed.unit, node)
+    notes += tuple(f"the kernel is the instance {k} of a template" for k in parsed.explicit if k.startswith(node.name))
     with _deep_recursion():
         kernel, more = _lower(parsed, node)
     return Reading(kernel, block_of(parsed.unit, node), grid_of(parsed.unit, node), (*notes, *more))

@@ -7,6 +7,8 @@ gives, the first field is known, and of the others only that they depend on it: 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from logic.source import Loc
@@ -14,6 +16,7 @@ from logic.syntax import (
     BOOL,
     DOUBLE,
     INT,
+    Assign,
     Const,
     Expr,
     If,
@@ -31,8 +34,8 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert, truth, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import CASTS, condition, described, expr, operand, place
-from semantics.cuda.places import MOST, element, load, member, registers, store
+from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place
+from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
 
@@ -42,11 +45,32 @@ WIDEST: Final = 16
 
 def fields(node: Node) -> tuple[Node, ...]:
     """The fields of the structure that a node, or a field of one, has."""
-    decl = node.type_decl
-    if decl.kind == "UNION_DECL" or any(c.kind == "CXX_BASE_SPECIFIER" for c in decl.children):
-        what = "the union" if decl.kind == "UNION_DECL" else "a base class in"
-        raise unsupported(f"{what} '{decl.name}' as a value", node.loc, "Use its fields one by one.")
+    decl, kinds = node.type_decl, {c.kind for c in node.type_decl.children}
+    odd = "the union" if decl.kind == "UNION_DECL" else next((what for k, what in _ODD.items() if k in kinds), "")
+    if not odd and any(f.type.kind == "reference" or _initialised(f) for f in node.fields):
+        odd = "a field that is a reference or has an initialiser in"
+    if not odd and any(not f.name or _makes_itself(f) for f in node.fields):
+        odd = "a field without a name or with functions of its own in"
+    if odd:
+        raise unsupported(f"{odd} '{decl.name}' as a value", node.loc, "Use its fields one by one.")
     return node.fields
+
+
+_ODD: Final = {"CXX_BASE_SPECIFIER": "a base class in", "DESTRUCTOR": "the destructor of"}
+
+
+def _initialised(field: Node) -> bool:
+    """Whether a field has an initialiser: an expression that is not the length of an array, or the width of bits."""
+    dims = len(field.array_kinds) + field.is_bitfield
+    return sum(c.kind.endswith(("_EXPR", "_LITERAL", "_OPERATOR")) for c in field.children) > dims
+
+
+def _makes_itself(field: Node) -> bool:
+    """Whether a field is a structure that says itself how it is made or assigned."""
+    if field.type.kind != "record":
+        return False
+    members = field.type_decl.children
+    return any(c.kind in ("CONSTRUCTOR", "DESTRUCTOR") or c.name == "operator=" for c in members)
 
 
 def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
@@ -81,6 +105,32 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     return made
 
 
+def reference(st: State, decl: Node, value: Node) -> Place:
+    """What a reference is: another name for a place, or a variable with a copy of a value."""
+    t, inner = decl.type, lvalue(value)
+    if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
+        return frozen(st, place(st, inner), decl.name)
+    if t.inner is None or not (t.inner.const or _temporary(value)):
+        raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
+    if t.inner.kind == "record":
+        return initialised(st, decl, value)
+    type_ = scalar(t)
+    if type_ is None:
+        raise unsupported(f"the parameter '{decl.name}' of type '{t.name}'", value.loc)
+    found = convert(expr(st, value), value.type, t.inner, value.loc)
+    local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity])
+    st.emit(Assign(local.name, found, value.loc))
+    return local
+
+
+def _temporary(node: Node) -> bool:
+    """Whether an expression is a call that makes what it gives."""
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and (inner := operand(node)) is not None:
+        node = inner
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
+
+
 def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, CType, int]]:
     """The scalars of a structure of the node's type at a place, with their types and where they lie in it."""
     found: list[tuple[Place, CType, int]] = []
@@ -108,7 +158,7 @@ def at_once(st: State, p: Place, node: Node) -> bool:
 def _access(st: State, p: Address, node: Node) -> tuple[str, Expr, CType]:
     """The array, the index and the first scalar of a structure that is accessed at once."""
     t = scalars(st, p, node)[0][1]
-    st.note(f"a '{node.type.name}' is read and written at once: an access of {node.type.size} bytes")
+    st.note(f"a '{node.type.name}' is accessed at once, {node.type.size} bytes, in runs in an array of its own")
     array, index = element(st, p, t, node.loc, node.type.size)
     return array, index, t
 
@@ -167,7 +217,7 @@ def source(node: Node) -> Node:
 def copies(node: Node) -> bool:
     """Whether a call makes a structure from another one of its kind, as the compiler does it."""
     callee = node.referenced
-    own = callee is None or (callee.kind == "CONSTRUCTOR" and callee.is_implicit)
+    own = len(node.children) == 1 if callee is None else callee.kind == "CONSTRUCTOR" and callee.is_implicit
     return own and len(node.arguments) == 1 and node.arguments[0].type.name == node.type.name
 
 
@@ -209,15 +259,25 @@ def loaded(st: State, p: Place, node: Node) -> list[Expr]:
 
 def _given(st: State, node: Node, given: tuple[Node, ...], loc: Loc | None) -> list[Expr]:
     """A value for each field; what is not given is zero."""
+    parts = [(field, given[i] if i < len(given) else None) for i, field in enumerate(fields(node))]
+    return _in_order(st, [partial(_field, st, field, part, loc) for field, part in parts])
+
+
+def _in_order(st: State, parts: Sequence[Callable[[], list[Expr]]]) -> list[Expr]:
+    """Values, each as it is before the effects of those after it."""
     found: list[Expr] = []
-    for i, field in enumerate(fields(node)):
+    for part in parts:
         with st.captured() as effects:
-            more = _field(st, field, given[i] if i < len(given) else None, loc)
+            more = part()
         changed = written(seq(*effects))
         found = [st.saved(e, type_of(e, st.sigma)) if effects and _moves(e, changed) else e for e in found]
         st.emit(*effects)
         found += more
     return found
+
+
+def _converted(st: State, node: Node, t: CType) -> list[Expr]:
+    return [convert(expr(st, node), node.type, t, node.loc)]
 
 
 def _moves(e: Expr, changed: frozenset[str]) -> bool:
@@ -231,10 +291,11 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None) -> list[E
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
         raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
     if type_ is not None:
-        return [zero(type_, loc) if part is None else convert(expr(st, part), part.type, t, part.loc)]
+        return [zero(type_, loc)] if part is None else _converted(st, part, t)
     part = None if part is None else source(part)
     if t.kind == "array" and (elem := scalar(innermost(t))) and (part is None or part.kind == "INIT_LIST_EXPR"):
-        listed = [] if part is None else [convert(expr(st, e), e.type, innermost(t), e.loc) for e in part.children]
+        given = () if part is None else part.children
+        listed = _in_order(st, [partial(_converted, st, e, innermost(t)) for e in given])
         return listed + [zero(elem, loc)] * (t.size // innermost(t).size - len(listed))
     if t.kind == "record" and part is None:
         return _given(st, field, (), loc)
@@ -270,6 +331,7 @@ def fill(st: State, target: Place, node: Node, use: Use = "part") -> None:
 def put(st: State, target: Place, found: list[Expr], node: Node) -> None:
     """Emit the assignment of scalars to a structure; none is changed before it has been read."""
     loc = node.loc
+    target = evaluated(st, target)
     places = scalars(st, target, node)
     types = [scalar(t) or INT for _, t, _ in places]
     if at_once(st, target, node) and isinstance(target, Address):

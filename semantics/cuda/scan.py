@@ -41,15 +41,32 @@ def _targets(node: Node) -> tuple[Node, ...]:
         case "VAR_DECL" if node.type.kind == "reference":
             return node.children[-1:]
         case "CALL_EXPR":
-            kinds = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "PAREN_EXPR")
-            return tuple(a for a in node.arguments if a.kind in kinds and not a.type.const)
+            return _changeable(node)
     return ()
+
+
+def _changeable(call: Node) -> tuple[Node, ...]:
+    """The arguments that a call may change: those for references to what is not constant, or all if that is unknown."""
+    given = call.arguments
+    callee = call.referenced
+    if callee is not None and callee.is_implicit:  # a copy, by a constructor or an assignment
+        return given[:1] if callee.name == "operator=" else ()
+    if callee is None or callee.kind not in ("FUNCTION_DECL", "CONSTRUCTOR") or len(callee.arguments) != len(given):
+        return given
+    types = (p.type for p in callee.arguments)
+    return tuple(
+        a for a, t in zip(given, types, strict=True) if t.kind == "reference" and not (t.inner and t.inner.const)
+    )
+
+
+_THROUGH: Final = ("PAREN_EXPR", "UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_CONST_CAST_EXPR",
+                   "CXX_FUNCTIONAL_CAST_EXPR", "CXX_REINTERPRET_CAST_EXPR")  # fmt: skip
 
 
 def _variable(node: Node) -> Node | None:
     """The variable that an lvalue is, or is a part of; None for what a pointer leads to."""
     while node.children and (
-        node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children[0].type.kind == "record")
+        node.kind in _THROUGH or (node.kind == "MEMBER_REF_EXPR" and node.children[0].type.kind == "record")
     ):
         node = node.children[-1]
     return node.referenced if node.kind == "DECL_REF_EXPR" else None

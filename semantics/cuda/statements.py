@@ -52,9 +52,9 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, place, steps
+from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, steps
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
-from semantics.cuda.records import declared, fill, initialised, undefined
+from semantics.cuda.records import declared, fill, initialised, reference, undefined
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, Parts, State, too_deep
 from semantics.cuda.switch import LABELS, sections
@@ -270,6 +270,14 @@ def _check_unexposed(node: Node) -> None:
 def _checked_if(node: Node) -> tuple[Node, ...]:
     if node.children[0].kind in ("VAR_DECL", "DECL_STMT") or len(node.children) > 3:
         raise unsupported("a declaration in a condition", node.loc, "Declare the variable before.")
+    _check_condition(node)
+    if len(node.children) == 3 and node.children[0].span[:2] == node.children[1].span[:2]:
+        raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
+    return node.children
+
+
+def _check_condition(node: Node) -> None:
+    """Raises where the parentheses of an `if` or `switch` hold a statement, too."""
     depth = 0
     for text, _ in node.tokens():
         depth += (text in "([{") - (text in ")]}")
@@ -277,7 +285,6 @@ def _checked_if(node: Node) -> tuple[Node, ...]:
             break
         if text == ";":
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
-    return node.children
 
 
 def _if(st: State, node: Node, tail: Kinds) -> None:
@@ -323,6 +330,7 @@ def _switch(st: State, node: Node, tail: Kinds) -> None:
     """The sections as branches, each with those that it falls through to."""
     if len(node.children) != 2:
         raise unsupported("a declaration in a 'switch'", node.loc, "Declare the variable before.")
+    _check_condition(node)
     found = sections(node)
     for part in found[0].parts:
         if part.kind == "DECL_STMT":
@@ -407,11 +415,14 @@ def _own(init: Node | None, increment: Node | None) -> bool:
 def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     """The parts of a `for`, which libclang lists without the empty ones: they are told apart by the two semicolons."""
     *head, body = node.children
-    if len(head) == 3:
+    if len(head) == 3 and not head[1].kind.endswith(("_DECL", "_STMT")):
         return head[0], head[1], head[2], body
     semicolons: list[int] = []
     depth = 0
-    for text, offset in node.tokens()[1:]:
+    tokens = node.tokens()
+    if tokens[0] != ("for", node.span[1]) or len({part.span[1] for part in head}) < len(head):
+        raise unsupported("a 'for' with its parts in a macro", node.loc, "Write it as a 'while'.")
+    for text, offset in tokens[1:]:
         depth += (text in "([{") - (text in ")]}")
         if depth == 0:
             break
@@ -588,7 +599,7 @@ def declaration(st: State, decl: Node) -> None:
         init = decl.initialiser
         if init is None:
             raise unsupported(f"the reference '{decl.name}'", decl.loc)
-        st.bindings[decl.identity] = frozen(st, place(st, init), decl.name)
+        st.bindings[decl.identity] = reference(st, decl, init)
     elif type_ is not None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":

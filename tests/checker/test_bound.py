@@ -158,7 +158,10 @@ def test_what_the_first_turn_alone_does_is_paid_once(test: str) -> None:
     assert (result.verdict, str(result.claim.pre.q)) == ("certified", "36 + 4*max(0, n - 1 - m)")  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("per", "bound"), [("block", "96*max(0, ceil(n/1024))"), ("grid", "384*max(0, ceil(n/1024))")])
+@pytest.mark.parametrize(
+    ("per", "bound"),
+    [("block", "96*max(0, ceil((n - blockDim.x*blockIdx.x)/1024))"), ("grid", "384*max(0, ceil(n/1024))")],
+)
 def test_where_warps_have_no_sum_the_dearest_counts(per: Per, bound: str, tmp_path: Path) -> None:
     """A grid-stride loop: 12 sectors a turn, 8 warps, 4 blocks."""
     file = tmp_path / "k.cu"

@@ -38,11 +38,6 @@ BODIES = {
     "A[0] = n ?: 4;": (8, "this kind of expression is not supported", ""),
     "__atomic_fetch_add(A, 1, 0);": (1, "this kind of expression is not supported", ""),
     "if (n; n > 5) A[0] = 1;": (1, "a statement in a condition is not supported", "Write it before."),
-    "int y = put(A[n], A);": (
-        13,
-        "a constant reference to an element of an array, in 'put', which writes to arrays is not supported",
-        "Pass it by value.",
-    ),
     "A[0] = tex1Dfetch(tex, n);": (8, "the function 'tex1Dfetch' is not supported", ""),
     "A[0] = fact(n);": (None, "the recursive function 'fact' is not supported", ""),
     "A[0] = proto(n);": (8, "the function 'proto' has no body in this file", "Include its definition."),

@@ -77,12 +77,30 @@ def test_instances(read: Read) -> None:
         + "template __global__ void k<float, 8>(float *, int);\ntemplate __global__ void k < float, 8 >(float *, int);"
     )
     assert show_stmt(told.kernel.body) == "a[n] <- 16.0f;"
+    assert told.notes[0] == "the kernel is the instance k<float, 8> of a template"
 
 
 @pytest.mark.parametrize(
     ("text", "instance", "message"),
     [
         (T, None, "the kernel 'k' is a template with no instance in this file"),
+        (
+            T
+            + "// template __global__ void k<int, 4>(int *, int);\n"
+            + "/*\ntemplate __global__ void k<int, 4>(int *, int);*/",
+            None,
+            "the kernel 'k' is a template with no instance in this file",
+        ),
+        (
+            T + "#if 0\ntemplate __global__ void k<int, 4>(int *, int);\n#endif\n",
+            None,
+            "the kernel 'k' is a template with no instance in this file",
+        ),
+        (
+            T + "template __global__ void k<int, 4>(int *, int); template __global__ void k<int, 5>(int *, int);",
+            None,
+            "the kernel 'k' is a template with several instances in this file",
+        ),
         (
             T + "void h() { k<int, 4><<<1, 1>>>(0, 1); k<int, 5><<<1, 1>>>(0, 1); }",
             None,

@@ -181,9 +181,7 @@ CASES = {
           pick_result.x <- b.x;
           pick_result.y <- b.y;
         }
-        s.x <- P.x[n];
-        s.y <- P.y[n];
-        F[pick_result.x] <- as_float(s.x);""",
+        F[pick_result.x] <- as_float(P.x[n]);""",
     "float4 v; set(v); V[0] = v; set(V[1]);": """\
         v.w <- 1.0f;
         V[0] <- pack(pack(v.x, v.y, v.z), v.w);

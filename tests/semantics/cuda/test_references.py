@@ -1,0 +1,153 @@
+"""References are other names for places, copies are copies, and what C leaves open or hides is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+
+from semantics.cuda import CudaError
+
+Lower = Callable[..., str]
+
+BEFORE = """
+struct S { int x, y; };
+struct G { int x; __device__ ~G() {} };
+struct D { int x = 3; };
+struct V { int x; __device__ V &operator=(const V &o) { x = o.x + 1; return *this; } };
+struct W { V v; int y; };
+struct R { int &r; };
+struct An { struct { int a, b; }; int c; };
+struct T { int a[2]; int b; };
+#define MADE(N) struct N { int x; __device__ N(const N &o) { x = o.x + 1; } };
+MADE(Made)
+#define LOOP for (; n < 10;)
+#define WHEN(c) if (c)
+__device__ S f(S s) { s.x++; return s; }
+__device__ void set(int &x) { x = 0; }
+__device__ void both(S &s, const int &x) { s.x = 5; s.y = x; }
+__device__ int take(S &&s) { s.x = 0; return s.y; }
+__device__ int get(const int &x) { return x + x; }
+__device__ int put(const int &v, int *p) { p[0] = 2; return v; }
+__device__ int f2(int &x) { x = 0; return 1; }
+"""
+PARAMS = "int *A, S *P, Made *M, int n"
+
+CASES = {
+    "const int &r = (int)n; n = 5; A[r] = 1;": """\
+        n_0 <- n;
+        r <- n_0;
+        n_0 <- 5;
+        A[r] <- 1;""",
+    "const unsigned &r = n; n = 5; A[r] = 1;": """\
+        n_0 <- n;
+        r <- n_0;
+        n_0 <- 5;
+        A[r] <- 1;""",
+    "const int &r = n; n = 5; A[r] = 1;": """\
+        n_0 <- n;
+        n_0 <- 5;
+        A[n_0] <- 1;""",
+    "S s = {1, 2}; const S &q = S(s); s.x = 3; A[q.x] = 1;": """\
+        s.x <- 1;
+        s.y <- 2;
+        q.x <- s.x;
+        q.y <- s.y;
+        s.x <- 3;
+        A[q.x] <- 1;""",
+    "int x = n; int *p = A + x; (int &)x = 0; *p = x;": """\
+        x <- n;
+        p <- x;
+        x <- 0;
+        A[p] <- x;""",
+    "int x = n; int *p = A + x; volatile int &r = x; r = 0; *p = x;": """\
+        x <- n;
+        p <- x;
+        x <- 0;
+        A[p] <- x;""",
+    "S s = {n, 2}; int *p = A + s.x; set(s.x); *p = s.x;": """\
+        s.x <- n;
+        s.y <- 2;
+        p <- s.x;
+        s.x <- 0;
+        A[p] <- s.x;""",
+    "S s = {1, 2}; both(s, s.x); A[0] = s.y;": """\
+        s.x <- 1;
+        s.y <- 2;
+        s.x <- 5;
+        s.y <- s.x;
+        A[0] <- s.y;""",
+    "A[0] = get(A[n]);": "A[0] <- A[n] + A[n];",
+    "A[0] = put(A[n], A);": """\
+        A[0] <- 2;
+        A[0] <- A[n];""",
+    "int x = 1; T t = {{x, x = 0}, x}; A[t.a[0]] = t.b;": """\
+        x <- 1;
+        t_1 <- x;
+        x <- 0;
+        t_2 <- x;
+        t_3 <- x;
+        t.a_0 <- t_1;
+        t.a_1 <- t_2;
+        t.b <- t_3;
+        A[t.a_0] <- t.b;""",
+    "P[P[0].x] = S{1, 2};": """\
+        t <- P.x[0];
+        P.x[t] <- 1;
+        P.y[t] <- 2;""",
+    "S s; s.x = 1; f(s);": """\
+        s.x <- 1;
+        s_1.x <- s.x;
+        s_1.y <- s.y;
+        s_1.x <- s_1.x + 1;
+        f_result.x <- s_1.x;
+        f_result.y <- s_1.y;""",
+    "const int &r = A[n]; n = 3; A[0] = r + r;": """\
+        n_0 <- n;
+        r <- n_0;
+        n_0 <- 3;
+        A[0] <- A[r] + A[r];""",
+    "WHEN(n > 3) A[0] = 1;": """\
+        if (n > 3) {
+          A[0] <- 1;
+        }""",
+    "for (; n < 3; n++) A[n] = 1;": """\
+        n_0 <- n;
+        while (n_0 < 3) {
+          A[n_0] <- 1;
+          n_0 <- n_0 + 1;
+        }""",
+}
+
+
+@pytest.mark.parametrize("body", CASES)
+def test_names_and_copies(lower: Lower, body: str) -> None:
+    assert lower(body, BEFORE, PARAMS) == dedent(CASES[body])
+
+
+REFUSED = {
+    "S s; s = (f)(s);": "this call is not supported",
+    "G g;": "the destructor of 'G' as a value is not supported",
+    "D d;": "a field that is a reference or has an initialiser in 'D' as a value is not supported",
+    "D d{};": "a field that is a reference or has an initialiser in 'D' as a value is not supported",
+    "W w, u; w = u;": "a field without a name or with functions of its own in 'W' as a value is not supported",
+    "R r{n};": "a field that is a reference or has an initialiser in 'R' as a value is not supported",
+    "An a; a.b = 1;": "the member 'b' of a structure without a name is not supported",
+    "Made m(M[0]);": "this constructor of 'Made' is not supported",
+    "LOOP { n++; A[0]++; }": "a 'for' with its parts in a macro is not supported",
+    "WHEN(n++; n > 3) A[0] = 1;": "an 'if' with several of its parts in one macro is not supported",
+    "S s = {1, 2}; S &&q = S(s); q.x = 7;": "what the reference 'q' refers to is not supported",
+    "S s = {1, 2}; A[0] = take(static_cast<S &&>(s));": "what the reference 's' refers to is not supported",
+    "int x = n; A[x] = f2(x);": "C leaves open whether the index or the value comes first",
+    "switch (n++; n) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
+    "set((int &)n);": "what the reference 'x' refers to is not supported",
+    "set(n + 1);": "no matching function for call to 'set'",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(lower: Lower, body: str) -> None:
+    with pytest.raises(CudaError) as caught:
+        lower(body, BEFORE, PARAMS)
+    assert caught.value.message == REFUSED[body]
