@@ -241,6 +241,7 @@ TRUE = [
     at_least("x >= 0", "log2(x)*1/2 + 3", "3 + log2(x)*1/2"),
     at_least("", "x", "3*floor(x/3)"),
     at_least("", "3*floor(x/3) + 2", "x"),
+    entails("x <= 2*n, x >= 0", "x/2 <= n"),
     entails("x < n", "x + 1 <= n, x <= n"),
     entails("x == n", "x >= n, x <= n, n == x"),
     entails("x > y, y >= n", "x > n, x >= n + 1"),
