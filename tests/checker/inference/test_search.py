@@ -321,6 +321,30 @@ def test_what_is_in_the_way(body: str, reason: str, advice: str) -> None:
     assert advice in found.problem.advice
 
 
+def test_a_step_that_is_known_to_be_positive_is_not_to_blame() -> None:
+    outline = parse_outline(
+        f"{HEADER.replace('begin', 'requires m >= 1; begin')}x <- n; while (x != 3) {{ x <- x + m; }}\nend", "k"
+    )
+    (found,) = find_bounds(outline, (METRICS["steps"],), Oracles())
+    assert isinstance(found.problem, Stuck)
+    assert "moves by" not in found.problem.message
+
+
+def test_potentials_stated_for_another_metric_are_not_looked_at() -> None:
+    stated = "x <- 0; while (x < n) invariant { _; 7*|[x, n]|; {x} } { A[0] <- 1; x <- x + 1; }"
+    outline = parse_outline(f"{HEADER}{stated}\nend", "k")
+    metrics = METRICS["sectors"], METRICS["divwarps"]
+    for hinted, bounds in (("sectors", ["7*max(0, n)", "0"]), (None, ["7*max(0, n)", "7*max(0, n)"])):
+        found = find_bounds(outline, metrics, Oracles(), hinted=hinted)
+        assert [str(r.claim.pre.q) for r in found if r.claim] == bounds
+
+
+def test_a_part_is_folded_only_where_it_is_all_there_is() -> None:
+    """Of x/2 + x <= m nothing is known of the new x after x <- x/2."""
+    found = result("x <- n; if (x / 2 + x <= m) { x <- x / 2; y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } }")
+    assert valid(found) == pot("max(0, m)")
+
+
 def test_a_wrong_solution_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were the linear program's answer garbage, the kernel would refuse what is made of it."""
     monkeypatch.setattr(lp, "solve", lambda _: {})

@@ -239,6 +239,9 @@ CASES = {
         if (local(local(0.0, tid.x, tid.y), tid.z, 1) != 0.0) {
           F[int(local(local(0.0, tid.x, tid.y), tid.z, 2))] <- 1.0f;
         }""",
+    "float a[100]; F[n] = a[n * n];": """\
+        t <- n * n;
+        F[n] <- local(local(0.0f, tid.x, tid.y), tid.z, 1);""",
     "float a[100]; float *p = a; for (int i = 0; i < n; i++) *p++ = F[i];": """\
         p <- 0;
         i <- 0;
