@@ -76,18 +76,18 @@ def find_bounds(
         wider, ghosts = ghosted(stuck)
         return [analyse(wider, oracle, start=p) for p in cases] if ghosts else plain
 
+    def stated(flows: list[Flow], metric: Metric) -> list[Flow]:
+        return flows if hinted in (None, metric.name) else [without_potentials(flow) for flow in flows]
+
     def bounded(metric: Metric, stuck: frozenset[Loc | None]) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
         wider, ghosts = ghosted(stuck)
-        own = flows(stuck)
-        if hinted not in (None, metric.name):
-            own = [without_potentials(flow) for flow in own]
+        own = stated(flows(stuck), metric)
         context = replace(wider.context, metric=metric)
         result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
         if result.claim is None and per != "warp":  # the dearest warp, times their number
-            flow = own[0] if len(own) == 1 else analyse(wider, oracle)
-            flow = flow if hinted in (None, metric.name) else without_potentials(flow)
-            again = _one(outline.kernel, context, [flow], ghosts, oracle, search, per, True)
+            whole = own if len(own) == 1 else stated([analyse(wider, oracle)], metric)
+            again = _one(outline.kernel, context, whole, ghosts, oracle, search, per, True)
             result = again if again.claim else result
         return result
 

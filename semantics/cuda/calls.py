@@ -15,12 +15,12 @@ from logic.source import Loc
 from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, statements
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import convert
+from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, expr, place
 from semantics.cuda.places import TIDS, anything, evaluate, evaluated, load, store
-from semantics.cuda.records import copies, declared, fill, initialised, put, reference, scalars, values
+from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, TO_INT, VOTES, in_shim
 from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
@@ -93,7 +93,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if result is None or result.kind != "base" or not args:
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
     first = convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
-    return _called(name, first, [expr(st, a) for a in args[1:]], node)
+    return called(name, first, [expr(st, a) for a in args[1:]], node.loc)
 
 
 _ADVICE = {
@@ -110,58 +110,44 @@ WARP: Final = Op("/", (Op("+", (_X, Op("*", (Param("blockDim.x"), _ROW)))), Para
 """The number of a thread's warp in its block."""
 
 
-def _called(name: str, first: Expr, rest: Sequence[Expr], node: Node) -> Expr:
-    """The value of a function on base types, `first` being of one; more than three arguments by several calls."""
-    value = Op(f"call:{name}", (first, *rest[:2]), node.loc)
-    return _called(name, value, rest[2:], node) if rest[2:] else value
-
-
-def _of_type(value: Expr, node: Node) -> Expr:
-    """A value of a base type as one of the type that a call has."""
-    type_ = scalar(node.type)
-    return value if type_ is not None and type_.kind == "base" else Op("int", (value,), node.loc)
-
-
 def _of_bits(st: State, node: Node, name: str) -> Expr:
     """A function of its arguments."""
     t = node.arguments[0].type
     first, *rest = [expr(st, a) for a in node.arguments]
-    first = convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc)
-    return _of_type(_called(name, first, rest, node), node)
+    return _pure(st, name, [convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc), *rest], node)
+
+
+def _pure(st: State, name: str, args: Sequence[Expr], node: Node) -> Expr:
+    """A function of scalars to one of the type that a call has."""
+    first, base = based(args[0], type_of(args[0], st.sigma), node.loc)
+    return retyped(called(name, first, args[1:], node.loc), base, scalar(node.type) or INT, node.loc)
 
 
 def _of_structures(st: State, node: Node, name: str) -> Expr | Place:
     """A function of structures, such as half2, or to one: each part of its value depends on all parts of all arguments.
     It cannot be run."""
-    found: list[Expr] = []
+    args: list[Expr] = []
     for a in node.arguments:
-        found += values(st, a) if a.type.kind == "record" else [expr(st, a)]
-    first, *rest = found
-    if type_of(first, st.sigma).kind != "base":
-        first = Op("as:double", (first,), node.loc)
+        args += values(st, a) if a.type.kind == "record" else [expr(st, a)]
     if node.type.kind != "record":
-        return _of_type(_called(name, first, rest, node), node)
+        return _pure(st, name, args, node)
     made = declared(st, "t", node, settled=True)
+    first, base = based(args[0], type_of(args[0], st.sigma), node.loc)
     types = [scalar(t) or INT for _, t, _ in scalars(st, made, node)]
-    parts = [_called(name, first, [*rest, Const(i)], node) for i in range(len(types))]
-    put(
-        st,
-        made,
-        [e if t.kind == "base" else Op("int", (e,), node.loc) for e, t in zip(parts, types, strict=True)],
-        node,
-    )
+    parts = [called(name, first, [*args[1:], Const(i)], node.loc) for i in range(len(types))]
+    put(st, made, [retyped(e, base, t, node.loc) for e, t in zip(parts, types, strict=True)], node)
     return made
 
 
 def _of_lanes(st: State, node: Node, name: str) -> Expr:
     """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
-    values = [expr(st, a) for a in node.arguments]
-    for e in values:
+    args = [expr(st, a) for a in node.arguments]
+    for e in args:
         evaluate(st, e)
     type_ = scalar(node.type) or INT
     plain = name.removesuffix("_sync")
-    mask, rest = (values[:1], values[1:]) if name.endswith("_sync") else ([], values)
+    mask, rest = (args[:1], args[1:]) if name.endswith("_sync") else ([], args)
     if plain in VOTES:
         st.note(f"{name} may give any value, the same at the lanes of a warp that pass the same mask")
         return anything(st, name, [*mask, WARP], type_, node.loc)
@@ -179,8 +165,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     values = [expr(st, a) for a in args]
     v = values[0]
     if ATOMICS[name] == "call":
-        old = convert(load(st, where, t, node.loc), t, _DOUBLE, node.loc)
-        v = _of_type(_called(name, old, values, node), node)
+        v = _pure(st, name, [load(st, where, t, node.loc), *values], node)
     elif ATOMICS[name]:
         v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)
     store(st, where, v, t, node.loc)
@@ -227,10 +212,7 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
             by_reference = by_reference or not (t.inner and t.inner.const)
             bound[parameter.identity] = reference(st, parameter, argument)
         elif type_ is not None:
-            value = convert(expr(st, argument), argument.type, t, argument.loc)
-            local = st.declare(parameter.name, type_, parameter.loc, settled=not st.changed[parameter.identity])
-            st.emit(Assign(local.name, value, argument.loc))
-            bound[parameter.identity] = local
+            bound[parameter.identity] = copied(st, parameter, argument, type_)
         elif t.kind == "record":
             bound[parameter.identity] = initialised(st, parameter, argument)
         else:

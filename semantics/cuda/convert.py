@@ -6,6 +6,8 @@ Conversions to 8 and 16 bits wrap around exactly, as masks: the other integer ty
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from logic.source import Loc
 from logic.syntax import BOOL, DOUBLE, FALSE, FLOAT, INT, TRUE, Const, Expr, Op, Type
 from semantics.cuda.ctype import CType, scalar
@@ -58,22 +60,37 @@ def narrowed(e: Expr, a: CType, b: CType) -> Expr:
     return e if b.kind != "int" or b.size > 2 or a.kind == "bool" or _fits(a, b) else wrapped(e, b)
 
 
+def retyped(e: Expr, source: Type, target: Type, loc: Loc | None) -> Expr:
+    """e, of one type of miniCUDA, as a value of another."""
+    if source == target:
+        return e
+    if target == BOOL:
+        return truth(e, source)
+    return Op("int" if target == INT else f"as:{target.name}", (e,), loc)
+
+
+def based(e: Expr, t: Type, loc: Loc | None) -> tuple[Expr, Type]:
+    """e, of type t, as a value of a base type, and that type."""
+    base = t if t.kind == "base" else DOUBLE
+    return retyped(e, t, base, loc), base
+
+
+def called(name: str, first: Expr, rest: Sequence[Expr], loc: Loc | None) -> Expr:
+    """The value of a function on base types, `first` being of one; more than three arguments by several calls."""
+    value = Op(f"call:{name}", (first, *rest[:2]), loc)
+    return called(name, value, rest[2:], loc) if rest[2:] else value
+
+
 def convert(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
     """The value e of C type a as one of C type b."""
     source, target = scalar(a), scalar(b)
     if source is None or target is None:
         raise unsupported(f"converting '{a.name}' to '{b.name}'", loc)
-    if source == target:
-        return narrowed(e, a, b) if source == INT else e
-    if target == BOOL:
-        return truth(e, source)
-    if target == INT:
-        if isinstance(e, Const) and source == BOOL:
-            return Const(int(bool(e.value)), INT, loc)
-        return Op("int", (e,), loc)
-    if isinstance(e, Const) and source in (INT, BOOL) and target in (FLOAT, DOUBLE):
+    if source == target == INT:
+        return narrowed(e, a, b)
+    if isinstance(e, Const) and source in (INT, BOOL) and target in (INT, FLOAT, DOUBLE) and source != target:
         return literal(int(e.value), target, loc)
-    return Op(f"as:{target.name}", (e,), loc)
+    return retyped(e, source, target, loc)
 
 
 def common(a: CType, b: CType) -> CType:

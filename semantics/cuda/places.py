@@ -13,7 +13,6 @@ from typing import Final
 
 from logic.source import Loc
 from logic.syntax import (
-    BOOL,
     DOUBLE,
     INT,
     Array,
@@ -32,10 +31,23 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import truth, zero
+from semantics.cuda.convert import called, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.state import Address, Binding, Fields, Local, Parts, Place, Registers, Spill, State, added, scaled
+from semantics.cuda.state import (
+    Address,
+    Binding,
+    Fields,
+    Local,
+    Parts,
+    Place,
+    Registers,
+    Spill,
+    State,
+    added,
+    is_plain,
+    scaled,
+)
 
 
 def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
@@ -124,16 +136,12 @@ def anything(st: State, name: str, rest: Sequence[Expr], type_: Type, loc: Loc |
     program: no two values are known to be the same. It cannot be run."""
     base = type_ if type_.kind == "base" else DOUBLE
     st.unknowns += 1
-    value: Expr = zero(base, loc)
-    parts = [*rest, Const(st.unknowns)]
-    while parts:
-        value, parts = Op(f"call:{name}", (value, *parts[:2]), loc), parts[2:]
-    return value if type_ == base else truth(value, base) if type_ == BOOL else Op("int", (value,), loc)
+    return retyped(called(name, zero(base, loc), [*rest, Const(st.unknowns)], loc), base, type_, loc)
 
 
 def evaluate(st: State, e: Expr) -> None:
     """Emit the evaluation of an expression whose value nobody uses: its costs."""
-    if not isinstance(e, Var | Param | Const | Tid):
+    if not is_plain(e):
         st.emit(Assign(st.declare("t", type_of(e, st.sigma), e.loc).name, e, e.loc))
 
 

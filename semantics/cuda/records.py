@@ -13,14 +13,11 @@ from typing import Final
 
 from logic.source import Loc
 from logic.syntax import (
-    BOOL,
-    DOUBLE,
     INT,
     Assign,
     Const,
     Expr,
     If,
-    Op,
     Read,
     Type,
     Write,
@@ -31,7 +28,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import convert, truth, zero
+from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place
@@ -117,7 +114,12 @@ def reference(st: State, decl: Node, value: Node) -> Place:
     type_ = scalar(t)
     if type_ is None:
         raise unsupported(f"the parameter '{decl.name}' of type '{t.name}'", value.loc)
-    found = convert(expr(st, value), value.type, t.inner, value.loc)
+    return copied(st, decl, value, type_)
+
+
+def copied(st: State, decl: Node, value: Node, type_: Type) -> Local:
+    """A variable of a declaration, or of a reference to something constant, with the value of a scalar expression."""
+    found = convert(expr(st, value), value.type, decl.type.inner or decl.type, value.loc)
     local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity])
     st.emit(Assign(local.name, found, value.loc))
     return local
@@ -148,55 +150,17 @@ def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, C
     return found
 
 
-def at_once(st: State, p: Place, node: Node) -> bool:
-    """Whether the structure at a place is read and written by one instruction."""
+def _at_once(st: State, p: Place, node: Node) -> tuple[str, Expr, CType] | None:
+    """The array, the index and the first scalar of the structure at a place, if one instruction reads or writes it."""
     size = node.type.size
-    whole = 1 < size <= WIDEST and size == node.alignment and len(fields(node)) > 1
-    return whole and isinstance(p, Address) and p.root not in st.registers
-
-
-def _access(st: State, p: Address, node: Node) -> tuple[str, Expr, CType]:
-    """The array, the index and the first scalar of a structure that is accessed at once."""
+    if not isinstance(p, Address) or p.root in st.registers or not 1 < size <= WIDEST or size != node.alignment:
+        return None
+    if len(fields(node)) < 2:
+        return None
     t = scalars(st, p, node)[0][1]
-    st.note(f"a '{node.type.name}' is accessed at once, {node.type.size} bytes, in runs in an array of its own")
-    array, index = element(st, p, t, node.loc, node.type.size)
+    st.note(f"a '{node.type.name}' is accessed at once, {size} bytes, in runs in an array of its own")
+    array, index = element(st, p, t, node.loc, size)
     return array, index, t
-
-
-def _as(e: Expr, source: Type, target: Type, loc: Loc | None) -> Expr:
-    """e in another type, whatever its value is."""
-    if target == BOOL:
-        return truth(e, source)
-    if target == INT:
-        return e if source == INT else Op("int", (e,), loc)
-    return e if source == target else Op(f"as:{target.name}", (e,), loc)
-
-
-def _based(e: Expr, t: Type, loc: Loc | None) -> tuple[Expr, Type]:
-    """e as a value of a base type."""
-    return (e, t) if t.kind == "base" else (Op("as:double", (e,), loc), DOUBLE)
-
-
-def _parts(st: State, p: Address, node: Node) -> list[Expr]:
-    """The scalars of a structure that is read at once."""
-    array, at, t = _access(st, p, node)
-    loc, first = node.loc, scalar(t) or INT
-    read = st.saved(Read(array, at, loc), first)
-    whole, base = _based(read, first, loc)
-    found = [read]
-    for _, u, offset in scalars(st, p, node)[1:]:
-        part = Op("call:part", (whole, Const(offset)), loc)
-        found.append(_as(part, base, scalar(u) or INT, loc))
-    return found
-
-
-def _packed(values: list[Expr], types: list[Type], loc: Loc | None) -> Expr:
-    """What is written at once: the first value, with all the others evaluated."""
-    value, base = _based(values[0], types[0], loc)
-    rest = values[1:]
-    while rest:
-        value, rest = Op("call:pack", (value, *rest[:2]), loc), rest[2:]
-    return _as(value, base, types[0], loc)
 
 
 def source(node: Node) -> Node:
@@ -252,9 +216,16 @@ _PLACES: Final = (
 
 def loaded(st: State, p: Place, node: Node) -> list[Expr]:
     """The values of the scalars of a structure at a place."""
-    if at_once(st, p, node) and isinstance(p, Address):
-        return _parts(st, p, node)
-    return [load(st, q, t, node.loc) for q, t, _ in scalars(st, p, node)]
+    loc, places = node.loc, scalars(st, p, node)
+    whole = _at_once(st, p, node)
+    if whole is None:
+        return [load(st, q, t, loc) for q, t, _ in places]
+    array, index, t = whole
+    type_ = scalar(t) or INT
+    first = st.saved(Read(array, index, loc), type_)
+    of, base = based(first, type_, loc)
+    parts = ((called("part", of, [Const(offset)], loc), scalar(u) or INT) for _, u, offset in places[1:])
+    return [first, *(retyped(part, base, u, loc) for part, u in parts)]
 
 
 def _given(st: State, node: Node, given: tuple[Node, ...], loc: Loc | None) -> list[Expr]:
@@ -334,9 +305,11 @@ def put(st: State, target: Place, found: list[Expr], node: Node) -> None:
     target = evaluated(st, target)
     places = scalars(st, target, node)
     types = [scalar(t) or INT for _, t, _ in places]
-    if at_once(st, target, node) and isinstance(target, Address):
-        array, index, _ = _access(st, target, node)
-        st.emit(Write(array, index, _packed(found, types, loc), loc))
+    whole = _at_once(st, target, node)
+    if whole is not None:  # the first value, with all others evaluated
+        array, index, _ = whole
+        first, base = based(found[0], types[0], loc)
+        st.emit(Write(array, index, retyped(called("pack", first, found[1:], loc), base, types[0], loc), loc))
         return
     names = {p.name for p, _, _ in places if isinstance(p, Local)}
     alone = all(isinstance(p, Local) for p, _, _ in places)

@@ -171,8 +171,8 @@ class State:
     `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
     to each declaration, `registers` has the arrays of one thread by the root of their addresses, `spilled` where those
     are declared that are no variables, `unknown_lengths` the offsets of the shared arrays whose declared length is a
-    stand-in. `implied` has what has to hold where the value of
-    a && b, in a variable, is true: a. `unknowns` counts the values of which nothing is known.
+    stand-in. `implied` has what has to hold where the value of a && b, in a variable, is true: a. `unknowns` counts the
+    values of which nothing is known.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]

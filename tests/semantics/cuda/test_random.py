@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from logic.operators import ARITHMETIC, COMPARISONS, denote
+from logic.operators import ARITHMETIC, COMPARISONS
 from logic.syntax import (
     Assign,
     Const,
     Expr,
-    If,
     Op,
     Param,
     Read,
-    Seq,
-    Skip,
-    Stmt,
     Tid,
-    Var,
-    While,
-    Write,
 )
 from semantics.cuda import Reading
+from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
 QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -290,50 +283,6 @@ class Direct:
                 raise
 
 
-class Lowered:
-    """miniCUDA's meaning of a program, for one thread."""
-
-    def __init__(self, n: int) -> None:
-        self.vars: dict[str, int | bool] = {}
-        self.n = n
-        self.cells: dict[int, int] = dict.fromkeys(range(16), 0)
-        self.steps = 0
-
-    def value(self, e: Expr) -> int | bool:
-        match e:
-            case Const(int(value)):
-                return value
-            case Var(name):
-                return self.vars[name]
-            case Param():
-                return self.n
-            case Read(_, index):
-                return self.cells[int(self.value(index))]
-            case Op(op, args):
-                return denote(op, tuple(self.value(a) for a in args))
-        raise NotImplementedError(e)
-
-    def run(self, s: Stmt) -> None:
-        match s:
-            case Skip():
-                pass
-            case Seq(stmts):
-                for t in stmts:
-                    self.run(t)
-            case Assign(x, e):
-                self.vars[x] = self.value(e)
-            case Write(_, index, e):
-                self.cells[int(self.value(index))] = int(self.value(e))
-            case If(c, a, b):
-                self.run(a if self.value(c) else b)
-            case While(c, body):
-                while self.value(c):
-                    self.steps += 1
-                    if self.steps > 100_000:
-                        pytest.fail("the lowered loop does not end")
-                    self.run(body)
-
-
 VARS = st.sampled_from("abc")
 SMALL = st.integers(0, 5)
 ATOM = st.builds(Test, st.sampled_from(["local", "read", "step"]), VARS, st.integers(0, 15))
@@ -387,9 +336,10 @@ def expected(program: tuple[Node, ...], a: int) -> list[int]:
 
 
 def actual(reading: Reading, a: int) -> list[int]:
-    lowered = Lowered(a)
+    lowered = Lowered({"a": a, "n": a})
     lowered.run(reading.kernel.body)
-    return list(lowered.cells.values())
+    assert {i for _, i in lowered.cells} <= set(range(16))
+    return [lowered.cell("A", i) for i in range(16)]
 
 
 @QUICK
@@ -433,9 +383,9 @@ def test_arrays_of_one_thread(read: Reader, steps: list[tuple[int | str, str, in
         cells[here] = {"=": value, "+=": cells[here] + value, "^=": cells[here] ^ value}[op]
         expected_n = cells[at(j)]
     out = "".join(f"A[{i}] = v[{i}];" for i in range(6))
-    lowered = Lowered(n)
+    lowered = Lowered({"n": n})
     lowered.run(read(f"__global__ void k(int *A, int n) {{ int v[6] = {{3, 1}};\n{body}{out} A[7] = n; }}").kernel.body)
-    assert [*(lowered.cells[i] for i in range(6)), lowered.cells[7]] == [*cells, expected_n]
+    assert [*(lowered.cells["A", i] for i in range(6)), lowered.cells["A", 7]] == [*cells, expected_n]
 
 
 def test_the_two_interpreters_can_differ(read: Reader) -> None:

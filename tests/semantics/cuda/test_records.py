@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from logic.operators import denote
-from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Seq, Skip, Stmt, Var, While, Write
 from semantics.cuda import CudaError, Reading
+from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
 Lower = Callable[..., str]
@@ -423,42 +422,6 @@ def record(x: int, u: int, v: int) -> Record:
     return {"x": x, "in": {"u": u, "v": v}}
 
 
-class Lowered:
-    """miniCUDA's meaning of what became of it, for one thread."""
-
-    def __init__(self, n: int) -> None:
-        self.names: dict[str, int | bool] = {"n": n}
-        self.cells: dict[tuple[str, int], int] = {}
-
-    def value(self, e: Expr) -> int | bool:
-        match e:
-            case Const(int(value)):
-                return value
-            case Var(name) | Param(name):
-                return self.names[name]
-            case Read(array, index):
-                return self.cells.get((array, int(self.value(index))), 0)
-            case Op(op, args):
-                return denote(op, tuple(self.value(a) for a in args))
-        raise NotImplementedError(e)
-
-    def run(self, s: Stmt) -> None:
-        match s:
-            case Seq(stmts):
-                for t in stmts:
-                    self.run(t)
-            case Assign(x, e):
-                self.names[x] = self.value(e)
-            case Write(array, index, e):
-                self.cells[array, int(self.value(index))] = int(self.value(e))
-            case If(c, a, b):
-                self.run(a if self.value(c) else b)
-            case Skip():
-                pass
-            case While():
-                raise NotImplementedError(s)
-
-
 START = "R p = {1, {2, 3}}, q = {4, {5, 6}}; T t; t.r = R{7, {8, 9}}; t.a[0] = 10; t.a[1] = 11;"
 LEAVES = (*(f"{a}.{part}" for a in ("p", "q", "t.r") for part in ("x", "in.u", "in.v")), "t.a[0]", "t.a[1]")
 
@@ -472,13 +435,13 @@ def both(read: Reader, program: list[tuple[Any, ...]], n: int, text: str | None 
     wanted += [v for c in direct.cells for v in (c["x"], c["in"]["u"], c["in"]["v"])]
     body = text if text is not None else "\n".join(map(c_text, program))
     out = " ".join(f"B[{i}] = {e};" for i, e in enumerate(LEAVES))
-    lowered = Lowered(n)
+    lowered = Lowered({"n": n})
     lowered.run(read(f"{TYPES}\n__global__ void k(R *A, int *B, int n) {{ {START}\n{body}\n{out} }}", "k").kernel.body)
     found = [lowered.cells["B", i] for i in range(len(LEAVES))]
     arrays = ("A.x", "A.in.u", "A.in.v")
     at_once = "A.in" in {a for a, _ in lowered.cells}
     assert not at_once  # two ints are aligned as one
-    return wanted, found + [lowered.cells.get((a, i), 0) for i in range(3) for a in arrays]
+    return wanted, found + [lowered.cell(a, i) for i in range(3) for a in arrays]
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])

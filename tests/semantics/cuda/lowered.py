@@ -1,0 +1,59 @@
+"""What miniCUDA programs on integers mean for one thread: an interpreter apart from `semantics.lockstep`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+
+from logic.operators import denote
+from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Seq, Skip, Stmt, Var, While, Write
+
+MOST_TURNS: Final = 100_000
+
+
+class Lowered:
+    """Names and array elements as a program leaves them; an element that nothing wrote is 0."""
+
+    def __init__(self, parameters: Mapping[str, int]) -> None:
+        self.names: dict[str, int | bool] = dict(parameters)
+        self.cells: dict[tuple[str, int], int] = {}
+        self.turns = 0
+
+    def cell(self, array: str, index: int) -> int:
+        return self.cells.get((array, index), 0)
+
+    def value(self, e: Expr) -> int | bool:
+        match e:
+            case Const(int(value)):
+                return value
+            case Var(name) | Param(name):
+                return self.names[name]
+            case Read(array, index):
+                return self.cell(array, int(self.value(index)))
+            case Op(op, args):
+                return denote(op, tuple(self.value(a) for a in args))
+        raise NotImplementedError(e)
+
+    def run(self, s: Stmt) -> None:
+        match s:
+            case Skip():
+                pass
+            case Seq(stmts):
+                for t in stmts:
+                    self.run(t)
+            case Assign(x, e):
+                self.names[x] = self.value(e)
+            case Write(array, index, e):
+                self.cells[array, int(self.value(index))] = int(self.value(e))
+            case If(c, a, b):
+                self.run(a if self.value(c) else b)
+            case While(c, body):
+                while self.value(c):
+                    self.turns += 1
+                    if self.turns > MOST_TURNS:
+                        pytest.fail("the lowered loop does not end")
+                    self.run(body)
+            case _:
+                raise NotImplementedError(s)
