@@ -460,8 +460,8 @@ def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
     """What tests for a difference come to where it is known which side is the larger: a < b, given a <= b."""
     for atom in subterms(cond):
         match atom:
-            case Op("!=", (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
-                yield from ((Op(op, (v, bound)), Op(f"{op}=", (v, bound))) for op in "<>")
+            case Op("!=", (a, bound)) if local_vars(a) & changed and not local_vars(bound) & changed:
+                yield from ((Op(op, (a, bound)), Op(f"{op}=", (a, bound))) for op in "<>")
 
 
 def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:

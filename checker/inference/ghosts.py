@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
@@ -28,6 +28,7 @@ from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
 from logic.syntax import (
+    FALSE,
     GHOST,
     INT,
     Assign,
@@ -47,9 +48,28 @@ from logic.syntax import (
 MAX_TERMS: Final = 256
 """An expression with more is not taken apart."""
 
-Left = tuple[Var, Expr, Expr, tuple[Expr, ...]]
-"""A ghost, what it is before a loop, and what it is at least, always. Where each turn halves it, what has to hold at
-the end of a turn for that."""
+
+class Left(NamedTuple):
+    """A ghost for the turns that a loop has left."""
+
+    ghost: Var
+    most: Expr
+    """What it is before the loop."""
+    gap: Expr
+    """What it is at least where a turn begins."""
+    flag: Expr | None
+    """The variable that says whether the loop goes on, where the ghost is at least that only if it does."""
+    halved: tuple[Expr, ...]
+    """Where each turn halves it, what has to hold at the end of a turn for that."""
+
+    def unless(self, fact: Expr) -> Expr:
+        """The fact, or that the loop does not go on."""
+        return fact if self.flag is None else _unless(self.flag, fact)
+
+
+def _unless(flag: Expr, fact: Expr) -> Expr:
+    return Op("||", (Op("!", (flag,)), fact))
+
 
 Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
 """Of a counter and the place of its loop: its value before, as what lanes share and what depends on the lane."""
@@ -85,7 +105,7 @@ def with_ghosts(
         if cycle.loc in stuck and (found := _left(cycle, len(left), outline, oracle)):
             left.setdefault(cycle.loc, found)
     lanes = {place: parts for place, parts in lanes.items() if place[1] not in left}
-    names = (*(GHOST + counter for counter, _ in lanes), *(ghost.name for ghost, *_ in left.values()))
+    names = (*(GHOST + counter for counter, _ in lanes), *(one.ghost.name for one in left.values()))
     ghosts = tuple(dict.fromkeys(names))
     if not ghosts:
         return outline, ()
@@ -115,23 +135,34 @@ def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left |
         if shown:
             most = shown[0] if len(shown) == 1 else Op("min", (shown[0], shown[1]))
             ghost = Var(f"{GHOST}left{number}")
-            halved = _halved(cycle, ghost, gap, outline, oracle)
-            if halved or moved - cycle.invariant.x:
-                return ghost, most, gap, halved
+            for flag in (None, *_flags(cycle, outline)):
+                if halved := _halved(cycle, ghost, gap, flag, outline, oracle):
+                    return Left(ghost, most, gap, flag, halved)
+            if moved - cycle.invariant.x:
+                return Left(ghost, most, gap, None, ())
     return None
 
 
-def _halved(cycle: Cycle, ghost: Var, gap: Expr, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
+def _flags(cycle: Cycle, outline: Outline) -> Iterator[Expr]:
+    """The variables that a loop's test wants to be true."""
+    sigma = outline.context.sigma
+    return (e for e in conj((cycle.cond,), sigma) if isinstance(e, Var) and e.name in written(cycle.body.stmt))
+
+
+def _halved(
+    cycle: Cycle, ghost: Var, gap: Expr, flag: Expr | None, outline: Outline, oracle: Oracle
+) -> tuple[Expr, ...]:
     """What holds at the end of each turn such that the ghost may be halved there, if it can be shown to."""
     context, loops = outline.context, (item for item in _items(outline.body) if isinstance(item, Loop))
     body = next((loop.body for loop in loops if loop.loc == cycle.loc), ())
     sigma = replace(context.sigma, locals={**context.sigma.locals, ghost.name: INT})
     known, moved = numbers(cycle.before.p), sorted(local_vars(gap) & written(cycle.body.stmt))
     lows = tuple(Op(">=", (Var(x), Const(known[Var(x)]))) for x in moved if Var(x) in known)
-    smaller = Op("<=", (gap, Op("/", (ghost, Const(2)))))
+    smaller: Expr = Op("<=", (gap, Op("/", (ghost, Const(2)))))
+    smaller = smaller if flag is None else _unless(flag, smaller)
     for kept in (lows, ()) if lows else ((),):
         wanted = (smaller, *kept)
-        prepared = _prepared(body, wanted)
+        prepared = _prepared(body, wanted, flag)
         if prepared is not None:
             given = conj((*cycle.body.start.p, Op("<=", (gap, ghost)), *kept), sigma)
             shown = oracle(Entails(given, conj(prepared[1], sigma)), replace(context, sigma=sigma))
@@ -149,29 +180,45 @@ def _items(block: Block) -> Iterator[Item]:
             yield from _items((*item.then, *item.orelse))
 
 
-def _prepared(block: Block, wanted: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]] | None:
+def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tuple[Block, tuple[Expr, ...]] | None:
     """A block with conditions before its branches, and at the end of each side, which imply what is wanted at its end,
-    and what has to hold at its beginning; None where its statements do not tell."""
+    and what has to hold at its beginning; None where its statements do not tell. What is wanted only if a flag holds
+    is wanted anyway where the flag is not assigned: so it can be shown without cases."""
     items: list[Item] = []
     for item in reversed(block):
         match item:
             case Plain(Assign(x, e)) if any(x in local_vars(c) for c in wanted):
                 if reads_array(e):
                     return None
+                if (flag, e) == (Var(x), FALSE):
+                    wanted = tuple(c for c in wanted if _told(c, flag) == c)
                 wanted = tuple(substitute(c, {x: e}) for c in wanted)
             case Branch() if local_vars(Op("&&", wanted)) & written(strip((item,))):
-                sides = [_prepared(side, wanted) for side in (item.then, item.orelse)]
-                (then, yes), (orelse, no) = (side or ((), ()) for side in sides)
-                if None in sides:
-                    return None
-                end = Partial(wanted)
-                items.append(replace(item, then=(*then, end), orelse=(*orelse, end)))
-                wanted = tuple(dict.fromkeys((*yes, *no)))
+                sides: list[Block] = []
+                before: list[Expr] = []
+                for side in (item.then, item.orelse):
+                    stays = not (isinstance(flag, Var) and flag.name in written(strip(side)))
+                    here = tuple(_told(c, flag) if stays else c for c in wanted)
+                    found = _prepared(side, here, flag)
+                    if found is None:
+                        return None
+                    sides.append((*found[0], *map(Partial, dict.fromkeys((here, wanted)))))
+                    before += found[1]
+                wanted = tuple(dict.fromkeys(before))
+                items.append(replace(item, then=sides[0], orelse=sides[1]))
                 item = Partial(wanted)
             case Loop() if local_vars(Op("&&", wanted)) & written(strip((item,))):
                 return None
         items.append(item)
     return tuple(reversed(items)), wanted
+
+
+def _told(c: Expr, flag: Expr | None) -> Expr:
+    """What a condition says where the flag holds."""
+    match c:
+        case Op("||", (Op("!", (known,)), fact)) if known == flag:
+            return fact
+    return c
 
 
 def cycles(flow: Flow) -> Iterator[Cycle]:
@@ -297,12 +344,14 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left]) -> Iterator
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
             body = _block(item.body, lanes, left)
             if item.loc in left:
-                ghost, most, gap, wanted = left[item.loc]
-                yield Plain(Assign(ghost.name, most))
-                yield Partial((Op("<=", (gap, ghost)),))
-                prepared = _prepared(body, wanted) if wanted else None
+                found = left[item.loc]
+                ghost, enough = found.ghost, Op("<=", (found.gap, found.ghost))
+                yield Plain(Assign(ghost.name, found.most))
+                yield Partial((found.unless(enough),))
+                prepared = _prepared(body, found.halved, found.flag) if found.halved else None
                 less = Op("-", (ghost, Const(1))) if prepared is None else Op("/", (ghost, Const(2)))
                 body = (*(body if prepared is None else prepared[0]), Plain(Assign(ghost.name, less)))
+                body = body if found.flag is None else (Partial((enough,)), *body)
             yield replace(item, body=body)
         case Branch():
             yield replace(item, then=_block(item.then, lanes, left), orelse=_block(item.orelse, lanes, left))

@@ -73,7 +73,9 @@ def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
     """The ghost that counts how many turns are left at most, where one does for this distance."""
     for fact in facts:
         match fact:
-            case Op("<=", (e, Var(name) as ghost)) if name.startswith(GHOST) and name in x and of_expr(e) == distance:
+            case Op("<=", (e, Var(name) as ghost)) | Op("||", (_, Op("<=", (e, Var(name) as ghost)))) if (
+                name.startswith(GHOST) and name in x and of_expr(e) == distance
+            ):
                 return sym(ghost)
     return None
 

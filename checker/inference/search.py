@@ -315,7 +315,8 @@ def _turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
     the rest."""
     start = node.body.start
     if node.case is None:
-        yield start, Fraction(0)
+        first = node.body.nodes[0] if node.body.nodes else None
+        yield first.state if isinstance(first, Cut) and first.q is None else start, Fraction(0)
         return
     for holds in (True, False):
         more = Fraction(0) if holds else context.metric.cost("div")
@@ -465,8 +466,10 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
                     limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
                     if limit is not None:
                         known.setdefault(Var(name), limit + (op == ">") - (op == "<"))
-    found = (bounded(p, above=True) for p in measures(cycle, context, wide))
-    return [p for p in found if p is not None and not p.is_constant]
+    starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in written(cycle.body.stmt)}
+    measured = measures(cycle, context, wide)
+    found = (bounded(p, above=True) for p in (*measured, *(substitute(p, starts) for p in measured)))
+    return list(dict.fromkeys(p for p in found if p is not None and not p.is_constant))
 
 
 def _rises(p: Poly, x: Leaf) -> bool:

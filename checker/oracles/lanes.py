@@ -146,7 +146,8 @@ class View:
 
     def _learn(self, facts: Iterable[Expr]) -> None:
         """Bounds of atoms, from comparisons that do not depend on the lane. Twice: bounds give further bounds."""
-        for op, (a, b) in [(f.op, f.args) for f in facts if isinstance(f, Op) and f.op in COMPARISONS] * 2:
+        told = [self._alternative(f) for f in facts]
+        for op, (a, b) in [(f.op, f.args) for f in told if isinstance(f, Op) and f.op in COMPARISONS] * 2:
             u, v = self.value(a, self.nowhere), self.value(b, self.nowhere)
             if u is None or v is None:
                 continue
@@ -158,6 +159,15 @@ class View:
                 low, high = self.atoms.bounds(minus(u, v))
                 if 0 in (low, high):
                     self.atoms.at_least(plus(minus(u, v) if low == 0 else minus(v, u), -1))
+
+    def _alternative(self, fact: Expr) -> Expr:
+        """What is left of a fact where all but one of its alternatives are false."""
+        match fact:
+            case Op("||", (a, b)) if self.value(a, self.nowhere) == 0:
+                return self._alternative(b)
+            case Op("||", (a, b)) if self.value(b, self.nowhere) == 0:
+                return self._alternative(a)
+        return fact
 
     def _reduce_leaves(self, facts: Iterable[Expr]) -> None:
         """Where P says that a leaf is k * q + r for some q, put that in its place: divisibility then shows."""

@@ -2,8 +2,8 @@
 
 - `for (init; c; inc) body` is init; while (c) {body; inc}, `do body while (c)` is body; while (c) {body}. Where the
   condition needs statements of its own (it reads an array after `&&`, or has an effect), they come before the loop and
-  again at the end of its body. `while (1) {if (c) break; rest}` is `while (!c) {rest}`, and where the test is the last
-  statement, `do {..} while (!c)`.
+  again at the end of its body. `while (1) {if (c) break; rest}` is `while (!c) {rest}`, also with `return` for `break`
+  where no other way leads out, and where the test is the last statement, `do {..} while (!c)`.
 - `if (c) return; rest` is `if (!c) {rest}`: a jump that ends one branch of an `if` puts the rest of the block into the
   other branch, at no cost. Otherwise a bool variable (`live` for return, `go` for break, `next` for continue; one
   assignment to set it, one where it jumps) guards the rest with an `if` and enters the conditions of the loops as
@@ -45,8 +45,10 @@ from logic.syntax import (
     Stmt,
     Var,
     While,
+    local_vars,
     reads_array,
     seq,
+    substitute,
 )
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert, zero
@@ -242,11 +244,11 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
         case "SWITCH_STMT":
             _switch(st, node, tail)
         case "FOR_STMT":
-            _for(st, node)
+            _for(st, node, tail)
         case "WHILE_STMT":
             if len(node.children) != 2:
                 raise unsupported("a declaration in a condition", node.loc)
-            _loop(st, node.children[0], node.children[1], None, node)
+            _loop(st, node.children[0], node.children[1], None, node, tail)
         case "DO_STMT":
             _do(st, node)
         case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
@@ -384,11 +386,11 @@ def _among(value: Expr, cases: tuple[tuple[int, int], ...], loc: Loc | None) -> 
 # --- loops -----------------------------------------------------------------------------------------------------------
 
 
-def _for(st: State, node: Node) -> None:
+def _for(st: State, node: Node, tail: Kinds) -> None:
     init, test, increment, body = _header(node)
     if init is not None:
         statement(st, init)
-    _loop(st, test, body, increment, node, unseen=_own(init, increment))
+    _loop(st, test, body, increment, node, tail, unseen=_own(init, increment))
 
 
 def _own(init: Node | None, increment: Node | None) -> bool:
@@ -437,15 +439,27 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     return found[0], found[1], found[2], body
 
 
-def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node: Node, unseen: bool = False) -> None:
+def _loop(
+    st: State,
+    test: Node | None,
+    body: Node,
+    increment: Node | None,
+    node: Node,
+    tail: Kinds,
+    unseen: bool = False,
+) -> None:
     parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
     again = None if test is None else lambda: condition(st, test, "whole")
-    at = node.loc if test is None else test.loc
+    at, after = node.loc if test is None else test.loc, None
     if test is None or (not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)):
-        if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
+        way_out = _way_out(parts[0]) if parts else None
+        if way_out and way_out.kind == "RETURN_STMT" and not any(jumps(p) - {"continue"} for p in parts[1:]):
+            (end, *_), parts = parts, parts[1:]
+            again, at, after = lambda: _until(st, end), end.loc, way_out  # there is no other way to what follows
+        elif increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
-        if parts and _breaks(parts[0]):
+        elif parts and _breaks(parts[0]):
             (end, *_), parts = parts, parts[1:]
             again, at = lambda: _until(st, end), end.loc
     kinds = frozenset[str]().union(*map(jumps, parts))
@@ -456,6 +470,7 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
+    c = _undone(before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
@@ -470,6 +485,8 @@ def _loop(st: State, test: Node | None, body: Node, increment: Node | None, node
     if flag:
         stmts.insert(0, Assign(flag, TRUE, node.loc))
     st.emit(*before, While(c, seq(*stmts), node.loc))
+    if after is not None:
+        block(st, (after,), tail)
 
 
 def _acts(node: Node) -> bool:
@@ -481,12 +498,19 @@ def _turns_or_jumps(node: Node) -> bool:
     return bool(jumps(node)) or any(n.kind in _LOOPS for n in node.walk())
 
 
+def _way_out(node: Node) -> Node | None:
+    """The jump in `if (c) break;` or `if (c) return e;`"""
+    if node.kind != "IF_STMT" or len(node.children) != 2:
+        return None
+    then = node.children[1]
+    parts = then.children if then.kind == "COMPOUND_STMT" else (then,)
+    return parts[0] if len(parts) == 1 and parts[0].kind in ("BREAK_STMT", "RETURN_STMT") else None
+
+
 def _breaks(node: Node) -> bool:
     """Whether a statement is `if (c) break;`"""
-    if node.kind != "IF_STMT" or len(node.children) != 2:
-        return False
-    then = node.children[1]
-    return [n.kind for n in (then.children if then.kind == "COMPOUND_STMT" else (then,))] == ["BREAK_STMT"]
+    way_out = _way_out(node)
+    return way_out is not None and way_out.kind == "BREAK_STMT"
 
 
 def _until(st: State, node: Node) -> Expr:
@@ -524,6 +548,17 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
     if implied is not None:
         st.implied[t.name] = implied
     return Var(t.name, loc)
+
+
+def _undone(before: list[Stmt], c: Expr) -> Expr:
+    """A condition after x changed by a step, as in `x-- > 0`: in terms of the new x. Takes out the copy of the old."""
+    match before:
+        case [*_, Assign(t, Var(x)), Assign(y, Op("+" | "-" as op, (Var(old), Const(int()) as k)))] if (
+            x == y and old == t and x not in local_vars(c)
+        ):
+            before[-2:] = [Assign(x, Op(op, (Var(x), k), before[-1].loc), before[-1].loc)]
+            return substitute(c, {t: Op("-" if op == "+" else "+", (Var(x), k), c.loc)})
+    return c
 
 
 def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:

@@ -20,7 +20,15 @@ from logic.potentials import Poly, evaluate
 from logic.syntax import Param
 from tests.logic.rules.applications import expr, pot
 
-HEADER = "kernel k\nmetric sectors\nblock 32\nparam int n, m, k;\nglobal int A[];\nlocal int x, y, z;\nbegin\n"
+HEADER = """\
+kernel k
+metric sectors
+block 32
+param int n, m, k;
+global int A[];
+local int x, y, z; local bool go;
+begin
+"""
 
 
 def result(body: str, given: str = "", block: str = "32") -> Result:
@@ -234,6 +242,14 @@ def test_an_index_that_moves_with_the_counter(body: str, sectors: str) -> None:
     assert valid(result(body)) == pot(sectors)
 
 
+def test_a_nest_over_one_range() -> None:
+    """for (y = m*x; y < m*(x + 1); y++): the products cancel where the inner loop is entered."""
+    found = result(
+        "x <- 0; while (x < n) { y <- m * x; while (y < m * (x + 1)) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
+    )
+    assert valid(found) == pot("max(0, m)*max(0, n)")
+
+
 def test_a_deep_nest() -> None:
     """The outer potential is a product of what all loops inside count; three factors need facts times two of them."""
     inner = "z <- 0; while (z < k) { A[0] <- 1; z <- z + 1; }"
@@ -251,11 +267,13 @@ def test_a_deep_nest() -> None:
     [
         ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
         ("n >= 0", "x <- n; while (x != 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
+        ("n >= 0", "x <- n - 1; while (x + 1 != 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
         ("n >= m", "x <- m; while (x != n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
         ("n >= 0 && n % 2 == 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil(n/2))"),
         ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 2; }", None),
         ("n >= -1", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }", None),
         ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x - 1; }", None),
+        ("n >= 0", "x <- n - 2; while (x + 1 != 0) { A[0] <- 1; x <- x - 1; }", None),
     ],
 )
 def test_a_test_for_a_difference(given: str, body: str, bound: str | None) -> None:
@@ -524,6 +542,35 @@ def test_a_search_that_halves_what_is_left(body: str, turns: str) -> None:
     found = result(body)
     per_turn = 1 if "A[y]" in body else 36  # two reads, of 32 and 4 sectors
     assert valid(found) == pot(f"{per_turn}*log2({turns}) + {per_turn}*min(1, max(0, {turns}))")
+
+
+HIT = "if (A[y] == A[tid.x]) { %s } else { if (A[k + y] < A[tid.x]) { %s } else { %s } }"
+
+
+@pytest.mark.parametrize(
+    ("test", "sides", "bound"),
+    [
+        ("x < z", ("go <- false;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
+        (
+            "x <= z",
+            ("A[0] <- y; go <- false;", "x <- y + 1;", "z <- y - 1;"),
+            "73*log2(n + 1) + 73*min(1, max(0, n + 1))",
+        ),
+        # what moves on a hit does not matter, since no turn follows
+        ("x < z", ("go <- false; z <- z + 9;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
+        # it goes on after a hit, or what is left is more than half
+        ("x < z", ("go <- true;", "x <- y + 1;", "z <- y;"), None),
+        ("x < z", ("go <- false;", "x <- y;", "z <- y;"), None),
+        ("x < z", ("go <- false;", "x <- y + 1;", "z <- y + 1;"), None),
+    ],
+)
+def test_a_search_that_ends_where_it_finds(test: str, sides: tuple[str, str, str], bound: str | None) -> None:
+    """The ghost covers what is left only as long as a flag says that the search goes on."""
+    found = result(f"go <- true; x <- 0; z <- n; while (go && {test}) {{ y <- (x + z) / 2; {HIT % sides} }}")
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
 
 
 @pytest.mark.parametrize(

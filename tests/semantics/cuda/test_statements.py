@@ -164,12 +164,10 @@ CASES = {
         }""",
     "for (int i = n; i--;) A[i] = 1;": """\
         i <- n;
-        t <- i;
-        i <- t - 1;
-        while (t != 0) {
+        i <- i - 1;
+        while (i + 1 != 0) {
           A[i] <- 1;
-          t <- i;
-          i <- t - 1;
+          i <- i - 1;
         }""",
     "if (256 > 512) A[0] = 1; else A[1] = 1; while (0) A[2] = 1; if (0) return; A[3] = 1;": "A[1] <- 1;\nA[3] <- 1;",
     # early exits
@@ -279,14 +277,49 @@ CASES = {
         }""",
     "while (true) { if (n-- == 0) { break; } if (f) continue; A[0] = 1; }": """\
         n_0 <- n;
-        t <- n_0;
-        n_0 <- t - 1;
-        while (t != 0) {
+        n_0 <- n_0 - 1;
+        while (n_0 + 1 != 0) {
           if (!f) {
             A[0] <- 1;
           }
-          t <- n_0;
-          n_0 <- t - 1;
+          n_0 <- n_0 - 1;
+        }""",
+    "for (;;) { if (n == 0) return; n--; A[n] = 1; } A[0] = 2;": """\
+        n_0 <- n;
+        live <- true;
+        while (n_0 != 0) {
+          n_0 <- n_0 - 1;
+          A[n_0] <- 1;
+        }
+        live <- false;
+        if (live) {
+          A[0] <- 2;
+        }""",
+    "for (int i = 0; i < n; i++) while (true) { if (A[i] > 3) { return; } A[i] = 7; }": """\
+        live <- true;
+        i <- 0;
+        while (live && i < n) {
+          while (A[i] <= 3) {
+            A[i] <- 7;
+          }
+          live <- false;
+          i <- i + 1;
+        }""",
+    "for (;;) { if (n == 0) return; if (n == 1) return; A[n--] = 1; }": """\
+        n_0 <- n;
+        live <- true;
+        while (live) {
+          if (n_0 == 0) {
+            live <- false;
+          } else {
+            if (n_0 == 1) {
+              live <- false;
+            } else {
+              t <- n_0;
+              n_0 <- t - 1;
+              A[t] <- 1;
+            }
+          }
         }""",
     "for (;;) { if (n > 5) break; n++; if (A[n] == 3) break; n++; }": """\
         n_0 <- n;
