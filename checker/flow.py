@@ -189,8 +189,10 @@ class _Analysis:
         for i, item in enumerate(block):
             match item:
                 case Partial(p, q, x, loc):
-                    facts = () if p is None else p
-                    state = State(conj((*state.p, *facts), self.sigma), state.x if x is None else x)
+                    facts = () if p is None else conj(p, self.sigma)
+                    known = conj((*state.p, *facts), self.sigma)
+                    kept = tuple(c for c in known if c in facts or not _settled(c, known))
+                    state = State(kept, state.x if x is None else x)
                     if given and i == 0:
                         start = state
                     nodes.append(Cut(state, q, loc))
@@ -232,14 +234,14 @@ class _Analysis:
             if self.sigma.locals[x].kind != "base":
                 kept.append(Op("==", (Var(x), e)))
             return conj(kept, self.sigma)
+        named = {c: new for c in about if (new := _folded(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
         inverse = _inverse(x, e)
         if inverse is not None:
-            kept += [substitute(c, {x: inverse}) for c in about]
+            kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
             return conj(kept, self.sigma)
         anything = abstracted(e, self.sigma)
         kept += [c for c in about if self.entails(p, substitute(c, {x: anything}))]
-        folded = ((c, _folded(c, e, Var(x))) for c in about)
-        kept += [new for c, new in folded if new != c and substitute(new, {x: e}) == c]
+        kept += named.values()
         kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
         before = _definition(x, about)
@@ -390,6 +392,11 @@ MAX_RANGES: Final = 4
 
 LARGEST: Final = 24
 """The most terms of a definition that is put in the place of a variable."""
+
+
+def _settled(c: Expr, known: P) -> bool:
+    """Whether a fact says no more than one of its alternatives, which is another fact."""
+    return isinstance(c, Op) and c.op == "||" and any(a in known for a in c.args)
 
 
 def _definition(x: str, about: Iterable[Expr]) -> Expr | None:

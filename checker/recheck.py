@@ -605,7 +605,9 @@ class Program:
             args = [walk(a) for a in t[2:]]
             if t[1] != "?:" and self.on_base(t):
                 return single("base", t[1], *args)
-            found = args[0] * -1 if t[1] == "neg" else binary(t[1], args[0], args[1]) if len(args) == 2 else None
+            if t[1] in ("neg", "!"):
+                return args[0] * -1 + int(t[1] == "!")
+            found = binary(t[1], args[0], args[1]) if len(args) == 2 else None
             return single(*t[:2], *args) if found is None else found
 
         return walk(e)
@@ -704,7 +706,7 @@ CONCRETE: Final[dict[str, Callable[..., Any]]] = {op: getattr(operator, name) fo
     "<<": lambda a, b: a << b if b >= 0 else 0,
     ">>": lambda a, b: a >> b if b >= 0 else 0,
 }
-UNARY: Final[dict[str, Callable[..., Potential]]] = {"int": lambda a: a, "!": lambda a: 1 - a, "~": lambda a: -1 - a}
+UNARY: Final[dict[str, Callable[..., Potential]]] = {"int": lambda a: a, "~": lambda a: -1 - a}
 Values = dict[Atom, Potential]
 """What leaves are worth at a thread."""
 

@@ -6,7 +6,8 @@ be uniform that starts at threadIdx.y, yet no potential says where it starts: it
 
 Where lanes turn differently often, as in `for (j = max(0, i - r); j <= min(n - 1, i + r); j++)`, a ghost that begins at
 what the distance j has to go is at most, here min(n, 2*r + 1), and falls by 1 a turn, is at least that distance always.
-Where each turn halves the distance, as a binary search does whatever it finds, the ghost is halved, too.
+Where each turn halves the distance, as a binary search does whatever it finds, the ghost is halved, too. Where a flag
+ends the loop, as `break` does, the ghost has to be at least the distance only as long as the flag says to go on.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from logic.syntax import (
     FALSE,
     GHOST,
     INT,
+    TRUE,
     Assign,
     Const,
     Expr,
@@ -57,18 +59,18 @@ class Left(NamedTuple):
     """What it is before the loop."""
     gap: Expr
     """What it is at least where a turn begins."""
-    flag: Expr | None
-    """The variable that says whether the loop goes on, where the ghost is at least that only if it does."""
-    halved: tuple[Expr, ...]
-    """Where each turn halves it, what has to hold at the end of a turn for that."""
+    less: Expr
+    """What it is after a turn."""
+    flag: Expr | None = None
+    """What says that the loop goes on, where the ghost is at least the gap only if it does."""
+    wanted: tuple[Expr, ...] = ()
+    """What has to be known at the end of a turn to see that, where that does not go by itself: that the ghost is at
+    least the gap then, and what else is always so."""
 
-    def unless(self, fact: Expr) -> Expr:
-        """The fact, or that the loop does not go on."""
-        return fact if self.flag is None else _unless(self.flag, fact)
 
-
-def _unless(flag: Expr, fact: Expr) -> Expr:
-    return Op("||", (Op("!", (flag,)), fact))
+def _unless(flag: Expr | None, fact: Expr) -> Expr:
+    """The fact, or that a loop does not go on."""
+    return fact if flag is None else Op("||", (Op("!", (flag,)), fact))
 
 
 Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
@@ -135,36 +137,52 @@ def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left |
         if shown:
             most = shown[0] if len(shown) == 1 else Op("min", (shown[0], shown[1]))
             ghost = Var(f"{GHOST}left{number}")
-            for flag in (None, *_flags(cycle, outline)):
-                if halved := _halved(cycle, ghost, gap, flag, outline, oracle):
-                    return Left(ghost, most, gap, flag, halved)
-            if moved - cycle.invariant.x:
-                return Left(ghost, most, gap, None, ())
+            differs = bool(moved - cycle.invariant.x)
+            by_one, fall = Op("-", (ghost, Const(1))), _fall(distance, cycle) if differs else None
+            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in (None, *_flags(cycle, outline))]
+            ways += [(flag, Op("-", (ghost, fall))) for flag, _ in ways if fall not in (None, Const(1))]
+            ways += [(flag, by_one) for flag, _ in ways if flag is not None and differs]
+            for flag, less in dict.fromkeys(ways):
+                if wanted := _lessened(cycle, Left(ghost, most, gap, less, flag), outline, oracle):
+                    return Left(ghost, most, gap, less, flag, wanted)
+            if differs:
+                return Left(ghost, most, gap, by_one)
     return None
 
 
 def _flags(cycle: Cycle, outline: Outline) -> Iterator[Expr]:
-    """The variables that a loop's test wants to be true."""
-    sigma = outline.context.sigma
-    return (e for e in conj((cycle.cond,), sigma) if isinstance(e, Var) and e.name in written(cycle.body.stmt))
+    """What a loop's test wants of truth values."""
+    for e in conj((cycle.cond,), outline.context.sigma):
+        match e:
+            case Var(name) | Op("!", (Var(name),)) if name in written(cycle.body.stmt):
+                yield e
 
 
-def _halved(
-    cycle: Cycle, ghost: Var, gap: Expr, flag: Expr | None, outline: Outline, oracle: Oracle
-) -> tuple[Expr, ...]:
-    """What holds at the end of each turn such that the ghost may be halved there, if it can be shown to."""
+def _fall(distance: Poly, cycle: Cycle) -> Expr | None:
+    """By how much each step of the counter, if there is one, takes from the distance."""
+    counters = variables(distance) & written(cycle.body.stmt)
+    found = moves(min(counters), cycle.body.stmt) if len(counters) == 1 else None
+    if not found or len(set(found)) > 1 or variables(found[0]):
+        return None
+    counter = Var(min(counters))
+    return as_expr(distance - substituted(distance, {counter: sym(counter) + found[0]}))
+
+
+def _lessened(cycle: Cycle, left: Left, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
+    """What holds at the end of each turn such that the ghost may be lessened there, if it can be shown to."""
     context, loops = outline.context, (item for item in _items(outline.body) if isinstance(item, Loop))
     body = next((loop.body for loop in loops if loop.loc == cycle.loc), ())
-    sigma = replace(context.sigma, locals={**context.sigma.locals, ghost.name: INT})
-    known, moved = numbers(cycle.before.p), sorted(local_vars(gap) & written(cycle.body.stmt))
-    lows = tuple(Op(">=", (Var(x), Const(known[Var(x)]))) for x in moved if Var(x) in known)
-    smaller: Expr = Op("<=", (gap, Op("/", (ghost, Const(2)))))
-    smaller = smaller if flag is None else _unless(flag, smaller)
+    sigma = replace(context.sigma, locals={**context.sigma.locals, left.ghost.name: INT})
+    moved = sorted(local_vars(left.gap) & written(cycle.body.stmt))
+    known, enough = numbers(cycle.before.p), Op("<=", (left.gap, left.ghost))
+    lows = tuple(Op(">=", (Var(x), Const(known.get(Var(x), 0)))) for x in moved)
+    lows = tuple(e for e in lows if isinstance(oracle(Entails(cycle.before.p, (e,)), context), Proved))
+    smaller = _unless(left.flag, Op("<=", (left.gap, left.less)))
     for kept in (lows, ()) if lows else ((),):
         wanted = (smaller, *kept)
-        prepared = _prepared(body, wanted, flag)
+        prepared = _prepared(body, wanted, left.flag)
         if prepared is not None:
-            given = conj((*cycle.body.start.p, Op("<=", (gap, ghost)), *kept), sigma)
+            given = conj((*cycle.body.start.p, enough, *kept), sigma)
             shown = oracle(Entails(given, conj(prepared[1], sigma)), replace(context, sigma=sigma))
             if isinstance(shown, Proved):
                 return wanted
@@ -190,14 +208,14 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
             case Plain(Assign(x, e)) if any(x in local_vars(c) for c in wanted):
                 if reads_array(e):
                     return None
-                if (flag, e) == (Var(x), FALSE):
+                if (flag, e) in ((Var(x), FALSE), (Op("!", (Var(x),)), TRUE)):
                     wanted = tuple(c for c in wanted if _told(c, flag) == c)
                 wanted = tuple(substitute(c, {x: e}) for c in wanted)
             case Branch() if local_vars(Op("&&", wanted)) & written(strip((item,))):
                 sides: list[Block] = []
                 before: list[Expr] = []
                 for side in (item.then, item.orelse):
-                    stays = not (isinstance(flag, Var) and flag.name in written(strip(side)))
+                    stays = flag is not None and not local_vars(flag) & written(strip(side))
                     here = tuple(_told(c, flag) if stays else c for c in wanted)
                     found = _prepared(side, here, flag)
                     if found is None:
@@ -345,13 +363,12 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left]) -> Iterator
             body = _block(item.body, lanes, left)
             if item.loc in left:
                 found = left[item.loc]
-                ghost, enough = found.ghost, Op("<=", (found.gap, found.ghost))
-                yield Plain(Assign(ghost.name, found.most))
-                yield Partial((found.unless(enough),))
-                prepared = _prepared(body, found.halved, found.flag) if found.halved else None
-                less = Op("-", (ghost, Const(1))) if prepared is None else Op("/", (ghost, Const(2)))
-                body = (*(body if prepared is None else prepared[0]), Plain(Assign(ghost.name, less)))
-                body = body if found.flag is None else (Partial((enough,)), *body)
+                enough = Op("<=", (found.gap, found.ghost))
+                yield Plain(Assign(found.ghost.name, found.most))
+                yield from map(Partial, dict.fromkeys(((enough, *found.wanted[1:]), (_unless(found.flag, enough),))))
+                prepared = _prepared(body, found.wanted, found.flag) if found.wanted else None
+                told = () if found.flag is None else (Partial((enough,)),)
+                body = (*told, *(prepared[0] if prepared else body), Plain(Assign(found.ghost.name, found.less)))
             yield replace(item, body=body)
         case Branch():
             yield replace(item, then=_block(item.then, lanes, left), orelse=_block(item.orelse, lanes, left))

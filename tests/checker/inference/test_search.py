@@ -517,6 +517,41 @@ def test_cases_that_make_no_difference_are_left_out(body: str, bound: str | None
     assert found.claim.pre.q == (rounded if bound is None else pot(bound))
 
 
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        (
+            "x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } else { x <- x + 32; } }",
+            "32*max(0, ceil(n/32))",
+        ),
+        (
+            "x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } else { x <- x + 7; } }",
+            "32*max(0, ceil(n/7))",
+        ),
+        (
+            (
+                "x <- max(0, tid.x - m); while (go && x < min(n, tid.x + m)) "
+                "{ if (A[x] == 3) { go <- false; } else { x <- x + 1; } }"
+            ),
+            "32*max(0, min(n, 2*m))",
+        ),
+        # a lane that finds nothing may stay, or goes back
+        ("x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } else { x <- x - 1; } }", None),
+        (
+            "x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } if (go && A[x] > 4) { x <- x + 1; } }",
+            None,
+        ),
+    ],
+)
+def test_lanes_that_stop_where_they_find(body: str, bound: str | None) -> None:
+    """`while (x < n) { if (..) break; x += 32; }`, where x stays as it is on a hit."""
+    found = result(f"go <- true; {body}")
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
+
+
 SEARCH = "if (A[k + y] < A[tid.x]) { %s } else { %s }"
 
 
@@ -558,6 +593,7 @@ HIT = "if (A[y] == A[tid.x]) { %s } else { if (A[k + y] < A[tid.x]) { %s } else 
         ),
         # what moves on a hit does not matter, since no turn follows
         ("x < z", ("go <- false; z <- z + 9;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
+        ("x < z && x < 99", ("go <- false;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
         # it goes on after a hit, or what is left is more than half
         ("x < z", ("go <- true;", "x <- y + 1;", "z <- y;"), None),
         ("x < z", ("go <- false;", "x <- y;", "z <- y;"), None),
@@ -571,6 +607,19 @@ def test_a_search_that_ends_where_it_finds(test: str, sides: tuple[str, str, str
         assert found.claim is None
         return
     assert valid(found) == pot(bound)
+
+
+def test_a_search_between_limits_of_lanes() -> None:
+    """Where two sorted parts meet: the path that a lane looks for is between limits of its own."""
+    begin = "x <- max(0, k * tid.x - m); z <- min(k * tid.x, n);"
+    found = result(f"{begin} while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}")
+    assert valid(found) == pot("36*log2(min(n, m)) + 36*min(1, max(0, min(n, m)))")
+
+
+def test_a_flag_that_says_to_stop() -> None:
+    body = f"y <- (x + z) / 2; {HIT % ('go <- true;', 'x <- y + 1;', 'z <- y;')}"
+    found = result(f"go <- false; x <- 0; z <- n; while (!go && x < z) {{ {body} }}")
+    assert valid(found) == pot("72*log2(n) + 72*min(1, max(0, n))")
 
 
 @pytest.mark.parametrize(
