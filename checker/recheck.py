@@ -56,6 +56,7 @@ MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested condi
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
 MAX_SPAN: Final = 1 << 12  # of the indices that lanes may have, to be tried one by one
+LOW: Final = 1 << 5
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
 
 
@@ -846,8 +847,22 @@ class Lanes:
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
             return self._compared(op, a - b)
+        if op in ("^", "|"):
+            return self._bits(op, a, b)
         found = binary(op, a, b, self._part) if len(args) == 2 else None
         return single("op", op, *args) if found is None else found
+
+    def _bits(self, op: str, *args: Potential) -> Potential:
+        """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
+        highs = [floor_of(v, LOW) for v in args]
+        lows = [v - high * LOW for v, high in zip(args, highs, strict=True)]
+        if not any(isinstance(low, int) for low in lows):
+            return single("op", op, *args)
+        low = self._operated(op, *lows) if all(isinstance(v, int) for v in lows) else single("op", op, *lows)
+        if isinstance(low, Poly):
+            self.sums |= {low: 0, low * -1: 1 - LOW}
+        some = [high for high in highs if high != 0]
+        return low + LOW * (single("op", op, *some) if len(some) > 1 else some[0] if some else 0)
 
     def _compared(self, op: str, d: Potential) -> Potential:
         """d op 0"""
@@ -942,10 +957,12 @@ class Lanes:
                 rows.setdefault(v - offset(v), set()).add(int(offset(v)))
             here = sum(touched(what, array, hw, row, constants) for row, constants in rows.items())
             if len(rows) > 1 and here > most:
-                ends = [[self.least((row + c) * sign) for row, cs in rows.items() for c in cs] for sign in (1, -1)]
+                common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
+                own = [row - common + c for row, cs in rows.items() for c in cs]
+                ends = [[self.least(v * sign) for v in own] for sign in (1, -1)]
                 low, high = (None if None in each else min(end for end in each if end is not None) for each in ends)
                 if low is not None and high is not None and -high - low < MAX_SPAN:
-                    here = min(here, touched(what, array, hw, 0, range(low, 1 - high)))
+                    here = min(here, touched(what, array, hw, common, range(low, 1 - high)))
             most = max(most, here)
         return most
 

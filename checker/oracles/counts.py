@@ -24,6 +24,10 @@ MAX_COMBINATIONS = 4096
 """How many joint residues of the uniform unknowns are tried before their rows are bounded one by one."""
 
 
+MAX_SPAN = 4096
+"""Of the indices in a window."""
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """An upper bound, `loose` where it may not be the least: rows were taken as disjoint or lanes as unknown."""
@@ -81,6 +85,8 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     if anywhere == 0 and len(groups) == 1 and (closed := _closed_form(what, groups, array, hw)):
         return closed
     known = _known_lanes(what, groups, array, hw, atoms)
+    if len(groups) > 1 and (window := _window(groups, atoms)):
+        known = min(known, _known_lanes(what, window, array, hw, atoms))
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
 
@@ -97,6 +103,21 @@ def _closed_form(what: What, groups: Groups, array: Array, hw: Hardware) -> Coun
         if terms and gcd(per_sector, *(c for _, c in terms)) == 1:
             return Count(stride_lemma(stride, lanes, per_sector), "closed-form", False)
     return None
+
+
+def _window(groups: Groups, atoms: Atoms) -> Groups | None:
+    """All indices between the least and the largest, from what the rows have in common; None for too many."""
+    common = frozenset(next(iter(groups))).intersection(*groups)
+    ends: list[int] = []
+    for terms, consts in groups.items():
+        own = tuple(term for term in terms if term not in common)
+        low, high = atoms.bounds(Form(own, 0)) if own else (0, 0)
+        if low is None or high is None:
+            return None
+        ends += [low + consts[0], high + consts[-1]]
+    shared = tuple(term for term in next(iter(groups)) if term in common)
+    span = range(min(ends), max(ends) + 1)
+    return {shared: tuple(span)} if len(span) <= MAX_SPAN else None
 
 
 def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> int:

@@ -33,6 +33,9 @@ Interval = tuple[int | None, int | None]
 MAX_TERMS = 64
 MAX_SHIFT = 64
 
+LOW = 1 << 5
+"""The bits of `a ^ b` and `a | b` below are told from the others: they say which lane of a warp, or which bank."""
+
 
 def terms_of(a: Number) -> tuple[tuple[Mono, int], ...]:
     return () if isinstance(a, int) else a.terms
@@ -268,7 +271,7 @@ class Atoms:
         if isinstance(b, int) and b >= 0:
             k = 1 << b.bit_length()
             _, rest = split(a, k)
-            if isinstance(rest, int):
+            if isinstance(rest, int) and (b or op == "&"):
                 low = int(denote(op, (rest, b)))
                 return low if op == "&" else plus(minus(a, rest), low)
             if op == "&" and b == k - 1:
@@ -277,7 +280,18 @@ class Atoms:
             highs = [high for low, high in (self.bounds(a), self.bounds(b)) if low is not None and low >= 0]
             if highs:
                 return self.atom((op, a, b), 0, min((h for h in highs if h is not None), default=None))
-        return self.atom((op, a, b))
+            return self.atom((op, a, b))
+        return self._parted(op, a, b)
+
+    def _parted(self, op: str, a: Number, b: Number) -> Number:
+        """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
+        highs, lows = [self.floor(v, LOW) for v in (a, b)], [self.residue(v, LOW) for v in (a, b)]
+        known = tuple(v for v in lows if isinstance(v, int))
+        if not known:
+            return self.atom((op, a, b))
+        low = self.atom((op, *lows), 0, LOW - 1) if len(known) < 2 else int(denote(op, known))
+        some = [v for v in highs if v != 0]
+        return plus(scaled(self.atom((op, *some)) if len(some) > 1 else some[0] if some else 0, LOW), low)
 
     def _extreme(self, op: str, a: Number, b: Number) -> Number:
         first = self.nonnegative(minus(a, b) if op == "max" else minus(b, a))

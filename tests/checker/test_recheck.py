@@ -1354,6 +1354,16 @@ def test_base_values_have_no_arithmetic() -> None:
         (lanes(), "i", 32),
         (lanes(), ("*", "t", "n"), 32),
         (lanes(("==", ("%", "t", 2), 0)), "i", 16),
+        (lanes(), ("^", "t", "n"), 4),
+        (lanes(), ("^", ("+", "t", 32), "n"), 4),
+        (lanes(), ("|", "n", "t"), 4),
+        (lanes(), ("^", ("+", "t", ("*", 32, "n")), "m"), 4),
+        (lanes(), ("^", ("+", "t", ("*", 16, "n")), "m"), 32),
+        (lanes(), ("^", ("+", "t", 1), "n"), 32),
+        (lanes(), ("^", "t", "i"), 32),
+        (lanes(), ("+", ("^", "t", "n"), "m"), 5),
+        (lanes(), ("+", "n", ("&", "i", 7)), 2),
+        (lanes(), ("+", ("*", 8, "n"), ("&", "i", 7)), 1),
         (lanes(block=[16, 2, 1]), ("+", ("*", ("%", "n", 1), "n"), "t"), 2),
         (lanes(block=[None, 1, 1]), "t", 4),
         (lanes(block=[None, None, 1]), "t", 32),
@@ -1374,7 +1384,7 @@ LEAVES: Final = st.sampled_from(["t", "n", "m", "i", "j", "a", 0, 1, 2, 3, 5, -2
 TERMS: Final = st.recursive(
     LEAVES,
     lambda inner: st.one_of(
-        st.tuples(st.sampled_from(["+", "-", "*", "min", "max", "&", "|"]), inner, inner),
+        st.tuples(st.sampled_from(["+", "-", "*", "min", "max", "&", "|", "^"]), inner, inner),
         st.tuples(st.sampled_from(["/", "%", "&", ">>", "<<"]), inner, st.integers(-2, 8)),
         st.tuples(st.just("?:"), st.tuples(st.sampled_from(["<", "=="]), inner, inner), inner, inner),
         st.tuples(st.sampled_from(["neg", "~", "abs"]), inner),
@@ -1411,8 +1421,8 @@ def allowed(facts: list[Any], store: Store) -> bool:
 def test_lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, data: st.DataObject) -> None:
     """What the lanes say holds of all stores and threads: at random ones, here; also where values are soon too large
     to be known."""
-    most_terms = data.draw(st.sampled_from([64, 1, 2, 3]))
-    with mock.patch.object(recheck, "MAX_LANE_TERMS", most_terms):
+    most_terms, low = data.draw(st.sampled_from([64, 1, 2, 3])), data.draw(st.sampled_from([4, 2, 8]))
+    with mock.patch.object(recheck, "MAX_LANE_TERMS", most_terms), mock.patch.object(recheck, "LOW", low):
         lanes_against_threads(facts, x, term, size, data)
 
 

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from checker.oracles.forms import Atoms, Form, Number, plus, scaled, times
+from checker.oracles import forms
+from checker.oracles.forms import Atoms, Form, Number, const_of, plus, scaled, terms_of, times
 from logic.operators import COMPARISONS, c_div, c_mod, denote
 
 KS = (-8, -3, -2, -1, 0, 1, 2, 3, 4, 6, 7, 8)
@@ -58,6 +59,19 @@ def test_operators_on_forms_mean_what_c_means(op: str, bounds: tuple[int | None,
                 continue
             want = denote(op, (k, here) if swap else (here, k))
             assert real(v, atoms, {"a": x}) == want, (slope, shift, k, swap, x)
+
+
+@pytest.mark.parametrize("op", ["^", "|"])
+def test_low_bits_are_told_from_the_others(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes of a warp exchanged: a ^ (8*b + c) is a multiple of 4, the same for all c below 4, and what is below 4."""
+    monkeypatch.setattr(forms, "LOW", 4)
+    atoms = Atoms()
+    lanes = [atoms.apply(op, (atoms.atom("a"), plus(scaled(atoms.atom("b"), 8), c))) for c in range(4)]
+    for x, y, c in product(range(-9, 11), range(-9, 11), range(4)):
+        assert real(lanes[c], atoms, {"a": x, "b": y}) == denote(op, (x, 8 * y + c))
+    assert len({tuple((m, k) for m, k in terms_of(v) if k % 4 == 0) for v in lanes}) == 1
+    rests = [Form(tuple((m, k) for m, k in terms_of(v) if k % 4), const_of(v)) for v in lanes]
+    assert [atoms.bounds(v) for v in rests] == [(0, 3)] * 4
 
 
 @pytest.mark.parametrize("op", ["/", "%", "&", "|", "^", "min", "max", "*", "==", "<"])
