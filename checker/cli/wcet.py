@@ -46,7 +46,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="bound the cycles of a program or a kernel on the mini-SIMT machine",
         description="Bounds the cycles that a mini-SIMT program, or a kernel compiled to one, takes on the machine "
         "that `warpbound machine` runs, whatever memory holds; beside it the cycles of one run. Exit code 1: no bound "
-        "was found.",
+        "was found, or a barrier may wait for ever; 3: in the run one does.",
     )
     kernel = add_machine_options(parser, "a global array in the machine's run, as for `run`; the bound holds for all")
     parser.add_argument(
@@ -65,7 +65,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0, or 1 where no bound is found. Raises SourceError for unusable input."""
+    """0; 1 where no bound is found, or it is not proved that all barriers let go; 3 where the machine's run stops at
+    one. Raises SourceError for unusable input."""
     import json
 
     from checker.analysis.wcet.estimate import estimate
@@ -73,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.report import timing
     from checker.report.terminal import render_error
     from logic.source import SourceError
+    from semantics.machine.trace import Deadlock
 
     texts = parse_bindings(args.args, "--arg")
     for name, n in point(args.at).items():
@@ -86,17 +88,20 @@ def run(args: argparse.Namespace) -> int:
         if args.format == "json":
             emit(json.dumps({"estimate": None, "mode": args.mode, "machine": None, "work_span": None}), args.output)
         return 1
-    cycles = None
+    cycles, code = None, int(not found.ends)
     if not job.missing and found.cycles is not None and found.cycles <= MOST_CYCLES:
         try:
             cycles = machine()
+        except Deadlock as problem:
+            print(render_error(problem), file=sys.stderr)
+            code = 3
         except SourceError as problem:  # the bound holds for what ends; this run does not
             print(f"note: the machine does not run it: {problem.message}", file=sys.stderr)
     if args.format == "json":
         emit(json.dumps(timing.as_json(job, found, cycles)), args.output)
     else:
         emit(timing.as_text(job, found, cycles, title), args.output)
-    return 0
+    return code
 
 
 def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Callable[[], int], str]:

@@ -17,6 +17,15 @@ EVIDENCE: Final[Mapping[Evidence, str]] = {
 }
 
 
+WAITS: Final = "no barrier waits for ever, which is not proved"
+
+
+def assumptions(job: Job, found: Estimate) -> list[str]:
+    """What an estimate rests on that is said of this launch."""
+    given = [show_p((fact,)) for fact in job.outline.context.launch.assumptions]
+    return given if found.ends or found.mode == "paper" else [*given, WAITS]
+
+
 def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]:
     """What `wcet --format json` prints."""
     row: dict[str, object] = {
@@ -29,7 +38,7 @@ def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]
         "problem": None if found.problem is None or found.formula is not None else found.problem.message,
         "bounds": dict(found.bounds),
         "work_span_evidence": found.span_evidence,
-        "assumptions": [show_p((fact,)) for fact in job.outline.context.launch.assumptions],
+        "assumptions": assumptions(job, found),
         "divergent": [_line(job, at) for at in found.divergent],
     }
     if found.mode == "paper":
@@ -61,9 +70,9 @@ def as_text(job: Job, found: Estimate, machine: int | None, title: str) -> str:
             lines.append(f"  iterations of the loop {_where(job, at)}: {', '.join(map(str, turns))}")
     if found.divergent:
         lines += ["", f"  divergent branches: {', '.join(_where(job, at) for at in found.divergent)}"]
-    given = job.outline.context.launch.assumptions
-    if given and found.formula is not None:
-        lines += ["", f"  given: {show_p(given)}"]
+    given = assumptions(job, found)
+    if given and (found.formula is not None or not found.ends):
+        lines += ["", f"  given: {'; '.join(given)}"]
     return "\n".join(lines)
 
 

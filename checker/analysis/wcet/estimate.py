@@ -121,8 +121,9 @@ class Estimate:
 
     `cycles` is the least of `bounds`, which go by their evidence, or the paper's; None where it depends on parameters
     without values. `formula` is the certified bound in the parameters: for the launch, or for each block where they
-    differ. `work_span` is W/P + S for P = 1, certified or else enumerated. `divergent` has the branches where warps may
-    part. Of the paper: the abstract warp, the turns of each loop by its branch, and the largest convoying shift.
+    differ. `ends` says whether it is proved that no barrier waits for ever. `work_span` is W/P + S for P = 1, certified
+    or else enumerated. `divergent` has the branches where warps may part. Of the paper: the abstract warp, the turns of
+    each loop by its branch, and the largest convoying shift.
     """
 
     mode: Mode
@@ -133,6 +134,7 @@ class Estimate:
     formula: Poly | None = None
     work_span: int | None = None
     span_evidence: Evidence | None = None
+    ends: bool = True
     warp: abstract.Nodes = ()
     turns: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     shift: int = 0
@@ -171,6 +173,7 @@ def _sound(job: Job, parting: tuple[int, ...]) -> Estimate:
         formula=found[0].formula,
         work_span=spans[0].work_span,
         span_evidence=spans[0].span_evidence,
+        ends=any(e.ends for e in found),
         problem=problems[0] if problems else None,
     )
 
@@ -185,7 +188,7 @@ def _certified(job: Job, alike: bool) -> Estimate:
     span = None if bounds.work_span is None else _dealt(job, bounds.work_span)
     if not sound.depends_on_block((formula,)):
         formula = formula * -(-job.number // job.processors)
-    return Estimate("sound", cycles, "certified", formula=formula, work_span=span, span_evidence="certified")
+    return Estimate("sound", cycles, "certified", (), {}, formula, span, "certified", bounds.ends)
 
 
 def _meet(p: Program) -> bool:
@@ -227,7 +230,8 @@ def _enumerated(job: Job) -> Estimate:
     if alike:
         found *= job.number
     cycles, spans = (sound.makespan(each, job.processors) for each in zip(*found, strict=True))
-    return Estimate("sound", cycles, "enumerated", work_span=spans, span_evidence="enumerated")
+    ends = not any(isinstance(i, Barrier) for i in job.program.instructions)
+    return Estimate("sound", cycles, "enumerated", work_span=spans, span_evidence="enumerated", ends=ends)
 
 
 # --- the paper's estimate --------------------------------------------------------------------------------------------

@@ -155,12 +155,13 @@ def _instructions(e: Expr) -> int:
 @dataclass(frozen=True, slots=True)
 class Certified:
     """Bounds for one block, over parameters and blockIdx: the instructions issued, the loads that stall one after the
-    other, and the span in cycles, which may be missing."""
+    other, and the span in cycles, which may be missing; whether it is proved that no barrier waits for ever."""
 
     issued: Poly
     loads: Poly
     span: Poly | None
     results: tuple[Result, ...]
+    ends: bool
 
     def cycles(self, latency: int) -> Poly:
         """What a block takes at most."""
@@ -178,7 +179,8 @@ def certify(outline: Outline, prices: Prices, latency: int, meet: bool = True, a
     `meet` says that every barrier waits for all threads that are left, so that all warps pass the same barriers
     together. With `alike`, nothing is expected of a bound for each warp, and one for all is multiplied by their number.
 
-    That a barrier is not proved to be reached together is no gap in W: the machine stops at it, or it goes on.
+    That a barrier is not proved to be reached together is no gap in W: the machine stops at it, or it goes on. That it
+    goes on is then assumed (`ends`).
     """
     oracle = Oracles()
     (issued,) = _find(outline, [prices.issued], oracle, "warp", "warp" if alike else "block")
@@ -197,9 +199,10 @@ def certify(outline: Outline, prices: Prices, latency: int, meet: bool = True, a
     stalls = shown(loads)
     if stalls is None:
         raise _unbounded(loads, outline.kernel)
+    ends = issued.verdict == "certified"
     if span is None or not _together(span):
-        return Certified(work, stalls, None, (issued, loads))
-    return Certified(work, stalls, shown(span), (issued, loads, span))
+        return Certified(work, stalls, None, (issued, loads), ends)
+    return Certified(work, stalls, shown(span), (issued, loads, span), ends)
 
 
 def _warps(outline: Outline) -> int:

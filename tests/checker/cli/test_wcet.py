@@ -127,12 +127,31 @@ def test_what_is_assumed_is_told(go: Go) -> None:
     assert "numElements <= 64 is assumed, and does not hold there" in err
 
 
-def test_a_run_that_goes_wrong_leaves_the_bound(go: Go, simt: Callable[[str], str]) -> None:
+def test_a_barrier_that_waits_for_ever(go: Go, simt: Callable[[str], str]) -> None:
     path = simt("bz Tid, e\nbarrier 0\ne: sync")
     code, out, err = go(path, "--threads", "2", "--format", "json")
-    assert code == 0
+    assert code == 3
     assert json.loads(out)["machine"] is None
-    assert "the machine does not run it: deadlock" in err
+    assert json.loads(out)["assumptions"] == ["no barrier waits for ever, which is not proved"]
+    assert ":2:1: error: deadlock in cycle" in err
+
+
+def test_barriers_that_a_part_of_a_block_may_reach(go: Go, tmp_path: Path) -> None:
+    """Both sides have a barrier: the machine goes on where all threads take one side, and stops where they do not."""
+    path = tmp_path / "apart.cu"
+    sides = "{ A[0] = 1; __syncthreads(); } else { A[1] = 1; __syncthreads(); }"
+    path.write_text(f"__global__ void k(int *A, int n) {{ if (threadIdx.x < n) {sides} }}")
+    code, out, err = go(str(path), "--block", "64", "--at", "n=7")
+    assert code == 3
+    assert "deadlock in cycle" in err
+    for at in (("--at", "n=64"), ()):
+        code, out, err = go(str(path), "--block", "64", *at)
+        assert (code, err) == (1, "")
+        assert out.endswith("given: no barrier waits for ever, which is not proved\n")
+    path.write_text("__global__ void k(int *A, int n) { if (n > 3) { A[0] = 1; __syncthreads(); } }")
+    code, out, _ = go(str(path), "--block", "64", "--at", "n=7")
+    assert code == 0
+    assert "given" not in out
 
 
 def test_output_to_a_file(go: Go, tmp_path: Path) -> None:
