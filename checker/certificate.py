@@ -342,7 +342,7 @@ class _Reader:
                 if isinstance(value, str) and not (value.isprintable() and value):
                     raise ValueError("a literal with characters that cannot be printed")
                 return Const(value, self.type(t))
-            case ["op", str(op), *args] if 1 <= len(args) <= 3:
+            case ["op", str(op), *args] if 1 <= len(args) <= 3 and _LABEL.fullmatch(op):
                 return Op(op, tuple(self.expression(a) for a in args))
             case ["read", str(array), index]:
                 return Read(array, self.expression(index))
@@ -350,7 +350,7 @@ class _Reader:
 
     def type(self, row: Json) -> Type:
         match row:
-            case ["int" | "bool" | "base", str(name), int(size)]:
+            case ["int" | "bool" | "base", str(name), int(size)] if _LABEL.fullmatch(name):
                 return Type(row[0], name, size)
         raise ValueError(f"no type: {row}")
 

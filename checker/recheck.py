@@ -468,9 +468,9 @@ class Program:
         for e in map(self.expression, assumptions):
             self.condition("an assumption", e)
             beyond = (*mentions(e, "var", "tid", "read"), *(p for p in mentions(e, "param") if p == WARP))
-            want(not beyond, "an assumption is about more than parameters")
+            want(not beyond and not self.opaque(e), "an assumption is about more than parameters")
             facts += [e, *self.conj([e])]
-        return frozenset(f for f in facts if not self.opaque(f))
+        return frozenset(facts)
 
     def spend(self) -> None:
         self.steps += 1
@@ -687,9 +687,11 @@ def _result(op: str, *ts: Type) -> Type | None:
     letters = "".join({"int": "i", "bool": "b"}.get(t[0], "f") for t in ts)
     function, _, name = op.partition(":")
     base = [t for t in ts if t[0] == "base"]
+    if function in ("call", "as") and not LABEL.fullmatch(name):
+        return None
     if function == "call":
-        return ts[0] if name and ts[0] in base else None
-    if function == "as" and len(ts) == 1 and name:
+        return ts[0] if ts[0] in base else None
+    if function == "as" and len(ts) == 1:
         size = {"float": 4, "double": 8}.get(name, base[0][2] if base else 0)
         return ("base", name, size) if size else None
     found = SIGNATURES.get((op, letters), "") if len(set(base)) <= 1 else ""
@@ -1587,8 +1589,8 @@ def claim_text(document: dict[str, Json], bound: Potential) -> str:
 
 
 def plain(text: str) -> str:
-    """A text in ASCII, so that no two names look alike and it can be printed everywhere."""
-    return text.encode("ascii", "backslashreplace").decode()
+    """A text in printable ASCII, so that no two names look alike and it can be printed everywhere."""
+    return text.encode("unicode_escape").decode()
 
 
 def recheck(document: Any) -> Report:

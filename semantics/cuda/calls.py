@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, statements
+from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, seq, statements, written
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import based, called, convert, retyped
@@ -179,6 +179,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
     count_changes(body, st.changed)
+    before = frozenset(st.sigma.locals)
     with st.captured() as stmts:
         by_reference = _bind(st, node, callee)
         st.calls.append(callee.identity)
@@ -187,6 +188,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
         st.frames.pop()
         st.calls.pop()
     outer = by_reference or any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
+    outer = outer or bool(written(seq(*stmts)) & before)
     if outer and use == "part":
         raise unsupported(
             f"a call of '{callee.name}', which has effects, inside an expression",

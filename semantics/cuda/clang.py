@@ -191,7 +191,8 @@ class Unit:
         if kind in _INTEGERS:
             return CType("int", _plain(t), size, signed=kind in _SIGNED, const=const)
         if kind == "ENUM":
-            return CType("int", _plain(t), size, const=const)
+            value = self.ctype(t.get_declaration().enum_type)
+            return CType("int" if value.kind == "int" else "other", _plain(t), size, value.signed, const=const)
         if kind == "BOOL":
             return CType("bool", "bool", size, signed=False, const=const)
         if kind in _FLOATS:

@@ -50,3 +50,8 @@ def innermost(t: CType) -> CType:
 def compatible(a: CType, b: CType) -> bool:
     """Whether a pointer to one may be read as a pointer to the other without changing layout or meaning."""
     return a.kind == b.kind and a.size == b.size and (a.kind in ("int", "bool", "void") or a.name == b.name)
+
+
+def same(a: CType, b: CType) -> bool:
+    """Whether the variables of one thread may be read as either: the numbers are the same, too."""
+    return compatible(a, b) and a.signed == b.signed

@@ -41,7 +41,7 @@ from logic.syntax import (
 )
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import common, convert, literal
-from semantics.cuda.ctype import CType, compatible, scalar
+from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.places import evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
@@ -81,6 +81,36 @@ def lvalue(node: Node) -> Node | None:
         node = inner
     named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
+
+
+def temporary(node: Node | None) -> bool:
+    """Whether an expression makes a value, of which a reference gets a copy, and for certain names no place."""
+    if node is None or node.kind in ("INIT_LIST_EXPR", "PAREN_EXPR"):
+        return node is not None and (len(node.children) != 1 or temporary(node.children[0]))
+    if node.kind == "UNEXPOSED_EXPR":
+        inner = operand(node)
+        return inner is not None and (temporary(inner) or _name_of(inner) != _name_of(node))
+    if node.kind in CASTS:
+        names = [c.type.kind for c in node.children if c.kind == "TYPE_REF"]
+        told = not {"reference", "other"} & {*names} and not any("&" in text for text, _ in node.tokens())
+        return temporary(operand(node)) or told
+    if node.kind == "CALL_EXPR":
+        callee = node.referenced
+        return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
+    if node.kind == "DECL_REF_EXPR":
+        decl = node.referenced
+        return decl is not None and decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER")
+    if node.kind == "CONDITIONAL_OPERATOR":
+        return any(map(temporary, node.children[1:]))
+    if node.kind == "BINARY_OPERATOR":
+        return node.operator not in ("=", ",")
+    if node.kind == "UNARY_OPERATOR":
+        return node.operator in ("x++", "x--", "+", "-", "~", "!")
+    return node.kind in _LITERALS or node.kind == "FLOATING_LITERAL"
+
+
+def _name_of(node: Node) -> tuple[str, str]:
+    return node.type.name, node.type.kind
 
 
 def _shape(t: CType) -> tuple[str, int, bool]:
@@ -318,6 +348,9 @@ def _unary(st: State, node: Node) -> Expr:
         case "-":
             return folded(node, Op("neg", (expr(st, inner),), node.loc))
         case "~":
+            t = node.type
+            if t.kind == "int" and not t.signed:
+                return folded(node, Op("-", (Const((1 << 8 * t.size) - 1), expr(st, inner)), node.loc))
             return folded(node, Op("~", (expr(st, inner),), node.loc))
         case "!":
             e = condition(st, inner)
@@ -361,7 +394,7 @@ def place(st: State, node: Node) -> Place:
                 return made
         case kind if kind in CASTS:
             inner_ = operand(node)
-            if inner_ is not None and compatible(inner_.type, node.type):
+            if inner_ is not None and same(inner_.type, node.type):
                 return place(st, inner_)
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
 
@@ -441,7 +474,8 @@ def _recast(st: State, node: Node, inner: Node) -> Address:
     found = address(st, inner)
     old, new = inner.type.inner, node.type.inner
     whole = found.root in st.dynamic and not found.terms
-    if whole or (old is not None and new is not None and (old.kind == "void" or compatible(old, new))):
+    alike = same if found.root in st.registers else compatible
+    if whole or (old is not None and new is not None and (old.kind == "void" or alike(old, new))):
         return found
     if found.root in st.registers:
         if st.registers[found.root].variables:

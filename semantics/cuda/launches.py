@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.parse import functions, is_kernel
@@ -21,35 +22,53 @@ def block_of(unit: Unit, kernel: Node) -> Sizes | None:
 
 
 def _agreed(unit: Unit, kernel: Node, position: int) -> Sizes | None:
-    sizes = {
-        _dim3(config.arguments[position], host, config.offset) if len(config.arguments) > 1 else None
-        for host in functions(unit)
-        if not is_kernel(host)
-        for name, config in _launches(host)
-        if name == kernel.name
-    }
+    sizes: set[Sizes | None] = set()
+    for host, launch, config in _launches(unit):
+        callee = launch.referenced
+        if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE"):
+            sizes.add(None)  # by another name, perhaps
+        elif launch.name == kernel.name:
+            given = config.arguments[position] if len(config.arguments) > 1 else None
+            sizes.add(_dim3(given, host, config.offset) if given is not None and host is not None else None)
     return next(iter(sizes)) if len(sizes) == 1 else None
 
 
-def _launches(host: Node) -> Iterator[tuple[str, Node]]:
-    for node in host.walk():
+def _launches(unit: Unit) -> Iterator[tuple[Node | None, Node, Node]]:
+    """The function of a launch, where it is a plain one, the launch, and the call that has its sizes."""
+    hosts = [f for f in functions(unit) if not is_kernel(f)]
+    plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
+    for node in unit.root().walk():
         if node.kind == "CALL_EXPR":
             for child in node.children:
                 if child.kind == "CALL_EXPR" and child.name == "cudaConfigureCall":
-                    yield node.name, child
+                    yield plain.get(node.span), node, child
 
 
 def _dim3(node: Node, host: Node, launch: int) -> Sizes | None:
     """The value of an expression of type dim3, following a variable to its initialiser and assignments."""
-    for here in node.walk():
-        if here.kind == "DECL_REF_EXPR" and here.type.name == "dim3":
-            decl = here.referenced
-            return _variable(decl, host, launch) if decl is not None else None
-        if here.kind == "CALL_EXPR" and here.name == "dim3" and len(here.arguments) == 3:
-            sizes = [a.evaluate() for a in here.arguments]
-            x, y, z = (s if isinstance(s, int) and s > 0 else 0 for s in sizes)
-            return (x, y, z) if x and y and z else None
+    while node.kind in _WRAPPERS or (node.kind == "CALL_EXPR" and len(node.arguments) == 1):
+        callee = node.referenced if node.kind == "CALL_EXPR" else None
+        inner = [c for c in node.children if c.kind != "TYPE_REF"] if callee is None else node.arguments
+        if len(inner) != 1 or (callee is not None and callee.kind != "CONSTRUCTOR"):
+            return None
+        (node,) = inner
+    if node.kind == "DECL_REF_EXPR":
+        decl = node.referenced
+        own = decl is not None and decl.kind == "VAR_DECL" and decl.type.name == "dim3" and _within(decl, host)
+        return _variable(decl, host, launch) if decl is not None and own else None
+    if node.kind == "CALL_EXPR" and node.name == "dim3" and len(node.arguments) == 3:
+        sizes = [a.evaluate() for a in node.arguments]
+        x, y, z = (s if isinstance(s, int) and s > 0 else 0 for s in sizes)
+        return (x, y, z) if x and y and z else None
     return None
+
+
+_WRAPPERS: Final = ("UNEXPOSED_EXPR", "PAREN_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
+
+
+def _within(decl: Node, host: Node) -> bool:
+    (file, start, end), (own, at, _) = host.span, decl.span
+    return file == own and start <= at < end and decl.storage not in ("STATIC", "EXTERN")
 
 
 def _variable(decl: Node, host: Node, launch: int) -> Sizes | None:
@@ -81,4 +100,8 @@ def _changed(node: Node) -> tuple[Node, ...]:
         return ()
     if node.kind in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR", "UNARY_OPERATOR"):
         return node.children[:1]
+    if node.kind == "VAR_DECL":
+        return tuple(c for c in node.children if node.type.kind in ("reference", "pointer"))
+    if node.kind == "LAMBDA_EXPR":
+        return tuple(c for c in node.walk() if c.kind == "DECL_REF_EXPR")
     return node.children if node.kind == "CALL_EXPR" else ()

@@ -31,7 +31,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place
+from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place, temporary
 from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
@@ -107,7 +107,7 @@ def reference(st: State, decl: Node, value: Node) -> Place:
     t, inner = decl.type, lvalue(value)
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
         return frozen(st, place(st, inner), decl.name)
-    if t.inner is None or not (t.inner.const or _temporary(value)):
+    if t.inner is None or not temporary(value):
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
     if t.inner.kind == "record":
         return initialised(st, decl, value)
@@ -123,14 +123,6 @@ def copied(st: State, decl: Node, value: Node, type_: Type) -> Local:
     local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity])
     st.emit(Assign(local.name, found, value.loc))
     return local
-
-
-def _temporary(node: Node) -> bool:
-    """Whether an expression is a call that makes what it gives."""
-    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and (inner := operand(node)) is not None:
-        node = inner
-    callee = node.referenced if node.kind == "CALL_EXPR" else None
-    return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
 
 
 def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, CType, int]]:

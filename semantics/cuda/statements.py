@@ -275,6 +275,10 @@ def _checked_if(node: Node) -> tuple[Node, ...]:
     _check_condition(node)
     if len(node.children) == 3 and node.children[0].span[:2] == node.children[1].span[:2]:
         raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
+    if len(node.children) == 3:  # a statement and a test would be three parts, too
+        (_, _, end), (_, begin, _) = node.children[1].span, node.children[2].span
+        if not any(text == "else" and end <= offset <= begin for text, offset in node.tokens()):
+            raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
     return node.children
 
 

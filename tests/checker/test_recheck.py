@@ -757,6 +757,9 @@ def changed(name: str, path: tuple[Any, ...], value: Json) -> dict[str, Json]:
     return doc
 
 
+FLOATING: Final = ["const", ["base", "float", 4], "1.0f"]
+
+
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
@@ -809,6 +812,11 @@ def changed(name: str, path: tuple[Any, ...], value: Json) -> dict[str, Json]:
         (("derivation",), [], "the claim: a judgement is proved and not used, or there is none"),
         (("derivation", 0, "from"), [0], "a premise is not proved before"),
         (("derivation", 0, "rule"), "Q:Conjure", "there is no such rule"),
+        (("expressions", 0), ["op", "call:f: x", FLOATING], "the operator 'call:f: x' does not take these operands"),
+        (("expressions", 0), ["op", "call:\r\x1b[2K", FLOATING], r"the operator 'call:\r\x1b[2K' does not take"),
+        (("expressions", 0), ["op", "as:\n", FLOATING], r"the operator 'as:\n' does not take these operands"),
+        (("launch", "assumptions"), [["op", "<", FLOATING, FLOATING]], "an assumption is about more than parameters"),
+        (("launch", "assumptions"), [["bool", "b"]], "an expression is not well formed"),
         (("evidence",), [], "there is too little evidence"),
         (("admitted",), 3, "certificate.admitted"),
         (("admitted",), [0], "a barrier is missing"),

@@ -40,11 +40,33 @@ K = "__global__ void k(int *A) { A[0] = 1; }\n__global__ void k2(int *A) { A[0] 
         ("dim3 b(4); set(b); k<<<1, b>>>(0);", None),
         ("dim3 b(4); point(&b); k<<<1, b>>>(0);", None),
         ("k<<<1, unknown>>>(0);", None),
+        ("dim3 b = 64; k<<<1, (b)>>>(0);", (64, 1, 1)),
+        ("dim3 a(1), c(32); k<<<1, n ? a : c>>>(0);", None),
+        ("dim3 b = n ? dim3(1) : dim3(64); k<<<1, b>>>(0);", None),
+        ("k<<<1, twice(dim3(1))>>>(0);", None),
+        ("k<<<1, shared>>>(0);", None),
+        ("k<<<1, given>>>(0);", None),
+        ("dim3 b(1); dim3 &r = b; r.x = 32; k<<<1, b>>>(0);", None),
+        ("dim3 b(1); dim3 *p = &b; p->x = 32; k<<<1, b>>>(0);", None),
+        ("dim3 b(1); auto l = [&]() { b.x = 64; }; l(); k<<<1, b>>>(0);", None),
+        ("static dim3 b(1); k<<<1, b>>>(0);", None),
+        ("k<<<1, 1>>>(0); (k)<<<1, 64>>>(0);", None),
+        ("k<<<1, 1>>>(0); auto f = k; f<<<1, 64>>>(0);", None),
+        ("auto l = []() { k<<<1, 64>>>(0); }; k<<<1, 1>>>(0); l();", None),
+        ("struct S { void go() { k<<<1, 64>>>(0); } }; k<<<1, 1>>>(0);", None),
     ],
 )
 def test_block(read: Read, host: str, block: tuple[int, int, int] | None) -> None:
     head = "#include <iostream>\n#define N 3\nvoid set(dim3 &);\nvoid point(dim3 *);\n"
-    assert read(f"{head}{K}void h(int n, dim3 g) {{ {host} }}\n", "k").block == block
+    head += "dim3 twice(dim3 d) { d.x *= 2; return d; }\ndim3 shared(1);\n"
+    assert read(f"{head}{K}void h(int n, dim3 g, dim3 given = dim3(1)) {{ {host} }}\n", "k").block == block
+
+
+@pytest.mark.parametrize(
+    "more", ["struct S { void go() { k<<<1, 64>>>(0); } };", "struct S { S() { k<<<1, 64>>>(0); } };"]
+)
+def test_launches_in_methods_count(read: Read, more: str) -> None:
+    assert read(f"{K}void h() {{ k<<<1, 1>>>(0); }}\n{more}\n", "k").block is None
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,10 @@ __device__ void both(S &s, const int &x) { s.x = 5; s.y = x; }
 __device__ int take(S &&s) { s.x = 0; return s.y; }
 __device__ int get(const int &x) { return x + x; }
 __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
+__device__ int fill(int *p) { p[0] = 5; return 1; }
+template <class T> __device__ T most(const T &a, const T &b) { return a > b ? a : b; }
+using Const = const int &;
+#define SEMI ;
 __device__ int f2(int &x) { x = 0; return 1; }
 """
 PARAMS = "int *A, S *P, Made *M, int n"
@@ -56,6 +60,19 @@ CASES = {
         q.y <- s.y;
         s.x <- 3;
         A[q.x] <- 1;""",
+    "S s = {1, 2}; S &&q = S(s); q.x = 7; A[s.x] = 1;": """\
+        s.x <- 1;
+        s.y <- 2;
+        q.x <- s.x;
+        q.y <- s.y;
+        q.x <- 7;
+        A[s.x] <- 1;""",
+    "const int &r = n > 5 ? n : 7; n = 5; A[r] = most(n, 3);": """\
+        n_0 <- n;
+        r <- n_0 > 5 ? n_0 : 7;
+        n_0 <- 5;
+        b <- 3;
+        A[r] <- n_0 > b ? n_0 : b;""",
     "int x = n; int *p = A + x; (int &)x = 0; *p = x;": """\
         x <- n;
         p <- x;
@@ -108,6 +125,23 @@ CASES = {
         r <- n_0;
         n_0 <- 3;
         A[0] <- A[r] + A[r];""",
+    "enum E : unsigned char { X = 200 }; E e = (E)(threadIdx.x + n); if (e == X) A[0] = 1;": """\
+        e <- tid.x + n & 255;
+        if (e == 200) {
+          A[0] <- 1;
+        }""",
+    "unsigned m = ~(unsigned)n; A[m] = ~n;": """\
+        m <- 4294967295 - n;
+        A[m] <- ~n;""",
+    "unsigned char c = n; A[0] = ~c;": """\
+        c <- n & 255;
+        A[0] <- ~c;""",
+    "signed char r[2] = {-56, 0}; unsigned char *u = (unsigned char *)r; A[u[0]] = 1;": """\
+        A[int(local(local(0.0, tid.x, tid.y), tid.z, 1))] <- 1;""",
+    "unsigned r[2] = {1, 0}; const unsigned *u = (const unsigned *)r; A[u[0]] = 1;": """\
+        r_0 <- 1;
+        r_1 <- 0;
+        A[r_0] <- 1;""",
     "WHEN(n > 3) A[0] = 1;": """\
         if (n > 3) {
           A[0] <- 1;
@@ -137,7 +171,24 @@ REFUSED = {
     "Made m(M[0]);": "this constructor of 'Made' is not supported",
     "LOOP { n++; A[0]++; }": "a 'for' with its parts in a macro is not supported",
     "WHEN(n++; n > 3) A[0] = 1;": "an 'if' with several of its parts in one macro is not supported",
-    "S s = {1, 2}; S &&q = S(s); q.x = 7;": "what the reference 'q' refers to is not supported",
+    **dict.fromkeys(
+        [
+            f"int x = n, y = 0; const int &r = {e}; y = 100; A[r] = 1;"
+            for e in ("static_cast<const int &>(y)", "(const int &)y", "static_cast<Const>(y)", "++y", "(y += 2)")
+        ]
+        + [
+            f"int x = n, y = 0; const int &r = {e}; y = 100; A[r] = 1;"
+            for e in ("(x++, y)", "(n > 5 ? x : y)", "(y = 3)", "{y}", "((((const int &)(y))))")
+        ]
+        + ["S s = {1, 2}, t; const S &r = (t = s); t.x = 9; A[r.x] = 1;"],
+        "what the reference 'r' refers to is not supported",
+    ),
+    "char c = 0; (unsigned char &)c = 200;": "this (cstyle_cast) as a place in memory is not supported",
+    "int r[2] = {0, 0}; int x = r[0] + fill(r);": "a call of 'fill', which has effects, inside an expression is not "
+    "supported",
+    "T t = {{0, 0}, 1}; int x = t.a[0] + fill(t.a);": "a call of 'fill', which has effects, inside an expression is "
+    "not supported",
+    "if (n = 3 SEMI n > 2) A[0] = 1;": "an 'if' with three parts and no 'else' in sight is not supported",
     "S s = {1, 2}; A[0] = take(static_cast<S &&>(s));": "what the reference 's' refers to is not supported",
     "int x = n; A[x] = f2(x);": "C leaves open whether the index or the value comes first",
     "switch (n++; n) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
