@@ -65,33 +65,43 @@ def find_bounds(
     """
     start = time.perf_counter()
     cases = _cases(outline.context, per)
-    plain = [analyse(outline, oracle, start=p) for p in cases]
+
+    @cache
+    def plain(p: P) -> Flow:
+        return analyse(outline, oracle, start=p)
 
     @cache
     def ghosted(stuck: frozenset[Loc | None]) -> tuple[Outline, tuple[str, ...]]:
-        return with_ghosts(outline, plain[0], oracle, stuck)
+        return with_ghosts(outline, plain(cases[0]), oracle, stuck)
 
     @cache
-    def flows(stuck: frozenset[Loc | None]) -> list[Flow]:
+    def flow(stuck: frozenset[Loc | None], p: P) -> Flow:
         wider, ghosts = ghosted(stuck)
-        return [analyse(wider, oracle, start=p) for p in cases] if ghosts else plain
+        return analyse(wider, oracle, start=p) if ghosts else plain(p)
 
-    def stated(flows: list[Flow], metric: Metric) -> list[Flow]:
-        return flows if hinted in (None, metric.name) else [without_potentials(flow) for flow in flows]
+    def flows(stuck: frozenset[Loc | None], metric: Metric, cases: Sequence[P]) -> list[Flow]:
+        found = [flow(stuck, p) for p in cases]
+        return found if hinted in (None, metric.name) else [without_potentials(flow) for flow in found]
 
     def bounded(metric: Metric, stuck: frozenset[Loc | None]) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
         wider, ghosts = ghosted(stuck)
-        own = stated(flows(stuck), metric)
         context = replace(wider.context, metric=metric)
-        result = _one(outline.kernel, context, own, ghosts, oracle, search, per, per == "warp")
-        if result.claim is None and per != "warp":  # the dearest warp, times their number
-            whole = own if len(own) == 1 else stated([analyse(wider, oracle)], metric)
-            again = _one(outline.kernel, context, whole, ghosts, oracle, search, per, True)
-            result = again if again.claim else result
-        return result
 
-    flows(frozenset())
+        def one(cases: Sequence[P], anywhere: bool) -> Result:
+            own = flows(stuck, metric, cases)
+            return _one(outline.kernel, context, own, ghosts, oracle, search, per, anywhere)
+
+        some = (0, 1, len(cases) - 2)
+        if len(cases) > 1 and _alike(
+            flows(stuck, metric, [(), *(cases[k] for k in some)]), some, context, oracle, search
+        ):
+            return one([()], True)
+        result = one(cases, per == "warp")
+        again = one([()], True) if result.claim is None and per != "warp" else result
+        return again if again.claim else result  # or the dearest warp, times their number
+
+    flow(frozenset(), cases[0])
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
@@ -100,7 +110,7 @@ def find_bounds(
         first = result = bounded(metric, stuck)
         while result.claim is None and result.problem and result.problem.loc:
             at = result.problem.loc
-            inside = {inner.loc for cycle in cycles(plain[0]) if cycle.loc == at for inner in cycles(cycle.body)}
+            inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
             more = (stuck | {at}, stuck | {at, *inside})
             here = next((places for places in more if ghosted(places)[1] != ghosted(stuck)[1]), None)
             if here is None:
@@ -229,6 +239,15 @@ def _cases(context: Context, per: Per) -> list[P]:
         return [()]
     each = [conj((_is(">", k - 1), _is("<=", k)) if k else (_is("<=", 0),), context.sigma) for k in range(warps)]
     return [*each, conj((_is(">", warps - 1),), context.sigma)]
+
+
+def _alike(flows: list[Flow], some: tuple[int, ...], context: Context, oracle: Oracles, search: Engine) -> bool:
+    """Whether some warps, by themselves, cost what is found for all; the first flow is for these."""
+    try:
+        proofs = (_proof(flow, context, oracle, search, k) for flow, k in zip(flows, (None, *some), strict=True))
+        return len({proof.pre.q for proof in proofs}) == 1
+    except Stuck:
+        return False
 
 
 def _by_warps(flows: list[Flow], context: Context, oracle: Oracles, search: Engine) -> Proof:

@@ -743,6 +743,9 @@ class Lanes:
             rounds.append([self.value(f, self.known) for f in (*own, *general)])
             for f in rounds[-1]:
                 self._learn(f)
+        tids = {("tid", axis) for axis in AXES}
+        self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= tids}
+        """What all threads share by P and X, and each thread knows by itself."""
         self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
         own_values = {WARP, *(("tid", axis) for axis in AXES)}
@@ -928,11 +931,12 @@ class Lanes:
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
         """What e is worth at some threads of a warp, or of a block."""
         p, found = self.value(self.program.worth(e), self.known), []
-        fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in self.shared for a, _ in t[0])))
+        shared = self.shared - self.told.keys()
+        fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in shared for a, _ in t[0])))
         apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
         rest = p - fixed
         for i, thread in enumerate(threads):
-            v = fixed + self.value(rest, thread)
+            v = fixed + self.value(rest, thread | {leaf: self.value(q, thread) for leaf, q in self.told.items()})
             own = atoms(v) - self.known.keys() if apart else set()
             found.append(self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v)
         return found

@@ -175,10 +175,11 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
 
 def _prove(goal: Poly, have: list[Fact]) -> Json:
     """An arithmetic proof of goal >= 0, or None: from the facts as they are, or with each max(0, .) in them whose sign
-    they tell, as that of threadIdx, settled first."""
+    they tell, as that of threadIdx, settled first; or that the facts contradict each other."""
     found = prove(goal, have)
     if found is not None:
         return found
+    whole = have
     first: list[tuple[Poly, str, Json]] = []
     todo = dict.fromkeys(on for f in _relevant(goal, have) for on in _innermost(f.poly))
     for on in todo:
@@ -189,7 +190,8 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
     found = prove(goal, have) if first else None
     for on, name, because in reversed(first):
         found = found and {"settle": potential(on), "as": name, "because": because, "then": found}
-    return found
+    absurd = None if found else _combination(const(-1), _relevant(ZERO, whole))
+    return found if absurd is None else {"absurd": absurd}
 
 
 def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
