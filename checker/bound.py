@@ -93,11 +93,9 @@ def find_bounds(
             return _one(outline.kernel, context, own, ghosts, oracle, search, per, anywhere)
 
         some = (0, 1, len(cases) - 2)
-        if len(cases) > 1 and _alike(
-            flows(stuck, metric, [(), *(cases[k] for k in some)]), some, context, oracle, search
-        ):
-            return one([()], True)
-        result = one(cases, per == "warp")
+        few = flows(stuck, metric, [(), *(cases[k] for k in some)]) if len(cases) > 1 else []
+        alike = few and _alike(few, some, context, oracle, search)
+        result = one([()] if alike else cases, per == "warp")
         again = one([()], True) if result.claim is None and per != "warp" else result
         return again if again.claim else result  # or the dearest warp, times their number
 
