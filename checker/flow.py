@@ -475,7 +475,7 @@ def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sig
     """Guesses at what a variable that differs between lanes is by a counter that does not, where each moves by a fixed
     amount a turn: p == tid.x + 32*(j - 0) for `p = tid.x; for (j = 0; ..; j++) {..; p += 32;}`."""
     starts: dict[str, Expr] = {}
-    for fact in state.p:
+    for fact in (*state.p, *(solved for c in state.p for solved in _solved(c, changed, sigma))):
         match fact:
             case Op("==", (Var(name), e)) if name in changed and not local_vars(e) & changed and not opaque(e, sigma):
                 starts.setdefault(name, e)

@@ -21,7 +21,7 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, expr, place
 from semantics.cuda.places import TIDS, anything, evaluate, evaluated, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
-from semantics.cuda.scan import count_changes
+from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, TO_INT, VOTES, in_shim
 from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
@@ -179,6 +179,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
     count_changes(body, st.changed)
+    st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)
     with st.captured() as stmts:
         by_reference = _bind(st, node, callee)

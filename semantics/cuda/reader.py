@@ -33,7 +33,7 @@ from semantics.cuda.launches import block_of, grid_of
 from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
 from semantics.cuda.places import parameter
 from semantics.cuda.records import declared, loaded, put
-from semantics.cuda.scan import count_changes
+from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
 
@@ -102,6 +102,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
     count_changes(body, st.changed)
+    st.counters |= loop_counters(body)
     st.taken.update(p.name for p in node.arguments)
     st.frames.append(Frame(node.name))
     for p in node.arguments:

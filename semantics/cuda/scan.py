@@ -29,6 +29,29 @@ def count_changes(body: Node, changed: Counter[int]) -> None:
         stack.extend((c, depth + 1) for c in here.children)
 
 
+def loop_counters(body: Node) -> set[int]:
+    """The variables that are seen nowhere but in `for` loops which begin by assigning to them, none in another."""
+    own, seen = set[int](), set[int]()
+    stack: list[tuple[Node, frozenset[int]]] = [(body, frozenset())]
+    while stack:
+        here, inside = stack.pop()
+        if here.kind == "DECL_REF_EXPR" and here.referenced and here.referenced.identity not in inside:
+            seen.add(here.referenced.identity)
+        if here.kind in ("VAR_DECL", "CALL_EXPR") or (here.kind == "UNARY_OPERATOR" and here.operator == "&"):
+            named = here.children if here.kind == "UNARY_OPERATOR" else _targets(here)
+            seen |= {decl.identity for target in named if (decl := _variable(target))}
+        first = here.children[0] if here.kind == "FOR_STMT" and len(here.children) == 4 else None
+        counter = _variable(first.children[0]) if first and first.kind == "BINARY_OPERATOR" else None
+        if first is None or counter is None or first.operator != "=" or counter.kind != "VAR_DECL":
+            stack.extend((c, inside) for c in here.children)
+            continue
+        own.add(counter.identity)
+        seen |= {counter.identity} & inside
+        stack.append((first.children[1], inside))
+        stack.extend((c, inside | {counter.identity}) for c in here.children[1:])
+    return own - seen
+
+
 def _targets(node: Node) -> tuple[Node, ...]:
     """The expressions that a node may change the value of."""
     match node.kind:

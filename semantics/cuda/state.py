@@ -169,10 +169,10 @@ class State:
     """The state of the lowering of one kernel.
 
     `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
-    to each declaration, `registers` has the arrays of one thread by the root of their addresses, `spilled` where those
-    are declared that are no variables, `unknown_lengths` the offsets of the shared arrays whose declared length is a
-    stand-in. `implied` has what has to hold where the value of a && b, in a variable, is true: a. `unknowns` counts the
-    values of which nothing is known.
+    to each declaration, `counters` are those that only their loops see. `registers` has the arrays of one thread by the
+    root of their addresses, `spilled` where those are declared that are no variables, `unknown_lengths` the offsets of
+    the shared arrays whose declared length is a stand-in. `implied` has what has to hold where the value of a && b, in
+    a variable, is true: a. `unknowns` counts the values of which nothing is known.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -185,6 +185,7 @@ class State:
     bindings: dict[int, Binding] = field(default_factory=dict)
     registers: dict[str, Registers] = field(default_factory=dict)
     changed: Counter[int] = field(default_factory=Counter)
+    counters: set[int] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)

@@ -394,14 +394,19 @@ def _for(st: State, node: Node, tail: Kinds) -> None:
     init, test, increment, body = _header(node)
     if init is not None:
         statement(st, init)
-    _loop(st, test, body, increment, node, tail, unseen=_own(init, increment))
+    _loop(st, test, body, increment, node, tail, unseen=_own(st, init, increment))
 
 
-def _own(init: Node | None, increment: Node | None) -> bool:
-    """Whether an increment is arithmetic on variables that the loop declares, and does nothing else."""
-    if init is None or increment is None or init.kind != "DECL_STMT":
+def _own(st: State, init: Node | None, increment: Node | None) -> bool:
+    """Whether an increment is arithmetic on variables that nothing but the loop sees, and does nothing else."""
+    if init is None or increment is None:
         return False
-    declared = {n.identity for n in init.walk() if n.kind == "VAR_DECL" and n.type.kind in ("int", "bool")}
+    if init.kind == "DECL_STMT":
+        declared = {n.identity for n in init.walk() if n.kind == "VAR_DECL" and n.type.kind in ("int", "bool")}
+    else:
+        first = bare(init.children[0]) if init.kind == "BINARY_OPERATOR" and init.operator == "=" else init
+        named = first.referenced if first.kind == "DECL_REF_EXPR" and first.type.kind in ("int", "bool") else None
+        declared = {named.identity} & st.counters if named is not None else set()
     return all(
         n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
         or (n.kind == "UNARY_OPERATOR" and n.operator != "*")
