@@ -18,11 +18,11 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, expr, place
+from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.places import TIDS, anything, evaluate, evaluated, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
-from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, TO_INT, VOTES, in_shim
+from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, SINES, TO_INT, VOTES, in_shim
 from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
@@ -64,6 +64,9 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ATOMICS:
         _atomic(st, node, name)
         return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
+    if name in SINES:
+        _sines(st, node, name)
+        return None
     if name == "__ldg":
         where = address(st, args[0]).plus(node.type.size, Const(0))
         return where if node.type.kind == "record" else load(st, where, node.type, node.loc)
@@ -82,14 +85,14 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in SAME:
         return expr(st, args[0])
     result = scalar(callee.result)
-    if not name.startswith("tex") and "record" in (node.type.kind, *(a.type.kind for a in args)):
+    if name.startswith("tex"):
+        return _texture(st, node, name)
+    if "record" in (node.type.kind, *(a.type.kind for a in args)):
         return _of_structures(st, node, name)
     if name in BITS:
         return _of_bits(st, node, name)
     if name == "__activemask" or name.removesuffix("_sync") in (*VOTES, *SHUFFLES):
         return _of_lanes(st, node, name)
-    if name.startswith("tex"):
-        st.note("texture reads cost nothing")
     if result is None or result.kind != "base" or not args:
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
     first = convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
@@ -129,6 +132,25 @@ def _of_structures(st: State, node: Node, name: str) -> Expr | Place:
     args: list[Expr] = []
     for a in node.arguments:
         args += values(st, a) if a.type.kind == "record" else [expr(st, a)]
+    return _function(st, node, name, args)
+
+
+def _texture(st: State, node: Node, name: str) -> Expr | Place:
+    """A read of a texture: a function of which texture it is and of where it is read, and free."""
+    st.note("texture reads cost nothing")
+    texture, *where = node.arguments
+    if texture.type.kind == "record":
+        known = next((n.referenced for n in texture.walk() if n.kind == "DECL_REF_EXPR"), None)
+        if known is None:
+            raise unsupported("this texture", texture.loc, "Call it by its name.")
+        which: Expr = Const(st.numbered(f"texture {known.name}"))
+    else:
+        which = expr(st, texture)
+    return _function(st, node, name, [which, *(expr(st, a) for a in where)])
+
+
+def _function(st: State, node: Node, name: str, args: list[Expr]) -> Expr | Place:
+    """A function of scalars to a scalar, or to a structure."""
     if node.type.kind != "record":
         return _pure(st, name, args, node)
     made = declared(st, "t", node, settled=True)
@@ -156,6 +178,18 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
         return anything(st, name, [rest[1], WARP], type_, node.loc)
     st.note(f"{name} may give any value at each lane")
     return anything(st, name, TIDS, type_, node.loc)
+
+
+def _sines(st: State, node: Node, name: str) -> None:
+    """Sine and cosine at once, each where a pointer says."""
+    first, *targets = node.arguments
+    value = expr(st, first)
+    x = st.saved(value, type_of(value, st.sigma))
+    for function, target in zip(SINES[name], targets, strict=True):
+        inner = bare(target)
+        own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
+        where = place(st, inner.children[0]) if own else address(st, target).plus(first.type.size, Const(0))
+        store(st, where, called(function, x, [], node.loc), first.type, node.loc)
 
 
 def _atomic(st: State, node: Node, name: str) -> None:

@@ -12,6 +12,10 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define CUDART_INF_F (1.0f / 0.0f)
+#define CUDART_INF (1.0 / 0.0)
+#define INFINITY CUDART_INF_F
+#define HUGE_VALF CUDART_INF_F
+#define NAN (0.0f / 0.0f)
 #define CUDART_PI_F 3.141592654f
 #define NULL 0
 #define INT_MAX 2147483647
@@ -150,6 +154,7 @@ __device__ float __uint2float_rz(unsigned); __device__ double __int2double_rn(in
 __device__ int __float_as_int(float); __device__ float __int_as_float(int);
 HD int lrintf(float); HD int lroundf(float);
 __device__ void sincosf(float, float *, float *); __device__ void __sincosf(float, float *, float *);
+__device__ void sincos(double, double *, double *); __device__ void sincospif(float, float *, float *);
 
 #define ATOMIC(F, T) __device__ T F(T *, T);
 #define ATOMICS(T) ATOMIC(atomicMin, T) ATOMIC(atomicMax, T) ATOMIC(atomicAnd, T) ATOMIC(atomicOr, T) \

@@ -23,7 +23,10 @@ from logic.operators import COMPARISONS
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
+    DOUBLE,
+    FALSE,
     INT,
+    TRUE,
     Assign,
     Const,
     Expr,
@@ -40,7 +43,7 @@ from logic.syntax import (
     written,
 )
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import common, convert, literal
+from semantics.cuda.convert import called, common, convert, literal, retyped, zero
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.places import evaluated, index, load, member, outside, store
@@ -202,7 +205,9 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     if inner is None:
         return _integer(node)
     if inner.type.kind in ("pointer", "array"):
-        raise unsupported("a pointer as a number or a condition", node.loc)
+        if scalar(node.type) == BOOL:
+            return _not_null(st, inner)
+        raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
@@ -273,7 +278,11 @@ _ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", *COMPA
 
 
 def _pointers(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> Expr:
-    """The difference or comparison of two pointers into one array: that of their indices."""
+    """The difference or comparison of two pointers into one array: that of their indices. Or whether one is null."""
+    pointers = [n for n in (left, right) if not _null(n)]
+    if op in ("==", "!=") and len(pointers) == 1 and pointers[0].type.kind in ("pointer", "array"):
+        given = _not_null(st, pointers[0])
+        return given if op == "!=" else folded(left, Op("!", (given,), loc)) if isinstance(given, Op) else FALSE
     if op not in ("-", *COMPARISONS) or not all(n.type.kind in ("pointer", "array") for n in (left, right)):
         raise unsupported(f"the operator '{op}' on pointers", loc)
     a, b = address(st, left), address(st, right)
@@ -281,6 +290,25 @@ def _pointers(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> E
         raise unsupported("comparing pointers into different arrays", loc)
     size = pointee_size(left.type)
     return Op(op, (steps(a, size, loc), steps(b, size, loc)), loc)
+
+
+def _null(node: Node) -> bool:
+    """Whether an expression is 0, NULL or nullptr."""
+    while node.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(node)) is not None:
+        node = inner
+    return node.kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR", "INTEGER_LITERAL")
+
+
+def _not_null(st: State, node: Node) -> Expr:
+    """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
+    found, inner = address(st, node), node
+    while inner.kind in ("PAREN_EXPR", *CASTS) and (part := operand(inner)) is not None:
+        inner = part
+    if found.space != "global" or inner.type.kind == "array":
+        return TRUE
+    st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
+    number = Const(st.numbered(f"{found.root}{found.path}"))
+    return retyped(called("given", zero(DOUBLE, node.loc), [number], node.loc), DOUBLE, BOOL, node.loc)
 
 
 def steps(a: Address, size: int, loc: Loc | None) -> Expr:

@@ -284,9 +284,9 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     t = decl.type
     if "CUDASHARED_ATTR" in attributes:
         return shared(st, decl)
-    in_memory = "CUDADEVICE_ATTR" in attributes and t.kind != "pointer"
-    if t.kind == "array" and "CUDACONSTANT_ATTR" in attributes:
-        in_memory = True
+    constant = "CUDACONSTANT_ATTR" in attributes
+    in_memory = t.kind == "array" if constant else "CUDADEVICE_ATTR" in attributes and t.kind != "pointer"
+    if constant and in_memory:
         st.note(f"reads of '{decl.name}', in constant memory, count as reads of global memory")
     if in_memory:
         address = Address(st.fresh(decl.name), "global")

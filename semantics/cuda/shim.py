@@ -50,6 +50,12 @@ VOTES: Final = ("__any", "__all", "__ballot")
 SHUFFLES: Final = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
 """Functions that give what another lane passes, without `_sync`."""
 
+SINES: Final = {
+    "sincosf": ("sinf", "cosf"), "__sincosf": ("__sinf", "__cosf"), "sincos": ("sin", "cos"),
+    "sincospif": ("sinpif", "cospif"),
+}  # fmt: skip
+"""Functions that give two results, by the functions that give one each."""
+
 ATOMICS: Final = {
     "atomicAdd": "+", "atomicSub": "-", "atomicMin": "min", "atomicMax": "max", "atomicAnd": "&", "atomicOr": "|",
     "atomicXor": "^", "atomicExch": "", "atomicCAS": "call", "atomicInc": "call", "atomicDec": "call",

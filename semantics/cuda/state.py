@@ -172,7 +172,8 @@ class State:
     to each declaration, `counters` are those that only their loops see. `registers` has the arrays of one thread by the
     root of their addresses, `spilled` where those are declared that are no variables, `unknown_lengths` the offsets of
     the shared arrays whose declared length is a stand-in. `implied` has what has to hold where the value of a && b, in
-    a variable, is true: a. `unknowns` counts the values of which nothing is known.
+    a variable, is true: a. `unknowns` counts the values of which nothing is known, `numbers` those of
+    pointers that may be null, and of textures.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -195,11 +196,16 @@ class State:
     calls: list[int] = field(default_factory=list)
     depth: int = 0
     unknowns: int = 0
+    numbers: dict[str, int] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
 
     @property
     def frame(self) -> Frame:
         return self.frames[-1]
+
+    def numbered(self, name: str) -> int:
+        """The number of a pointer or a texture."""
+        return self.numbers.setdefault(name, len(self.numbers))
 
     def emit(self, *stmts: Stmt) -> None:
         self.out.extend(stmts)

@@ -70,6 +70,61 @@ def test_builtin(lower: Lower, body: str) -> None:
     assert lower(body) == BUILTIN[body]
 
 
+BEFORE = """
+texture<int> t;
+texture<float4, 2> t4;
+struct C { const int *p; int n; };
+__device__ __constant__ C c;
+__constant__ __device__ int limit;
+__constant__ int table[4];
+__device__ int look(int i) { return tex1Dfetch(t, i); }
+"""
+
+OUTSIDE = {
+    "if (A) A[0] = 1; if (!F) A[1] = 2;": """\
+        if (given(0.0, 0) != 0.0) {
+          A[0] <- 1;
+        }
+        if (!(given(0.0, 1) != 0.0)) {
+          A[1] <- 2;
+        }""",
+    "int *p = A + n; if (p != nullptr && NULL == A) A[0] = F ? 1 : 2; if (A == 0) A[1] = 1;": """\
+        if (given(0.0, 0) != 0.0 && !(given(0.0, 0) != 0.0)) {
+          A[0] <- given(0.0, 1) != 0.0 ? 1 : 2;
+        }
+        if (!(given(0.0, 0) != 0.0)) {
+          A[1] <- 1;
+        }""",
+    "__shared__ int s[4]; int r[2] = {0, 0}; if (s && table != 0) A[0] = 1; if (r) A[1] = 2;": """\
+        r_0 <- 0;
+        r_1 <- 0;
+        A[0] <- 1;
+        A[1] <- 2;""",
+    "A[0] = look(n) + tex1Dfetch(t, 3) + (int)tex2D(t4, 1.5f, 2.0f).y;": """\
+        i <- n;
+        t.x <- as_float(tex2D(tex2D(as_double(1), 1.5f, 2.0f), 0));
+        t.y <- as_float(tex2D(tex2D(as_double(1), 1.5f, 2.0f), 1));
+        t.z <- as_float(tex2D(tex2D(as_double(1), 1.5f, 2.0f), 2));
+        t.w <- as_float(tex2D(tex2D(as_double(1), 1.5f, 2.0f), 3));
+        A[0] <- int(tex1Dfetch(as_double(0), i)) + int(tex1Dfetch(as_double(0), 3)) + int(t.y);""",
+    "A[0] = limit + c.n + c.p[n] + table[n];": "A[0] <- limit + c.n + c.p[n] + table[n];",
+    "float a; sincosf(F[n], &a, F + n); sincosf(a, &F[0], &F[1]);": """\
+        t <- F[n];
+        a <- sinf(t);
+        F[n] <- cosf(t);
+        t_1 <- a;
+        F[0] <- sinf(t_1);
+        F[1] <- cosf(t_1);""",
+    "F[0] = -INFINITY; F[1] = NAN;": "F[0] <- -(1.0f / 0.0f);\nF[1] <- 0.0f / 0.0f;",
+}
+
+
+@pytest.mark.parametrize("body", OUTSIDE)
+def test_what_the_kernel_cannot_tell(lower: Lower, body: str) -> None:
+    """Pointers that may be null, the same for all threads; textures; constant memory however it is declared."""
+    assert lower(body, BEFORE) == dedent(OUTSIDE[body])
+
+
 def test_notes(read: Read) -> None:
     reading = read("__global__ void k(int *A) { atomicAdd(&A[0], 1); atomicAdd(&A[1], 1); __threadfence(); }")
     assert reading.notes == (

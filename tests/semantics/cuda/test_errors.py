@@ -38,7 +38,6 @@ BODIES = {
     "A[0] = n ?: 4;": (8, "this kind of expression is not supported", ""),
     "__atomic_fetch_add(A, 1, 0);": (1, "this kind of expression is not supported", ""),
     "if (n; n > 5) A[0] = 1;": (1, "a statement in a condition is not supported", "Write it before."),
-    "A[0] = tex1Dfetch(tex, n);": (8, "the function 'tex1Dfetch' is not supported", ""),
     "A[0] = fact(n);": (None, "the recursive function 'fact' is not supported", ""),
     "A[0] = proto(n);": (8, "the function 'proto' has no body in this file", "Include its definition."),
     "A[1] = inc(A) + 1;": (
@@ -56,7 +55,7 @@ BODIES = {
     "float *p = n ? F : F + 1;": (12, "'?:' as a pointer is not supported", ""),
     "int *p = A; p = B;": (13, "the pointer 'p' into two arrays is not supported", "Use a pointer for each array."),
     "int *p; *p = 1; p = A;": (10, "the pointer 'p' is used before it is assigned", ""),
-    "if (A) A[0] = 1;": (5, "a pointer as a number or a condition is not supported", ""),
+    "A[0] = (long long)A;": (8, "a pointer as a number is not supported", "Use the index of what it points to."),
     "if (A < B) A[0] = 1;": (5, "comparing pointers into different arrays is not supported", ""),
     "int *p = &n;": (10, "the address of a variable is not supported", "Only array elements"),
     "PP[n][1] = 2;": (1, "'PP', of type 'int **', is not supported", ""),

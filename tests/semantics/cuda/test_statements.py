@@ -248,9 +248,8 @@ CASES = {
         while (go && j < n) {
           if (A[j] == 3) {
             go <- false;
-          } else {
-            j <- j + 1;
           }
+          j <- j + 1;
         }""",
     "for (int i = 0; i < n; A[0]++, i++) { if (f) break; }": """\
         i <- 0;
@@ -283,6 +282,21 @@ CASES = {
             A[0] <- 1;
           }
           n_0 <- n_0 - 1;
+        }""",
+    # a counter that only its loop sees goes on at lanes that leave: the same at all of them
+    "int i; for (i = 0; i < n; i++) { if (A[i] > 3) break; } for (i = n; i > 0; i--) A[i] = 1;": """\
+        i <- 0;
+        go <- true;
+        while (go && i < n) {
+          if (A[i] > 3) {
+            go <- false;
+          }
+          i <- i + 1;
+        }
+        i <- n;
+        while (i > 0) {
+          A[i] <- 1;
+          i <- i - 1;
         }""",
     "for (;;) { if (n == 0) return; n--; A[n] = 1; } A[0] = 2;": """\
         n_0 <- n;
@@ -555,3 +569,19 @@ CASES = {
 @pytest.mark.parametrize("body", CASES)
 def test_statement(lower: Lower, body: str) -> None:
     assert lower(body) == dedent(CASES[body])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int i; for (i = 0; i < n; i++) { if (A[i] > 3) break; } A[0] = i;",
+        "int i = 7; A[0] = i; for (i = 0; i < n; i++) { if (A[i] > 3) break; }",
+        "int i; for (i = 0; i < n; i++) { if (A[i] > 3) break; } for (; i < 9; i++) A[0] = 1;",
+        "int i, j; for (j = 0; j < n; j++) { for (i = j; i < n; j++) { if (A[i] > 3) break; } }",
+        "int i; for (i = 0; i < n; i++) { for (i = 0; i < 9; i++) { if (A[i] > 3) break; } }",
+        "int i; int &r = i; for (i = 0; i < n; i++) { if (A[i] > 3) break; } A[0] = r;",
+        "int i; auto set = 0; for (i = i; i < n; i++) { if (A[i] > 3) break; }",
+    ],
+)
+def test_a_counter_that_is_seen_elsewhere_stays_where_a_lane_leaves(lower: Lower, body: str) -> None:
+    assert "  } else {\n" in lower(body)
