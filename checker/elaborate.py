@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.inference.counters import definitions
 from checker.inference.partial import steps_of
 from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
@@ -26,7 +27,7 @@ from logic.assertions import (
     assume,
 )
 from logic.derivation import Derivation, Value
-from logic.potentials import ZERO, Poly, leaves, maximum, variables
+from logic.potentials import ZERO, Leaf, Poly, leaves, maximum, substitute, sym, variables
 from logic.source import Loc
 from logic.syntax import (
     Assign,
@@ -246,6 +247,9 @@ class Elaborator:
                 write: dict[str, Value] = {"P": p, "Q": post.q, "X": x, "o": index, "e": value, "C1": c1, "C2": c2}
                 return Proof(pre, stmt, post, Derivation(rule, {**write, letter: array, "n": n}, (d1, d2), stmt.loc))
             case Assign(var, value):
+                if node.uniform and var in variables(post.q) and (known := self.told(node, stmt)):
+                    other = self.whole_step(node, replace(post, q=substitute(post.q, known)))
+                    return weaken(other, other.pre, post)
                 c, d = self.cost(p, x, value)
                 rule = "Q:VWrite1" if node.uniform else "Q:VWrite2"
                 q = self.before_assignment(node, stmt, post.q) if node.uniform else post.q
@@ -254,6 +258,18 @@ class Elaborator:
                 if node.uniform:
                     common["Q'"] = post.q
                 return Proof(pre, stmt, post, Derivation(rule, common, (d,), stmt.loc))
+
+    def told(self, node: Step, stmt: Assign) -> dict[Leaf, Poly]:
+        """What P says after an assignment that the variable is, if potentials cannot say its value otherwise."""
+        here = {*map(Var, node.before.x)}
+        own = Var(stmt.var)
+
+        def sayable(p: Poly | None) -> bool:
+            return p is not None and all(isinstance(t, Param) or t in here - {own} for t in leaves(p))
+
+        told = definitions(node.after.p).get(own)
+        direct = updated(sym(own), stmt.var, stmt.value, self.context)
+        return {own: told} if told is not None and sayable(told) and not sayable(direct) else {}
 
     def before_assignment(self, node: Step, stmt: Assign, q: Poly) -> Poly:
         """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""

@@ -12,7 +12,7 @@ from math import gcd
 from typing import Final
 
 from checker.inference.counters import geometric, modulus, moves, numbers, solutions, steps, trips, value
-from checker.inference.guards import undivided
+from checker.inference.guards import sized, undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, bare, strip
@@ -232,7 +232,7 @@ class _Analysis:
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
             if self.sigma.locals[x].kind != "base":
-                kept.append(Op("==", (Var(x), e)))
+                kept += [Op("==", (Var(x), d)) for d in dict.fromkeys((e, sized(e, self.given)))]
             return conj(kept, self.sigma)
         named = {c: new for c in about if (new := _folded(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
         inverse = _inverse(x, e)
@@ -364,7 +364,8 @@ class _Analysis:
             entered = assume(invariant.p, item.cond, self.sigma)
             never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
             strict = {b: a for a, b in _orders(item.cond, changed) if b in guesses}
-            told = never or tuple(a for a in strict.values() if self.entails(entered, a))
+            plain = sized(item.cond, self.given)
+            told = never or tuple(a for a in (*strict.values(), plain) if a != item.cond and self.entails(entered, a))
             inside = self.block((*((Partial(told),) if told else ()), *item.body), State(entered, x))
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
             if any(c not in kept for c in guesses if isinstance(c, Op) and c.op == "=="):

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, cast
 
 from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
-from checker.inference.guards import gaps, relaxed, uniform_bound
+from checker.inference.guards import gaps, relaxed, sized, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
@@ -122,7 +122,7 @@ def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left |
     known = definitions(p)
     own = {leaf: value for leaf, value in known.items() if leaf.name not in x}
     given = launch_facts(context.launch, context.hardware, context.scope)
-    for gap, distance in gaps(cycle.cond, context.sigma):
+    for gap, distance in gaps(sized(cycle.cond, given), context.sigma):
         moved = variables(distance) & written(cycle.body.stmt)
         if not moved:
             continue

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Final
@@ -26,11 +27,30 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
+from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
 
 MAX_RELAXED: Final = 16
 """Of the polynomials that one is at most."""
+
+
+def sized(e: Expr, given: Sequence[Expr]) -> Expr:
+    """An expression with the numbers that parameters are known to be where potentials can say its parts only then, as a
+    division by blockDim.x."""
+    match e:
+        case Op("&&" | "||" | "!" | "<" | "<=" | ">" | ">=" | "==" | "!=", args):
+            return replace(e, args=tuple(sized(a, given) for a in args))
+    known: dict[Leaf, Poly] = {leaf: n for leaf, n in constants(given).items() if isinstance(leaf, Param)}
+    if of_expr(e) is not None or not any(t in known for t in subterms(e)):
+        return e
+    other = _filled(e, known)
+    return e if of_expr(other) is None else other
+
+
+def _filled(e: Expr, known: Mapping[Leaf, Poly]) -> Expr:
+    if isinstance(e, Param):
+        return Const(int(known[e].constant)) if e in known else e
+    return replace(e, args=tuple(_filled(a, known) for a in e.args)) if isinstance(e, Op) else e
 
 
 def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:

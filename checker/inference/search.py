@@ -30,7 +30,7 @@ from checker.inference.counters import (
     value,
 )
 from checker.inference.ghosts import cycles
-from checker.inference.guards import distances, some, uniform_bound
+from checker.inference.guards import distances, sized, some, uniform_bound
 from checker.inference.hindrance import hindrance
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
 from checker.kernel import updated
@@ -141,6 +141,8 @@ class Search:
 
     def assigned(self, q: Linear, x: str, e: Expr, node: Step) -> Linear:
         """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
+        if known := self.elaborator.told(node, Assign(x, e)):
+            q = q.mapped(lambda m: substitute(monomial(m), known))
         return self.within(node.before, q.mapped(lambda m: updated(monomial(m), x, e, self.context)))
 
     def within(self, state: State, q: Linear) -> Linear:
@@ -395,7 +397,7 @@ def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
     """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive."""
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
-    for distance in distances(node.cond, context.sigma):
+    for distance in distances(sized(node.cond, facts), context.sigma):
         over = uniform_bound(distance, node.invariant.x, facts)
         if over is not None and over * -1 not in known:
             yield over

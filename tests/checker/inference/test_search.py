@@ -242,6 +242,34 @@ def test_an_index_that_moves_with_the_counter(body: str, sectors: str) -> None:
     assert valid(result(body)) == pot(sectors)
 
 
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("y <- n / blockDim.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "max(0, floor(n/32))"),
+        (
+            "x <- 0; while (x < (n + 31) / blockDim.x) { A[0] <- 1; x <- x + 1; }",
+            "max(0, floor((n + 31)/32))",
+        ),
+        ("y <- 1 << m; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "8"),
+        ("x <- 0; while (x < 1 << m && x < n) { A[0] <- 1; x <- x + 1; }", "8"),
+        ("x <- 0; while (x < n >> m) { A[32*x + tid.x] <- 1; x <- x + 1; }", "4*max(0, floor(n/8))"),
+        (
+            "y <- (n + 31) / blockDim.x; x <- y*tid.x; while (x < y*tid.x + y && x < n) { A[x] <- 1; x <- x + 1; }",
+            "32*max(0, floor((n + 31)/32))",
+        ),
+        ("y <- 1 << k; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", None),
+        ("y <- n / gridDim.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", None),
+    ],
+)
+def test_sizes_that_the_launch_knows(body: str, bound: str | None) -> None:
+    """Division by blockDim.x, and a shift by what is assumed to be a number, are potentials with that number."""
+    found = result(body, "m == 3")
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
+
+
 def test_a_nest_over_one_range() -> None:
     """for (y = m*x; y < m*(x + 1); y++): the products cancel where the inner loop is entered."""
     found = result(
