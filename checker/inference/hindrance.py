@@ -13,7 +13,7 @@ from checker.inference.ghosts import cycles
 from logic.assertions import Context, launch_facts
 from logic.potentials import leaves, substitute
 from logic.source import Loc
-from logic.syntax import INT, Assign, Expr, Param, Read, local_vars, show, subterms, written
+from logic.syntax import BOOL, INT, Assign, Expr, Param, Read, local_vars, show, subterms, written
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
@@ -61,6 +61,8 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         return f"its guard reads '{array}', and what an array holds is not known", bounded
     if not counters:
         return "its body changes nothing that its guard tests", "Is a step of its counter missing?"
+    if all(context.sigma.locals[name] == BOOL for name in counters):
+        return "only what its body finds ends it, and no test limits how often it turns", bounded
     for name in sorted(tested):
         for step in _assignments(flow, name):
             for array in _arrays(step.value):

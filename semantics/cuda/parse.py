@@ -234,6 +234,8 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
         raise CudaError(f"there are {len(wanted)} kernels called '{wanted[0].name}'", wanted[1].loc, "Rename one.")
     if wanted[0].kind == "FUNCTION_TEMPLATE":
         return _instance(unit, wanted[0], request)
+    if request.instantiate is not None:
+        raise CudaError(f"the kernel '{wanted[0].name}' is no template", wanted[0].loc, "Leave out --instantiate.")
     return wanted[0]
 
 
