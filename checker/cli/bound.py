@@ -22,6 +22,7 @@ from checker.cli.options import (
     read_kernel,
     reading_words,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(func=run)
 
 
-def add_launch_options(parser: argparse.ArgumentParser) -> None:
+def add_launch_options(parser: argparse._ActionsContainer) -> None:
     """--block, --grid, --assume."""
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's, else symbolic)")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: symbolic)")
@@ -164,19 +165,26 @@ def run(args: argparse.Namespace) -> int:
     _warn(args.file, results, oracle)
     dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
-    if args.format == "json":
+    lines = []
+    for r, found, words in zip(results, dearest, again, strict=True):
+        lines += report.witness_text(r.metric.name, found, words) if args.tight and r.claim else []
+
+    def document() -> str:
         rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
         if args.tight:
             rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
-        emit(json.dumps({"results": rows}, indent=2), args.output)
-    else:
-        text = report.as_text(kernel, context, results, at, reading.notes, args.explain)
-        if args.tight:
-            lines = []
-            for r, found, words in zip(results, dearest, again, strict=True):
-                lines += report.witness_text(r.metric.name, found, words) if r.claim else []
-            text = "\n".join((text, "", "Dearest runs found:", *lines)) if lines else text
-        emit(text, args.output)
+        return json.dumps({"results": rows}, indent=2)
+
+    def text() -> str:
+        told = report.as_text(kernel, context, results, at, reading.notes, args.explain)
+        return "\n".join((told, "", "Dearest runs found:", *lines)) if lines else told
+
+    tell(
+        args,
+        text,
+        document,
+        lambda: report.as_page(kernel, context, results, at, reading.notes, args.explain, lines),
+    )
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
             alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,20 +13,19 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_source_options,
-    emit,
     known_sizes,
     parse_bindings,
     parse_dim,
     parse_hardware,
     read_kernel,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
     from checker.analysis.coalescing.access import Key
     from checker.analysis.coalescing.exact import Finding
     from checker.analysis.coalescing.observed import Observed
-    from checker.report.coalescing import Row
     from logic.assertions import Context
     from logic.syntax import Kernel
 
@@ -66,7 +65,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="NAME=WHAT",
         help="a global array before that run, as in `run`",
     )
-    add_output_options(parser, ("text", "json", "markdown", "sarif"))
+    add_output_options(parser)
     parser.set_defaults(func=run)
 
 
@@ -75,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises SourceError for unusable input.
     """
+    import json
+
     from checker.analysis.coalescing.advice import advise
     from checker.analysis.coalescing.exact import analyse
     from checker.analysis.coalescing.gpudrano import reported
@@ -112,28 +113,15 @@ def run(args: argparse.Namespace) -> int:
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)
-    emit(_text(args, kernel, rows, rests_on, shares, source), args.output)
+    tell(
+        args,
+        lambda: report.as_text(kernel, rows, rests_on, shares, {args.file: source}),
+        lambda: json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2),
+        lambda: report.as_page(kernel, rows, rests_on, shares),
+    )
     if observed is not None and _exceeded(analysis.findings, observed):
         return 3
     return int(any(r.verdict not in report.GOOD for r in rows))
-
-
-def _text(
-    args: argparse.Namespace, kernel: Kernel, rows: Sequence[Row], rests_on: Sequence[str], shares: str, source: str
-) -> str:
-    """The report in the format asked for."""
-    import json
-
-    from checker.report import coalescing as report
-
-    match args.format:
-        case "json":
-            return json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2)
-        case "sarif":
-            return json.dumps(report.as_sarif(rows, rests_on), indent=2)
-        case "markdown":
-            return report.as_markdown(kernel, rows, rests_on, shares)
-    return report.as_text(kernel, rows, rests_on, shares, {args.file: source})
 
 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:

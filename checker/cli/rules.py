@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from checker.cli.options import OptionProblem, add_output_options, emit
+from checker.cli.options import OptionProblem, add_output_options, emit, tell
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -15,7 +15,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)"
     )
-    add_output_options(parser, ("text", "json", "latex"))
+    add_output_options(parser, "latex")
     parser.set_defaults(func=run)
 
 
@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from checker.report.latex import document
+    from checker.report.page import Page, Section
     from checker.report.rejection import draw
     from checker.report.terminal import wrapped
     from checker.rulefile import rule_set
@@ -48,10 +49,20 @@ def run(args: argparse.Namespace) -> int:
         lines = [*draw(rule), f"  {rule.source}"]
         return "\n".join([*lines, wrapped(rule.notes, "  ")] if rule.notes else lines)
 
-    if args.format == "json":
-        emit(json.dumps([row(r) for r in chosen], indent=2), args.output)
-    elif args.format == "latex":
+    def page() -> Page:
+        sections = []
+        for rule in chosen:
+            sections += [Section(rule.name, fixed="\n".join(draw(rule))), Section(text=rule.source)]
+            sections += [Section(text=" ".join(rule.notes.split()))] if rule.notes else []
+        return Page(f"Rules of the set '{args.rules}'", sections)
+
+    if args.format == "latex":
         emit(document(chosen), args.output)
     else:
-        emit("\n\n".join(text(r) for r in chosen), args.output)
+        tell(
+            args,
+            lambda: "\n\n".join(text(r) for r in chosen),
+            lambda: json.dumps([row(r) for r in chosen], indent=2),
+            page,
+        )
     return 0

@@ -9,7 +9,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_source_options,
-    emit,
     number,
     parse_bindings,
     parse_dim,
@@ -25,6 +24,7 @@ from checker.cli.options import (
     parse_metrics,
     read_kernel,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     """Runs the kernel; 0, or 3 where a barrier diverges. Raises SourceError for unusable input."""
     from checker.cli.progress import progress_bar
-    from checker.report.lines import lines_text
+    from checker.report.lines import lines_section, lines_text
+    from checker.report.page import Fault, Page, Section
     from semantics import grid, parallel, vectorised
     from semantics.lockstep import STEP_LIMIT
     from semantics.profile import Lines
@@ -151,35 +152,40 @@ def run(args: argparse.Namespace) -> int:
         from checker.report.terminal import render_error
 
         print(render_error(refuted), file=sys.stderr)
-        if args.format == "json":
-            emit(
-                json.dumps(
-                    _json(kernel, metrics, None, None, time.monotonic() - started) | {"error": _witness(refuted)}
-                ),
-                args.output,
-            )
+        found = _json(kernel, metrics, None, None, time.monotonic() - started) | {"error": _witness(refuted)}
+        faults = [Fault("divergence", refuted.message, refuted.loc or args.file)]
+        refusal = Page(f"{kernel.name}: refuted", [Section(fixed=render_error(refuted))], faults)
+        tell(args, None, lambda: json.dumps(found), lambda: refusal)
         return 3
-    for access in result.out_of_bounds:
-        print(f"{access.loc or args.file}: warning: out of bounds: {access}", file=sys.stderr)
+    warned = [f"{access.loc or args.file}: warning: out of bounds: {access}" for access in result.out_of_bounds]
+    for warning in warned:
+        print(warning, file=sys.stderr)
     seconds = time.monotonic() - started
     lines = observer.table(metrics) if observer else None
-    if args.format == "json":
+    heading, table = _heading(kernel, result, block, blocks, seconds), _rows(result, together)
+    bound = _bound_text(together, pair, args.issue or 1) if together and pair else ""
+    by_line = None if lines is None else (lines, {m.name: result.totals[m.name] for m in metrics}, _sources(lines))
+    rests_on = [f"arrays start at multiples of {hardware.alignment} bytes", "integers do not overflow"]
+    rests_on += ["no data races between barriers"] if together else []
+
+    def text() -> str:
+        parts = (heading, _table(table), bound, lines_text(*by_line) if by_line else "")
+        return "\n\n".join([*filter(None, parts), f"Assumed: {', '.join(rests_on)}."])
+
+    def document() -> str:
         found = _json(kernel, metrics, result, together, seconds)
         if together and pair:
             found["time_bound"] = number(together.time_bound(pair.name, args.issue or 1))
         if lines is not None:
             found["lines"] = [_json_line(line) for line in lines]
-        emit(json.dumps(found), args.output)
-        return 0
-    text = [_heading(kernel, result, block, blocks, seconds), _table(result, together)]
-    if together and pair:
-        text.append(_bound_text(together, pair, args.issue or 1))
-    if lines is not None:
-        totals = {m.name: result.totals[m.name] for m in metrics}
-        text.append(lines_text(lines, totals, _sources(lines)))
-    races = ", no data races between barriers" if together else ""
-    text.append(f"Assumed: arrays start at multiples of {hardware.alignment} bytes, integers do not overflow{races}.")
-    emit("\n\n".join(text), args.output)
+        return json.dumps(found)
+
+    def page() -> Page:
+        sections = [Section(head=table[0], rows=table[1:]), Section(text=bound), Section("Warnings", items=warned)]
+        sections += [lines_section(*by_line)] if by_line else []
+        return Page(heading, [s for s in sections if s.head or s.text or s.items], assumptions=rests_on)
+
+    tell(args, text, document, page)
     return 0
 
 
@@ -376,10 +382,15 @@ def _heading(
     return f"{kernel.name}: {shape}, {seconds:.2f} s"
 
 
-def _table(result: grid.Result, together: parallel.Result | None) -> str:
+def _rows(result: grid.Result, together: parallel.Result | None) -> list[tuple[str, ...]]:
+    """The table of costs, a line a metric, its head first."""
     rows = [("metric", "work" if together else "total", "most of a warp", *(("span",) if together else ()))]
     for m, total in result.totals.items():
         rows.append((m, str(total), str(result.max_per_warp[m]), *((str(together.span(m)),) if together else ())))
+    return rows
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         f"  {name:<{widths[0]}}  {'  '.join(f'{n:>{w}}' for n, w in zip(numbers, widths[1:], strict=True))}"
