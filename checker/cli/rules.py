@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import OptionProblem, add_output_options, emit, tell
+
+if TYPE_CHECKING:
+    from checker.report.page import Page
+    from logic.schema import Rule
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,11 +29,10 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from checker.report.latex import document
-    from checker.report.page import Page, Section
     from checker.report.rejection import draw
     from checker.report.terminal import wrapped
     from checker.rulefile import rule_set
-    from logic.schema import Rule, show
+    from logic.schema import show
 
     rules = rule_set(args.rules).rules
     chosen = [r for n, r in rules.items() if args.name is None or args.name in (n, n.partition(":")[2])]
@@ -49,13 +53,6 @@ def run(args: argparse.Namespace) -> int:
         lines = [*draw(rule), f"  {rule.source}"]
         return "\n".join([*lines, wrapped(rule.notes, "  ")] if rule.notes else lines)
 
-    def page() -> Page:
-        sections = []
-        for rule in chosen:
-            sections += [Section(rule.name, fixed="\n".join(draw(rule))), Section(text=rule.source)]
-            sections += [Section(text=" ".join(rule.notes.split()))] if rule.notes else []
-        return Page(f"Rules of the set '{args.rules}'", sections)
-
     if args.format == "latex":
         emit(document(chosen), args.output)
     else:
@@ -63,6 +60,18 @@ def run(args: argparse.Namespace) -> int:
             args,
             lambda: "\n\n".join(text(r) for r in chosen),
             lambda: json.dumps([row(r) for r in chosen], indent=2),
-            page,
+            lambda: _page(chosen, args.rules),
         )
     return 0
+
+
+def _page(rules: Sequence[Rule], name: str) -> Page:
+    """Rules with their bars, where they are from and what is to be said of them."""
+    from checker.report.page import Page, Section
+    from checker.report.rejection import draw
+
+    sections = []
+    for rule in rules:
+        sections += [Section(rule.name, fixed="\n".join(draw(rule))), Section(text=rule.source)]
+        sections += [Section(text=" ".join(rule.notes.split()))] if rule.notes else []
+    return Page(f"Rules of the set '{name}'", sections)

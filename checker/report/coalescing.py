@@ -165,10 +165,13 @@ def text_of(f: Finding) -> str:
 _HEAD: Final = ("place", "kind", "access", "verdict", "needs", "at best", "share", "why", "to mend it")
 
 
-def as_page(kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str) -> Page:
-    """A table of all accesses; a fault for each that is not good."""
+def as_page(
+    kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str, wrong: Sequence[tuple[str, Loc]] = ()
+) -> Page:
+    """A table of all accesses; a fault for each that is not good, and for each `wrong`, where a run needed more."""
     table = [Section(head=_HEAD, rows=[*map(_cells, found)], code=("place", "access"))] if found else []
     faults = [_fault(r) for r in found if r.verdict not in GOOD]
+    faults += [Fault("refuted", text, loc) for text, loc in wrong]
     return Page(f"{kernel.name}: {_summary(found)}", [*table, Section(text=f"Shares: {shares}.")], faults, rests_on)
 
 
