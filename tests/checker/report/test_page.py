@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ class Reader(HTMLParser):
         self.here: list[str] = []
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
         self.texts.setdefault(tag, []).append("")
         if tag != "meta":
             self.here.append(tag)
@@ -179,3 +180,10 @@ def test_a_row_that_is_too_short_is_a_mistake() -> None:
     for form in ("markdown", "html"):
         with pytest.raises(ValueError, match="zip"):
             render(page, form)
+
+
+def test_the_documentation_has_every_rule_with_its_level() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/formats.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    told = {name: cells[1] for cells in rows for name in re.findall("`([^`]*)`", cells[0])}
+    assert {name: told.get(name) for name in RULES} == {name: level for name, (level, _) in RULES.items()}
