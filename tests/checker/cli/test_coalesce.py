@@ -299,3 +299,8 @@ def test_a_run_that_needs_more_than_was_stated_is_an_alarm(monkeypatch: pytest.M
     monkeypatch.setattr(observed, "observe", inflated)
     assert main(["coalesce", VECTOR, "--confirm", "--block", "32", "--arg", "numElements=32"]) == 3
     assert "33 transactions in the run, 1 stated of all runs" in capsys.readouterr().err
+    words = ["--confirm", "--block", "32", "--arg", "numElements=32", "--format", "sarif"]
+    assert main(["coalesce", VECTOR, *words]) == 3
+    found = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert {(r["ruleId"], r["level"]) for r in found} == {("refuted", "error")}
+    assert len(found) == 3
