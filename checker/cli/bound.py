@@ -22,14 +22,18 @@ from checker.cli.options import (
     read_kernel,
     reading_words,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
     from checker.bound import Result
     from checker.oracles import Oracles
+    from checker.outline import Outline
     from checker.witness import Witness
     from logic.assertions import Context, Dim, Launch
+    from logic.metrics import Hardware, Metric
     from logic.syntax import Kernel
+    from semantics.cuda import Reading
     from semantics.grid import Contents
 
 
@@ -62,7 +66,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(func=run)
 
 
-def add_launch_options(parser: argparse.ArgumentParser) -> None:
+def add_launch_options(parser: argparse._ActionsContainer) -> None:
     """--block, --grid, --assume."""
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's, else symbolic)")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: symbolic)")
@@ -113,6 +117,56 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
+    _check_options(args, metrics)
+
+    from checker.bound import find_bounds
+    from checker.claims import shown
+    from checker.oracles import Oracles
+    from checker.report import bounds as report
+    from checker.report.queries import write_queries
+
+    reading = _read(args, metrics)
+    kernel = reading.kernel
+    outline, hinted = _outline(args, reading, metrics[0], hardware)
+    context = outline.context
+    _check_point(at, kernel, context)
+    oracle = Oracles()
+    check_assumptions(context, oracle)
+    results = find_bounds(outline, metrics, oracle, hinted, args.search, args.per)
+    certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
+    if args.queries:
+        write_queries(oracle.log, args.queries)
+    _warn(args.file, results, oracle)
+    dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
+    again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
+    lines = []
+    for r, found, words in zip(results, dearest, again, strict=True):
+        lines += report.witness_text(r.metric.name, found, words) if args.tight and r.claim else []
+
+    def document() -> str:
+        rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
+        if args.tight:
+            rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
+        return json.dumps({"results": rows}, indent=2)
+
+    def text() -> str:
+        told = report.as_text(kernel, context, results, at, reading.notes, args.explain)
+        return "\n".join((told, "", "Dearest runs found:", *lines)) if lines else told
+
+    tell(
+        args,
+        text,
+        document,
+        lambda: report.as_page(kernel, context, results, at, reading.notes, args.explain, lines),
+    )
+    for result, found, words in zip(results, dearest, again, strict=True):
+        if result.verdict == "refuted" and result.claim is not None and found is not None:
+            alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
+    return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
+
+
+def _check_options(args: argparse.Namespace, metrics: Sequence[Metric]) -> None:
+    """Raises OptionProblem for options that do not go together."""
     if args.scope == "block" and args.per != "warp":
         raise OptionProblem(
             f"--scope block bounds a span, which --per {args.per} cannot sum", advice="Leave out --per."
@@ -122,65 +176,54 @@ def run(args: argparse.Namespace) -> int:
     if args.certificate and len(metrics) != 1:
         raise OptionProblem("--certificate is for one bound", advice="Name one metric: --metric sectors.")
 
-    from checker.bound import find_bounds
-    from checker.claims import excluded, shown
-    from checker.notation import read_annotations
-    from checker.oracles import Oracles
-    from checker.outline import Outline
+
+def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
+    """The kernel; what cannot be read is a verdict in JSON, too. Raises SourceError."""
+    import json
+
     from checker.report import bounds as report
-    from checker.report.queries import write_queries
-    from logic.assertions import Context, conj
-    from logic.typing import check_kernel
     from semantics.cuda import Unsupported
 
     try:
-        reading = read_kernel(args)
+        return read_kernel(args)
     except Unsupported as problem:
         if args.format == "json":
             rows = [report.unsupported(args.kernel, metric, args.per, problem) for metric in metrics]
             emit(json.dumps({"results": rows}, indent=2), args.output)
         raise
-    kernel = reading.kernel
-    sigma = check_kernel(kernel)
-    hints = read_annotations(kernel, source_text(args.file), sigma)
+
+
+def _outline(
+    args: argparse.Namespace, reading: Reading, metric: Metric, hardware: Hardware
+) -> tuple[Outline, str | None]:
+    """The kernel with its annotations, under the launch that these and the options describe; and the metric that the
+    annotations are for, None for all. Raises SourceError."""
+    from checker.notation import read_annotations
+    from checker.outline import Outline
+    from logic.assertions import Context, conj
+    from logic.typing import check_kernel
+
+    sigma = check_kernel(reading.kernel)
+    hints = read_annotations(reading.kernel, source_text(args.file), sigma)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
-    launch = launch_of(args, kernel, hints.block or reading.block, hints.grid)
+    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
-    context = Context(sigma, metrics[0], hardware, launch, args.scope)
+    context = Context(sigma, metric, hardware, launch, args.scope)
+    return Outline(reading.kernel, context, hints.body), hints.metric.name if hints.metric else None
+
+
+def _check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
+    """Raises OptionProblem where --at is no point of the kernel, or one that the launch excludes."""
+    from checker.claims import excluded
+    from checker.report.bounds import parameters
+
     unknown = sorted(at.keys() - context.sigma.params.keys())
     if unknown:
-        raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=report.parameters(kernel))
+        raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=parameters(kernel))
     fact = excluded(at, context)
     if fact is not None:
         raise OptionProblem(f"--at: {fact} is assumed, and does not hold there", advice="Choose another point.")
-    oracle = Oracles()
-    check_assumptions(context, oracle)
-    hinted = hints.metric.name if hints.metric else None
-    results = find_bounds(Outline(kernel, context, hints.body), metrics, oracle, hinted, args.search, args.per)
-    certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
-    if args.queries:
-        write_queries(oracle.log, args.queries)
-    _warn(args.file, results, oracle)
-    dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
-    again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
-    if args.format == "json":
-        rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
-        if args.tight:
-            rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
-        emit(json.dumps({"results": rows}, indent=2), args.output)
-    else:
-        text = report.as_text(kernel, context, results, at, reading.notes, args.explain)
-        if args.tight:
-            lines = []
-            for r, found, words in zip(results, dearest, again, strict=True):
-                lines += report.witness_text(r.metric.name, found, words) if r.claim else []
-            text = "\n".join((text, "", "Dearest runs found:", *lines)) if lines else text
-        emit(text, args.output)
-    for result, found, words in zip(results, dearest, again, strict=True):
-        if result.verdict == "refuted" and result.claim is not None and found is not None:
-            alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
-    return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
 
 
 def _dearest(

@@ -5,28 +5,34 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from checker.cli.bound import add_launch_options, check_assumptions, launch_of
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_queries_option,
     add_reading_options,
-    emit,
+    parse_hardware,
+    parse_metrics,
     read_kernel,
     read_text,
     reading_words,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
     from checker.diagnosis import Finding
     from checker.elaborate import Stuck
     from checker.kernel import Claim, Ledger, Rejected, Theorem
+    from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
-    from logic.assertions import Context, P
+    from checker.report.page import Page
+    from logic.assertions import Context, Dim, P
     from logic.derivation import Derivation
+    from logic.metrics import Metric
     from logic.rules import RuleSet
     from logic.syntax import Kernel
 
@@ -49,6 +55,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
     add_reading_options(parser)
+    launch = parser.add_argument_group("annotated .cu", "what it is checked for, where its annotations leave it open")
+    add_launch_options(launch)
+    launch.add_argument("--metric", dest="metrics", action="append", default=[], metavar="NAME|FILE.toml")
+    launch.add_argument("--hardware", metavar="NAME|FILE.toml", help="(default: nvidia)")
     parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
     add_queries_option(parser)
     add_output_options(parser)
@@ -67,16 +77,13 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.queries import write_queries
     from checker.rulefile import rule_set
 
-    if not args.file.endswith(".cu") and (args.kernel or args.includes or args.defines or args.instantiate):
-        raise OptionProblem(
-            "--kernel, -I, -D and --instantiate say how CUDA C is read",
-            advice=f"'{args.file}' is no .cu file: leave them out.",
-        )
+    if not args.file.endswith(".cu"):
+        _refuse_source_options(args)
     rules, oracle = rule_set(args.rules), Oracles()
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = judge(_annotated(args), rules, oracle)
+        judged = judge(_annotated(args, oracle), rules, oracle)
     else:
         judged = judge(parse_outline(read_text(args.file, CHECKED), args.file), rules, oracle)
     if args.queries:
@@ -84,10 +91,12 @@ def run(args: argparse.Namespace) -> int:
     warned, found = _warnings(judged, oracle), _finding(judged, oracle)
     for text in warned:
         print(f"{args.file}: warning: {text}", file=sys.stderr)
-    if args.format == "json":
-        emit(json.dumps(_as_json(judged, warned, found, args), indent=2), args.output)
-    else:
-        emit(_as_text(judged, found, args), args.output)
+    tell(
+        args,
+        lambda: _as_text(judged, found, args),
+        lambda: json.dumps(_as_json(judged, warned, found, args), indent=2),
+        lambda: _as_page(judged, warned, found, args),
+    )
     return 0 if _verdict(found) == "accepted" and not judged.ledger.barriers else 1
 
 
@@ -106,28 +115,73 @@ class Judged:
     second: str = ""
 
 
-def _annotated(args: argparse.Namespace) -> Outline:
-    """The outline that the annotations of a CUDA source make."""
+def _refuse_source_options(args: argparse.Namespace) -> None:
+    """Raises OptionProblem for options that say nothing of an outline or a certificate."""
+    if args.kernel or args.includes or args.defines or args.instantiate:
+        raise OptionProblem(
+            "--kernel, -I, -D and --instantiate say how CUDA C is read",
+            advice=f"'{args.file}' is no .cu file: leave them out.",
+        )
+    for option in ("block", "grid", "assume", "metrics", "hardware"):
+        if getattr(args, option):
+            raise OptionProblem(
+                f"--{option.removesuffix('s')} is for annotated CUDA C: '{args.file}' names its own",
+                advice="Leave it out.",
+            )
+
+
+def _annotated(args: argparse.Namespace, oracle: Oracles) -> Outline:
+    """The outline that the annotations of a CUDA source make, with what the options add to them. Raises OptionProblem
+    where the two contradict each other."""
     from checker.notation import read_annotations
     from checker.outline import Outline
-    from logic.assertions import Context, Launch
-    from logic.metrics import HARDWARE
+    from logic.assertions import Context, Launch, conj
     from logic.typing import check_kernel
 
     path = args.file
     reading = read_kernel(args, path)
     sigma = check_kernel(reading.kernel)
     given = read_annotations(reading.kernel, source_text(path), sigma)
-    if given.metric is None:
-        raise OptionProblem(
-            f"'{path}' does not say what its derivation counts",
-            reading.kernel.loc,
-            "Add //@ metric sectors; before it.",
-        )
+    metric = _metric(args, given, reading.kernel)
+    asked = launch_of(args, reading.kernel, None, None)
+    block = _agreed("block", args.block and asked.block, given.block, path)
+    grid = _agreed("grid", args.grid and asked.grid, given.grid, path)
     symbolic = (None, None, None)
-    launch = Launch(given.block or reading.block or symbolic, given.grid or symbolic, given.assumptions)
-    context = Context(sigma, given.metric, HARDWARE["nvidia"], launch)
+    facts = conj((*given.assumptions, *asked.assumptions), sigma)
+    launch = Launch(block or reading.block or symbolic, grid or symbolic, facts)
+    context = Context(sigma, metric, parse_hardware(args.hardware or "nvidia"), launch)
+    if args.assume:
+        check_assumptions(context, oracle)
     return Outline(reading.kernel, context, given.body)
+
+
+def _metric(args: argparse.Namespace, given: Annotations, kernel: Kernel) -> Metric:
+    """The metric that the source names, or the options. Raises OptionProblem."""
+    asked = parse_metrics(args.metrics) if args.metrics else ()
+    if len(asked) > 1:
+        raise OptionProblem("--metric: a derivation counts one metric", advice="Name one: --metric sectors.")
+    if asked and given.metric is not None and given.metric != asked[0]:
+        _disagree(f"--metric {args.metrics[0]}", f"metric {given.metric.name}", args.file)
+    metric = given.metric or next(iter(asked), None)
+    if metric is None:
+        raise OptionProblem(
+            f"'{args.file}' does not say what its derivation counts", kernel.loc, "Add //@ metric sectors; before it."
+        )
+    return metric
+
+
+def _agreed(what: str, asked: Dim | None, given: Dim | None, path: str) -> Dim | None:
+    """The sizes that an option or a source names. Raises OptionProblem where these are not the same."""
+    if asked and given and asked != given:
+        theirs, ours = (",".join(map(str, sizes)).removesuffix(",1").removesuffix(",1") for sizes in (given, asked))
+        _disagree(f"--{what} {ours}", f"launch {what} = {theirs}", path)
+    return asked or given
+
+
+def _disagree(option: str, annotation: str, path: str) -> NoReturn:
+    raise OptionProblem(
+        f"{option}: '{path}' says //@ {annotation};", advice="Leave the option out, or change the file."
+    )
 
 
 def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
@@ -269,32 +323,86 @@ def _error(found: Finding, args: argparse.Namespace) -> dict[str, Any]:
         "expected": expected or None,
         "got": got or None,
         "witness": witness(found.replay),
-        "run": run_of(found, args.file, reading_words(args)),
+        "run": run_of(found, args.file, _words(args)),
         "advice": found.advice or None,
     }
 
 
+def _words(args: argparse.Namespace) -> list[str]:
+    """The options with which `run` has the same kernel, metric and hardware."""
+    words = reading_words(args) + [f"--metric={name}" for name in args.metrics if name.endswith(".toml")]
+    return words + ([f"--hardware={args.hardware}"] if args.hardware else [])
+
+
 def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
-    from checker.kernel import Claim, Theorem
+    from checker.kernel import Claim
     from checker.report.bounds import assumptions
-    from checker.report.rejection import explain
 
     outcome, context, ledger = judged.outcome, judged.context, judged.ledger
     if isinstance(outcome, Claim):
-        engines = sorted({line.verdict.engine for line in ledger.discharged})
-        accepted = "accepted, but holey" if ledger.barriers else "accepted"
-        bound = f"{outcome.bound} {context.metric.name} a {context.scope if outcome.per == 'warp' else outcome.per}"
         lines = [
-            f"{accepted}: {judged.kernel.name} costs at most {bound}",
-            *([] if outcome.unconditional else [f"  from states with {outcome.pre}"]),
+            _sentence(judged, found, args),
+            *([] if outcome.unconditional else [f"  {_from(outcome)}"]),
             "",
-            f"  rules '{judged.rules.name}', {len(ledger.discharged)} side conditions proved ({', '.join(engines)})",
+            f"  {_checked(judged)}",
             *([f"  second checker: {judged.second}"] if judged.second else []),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
         ]
         return "\n".join(lines)
+    return _sentence(judged, found, args)
+
+
+def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
+    """What became of it: a sentence where it was accepted, an explanation of several lines where it was not."""
+    from checker.kernel import Claim, Theorem
+    from checker.report.rejection import explain
+
+    outcome = judged.outcome
+    if isinstance(outcome, Claim):
+        accepted = "accepted, but holey" if judged.ledger.barriers else "accepted"
+        whom = judged.context.scope if outcome.per == "warp" else outcome.per
+        bound = f"{outcome.bound} {judged.context.metric.name} a {whom}"
+        return f"{accepted}: {judged.kernel.name} costs at most {bound}"
     if isinstance(outcome, Theorem):
         return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
-    return "" if found is None else f"{found.verdict}: {explain(found, args.file, reading_words(args))}"
+    return "" if found is None else f"{found.verdict}: {explain(found, args.file, _words(args))}"
+
+
+def _from(outcome: Claim) -> str:
+    return f"from states with {outcome.pre}"
+
+
+def _checked(judged: Judged) -> str:
+    proved = judged.ledger.discharged
+    engines = sorted({line.verdict.engine for line in proved})
+    return f"rules '{judged.rules.name}', {len(proved)} side conditions proved ({', '.join(engines)})"
+
+
+def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:
+    """What became of it, and every side condition that was proved on the way. A fault where it is refused or holey."""
+    from checker.kernel import Claim
+    from checker.report.bounds import assumptions
+    from checker.report.page import Fault, Page, Section
+
+    outcome, told = judged.outcome, _sentence(judged, found, args)
+    texts = [told] if found is None else []
+    texts += [_from(outcome)] if isinstance(outcome, Claim) and not outcome.unconditional else []
+    texts += [_checked(judged), *([f"second checker: {judged.second}"] if judged.second else [])]
+    rows = [
+        (str(line.obligation), type(line.obligation).__name__, line.verdict.engine, f"{line.seconds:.3f}")
+        for line in judged.ledger.discharged
+    ]
+    head = ("side condition", "kind", "proved by", "seconds")
+    sections = [Section(text=text) for text in texts]
+    sections += [Section(fixed=told)] if found is not None else []
+    sections += [Section("Warnings", items=warned)] if warned else []
+    sections += [Section("Side conditions", head=head, rows=rows, code=head[:1])] if rows else []
+    faults = []
+    if found is not None or judged.ledger.barriers:
+        loc = found.error.loc if found is not None else judged.kernel.loc
+        rule = "holey" if found is None else found.verdict
+        faults = [Fault(rule, told, loc if loc and loc.file else args.file)]
+    rests_on = assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)
+    return Page(f"{judged.kernel.name} {judged.context.metric.name}: {_verdict(found)}", sections, faults, rests_on)

@@ -13,22 +13,24 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_source_options,
-    emit,
     known_sizes,
     parse_bindings,
     parse_dim,
     parse_hardware,
     read_kernel,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
     from checker.analysis.coalescing.access import Key
     from checker.analysis.coalescing.exact import Finding
     from checker.analysis.coalescing.observed import Observed
-    from checker.report.coalescing import Row
-    from logic.assertions import Context
+    from logic.assertions import Context, P
+    from logic.metrics import Hardware
+    from logic.source import Loc
     from logic.syntax import Kernel
+    from semantics.cuda import Reading
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,7 +68,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="NAME=WHAT",
         help="a global array before that run, as in `run`",
     )
-    add_output_options(parser, ("text", "json", "markdown", "sarif"))
+    add_output_options(parser)
     parser.set_defaults(func=run)
 
 
@@ -75,16 +77,12 @@ def run(args: argparse.Namespace) -> int:
 
     Raises SourceError for unusable input.
     """
+    import json
+
     from checker.analysis.coalescing.advice import advise
     from checker.analysis.coalescing.exact import analyse
     from checker.analysis.coalescing.gpudrano import reported
-    from checker.notation import read_annotations
-    from checker.oracles import Oracles
     from checker.report import coalescing as report
-    from logic.assertions import Context, conj
-    from logic.metrics import METRICS
-    from logic.syntax import Const, Op, Param
-    from logic.typing import check_kernel
 
     hardware = parse_hardware(args.hardware)
     if not args.confirm and (args.args or args.arrays):
@@ -92,17 +90,7 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
     reading = read_kernel(args)
     kernel = reading.kernel
-    sigma = check_kernel(kernel)
-    source = source_text(args.file)
-    hints = read_annotations(kernel, source, sigma)
-    launch = launch_of(args, kernel, hints.block or reading.block, hints.grid)
-    stated = given = conj((*hints.assumptions, *launch.assumptions), sigma)
-    notes = list(reading.notes)
-    if launch.block[0] is None:
-        given = conj((*given, Op("==", (Op("%", (Param("blockDim.x"), Const(hardware.warp))), Const(0)))), sigma)
-        notes.append(f"without --block, blockDim.x is taken for a multiple of {hardware.warp}")
-    context = Context(sigma, METRICS["sectors"], hardware, replace(launch, assumptions=given))
-    check_assumptions(context, Oracles())
+    context, stated, notes = _context(args, reading, hardware)
     try:
         analysis = analyse(kernel, context)
     except ValueError as problem:
@@ -112,28 +100,41 @@ def run(args: argparse.Namespace) -> int:
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)
-    emit(_text(args, kernel, rows, rests_on, shares, source), args.output)
-    if observed is not None and _exceeded(analysis.findings, observed):
-        return 3
-    return int(any(r.verdict not in report.GOOD for r in rows))
+    wrong = [] if observed is None else _exceeded(analysis.findings, observed)
+    tell(
+        args,
+        lambda: report.as_text(kernel, rows, rests_on, shares, {args.file: source_text(args.file)}),
+        lambda: json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2),
+        lambda: report.as_page(kernel, rows, rests_on, shares, wrong),
+    )
+    for text, _ in wrong:
+        sys.stderr.write(
+            f"warpbound: internal error: {text}\n"
+            "  This is a fault in warpbound, and nothing it says of this kernel is to be relied on.\n"
+        )
+    return 3 if wrong else int(any(r.verdict not in report.GOOD for r in rows))
 
 
-def _text(
-    args: argparse.Namespace, kernel: Kernel, rows: Sequence[Row], rests_on: Sequence[str], shares: str, source: str
-) -> str:
-    """The report in the format asked for."""
-    import json
+def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, list[str]]:
+    """What the kernel is judged under, what of it the user stated, and what else it rests on. Raises SourceError."""
+    from checker.notation import read_annotations
+    from checker.oracles import Oracles
+    from logic.assertions import Context, conj
+    from logic.metrics import METRICS
+    from logic.syntax import Const, Op, Param
+    from logic.typing import check_kernel
 
-    from checker.report import coalescing as report
-
-    match args.format:
-        case "json":
-            return json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2)
-        case "sarif":
-            return json.dumps(report.as_sarif(rows, rests_on), indent=2)
-        case "markdown":
-            return report.as_markdown(kernel, rows, rests_on, shares)
-    return report.as_text(kernel, rows, rests_on, shares, {args.file: source})
+    sigma = check_kernel(reading.kernel)
+    hints = read_annotations(reading.kernel, source_text(args.file), sigma)
+    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
+    stated = given = conj((*hints.assumptions, *launch.assumptions), sigma)
+    notes = list(reading.notes)
+    if launch.block[0] is None:
+        given = conj((*given, Op("==", (Op("%", (Param("blockDim.x"), Const(hardware.warp))), Const(0)))), sigma)
+        notes.append(f"without --block, blockDim.x is taken for a multiple of {hardware.warp}")
+    context = Context(sigma, METRICS["sectors"], hardware, replace(launch, assumptions=given))
+    check_assumptions(context, Oracles())
+    return context, stated, notes
 
 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
@@ -159,13 +160,10 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
         return observe(kernel, block, blocks, values, arrays, context.hardware, progress=progress)
 
 
-def _exceeded(findings: tuple[Finding, ...], observed: Mapping[Key, Observed]) -> bool:
-    """Whether a run needs more than was stated of all runs, and says so: this must not be."""
+def _exceeded(findings: Sequence[Finding], observed: Mapping[Key, Observed]) -> list[tuple[str, Loc]]:
+    """Where a run needs more than was stated of all runs, and what is to be said of it: this must not be."""
     wrong = [(f, seen) for f in findings if (seen := observed.get(f.access.key)) and seen.most > f.transactions]
-    for f, seen in wrong:
-        sys.stderr.write(
-            f"warpbound: internal error: {f.access.loc}: {seen.most} transactions in the run, {f.transactions} "
-            "stated of all runs\n"
-            "  This is a fault in warpbound, and nothing it says of this kernel is to be relied on.\n"
-        )
-    return bool(wrong)
+    return [
+        (f"{f.access.loc}: {seen.most} transactions in the run, {f.transactions} stated of all runs", f.access.loc)
+        for f, seen in wrong
+    ]

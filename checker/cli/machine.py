@@ -7,7 +7,9 @@ import json
 import math
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +21,11 @@ from checker.cli.options import (
     parse_bindings,
     parse_dim,
     read_kernel,
+    tell,
 )
 
 if TYPE_CHECKING:
+    from checker.report.page import Page
     from checker.report.trace import Trace
     from semantics.grid import OutOfBounds
     from semantics.machine.launch import Launch
@@ -47,7 +51,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--step-limit", type=int, metavar="N", help="instructions of a block (default: one million)")
     kernel.add_argument("--assembly", action="store_true", help="print the program that the kernel becomes, and stop")
     add_reading_options(parser)
-    add_output_options(parser, ("text", "json", "html", "svg"))
+    add_output_options(parser, "svg")
     parser.set_defaults(func=run)
 
 
@@ -92,43 +96,80 @@ class _Done:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the program or the kernel; 0, or 3 for a deadlock. Raises SourceError for unusable input."""
-    from checker.report.trace import trace_json
+    from checker.report.trace import trace_json, trace_page, trace_text
     from semantics.machine.trace import Deadlock
 
     if args.step_limit is not None and args.step_limit < 1:
         raise OptionProblem(f"--step-limit {args.step_limit}: not a positive number", advice="Choose a larger one.")
-    form = args.format
-    if form == "text" and args.output and Path(args.output).suffix in (".svg", ".html"):
-        form = Path(args.output).suffix.removeprefix(".")
+    if args.format == "text" and args.output and Path(args.output).suffix in (".svg", ".html"):
+        args.format = Path(args.output).suffix.removeprefix(".")
     traces: list[Trace] = []
     simt = args.file.endswith(SUFFIX)
-    wanted = traces if args.trace or form in ("svg", "html") else None
+    wanted = traces if args.trace or args.format in ("svg", "html") else None
     try:
         done = _program(args, wanted) if simt else _kernel(args, wanted)
     except Deadlock as refuted:
-        from checker.report.terminal import render_error
-
-        print(render_error(refuted), file=sys.stderr)
-        rows = [row for t in traces for row in trace_json(t, not simt)]
-        if form == "json":
-            emit(json.dumps({"cycles": None, "trace": rows, "deadlock": _witness(refuted)}), args.output)
-        elif traces:
-            emit(_picture(form, traces[0], f"{args.file}: deadlock", refuted.message, not simt), args.output)
+        _deadlock(args, refuted, traces)
         return 3
     if done is None:
         return 0
     for warning in done.warnings:
         print(warning, file=sys.stderr)
-    text = _text(done)
     (trace,) = traces or (None,)
-    if form == "json":
+
+    def document() -> str:
         found: dict[str, object] = {"cycles": done.cycles, "trace": trace_json(trace, not simt) if trace else []}
         named = {name: {str(a): _number(v) for a, v in cells.items()} for name, cells in done.memory.items()}
         found |= {"issued": done.issued, "memory": named[""] if simt else named}
-        emit(json.dumps(found), args.output)
-    else:
-        emit(_picture(form, trace, done.title, text, not simt) if trace else text, args.output)
+        return json.dumps(found)
+
+    told = "\n".join(_lines(done))
+
+    def text() -> str:
+        return (f"{trace_text(trace, not simt)}\n\n" if trace else "") + f"{done.title}\n{told}"
+
+    page = partial(trace_page, trace, done.title, told, not simt, args.format == "html")
+    _show(args, trace, done.title, text, document, page)
     return 0
+
+
+def _deadlock(args: argparse.Namespace, refuted: Deadlock, traces: Sequence[Trace]) -> None:
+    """Prints a deadlock, and how it came to it where that was kept."""
+    from checker.report.page import Fault
+    from checker.report.terminal import render_error
+    from checker.report.trace import trace_json, trace_page, trace_text
+
+    told, title, blocks = render_error(refuted), f"{args.file}: deadlock", not args.file.endswith(SUFFIX)
+    print(told, file=sys.stderr)
+    trace = traces[0] if traces else None
+
+    def document() -> str:
+        rows = trace_json(trace, blocks) if trace else []
+        return json.dumps({"cycles": None, "trace": rows, "deadlock": _witness(refuted)})
+
+    def page() -> Page:
+        found = trace_page(trace, title, told, blocks, args.format == "html")
+        return replace(found, faults=[Fault("deadlock", refuted.message, refuted.loc or args.file)])
+
+    text = None if trace is None else lambda: f"{trace_text(trace, blocks)}\n\n{refuted.message}"
+    _show(args, trace, title, text, document, page)
+
+
+def _show(
+    args: argparse.Namespace,
+    trace: Trace | None,
+    title: str,
+    text: Callable[[], str] | None,
+    document: Callable[[], str],
+    page: Callable[[], Page],
+) -> None:
+    """Writes a run in the format asked for, which here may be a picture alone."""
+    from checker.report.trace import trace_svg
+
+    if args.format != "svg":
+        tell(args, text, document, page)
+    elif trace:
+        emit(trace_svg(trace, title), args.output)
 
 
 # --- what it is run on ------------------------------------------------------------------------------------------------
@@ -227,6 +268,7 @@ def _outside(o: Outside) -> str:
 
 def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | None:
     from checker.cli.run import read_args, read_arrays
+    from checker.report.page import Page, Section
     from checker.report.trace import Trace
     from semantics.grid import check_launch
     from semantics.machine.blocks import run_kernel
@@ -247,7 +289,9 @@ def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | Non
     check_launch(block, blocks)
     compiled = compile_kernel(reading.kernel, block).program
     if args.assembly:
-        emit(show(compiled), args.output)
+        assembly = show(compiled)
+        args.format = "text" if args.format in ("json", "svg") else args.format
+        tell(args, lambda: assembly, str, lambda: Page(reading.kernel.name, [Section(fixed=assembly)]))
         return None
     threads = block[0] * block[1] * block[2]
     if traces is not None:
@@ -280,26 +324,12 @@ def _many(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _picture(form: str, trace: Trace, title: str, text: str, blocks: bool) -> str:
-    """A trace as html, svg, or else as text."""
-    from checker.report.trace import trace_html, trace_svg, trace_text
-
-    match form:
-        case "svg":
-            return trace_svg(trace, title)
-        case "html":
-            return trace_html(trace, title, text, blocks)
-    return f"{trace_text(trace, blocks)}\n\n{text}"
-
-
-def _text(done: _Done) -> str:
+def _lines(done: _Done) -> list[str]:
+    """What is printed of a run, below its title."""
     from checker.report.trace import memory_text
 
-    text = [done.title, f"{_many(done.cycles, 'cycle')}, {_many(done.issued, 'instruction')} issued"]
-    for name, cells in done.memory.items():
-        if cells:
-            text.append(f"\n{name or 'memory'}:\n{memory_text(cells)}")
-    return "\n".join(text)
+    lines = [f"{_many(done.cycles, 'cycle')}, {_many(done.issued, 'instruction')} issued"]
+    return lines + [f"\n{name or 'memory'}:\n{memory_text(cells)}" for name, cells in done.memory.items() if cells]
 
 
 def _number(value: Value) -> int | float | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,11 +14,15 @@ from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
 
 if TYPE_CHECKING:
+    from checker.report.page import Page
     from logic.assertions import Dim
     from semantics.cuda import Reading
 
 STD: Final = "c++14"
 """The language that CUDA sources are read as."""
+
+FORMATS: Final = ("text", "json", "html", "sarif", "markdown")
+"""What every subcommand can print."""
 
 
 class OptionProblem(SourceError):
@@ -68,9 +72,11 @@ def reading_words(args: argparse.Namespace) -> list[str]:
     return words + ([f"--instantiate={args.instantiate}"] if args.instantiate else [])
 
 
-def add_output_options(parser: argparse.ArgumentParser, formats: tuple[str, ...] = ("text", "json")) -> None:
-    """--format and -o."""
-    parser.add_argument("--format", choices=formats, default="text", help="how to print (default: %(default)s)")
+def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:
+    """--format and -o; `more` are formats that only this command has."""
+    parser.add_argument(
+        "--format", choices=(*FORMATS, *more), default="text", help="how to print (default: %(default)s)"
+    )
     parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE instead of standard output")
 
 
@@ -195,3 +201,18 @@ def emit(text: str, output: str | None, option: str = "-o") -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OptionProblem(f"{option} {output}: {reason}", advice="Choose another file.") from None
+
+
+def tell(
+    args: argparse.Namespace, text: Callable[[], str] | None, document: Callable[[], str], page: Callable[[], Page]
+) -> None:
+    """Writes a result as --format and -o say: as text (nothing where there is none), as JSON, or as what becomes of the
+    page. Only the one that is wanted is made. Raises OptionProblem where the file can't be written."""
+    from checker.report.page import render
+
+    if args.format == "text":
+        told = text() if text else None
+    else:
+        told = document() if args.format == "json" else render(page(), args.format)
+    if told is not None:
+        emit(told, args.output)

@@ -14,10 +14,10 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_reading_options,
-    emit,
     known_sizes,
     read_kernel,
     source_text,
+    tell,
 )
 from logic.source import SourceError
 
@@ -94,7 +94,12 @@ def run(args: argparse.Namespace) -> int:
         else:
             rows.append(report.evaluated(replace(row, terms=terms), device, args.model, at))
     found = report.Prediction(device, args.model, at, tuple(rows), contention, bins)
-    emit(json.dumps(report.as_json(found), indent=2) if args.format == "json" else report.as_text(found), args.output)
+    tell(
+        args,
+        lambda: report.as_text(found),
+        lambda: json.dumps(report.as_json(found), indent=2),
+        lambda: report.as_page(found),
+    )
     for row in rows:
         if row.terms is None:
             print(f"{row.path}: {row.kernel.name} has no certified run-time terms: {row.problem}", file=sys.stderr)

@@ -7,6 +7,16 @@ import contextlib
 import io
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from checker.cli.options import add_output_options, tell
+
+if TYPE_CHECKING:
+    from checker.report.page import Page
+
+Report = dict[str, Any]
 
 _WORST_FIRST = (2, 3, 1, 0)
 
@@ -21,34 +31,36 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "certificates, the worst.",
     )
     parser.add_argument("files", metavar="CERT.json", nargs="+", help="the certificates")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to print (default: %(default)s)"
-    )
+    add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """0 valid, 1 solver-backed, 3 invalid, 2 unreadable; of several the worst."""
-    from checker.recheck import main
+    codes, found = [], []
+    for file, (code, out, error) in zip(args.files, _all(args.files), strict=True):
+        codes.append(code)
+        sys.stderr.write(error)
+        if out:
+            found.append({"file": file, **json.loads(out)})
+    if len(args.files) > 1:
+        text = "\n".join(map(_text, found))
+        tell(args, (lambda: text) if found else None, lambda: json.dumps(found, indent=2), lambda: _page(found))
+    elif found:
+        (told,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
+        tell(args, lambda: "\n".join(_lines(told)), lambda: json.dumps(told), lambda: _page(found))
+    return next(code for code in _WORST_FIRST if code in codes)
 
-    if len(args.files) == 1:
-        return main([args.files[0], "--format", args.format])
+
+def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """What the second checker says of each file: in this process of one, in others of several."""
+    if len(files) == 1:
+        yield _one(files[0])
+        return
     from concurrent.futures import ProcessPoolExecutor
 
-    codes = []
-    told = []
     with ProcessPoolExecutor() as pool:
-        for file, (code, out, error) in zip(args.files, pool.map(_one, args.files, chunksize=4), strict=True):
-            codes.append(code)
-            sys.stderr.write(error)
-            if out and args.format == "json":
-                told.append({"file": file, **json.loads(out)})
-            elif out:
-                verdict, *rest = _text(json.loads(out))
-                print("\n".join((f"{verdict}  {file}", *(f"  {line}" for line in rest))))
-    if args.format == "json":
-        print(json.dumps(told, indent=2))
-    return next(code for code in _WORST_FIRST if code in codes)
+        yield from pool.map(_one, files, chunksize=4)
 
 
 def _one(file: str) -> tuple[int, str, str]:
@@ -57,10 +69,33 @@ def _one(file: str) -> tuple[int, str, str]:
 
     out, error = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-        code = main([file, "--format", "json"])
+        code = main(["--format", "json", "--", file])
     return code, out.getvalue(), error.getvalue()
 
 
-def _text(report: dict[str, str | list[str]]) -> list[str]:
-    told = (str(report[name]) for name in ("claim", "problem") if report[name])
-    return [str(report["verdict"]), *told, *report["solver_backed"]]
+def _text(found: Report) -> str:
+    verdict, *rest = _lines(found)
+    return "\n".join((f"{verdict}  {found['file']}", *(f"  {line}" for line in rest)))
+
+
+def _lines(found: Report) -> list[str]:
+    told = (str(found[name]) for name in ("claim", "problem") if found[name])
+    return [str(found["verdict"]), *told, *found["solver_backed"]]
+
+
+def _page(found: Sequence[Report]) -> Page:
+    """A line for each certificate; a fault for each that is invalid, and for what each needs a solver's word for."""
+    from checker.report.page import Fault, Page, Section
+
+    count = Counter(one["verdict"] for one in found)
+    told = ", ".join(
+        f"{count[verdict]} {verdict}" for verdict in ("invalid", "solver-backed", "valid") if count[verdict]
+    )
+    head = ("certificate", "verdict", "claim", "digest")
+    rows = [(one["file"], one["verdict"], one["claim"], one["digest"]) for one in found]
+    faults, sections = [], [Section(head=head, rows=rows, code=("certificate", "claim", "digest"))]
+    for one in found:
+        problems = [one["problem"]] if one["problem"] else one["solver_backed"]
+        sections += [Section(one["file"], fixed="\n".join(problems))] if problems else []
+        faults += [Fault(one["verdict"], f"{one['verdict']}: {text}", one["file"]) for text in problems]
+    return Page(f"Second checker: {told or 'nothing to judge'}", sections, faults)

@@ -56,7 +56,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bounds there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say in the text, too, where the cost comes from")
     add_reading_options(parser, kernel=False)
-    add_output_options(parser, ("text", "json", "html", "markdown", "sarif"))
+    add_output_options(parser)
     parser.set_defaults(func=run)
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from checker.cli.options import OptionProblem, add_output_options, emit
+from checker.cli.options import OptionProblem, add_output_options, emit, tell
+
+if TYPE_CHECKING:
+    from checker.report.page import Page
+    from logic.schema import Rule
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -15,7 +20,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)"
     )
-    add_output_options(parser, ("text", "json", "latex"))
+    add_output_options(parser, "latex")
     parser.set_defaults(func=run)
 
 
@@ -27,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.rejection import draw
     from checker.report.terminal import wrapped
     from checker.rulefile import rule_set
-    from logic.schema import Rule, show
+    from logic.schema import show
 
     rules = rule_set(args.rules).rules
     chosen = [r for n, r in rules.items() if args.name is None or args.name in (n, n.partition(":")[2])]
@@ -48,10 +53,25 @@ def run(args: argparse.Namespace) -> int:
         lines = [*draw(rule), f"  {rule.source}"]
         return "\n".join([*lines, wrapped(rule.notes, "  ")] if rule.notes else lines)
 
-    if args.format == "json":
-        emit(json.dumps([row(r) for r in chosen], indent=2), args.output)
-    elif args.format == "latex":
+    if args.format == "latex":
         emit(document(chosen), args.output)
     else:
-        emit("\n\n".join(text(r) for r in chosen), args.output)
+        tell(
+            args,
+            lambda: "\n\n".join(text(r) for r in chosen),
+            lambda: json.dumps([row(r) for r in chosen], indent=2),
+            lambda: _page(chosen, args.rules),
+        )
     return 0
+
+
+def _page(rules: Sequence[Rule], name: str) -> Page:
+    """Rules with their bars, where they are from and what is to be said of them."""
+    from checker.report.page import Page, Section
+    from checker.report.rejection import draw
+
+    sections = []
+    for rule in rules:
+        sections += [Section(rule.name, fixed="\n".join(draw(rule))), Section(text=rule.source)]
+        sections += [Section(text=" ".join(rule.notes.split()))] if rule.notes else []
+    return Page(f"Rules of the set '{name}'", sections)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import random
 import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,6 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_source_options,
-    emit,
     number,
     parse_bindings,
     parse_dim,
@@ -25,17 +26,18 @@ from checker.cli.options import (
     parse_metrics,
     read_kernel,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from logic.metrics import Metric
+    from logic.metrics import Hardware, Metric
     from logic.syntax import Array, Kernel, Type
     from semantics import grid, parallel
     from semantics.grid import BarrierDivergence, Contents
     from semantics.parallel import Profile
-    from semantics.profile import LineCost
+    from semantics.profile import LineCost, Lines
     from semantics.values import Value
 
 
@@ -107,12 +109,25 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(func=run)
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A run that ended: what was run, on what, what it cost, by line where that was asked for, in how many seconds."""
+
+    kernel: Kernel
+    block: tuple[int, int, int]
+    blocks: tuple[int, int, int]
+    metrics: Sequence[Metric]
+    pair: Profile | None
+    hardware: Hardware
+    result: grid.Result
+    together: parallel.Result | None
+    lines: Sequence[LineCost] | None
+    seconds: float
+
+
 def run(args: argparse.Namespace) -> int:
     """Runs the kernel; 0, or 3 where a barrier diverges. Raises SourceError for unusable input."""
-    from checker.cli.progress import progress_bar
-    from checker.report.lines import lines_text
-    from semantics import grid, parallel, vectorised
-    from semantics.lockstep import STEP_LIMIT
+    from semantics import grid
     from semantics.profile import Lines
 
     pair = parse_profile(args)
@@ -134,53 +149,91 @@ def run(args: argparse.Namespace) -> int:
 
     started = time.monotonic()
     launch = (kernel, block, blocks, read_args(kernel, given_args), read_arrays(kernel, given_arrays))
-    limit = args.step_limit or STEP_LIMIT
     observer = Lines(kernel) if args.by_line else None
-    together: parallel.Result | None = None
     try:
-        with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
-            if pair:
-                profiles = (*map(parallel.alone, metrics), pair)
-                together = parallel.run(*launch, profiles, hardware, limit, observer, progress)
-                result = together.whole
-            elif observer or args.engine == "reference":
-                result = grid.run(*launch, metrics, hardware, limit, observer, progress)
-            else:
-                result = vectorised.run(*launch, metrics, hardware, limit, progress)
+        result, together = _execute(args, launch, metrics, pair, hardware, observer)
     except grid.BarrierDivergence as refuted:
-        from checker.report.terminal import render_error
-
-        print(render_error(refuted), file=sys.stderr)
-        if args.format == "json":
-            emit(
-                json.dumps(
-                    _json(kernel, metrics, None, None, time.monotonic() - started) | {"error": _witness(refuted)}
-                ),
-                args.output,
-            )
+        _tell_divergence(args, kernel, metrics, refuted, time.monotonic() - started)
         return 3
-    for access in result.out_of_bounds:
-        print(f"{access.loc or args.file}: warning: out of bounds: {access}", file=sys.stderr)
     seconds = time.monotonic() - started
     lines = observer.table(metrics) if observer else None
-    if args.format == "json":
-        found = _json(kernel, metrics, result, together, seconds)
-        if together and pair:
-            found["time_bound"] = number(together.time_bound(pair.name, args.issue or 1))
+    _tell(args, _Done(kernel, block, blocks, metrics, pair, hardware, result, together, lines, seconds))
+    return 0
+
+
+def _execute(
+    args: argparse.Namespace,
+    launch: tuple[Kernel, tuple[int, int, int], tuple[int, int, int], dict[str, Value], dict[str, Contents]],
+    metrics: Sequence[Metric],
+    pair: Profile | None,
+    hardware: Hardware,
+    observer: Lines | None,
+) -> tuple[grid.Result, parallel.Result | None]:
+    """What a run costs, by the engine that the options name; that of whole blocks, too, where there is a pair of
+    metrics. Raises BarrierDivergence, and SourceError for what cannot be run."""
+    from checker.cli.progress import progress_bar
+    from semantics import grid, parallel, vectorised
+    from semantics.lockstep import STEP_LIMIT
+
+    limit = args.step_limit or STEP_LIMIT
+    with progress_bar("blocks", math.prod(launch[2])) as progress:
+        if pair:
+            profiles = (*map(parallel.alone, metrics), pair)
+            together = parallel.run(*launch, profiles, hardware, limit, observer, progress)
+            return together.whole, together
+        if observer or args.engine == "reference":
+            return grid.run(*launch, metrics, hardware, limit, observer, progress), None
+        return vectorised.run(*launch, metrics, hardware, limit, progress), None
+
+
+def _tell(args: argparse.Namespace, done: _Done) -> None:
+    """Prints what a run cost."""
+    from checker.report.lines import lines_section, lines_text
+    from checker.report.page import Page, Section
+
+    result, together, lines = done.result, done.together, done.lines
+    warned = [f"{access.loc or args.file}: warning: out of bounds: {access}" for access in result.out_of_bounds]
+    for warning in warned:
+        print(warning, file=sys.stderr)
+    heading, table = _heading(done.kernel, result, done.block, done.blocks, done.seconds), _rows(result, together)
+    bound = _bound_text(together, done.pair, args.issue or 1) if together and done.pair else ""
+    by_line = None if lines is None else (lines, {m.name: result.totals[m.name] for m in done.metrics}, _sources(lines))
+    rests_on = [f"arrays start at multiples of {done.hardware.alignment} bytes", "integers do not overflow"]
+    rests_on += ["no data races between barriers"] if together else []
+
+    def text() -> str:
+        parts = (heading, _table(table), bound, lines_text(*by_line) if by_line else "")
+        return "\n\n".join([*filter(None, parts), f"Assumed: {', '.join(rests_on)}."])
+
+    def document() -> str:
+        found = _json(done.kernel, done.metrics, result, together, done.seconds)
+        if together and done.pair:
+            found["time_bound"] = number(together.time_bound(done.pair.name, args.issue or 1))
         if lines is not None:
             found["lines"] = [_json_line(line) for line in lines]
-        emit(json.dumps(found), args.output)
-        return 0
-    text = [_heading(kernel, result, block, blocks, seconds), _table(result, together)]
-    if together and pair:
-        text.append(_bound_text(together, pair, args.issue or 1))
-    if lines is not None:
-        totals = {m.name: result.totals[m.name] for m in metrics}
-        text.append(lines_text(lines, totals, _sources(lines)))
-    races = ", no data races between barriers" if together else ""
-    text.append(f"Assumed: arrays start at multiples of {hardware.alignment} bytes, integers do not overflow{races}.")
-    emit("\n\n".join(text), args.output)
-    return 0
+        return json.dumps(found)
+
+    def page() -> Page:
+        sections = [Section(head=table[0], rows=table[1:]), Section(text=bound), Section("Warnings", items=warned)]
+        sections += [lines_section(*by_line)] if by_line else []
+        return Page(heading, [s for s in sections if s.head or s.text or s.items], assumptions=rests_on)
+
+    tell(args, text, document, page)
+
+
+def _tell_divergence(
+    args: argparse.Namespace, kernel: Kernel, metrics: Sequence[Metric], refuted: BarrierDivergence, seconds: float
+) -> None:
+    """Prints where a barrier diverges: on standard error, and in all formats but text."""
+    from checker.report.page import Fault, Page, Section
+    from checker.report.terminal import render_error
+
+    told = render_error(refuted)
+    print(told, file=sys.stderr)
+    found = _json(kernel, metrics, None, None, seconds) | {"error": _witness(refuted)}
+    faults = [Fault("divergence", refuted.message, refuted.loc or args.file)]
+    page = Page(f"{kernel.name}: refuted", [Section(fixed=told)], faults)
+    tell(args, None, lambda: json.dumps(found), lambda: page)
 
 
 def parse_profile(args: argparse.Namespace) -> Profile | None:
@@ -376,10 +429,15 @@ def _heading(
     return f"{kernel.name}: {shape}, {seconds:.2f} s"
 
 
-def _table(result: grid.Result, together: parallel.Result | None) -> str:
+def _rows(result: grid.Result, together: parallel.Result | None) -> list[tuple[str, ...]]:
+    """The table of costs, a line a metric, its head first."""
     rows = [("metric", "work" if together else "total", "most of a warp", *(("span",) if together else ()))]
     for m, total in result.totals.items():
         rows.append((m, str(total), str(result.max_per_warp[m]), *((str(together.span(m)),) if together else ())))
+    return rows
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         f"  {name:<{widths[0]}}  {'  '.join(f'{n:>{w}}' for n, w in zip(numbers, widths[1:], strict=True))}"

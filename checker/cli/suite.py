@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from checker.cli.bound import alarm
-from checker.cli.options import OptionProblem, add_output_options, emit, parse_metrics
+from checker.cli.options import OptionProblem, add_output_options, emit, parse_metrics, tell
 
 if TYPE_CHECKING:
     from checker.bound import Per
@@ -34,7 +34,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
-    add_output_options(parser, ("text", "json", "markdown", "html"))
+    add_output_options(parser)
     parser.set_defaults(func=run)
 
 
@@ -63,15 +63,15 @@ def run(args: argparse.Namespace) -> int:
     for row in rows:
         if row.verdict == "refuted" and row.witness is not None:
             alarm(f"{row.kernel} {row.metric}", row.bound, report.replay(row))
-    if args.format == "json":
-        text = json.dumps(report.as_json(rows), indent=2)
-    elif args.format == "markdown":
-        text = report.as_markdown(rows, notes, sources, _command(args))
-    elif args.format == "html":
-        text = report.as_html(rows, notes, sources)
+    if args.format == "markdown":
+        emit(report.as_markdown(rows, notes, sources, _command(args)), args.output)
     else:
-        text = report.as_text(rows, notes)
-    emit(text, args.output)
+        tell(
+            args,
+            lambda: report.as_text(rows, notes),
+            lambda: json.dumps(report.as_json(rows), indent=2),
+            lambda: report.as_page(rows, notes, sources),
+        )
     if any(row.verdict == "refuted" for row in rows):
         return 3
     return 0 if all(row.certified for row in rows) else 1

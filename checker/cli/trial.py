@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from checker.cli.options import OptionProblem, add_output_options, emit
+from checker.cli.options import OptionProblem, add_output_options, tell
 
 EXAMPLES = 1000
 
@@ -55,7 +55,7 @@ def _trial(args: argparse.Namespace, jobs: int) -> int:
 
     from checker.cli.progress import progress_bar
     from checker.testbed.search import search
-    from checker.testbed.show import as_json, as_text
+    from checker.testbed.show import as_json, as_page, as_text
     from checker.testbed.trial import tried
 
     if args.page:
@@ -63,10 +63,12 @@ def _trial(args: argparse.Namespace, jobs: int) -> int:
     trial = replace(tried(args.rules), seed=args.seed)
     with progress_bar("cases", args.examples) as show:
         report = search(trial, range(args.case, args.case + args.examples), jobs, show)
-    if args.format == "json":
-        emit(json.dumps(as_json(args.rules, trial, report), indent=2), args.output)
-    else:
-        emit(as_text(args.rules, trial, report), args.output)
+    tell(
+        args,
+        lambda: as_text(args.rules, trial, report),
+        lambda: json.dumps(as_json(args.rules, trial, report), indent=2),
+        lambda: as_page(args.rules, trial, report),
+    )
     if report.violation:
         return 3
     return 0 if report.coverage.derivations else 1
@@ -77,7 +79,7 @@ def _mutants(args: argparse.Namespace, jobs: int) -> int:
     from pathlib import Path
 
     from checker.cli.progress import progress_bar
-    from checker.testbed.mutants import mutants, page, score, summary
+    from checker.testbed.mutants import as_page, mutants, page, score, summary, summary_text
 
     if args.rules != "sound":
         raise OptionProblem(f"'{args.rules}' has no mutants", advice="Say: warpbound trial sound --mutants.")
@@ -90,10 +92,5 @@ def _mutants(args: argparse.Namespace, jobs: int) -> int:
         except OSError as error:
             raise OptionProblem(f"--page {args.page}: {error.strerror}", advice="Choose another file.") from None
     told = summary(results)
-    if args.format == "json":
-        emit(json.dumps(told, indent=2), args.output)
-    else:
-        lines = [f"{told['killed']} of {told['mutants']} mutants killed, {len(told['equivalent'])} equivalent"]
-        lines += [f"  survived: {name}" for name in told["survived"]]
-        emit("\n".join(lines), args.output)
+    tell(args, lambda: summary_text(results), lambda: json.dumps(told, indent=2), lambda: as_page(results))
     return 1 if told["survived"] else 0

@@ -22,12 +22,12 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_reading_options,
-    emit,
     known_sizes,
     parse_bindings,
     parse_dim,
     read_kernel,
     source_text,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.analysis.wcet.estimate import estimate
     from checker.analysis.wcet.lanes import Unbounded
     from checker.report import timing
+    from checker.report.page import Fault, Page, Section
     from checker.report.terminal import render_error
     from logic.source import SourceError
     from semantics.machine.trace import Deadlock
@@ -84,23 +85,28 @@ def run(args: argparse.Namespace) -> int:
     try:
         found = estimate(job, args.mode)
     except Unbounded as problem:
-        print(render_error(SourceError(problem.message, problem.loc, problem.advice)), file=sys.stderr)
-        if args.format == "json":
-            emit(json.dumps({"estimate": None, "mode": args.mode, "machine": None, "work_span": None}), args.output)
+        told = render_error(SourceError(problem.message, problem.loc, problem.advice))
+        print(told, file=sys.stderr)
+        nothing = {"estimate": None, "mode": args.mode, "machine": None, "work_span": None}
+        faults = [Fault("not-proved", problem.message, problem.loc or args.file)]
+        tell(args, None, lambda: json.dumps(nothing), lambda: Page(title, [Section(fixed=told)], faults))
         return 1
     cycles, code = None, int(not found.ends)
+    faults = [] if found.ends else [Fault("not-proved", f"not proved: {timing.ENDS}", args.file)]
     if not job.missing and found.cycles is not None and found.cycles <= MOST_CYCLES:
         try:
             cycles = machine()
         except Deadlock as problem:
             print(render_error(problem), file=sys.stderr)
-            code = 3
+            code, faults = 3, [Fault("deadlock", problem.message, problem.loc or args.file)]
         except SourceError as problem:  # the bound holds for what ends; this run does not
             print(f"note: the machine does not run it: {problem.message}", file=sys.stderr)
-    if args.format == "json":
-        emit(json.dumps(timing.as_json(job, found, cycles)), args.output)
-    else:
-        emit(timing.as_text(job, found, cycles, title), args.output)
+    tell(
+        args,
+        lambda: timing.as_text(job, found, cycles, title),
+        lambda: json.dumps(timing.as_json(job, found, cycles)),
+        lambda: replace(timing.as_page(job, found, cycles, title), faults=faults),
+    )
     return code
 
 

@@ -18,8 +18,9 @@ from checker.cli.options import number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
 from checker.report.bounds import accesses, assumptions, turns
+from checker.report.page import clean, filled, inline, plain
 from checker.report.rejection import describe, reason_of
-from checker.report.sarif import log, place
+from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import printable, wrapped
 from logic.metrics import Linear, Metric
 from logic.source import Loc
@@ -403,64 +404,42 @@ def as_text(report: Row, explain: bool) -> str:
 
 def as_markdown(report: Row) -> str:
     """The report as a page of Markdown."""
-    lines = ["# Cost audit", "", f"{_md(summary(report))}.", ""]
+    lines = ["# Cost audit", "", f"{plain(summary(report))}.", ""]
     if report["comparison"]:
         lines += ["## Compared with before", ""]
-        lines += [f"- **{_md(c['kernel'])} {_md(c['metric'])}**: {_md(told(c))}" for c in report["comparison"]]
+        lines += [f"- **{plain(c['kernel'])} {plain(c['metric'])}**: {plain(told(c))}" for c in report["comparison"]]
         lines += [""]
     for group in groups(report["certificates"]):
-        lines += [f"## {_md(group[0]['kernel'])}: {_md(launch(group[0]))}", ""]
+        lines += [f"## {plain(group[0]['kernel'])}: {plain(launch(group[0]))}", ""]
         lines += ["| metric | bound on | at most | here | verdict | second checker |", "|---|---|---|---|---|---|"]
         for r in group:
             cells = (
-                _md(r["metric"]),
+                plain(r["metric"]),
                 OF_WHAT.get(r["per"], ""),
-                _code(r["bound"]) if r["bound"] else "no bound",
+                inline(r["bound"]) if r["bound"] else "no bound",
                 "" if r["value"] is None else str(r["value"]),
                 r["verdict"],
                 r["second_checker"] or "",
             )
             lines.append(f"| {' | '.join(cells)} |")
         lines += [""]
-        said = [f"- {_md(r['metric'])}: {_md(text)}" for r in group for text in remarks(r)]
+        said = [f"- {plain(r['metric'])}: {plain(text)}" for r in group for text in remarks(r)]
         lines += [*said, ""] if said else []
-        lines += ["Assumed:", "", *(f"- {_md(text)}" for text in group[0]["assumptions"]), ""]
+        lines += ["Assumed:", "", *(f"- {plain(text)}" for text in group[0]["assumptions"]), ""]
         lines += ["| certificate | digest | checked |", "|---|---|---|"]
-        lines += [f"| {_code(r['file'])} | {_code(r['digest'])} | {_md(checked(r))} |" for r in group]
+        lines += [f"| {inline(r['file'])} | {inline(r['digest'])} | {plain(checked(r))} |" for r in group]
         lines += [""]
-    return "\n".join(map(printable, "\n".join(lines).rstrip().split("\n")))
-
-
-def _md(text: str) -> str:
-    """Text in which Markdown sees no markup, on one line."""
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|#&~" else c for c in text.replace("\n", " "))
-
-
-def _code(text: str) -> str:
-    """Text as code, in a cell of a table: between more backticks than it has in a row."""
-    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    space = " " if "`" in text else ""
-    return f"{ticks}{space}{text}{space}{ticks}".replace("|", "\\|").replace("\n", " ")
+    return clean("\n".join(lines).rstrip())
 
 
 def as_html(report: Row) -> str:
     """The report as one page that needs nothing else."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    templates = Environment(
-        loader=PackageLoader("checker.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
     facts = {"summary": summary(report), "of_what": OF_WHAT, "meaning": MEANING, "again": again}
-    page = templates.get_template("audit.html.jinja").render(report=report, **words, **facts)
-    return "\n".join(map(printable, page.split("\n")))
+    return filled("audit.html.jinja", report=report, **words, **facts)
 
 
-_LEVELS: Final = {"certified": "none", "solver-backed": "note", "holey": "warning"}
+_LEVELS: Final[Mapping[str, Level]] = {"certified": "none", "solver-backed": "note", "holey": "warning"}
 
 
 def as_sarif(report: Row) -> Row:
@@ -476,8 +455,7 @@ def as_sarif(report: Row) -> Row:
     def result(rule: str, text: str, where: Row, **properties: Any) -> None:
         kind = "pass" if rule == "certified" else "fail"
         level = _LEVELS.get(rule, "error")
-        message = {"text": re.sub(r"([{}])", r"\1\1", text)}  # single braces stand for arguments
-        found = {"ruleId": rule, "kind": kind, "level": level, "message": message, "locations": [where]}
+        found = {"ruleId": rule, "kind": kind, "level": level, "message": message(text), "locations": [where]}
         results.append(found | ({"properties": properties} if properties else {}))
 
     for r in report["certificates"]:

@@ -1,4 +1,4 @@
-"""Results of `bound` as text and JSON, with everything that they rest on."""
+"""Results of `bound` as text, as JSON and as a page, with everything that they rest on."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from checker.claims import extent, shown, value_at
 from checker.cli.options import number
 from checker.elaborate import Stuck
 from checker.kernel import Ledger
+from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
 from checker.witness import Witness
@@ -31,7 +32,6 @@ def parameters(kernel: Kernel) -> str:
 
 def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), barriers: Iterable[int] = ()) -> list[str]:
     """What a bound rests on besides the derivation: the model's idealisations, and what the user assumed."""
-    syncs = [s for s in statements(kernel.body) if isinstance(s, Sync)]
     given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
     launch, hw = context.launch, context.hardware
     return [
@@ -46,7 +46,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
             if hw != HARDWARE["nvidia"]
             else []
         ),
-        *(f"all threads of a block reach the barrier{_where(syncs[n].loc)} together" for n in sorted(set(barriers))),
+        *(f"all threads of a block reach {barrier} together" for barrier in _named(kernel, barriers)),
         *notes,
         "integers are mathematical: no signed overflow, no unsigned wrap-around",
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
@@ -54,8 +54,10 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
     ]
 
 
-def _where(loc: Loc | None) -> str:
-    return f" at {loc}" if loc else ""
+def _named(kernel: Kernel, barriers: Iterable[int]) -> list[str]:
+    """The barriers of these numbers, each once, with their places."""
+    syncs = [s.loc for s in statements(kernel.body) if isinstance(s, Sync)]
+    return [f"the barrier at {syncs[n]}" if syncs[n] else "the barrier" for n in sorted(set(barriers))]
 
 
 def as_json(
@@ -147,30 +149,88 @@ def as_text(
     explain: bool,
 ) -> str:
     """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
-    per = next((r.claim.per for r in results if r.claim), "warp")
-    what = "span of a block" if context.scope == "block" else f"per {per}"
-    lines = [f"{kernel.name}, {what}{_launch(kernel, context)}", ""]
+    lines = [_title(kernel, context, results), ""]
     width = max(len(r.metric.name) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
     span = max(map(len, texts))
     for r, text in zip(results, texts, strict=True):
         line = f"  {r.metric.name:<{width}}  {text:<{span}}  {r.verdict:<10} {r.seconds:6.2f} s"
-        if r.claim is not None and at:
-            value, missing = value_at(shown(r.claim), context, at)
-            line += f"   = {value}" if value is not None else f"   (--at lacks {', '.join(missing)})"
+        if worth := _worth(r, context, at):
+            line += f"   {worth}"
         lines.append(line.rstrip())
+    for problem in _problems(results):
+        lines += ["", wrapped(problem, more="  ")]
+    if explain:
+        lines += ["", *explanation(results, context)]
+    lines += ["", "This assumes:"]
+    lines += [f"  - {a}" for a in _all_assumptions(kernel, context, results, notes)]
+    return "\n".join(lines)
+
+
+def _title(kernel: Kernel, context: Context, results: Sequence[Result]) -> str:
+    per = next((r.claim.per for r in results if r.claim), "warp")
+    what = "span of a block" if context.scope == "block" else f"per {per}"
+    return f"{kernel.name}, {what}{_launch(kernel, context)}"
+
+
+def _worth(r: Result, context: Context, at: dict[str, int]) -> str:
+    """What a bound is at the point asked for; nothing where there is no bound or no point."""
+    if r.claim is None or not at:
+        return ""
+    value, missing = value_at(shown(r.claim), context, at)
+    return f"= {value}" if value is not None else f"(--at lacks {', '.join(missing)})"
+
+
+def _problems(results: Sequence[Result]) -> list[str]:
+    """Why there are no bounds: each reason once, with the metrics that it is the reason for."""
     problems: dict[str, list[str]] = {}
     for r in results:
         if r.problem is not None:
             problems.setdefault(_problem(r), []).append(r.metric.name)
-    for problem, names in problems.items():
-        lines += ["", wrapped(f"{', '.join(names)}: {problem}", more="  ")]
-    if explain:
-        lines += ["", *explanation(results, context)]
-    lines += ["", "This assumes:"]
-    barriers = [b for r in results for b in r.ledger.barriers]
-    lines += [f"  - {a}" for a in assumptions(kernel, context, notes, barriers)]
-    return "\n".join(lines)
+    return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
+
+
+def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:
+    return assumptions(kernel, context, notes, [b for r in results for b in r.ledger.barriers])
+
+
+def as_page(
+    kernel: Kernel,
+    context: Context,
+    results: Sequence[Result],
+    at: dict[str, int],
+    notes: Sequence[str],
+    explain: bool,
+    dearest: Sequence[str],
+) -> Page:
+    """The same as a page; `dearest` is what was found of the dearest runs. A fault for each that is not certified."""
+    head = ("metric", "at most", "verdict", "seconds", *(("there",) if at else ()))
+    rows = []
+    for r in results:
+        bound = "no bound" if r.claim is None else str(shown(r.claim))
+        there = (_worth(r, context, at).removeprefix("= "),) if at else ()
+        rows.append((r.metric.name, bound, r.verdict, f"{r.seconds:.2f}", *there))
+    sections = [Section(head=head, rows=rows, code=("at most",))]
+    sections += [Section(fixed=problem) for problem in _problems(results)]
+    sections += [Section("Where it comes from", fixed="\n".join(explanation(results, context)))] if explain else []
+    sections += [Section("Dearest runs found", fixed="\n".join(dearest))] if dearest else []
+    faults = [_fault(kernel, r) for r in results if r.verdict != "certified"]
+    rests_on = _all_assumptions(kernel, context, results, notes)
+    return Page(_title(kernel, context, results), sections, faults, rests_on)
+
+
+def _fault(kernel: Kernel, r: Result) -> Fault:
+    """What is wrong with a result, at the place of its problem or else of its kernel."""
+    if r.claim is None:
+        told = _problem(r) or "no bound"
+    else:
+        together = ", ".join(_named(kernel, r.ledger.barriers))
+        told = {
+            "holey": f"at most {shown(r.claim)}, where all threads of a block reach {together} together",
+            "refuted": f"a run costs more than the bound {shown(r.claim)}: this is a fault in warpbound",
+        }.get(r.verdict, f"at most {shown(r.claim)}")
+    where = r.problem.loc if r.problem is not None and r.problem.loc else kernel.loc
+    return Fault(r.verdict, f"{kernel.name} {r.metric.name}: {r.verdict}: {told}", where)
 
 
 def _launch(kernel: Kernel, context: Context) -> str:

@@ -1,4 +1,4 @@
-"""Findings on coalescing as text, JSON, Markdown and SARIF: both verdicts, the transactions and the reason."""
+"""Findings on coalescing as text, as JSON and as a page: both verdicts, the transactions and the reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.analysis.coalescing.exact import Finding
 from checker.analysis.coalescing.observed import Observed
 from checker.claims import extent
 from checker.cli.options import number
-from checker.report.sarif import log, place
+from checker.report.page import Fault, Page, Section
 from checker.report.terminal import excerpt
 from logic.assertions import Context, P, show_p
 from logic.metrics import HARDWARE
@@ -160,64 +160,39 @@ def text_of(f: Finding) -> str:
     return f"{f.access.array.name}[{show(f.access.indices[0])}]"
 
 
-# --- SARIF -----------------------------------------------------------------------------------------------------------
+# --- the page --------------------------------------------------------------------------------------------------------
 
-RULES: Final[dict[Verdict, tuple[str, str]]] = {
-    "uncoalesced": (
-        "warning",
-        "A warp needs more lines than its lanes would in consecutive places, wherever they lie.",
-    ),
-    "conflicting": ("warning", "Lanes of a warp need more words of one bank than they would in consecutive places."),
-    "misaligned": ("note", "A warp needs more lines than its lanes would if all of them were moved by one distance."),
-    "unknown": ("note", "Not proved to be good, and no example shows that it is bad."),
-}
-"""The verdicts that are results, each with its level and what it means."""
+_HEAD: Final = ("place", "kind", "access", "verdict", "needs", "at best", "share", "why", "to mend it")
 
 
-def as_sarif(found: Sequence[Row], rests_on: Sequence[str]) -> dict[str, Any]:
-    """A SARIF 2.1.0 log: a result for each access that is not good, in the order of the rows."""
-    rules = [(verdict, level, text) for verdict, (level, text) in RULES.items()]
-    return log(rules, [_result(r) for r in found if r.verdict in RULES], {"assumptions": list(rests_on)})
-
-
-def _result(r: Row) -> dict[str, Any]:
-    loc = r.finding.access.loc
-    mend = f" To mend it: {r.advice.mend}." if r.advice.mend else ""
-    return {
-        "ruleId": r.verdict,
-        "level": RULES[r.verdict][0],
-        "message": {"text": f"{_headline(r)}: {r.advice.reason}.{mend}"},
-        "locations": [place(loc.file, loc.line, loc.column)] if loc.file else [],
-    }
-
-
-# --- Markdown --------------------------------------------------------------------------------------------------------
-
-
-def as_markdown(kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str) -> str:
-    """A page with a table of all accesses."""
-    lines = [f"# {kernel.name}: {_summary(found)}", ""]
-    if found:
-        head = ("place", "access", "verdict", "needs", "at best", "share", "why", "to mend it")
-        table = [head, tuple("---" for _ in head), *map(_cells, found)]
-        lines += [*(f"| {' | '.join(cells)} |" for cells in table), ""]
-    return "\n".join([*lines, f"Shares: {shares}. Assumed:", "", *(f"- `{line}`" for line in rests_on)])
+def as_page(
+    kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str, wrong: Sequence[tuple[str, Loc]] = ()
+) -> Page:
+    """A table of all accesses; a fault for each that is not good, and for each `wrong`, where a run needed more."""
+    table = [Section(head=_HEAD, rows=[*map(_cells, found)], code=("place", "access"))] if found else []
+    faults = [_fault(r) for r in found if r.verdict not in GOOD]
+    faults += [Fault("refuted", text, loc) for text, loc in wrong]
+    return Page(f"{kernel.name}: {_summary(found)}", [*table, Section(text=f"Shares: {shares}.")], faults, rests_on)
 
 
 def _cells(r: Row) -> tuple[str, ...]:
     f = r.finding
-    run = "" if r.confirmed is None else f" ({_run(r)})"
-    cells = (
+    return (
         _where(f.access.loc),
-        f"{f.access.kind} of `{text_of(f)}`",
-        r.verdict + run,
+        f.access.kind,
+        text_of(f),
+        r.verdict if r.confirmed is None else f"{r.verdict} ({_run(r)})",
         str(f.transactions),
         str(f.fewest),
         _percent(r.share),
         r.advice.reason,
         r.advice.mend,
     )
-    return tuple(cell.replace("|", "\\|") for cell in cells)
+
+
+def _fault(r: Row) -> Fault:
+    mend = f" To mend it: {r.advice.mend}." if r.advice.mend else ""
+    return Fault(r.verdict, f"{_headline(r)}: {r.advice.reason}.{mend}", r.finding.access.loc)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

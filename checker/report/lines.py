@@ -1,30 +1,48 @@
-"""The costs of a run by the lines of its source, as a table."""
+"""The costs of a run by the lines of its source, as a table, of text or of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from checker.report.page import Section
 from semantics.profile import LineCost
 
 _WIDEST = 72  # characters of a source line that are shown
 
 
-def lines_text(lines: Sequence[LineCost], totals: Mapping[str, Fraction], sources: Mapping[str, Sequence[str]]) -> str:
-    """Lines, executions, each metric's cost and its share of the total, the line itself; a heading a file."""
-    head = ["line", "executions", *(word for m in totals for word in (m, "")), "source"]
-    rows: list[list[str]] = []
+def line_cells(
+    lines: Sequence[LineCost], totals: Mapping[str, Fraction], sources: Mapping[str, Sequence[str]]
+) -> list[list[str]]:
+    """The table's head and rows: line, executions, each metric's cost and its share of the total, the line itself."""
+    rows = [["line", "executions", *(word for m in totals for word in (m, "")), "source"]]
     for cost in lines:
         cells = [cell for m, total in totals.items() for cell in (str(cost.costs[m]), _share(cost.costs[m], total))]
         rows.append([str(cost.line) if cost.line else "-", str(cost.executions), *cells, _source(cost, sources)])
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    return rows
+
+
+def lines_text(lines: Sequence[LineCost], totals: Mapping[str, Fraction], sources: Mapping[str, Sequence[str]]) -> str:
+    """The table as text; a heading a file."""
+    rows = line_cells(lines, totals, sources)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     text = []
-    for n, row in enumerate((head, *rows)):
+    for n, row in enumerate(rows):
         if n and (n == 1 or lines[n - 1].file != lines[n - 2].file):
             text.append(f"  {lines[n - 1].file or 'without a place'}")
         *numbers, source = row
         text.append("  " + "  ".join(f"{c:>{w}}" for c, w in zip(numbers, widths, strict=False)) + f"  {source}")
     return "\n".join(line.rstrip() for line in text)
+
+
+def lines_section(
+    lines: Sequence[LineCost], totals: Mapping[str, Fraction], sources: Mapping[str, Sequence[str]]
+) -> Section:
+    """The table as a part of a page, with the file of each line."""
+    head, *rows = line_cells(lines, totals, sources)
+    names = [name or f"{head[n - 1]} %" for n, name in enumerate(head)]
+    table = [[cost.file, *row] for cost, row in zip(lines, rows, strict=True)]
+    return Section("By line", head=["file", *names], rows=table, code=("file", "source"))
 
 
 def _share(part: Fraction, total: Fraction) -> str:

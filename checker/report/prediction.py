@@ -1,4 +1,4 @@
-"""Predictions of run times as text and JSON: the formula, each term, what it rests on and what it leaves out."""
+"""Predictions of run times as text, as JSON and as a page: the formula, each term, what it rests on and leaves out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from checker.cli.options import OptionProblem, number
 from checker.elaborate import Stuck
 from checker.notation.annotations import Limit, Sizes
 from checker.report.bounds import assumptions
+from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from logic import potentials
 from logic.assertions import Context, Dim
@@ -308,39 +309,70 @@ def _sizes(row: Row) -> str:
 
 def as_text(p: Prediction) -> str:
     """The prediction for a person."""
-    total = milliseconds(row.figures for row in p.rows)
-    at = f" at {', '.join(f'{name} = {n}' for name, n in p.at.items())}" if p.at else ""
-    head = "No prediction" if total is None else f"{_ms(total)} ms, an estimate"
-    lines = [f"{head}: {p.device.name}, model {p.model}{at}"]
+    lines = [_title(p)]
     for row in p.rows:
         lines += ["", *_row(row, p)]
-    if total is None:
+    if milliseconds(row.figures for row in p.rows) is None:
         return "\n".join(lines)
     if p.contention is not None:
-        expected = milliseconds(row.estimate for row in p.rows)
-        told = "none" if expected is None else f"{_ms(expected)} ms"
-        lines += [
-            "",
-            f"Expected with {p.bins} bins taken at random: {told}. Nothing certifies this: the largest number of",
-        ]
-        lines += [f"threads at a bank is put at its expected value, {float(p.contention):.3f}, in every shared access."]
-    lines += [
-        "",
-        "N_comp and N_memory are certified bounds on the cycles of a thread; the time is the model's. It leaves out:",
-    ]
+        lines += ["", *_expected(p)]
+    lines += ["", _LEFT_OUT]
     lines += [f"  - {text}" for text in IGNORED]
     lines += ["", "This assumes:"]
-    lines += [f"  - {text}" for text in dict.fromkeys(a for row in p.rows for a in _assumptions(row))]
+    lines += [f"  - {text}" for text in _all_assumptions(p)]
     return "\n".join(lines)
 
 
+_LEFT_OUT: Final = (
+    "N_comp and N_memory are certified bounds on the cycles of a thread; the time is the model's. It leaves out:"
+)
+
+
+def _title(p: Prediction) -> str:
+    total = milliseconds(row.figures for row in p.rows)
+    at = f" at {', '.join(f'{name} = {n}' for name, n in p.at.items())}" if p.at else ""
+    head = "No prediction" if total is None else f"{_ms(total)} ms, an estimate"
+    return f"{head}: {p.device.name}, model {p.model}{at}"
+
+
+def _expected(p: Prediction) -> list[str]:
+    """What to expect of shared accesses at random."""
+    expected = milliseconds(row.estimate for row in p.rows)
+    told = "none" if expected is None else f"{_ms(expected)} ms"
+    return [
+        f"Expected with {p.bins} bins taken at random: {told}. Nothing certifies this: the largest number of",
+        f"threads at a bank is put at its expected value, {float(p.contention or 0):.3f}, in every shared access.",
+    ]
+
+
+def _all_assumptions(p: Prediction) -> list[str]:
+    return list(dict.fromkeys(a for row in p.rows for a in _assumptions(row)))
+
+
 def _row(row: Row, p: Prediction) -> list[str]:
+    if row.figures is None:
+        return [f"{row.kernel.name}: not certified", f"  {row.problem}"]
+    rows = _terms(row, p)
+    widths = [max(len(cells[i]) for cells in rows) for i in range(3)]
+    lines = [_time(row, row.figures)]
+    lines += [
+        f"  {name:<{widths[0]}}  {text:<{widths[1]}}  {value:>{widths[2]}}".rstrip() for name, text, value in rows
+    ]
+    return lines
+
+
+def _time(row: Row, found: Figures) -> str:
+    return f"{row.kernel.name}: N_B * N_w * N_t * C_T / (N_C * D) / R = {_ms(found.seconds * 1000)} ms"
+
+
+def _terms(row: Row, p: Prediction) -> list[tuple[str, str, str]]:
+    """The terms of a kernel's time, each with its formula and its value; none where they are not certified."""
     found, terms, device = row.figures, row.terms, p.device
     if found is None or terms is None:
-        return [f"{row.kernel.name}: not certified", f"  {row.problem}"]
+        return []
     block = " * ".join(str(n) for n in row.block if n != 1) or "1"
     together = "max(N_comp, N_memory)" if p.model == "max" else "N_comp + N_memory"
-    rows = [
+    return [
         ("N_B", blocks_text(row, device), str(found.n_b)),
         ("N_w", f"ceil({block}/{device.warp})", str(found.n_w)),
         ("N_t", "", str(device.warp)),
@@ -350,12 +382,26 @@ def _row(row: Row, p: Prediction) -> list[str]:
         ("N_C * D", f"{device.cores} * {device.depth}", str(device.cores * device.depth)),
         ("R", "cycles a second", str(device.clock)),
     ]
-    widths = [max(len(cells[i]) for cells in rows) for i in range(3)]
-    lines = [f"{row.kernel.name}: N_B * N_w * N_t * C_T / (N_C * D) / R = {_ms(found.seconds * 1000)} ms"]
-    lines += [
-        f"  {name:<{widths[0]}}  {text:<{widths[1]}}  {value:>{widths[2]}}".rstrip() for name, text, value in rows
-    ]
-    return lines
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def as_page(p: Prediction) -> Page:
+    """The prediction as a page: each kernel's terms. A fault for each kernel without certified terms."""
+    sections, faults = [], []
+    for row in p.rows:
+        if row.figures is None:
+            told = f"{row.kernel.name}: not certified: {row.problem}"
+            sections.append(Section(row.kernel.name, fixed=told))
+            faults.append(Fault("not-certified", told, row.kernel.loc or row.path))
+        else:
+            head, rows = ("term", "is", "here"), _terms(row, p)
+            sections.append(Section(row.kernel.name, _time(row, row.figures), head, rows, code=("is",)))
+    if not faults:
+        sections += [Section(text=" ".join(_expected(p)))] if p.contention is not None else []
+        sections += [Section("An estimate", _LEFT_OUT, items=IGNORED)]
+    return Page(_title(p), sections, faults, _all_assumptions(p))
 
 
 def _ms(value: Fraction) -> str:

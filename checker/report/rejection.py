@@ -400,9 +400,9 @@ def command_of(found: Finding, path: str, options: Sequence[str] = ()) -> str:
         block,
         "--grid",
         grid,
-        "--metric",
-        found.context.metric.name,
     ]
+    if not any(word.startswith("--metric=") for word in options):
+        words += ["--metric", found.context.metric.name]
     words += [w for n, v in worse.args.items() for w in ("--arg", f"{n}={text(v)}")]
     words += [w for n, v in worse.arrays.items() for w in ("--array", f"{n}={v}")]
     return shlex.join(words)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
+Level = Literal["none", "note", "warning", "error"]
+
 
 def log(
-    rules: Iterable[tuple[str, str, str]], results: Sequence[Mapping[str, Any]], properties: Mapping[str, Any]
+    rules: Iterable[tuple[str, Level, str]], results: Sequence[Mapping[str, Any]], properties: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A log of one run; a rule is its name, its level and what it means."""
     described = [
@@ -27,6 +30,11 @@ def log(
     if properties:
         run["properties"] = dict(properties)
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def message(text: str) -> dict[str, str]:
+    """A message. Braces are doubled: single ones stand for arguments."""
+    return {"text": re.sub(r"([{}])", r"\1\1", text)}
 
 
 def place(file: str, line: int | None = None, column: int | None = None) -> dict[str, Any]:

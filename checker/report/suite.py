@@ -1,14 +1,14 @@
-"""The suite's table as text, JSON, Markdown and HTML."""
+"""The suite's table as text, JSON, Markdown and a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from typing import Any, Final
 
 from checker.cli.options import number
 from checker.report.bounds import as_witness
+from checker.report.page import RULES, Fault, Page, Section
 from checker.suite import CLASSES, CLOSE, SOURCES, Row, error, summary
 from checker.witness import command
 from logic.metrics import METRICS
@@ -254,32 +254,21 @@ def _code(line: tuple[str, ...]) -> tuple[str, ...]:
     return (*line[:2], f"`{line[2]}`", *line[3:])
 
 
-def as_html(rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[str, str]) -> str:
-    """A page that stands alone."""
+def as_page(rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[str, str]) -> Page:
+    """The same as a page; a fault for each row that is not certified, or that the checkers do not agree on."""
     used = used_notes(rows)
-    parts = [_HEAD, *(f"<p>{escape(text.strip())}</p>" for text in summary_lines(rows))]
-    for metric, group in _by_metric(rows):
-        head = "".join(f"<th>{escape(c)}</th>" for c in _COLUMNS)
-        body = (_html_row(row, cells(row, used)) for row in group)
-        parts += [f"<h2>{escape(metric)}</h2>", f"<table><tr>{head}</tr>", *body, "</table>"]
+    sections = [Section(items=[text.strip() for text in summary_lines(rows)])]
+    sections += [
+        Section(metric, head=_COLUMNS, rows=[cells(row, used) for row in group], code=("bound",))
+        for metric, group in _by_metric(rows)
+    ]
     said = [*LEGEND, *(f"{NAMES[source]}: {text}" for source, text in sources.items())]
     said += [f"[{i}] {notes[name]}" for i, name in enumerate(used, 1)]
-    items = [*_problems(rows), *said]
-    return "\n".join([*parts, "<ul>", *(f"<li>{escape(text)}</li>" for text in items), "</ul></html>"])
+    sections += [Section(fixed=problem) for problem in _problems(rows)] + [Section("How to read it", items=said)]
+    return Page("The suite", sections, [_fault(row) for row in rows if not row.certified])
 
 
-def _html_row(row: Row, line: tuple[str, ...]) -> str:
-    kind = "" if row.certified else ' class="open"'
-    return f"<tr{kind}>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>"
-
-
-_HEAD: Final = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>warpbound: the suite</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #ccc; padding: .2rem .6rem; text-align: left; }
-td:nth-child(3) { font-family: ui-monospace, monospace; }
-tr.open { background: #fdd; }
-</style>
-<h1>The suite</h1>"""
+def _fault(row: Row) -> Fault:
+    rule = row.verdict if row.verdict in RULES else "not-certified"
+    told = [f"{row.kernel} {row.metric}: {_checkers(row)}", *([row.problem] if row.problem else [])]
+    return Fault(rule, ": ".join(told), f"proofs/{row.kernel}/kernel.cu")

@@ -1,4 +1,4 @@
-"""Estimates of `wcet` as text and JSON."""
+"""Estimates of `wcet` as text, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from checker.analysis.wcet import abstract
 from checker.analysis.wcet.estimate import Estimate, Evidence, Job
+from checker.report.page import Page, Section
 from logic.assertions import show_p
 from logic.source import Loc
 
@@ -17,7 +18,9 @@ EVIDENCE: Final[Mapping[Evidence, str]] = {
 }
 
 
-WAITS: Final = "no barrier waits for ever, which is not proved"
+ENDS: Final = "no barrier waits for ever"
+
+WAITS: Final = f"{ENDS}, which is not proved"
 
 
 def assumptions(job: Job, found: Estimate) -> list[str]:
@@ -51,29 +54,62 @@ def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]
 def as_text(job: Job, found: Estimate, machine: int | None, title: str) -> str:
     """What `wcet` prints."""
     lines = [title, ""]
-    if found.formula is not None:
-        each = " each block" if "blockIdx." in str(found.formula) else ""
-        lines.append(f"  formula    {found.formula} cycles{each} (certified)")
-    elif found.problem is not None:
-        loc = f"{found.problem.loc}: " if found.problem.loc else ""
-        lines.append(f"  formula    none certified: {loc}{found.problem.message}")
-    if found.cycles is not None:
-        lines.append(f"  estimate   {_cycles(found.cycles)} ({EVIDENCE[found.evidence]})")
-    if machine is not None:
-        over = f", estimate / machine {ratio(found.cycles, machine)}" if found.cycles is not None and machine else ""
-        lines.append(f"  machine    {_cycles(machine)}{over}")
-    if found.work_span is not None:
-        lines.append(f"  W/P + S    {_cycles(found.work_span)} ({found.span_evidence})")
-    if found.mode == "paper":
-        lines += ["", f"  abstract warp: {abstract.show(found.warp)}, largest convoying shift {found.shift}"]
-        for at, turns in found.turns.items():
-            lines.append(f"  iterations of the loop {_where(job, at)}: {', '.join(map(str, turns))}")
+    for what, told, more in _figures(job, found, machine):
+        comma = "" if more.startswith("(") else ","
+        lines.append(f"  {what:<11}{told}{f'{comma} {more}' if more else ''}")
+    if notes := _paper(job, found):
+        lines += ["", *(f"  {note}" for note in notes)]
     if found.divergent:
-        lines += ["", f"  divergent branches: {', '.join(_where(job, at) for at in found.divergent)}"]
-    given = assumptions(job, found)
-    if given and (found.formula is not None or not found.ends):
+        lines += ["", f"  {_divergent(job, found)}"]
+    if given := _given(job, found):
         lines += ["", f"  given: {'; '.join(given)}"]
     return "\n".join(lines)
+
+
+def as_page(job: Job, found: Estimate, machine: int | None, title: str) -> Page:
+    """The same as a page."""
+    rows = [(what, told, more.strip("()")) for what, told, more in _figures(job, found, machine)]
+    items = [*_paper(job, found), *([_divergent(job, found)] if found.divergent else [])]
+    sections = [Section(head=("", "cycles", "how it is known"), rows=rows), Section(items=items)]
+    return Page(title, [s for s in sections if s.head or s.items], assumptions=_given(job, found))
+
+
+def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, str, str]]:
+    """What is known of the cycles, what it is, and more about it."""
+    rows = []
+    if found.formula is not None:
+        each = " each block" if "blockIdx." in str(found.formula) else ""
+        rows.append(("formula", f"{found.formula} cycles{each}", "(certified)"))
+    elif found.problem is not None:
+        loc = f"{found.problem.loc}: " if found.problem.loc else ""
+        rows.append(("formula", f"none certified: {loc}{found.problem.message}", ""))
+    if found.cycles is not None:
+        rows.append(("estimate", _cycles(found.cycles), f"({EVIDENCE[found.evidence]})"))
+    if machine is not None:
+        over = f"estimate / machine {ratio(found.cycles, machine)}" if found.cycles is not None and machine else ""
+        rows.append(("machine", _cycles(machine), over))
+    if found.work_span is not None:
+        rows.append(("W/P + S", _cycles(found.work_span), f"({found.span_evidence})"))
+    return rows
+
+
+def _paper(job: Job, found: Estimate) -> list[str]:
+    """What the published estimate rests on."""
+    if found.mode != "paper":
+        return []
+    return [
+        f"abstract warp: {abstract.show(found.warp)}, largest convoying shift {found.shift}",
+        *(f"iterations of the loop {_where(job, at)}: {', '.join(map(str, n))}" for at, n in found.turns.items()),
+    ]
+
+
+def _divergent(job: Job, found: Estimate) -> str:
+    return f"divergent branches: {', '.join(_where(job, at) for at in found.divergent)}"
+
+
+def _given(job: Job, found: Estimate) -> list[str]:
+    """What the estimate rests on, as far as it is printed."""
+    return assumptions(job, found) if found.formula is not None or not found.ends else []
 
 
 def _cycles(n: int) -> str:

@@ -1,4 +1,4 @@
-"""A run of the mini-SIMT machine, cycle by cycle: as text, as JSON, and as a picture of warps over cycles."""
+"""A run of the mini-SIMT machine, cycle by cycle: as text, JSON, a page, and a picture of warps over cycles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from checker.cli.options import OptionProblem
+from checker.report.page import Page, Section
 from semantics.machine.blocks import Place
 from semantics.machine.program import Program, opcode
 from semantics.machine.text import show_instruction
@@ -58,8 +59,8 @@ class Trace:
 # --- text and JSON ---------------------------------------------------------------------------------------------------
 
 
-def trace_text(trace: Trace, blocks: bool) -> str:
-    """A line a cycle: the instruction that was issued or `stall`, and who could not issue one."""
+def trace_table(trace: Trace, blocks: bool) -> list[list[str]]:
+    """A line a cycle, the head first: the instruction that was issued or `stall`, and who could not issue one."""
     where: tuple[str, ...] = ("block", "processor") if blocks else ()
     table = [["cycle", *where, "warp", "mask", "instruction", "stalled", "at barrier"]]
     for place, row in trace.rows:
@@ -69,6 +70,12 @@ def trace_text(trace: Trace, blocks: bool) -> str:
         where = (_index(place.block), str(place.processor)) if blocks else ()
         kinds = (" ".join(map(str, _numbers(row, state))) for state in ("stall", "barrier"))
         table.append([str(place.start + row.cycle), *where, *issued, *kinds])
+    return table
+
+
+def trace_text(trace: Trace, blocks: bool) -> str:
+    """The table as text."""
+    table = trace_table(trace, blocks)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = []
     for number, *cells in table:
@@ -236,19 +243,13 @@ def _bars(trace: Trace, rows: Mapping[tuple[int, int], int]) -> Iterator[_Bar]:
             yield _Bar(rows[place.processor, w], start, end, state, f"{when}: warp {w} {told}", share)
 
 
-def trace_html(trace: Trace, title: str, text: str, blocks: bool) -> str:
-    """A page without scripts: the picture, what text says, the trace as a table."""
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title></head>',
-            '<body style="font-family: sans-serif">',
-            f'<div style="overflow-x: auto">{trace_svg(trace, title)}</div>',
-            f"<pre>{_text(text)}</pre>",
-            f"<pre>{_text(trace_text(trace, blocks))}</pre>",
-            "</body></html>",
-        ]
-    )
+def trace_page(trace: Trace | None, title: str, text: str, blocks: bool, picture: bool) -> Page:
+    """A run as a page: on request its picture, then what text says, and what was kept of it as a table."""
+    sections = [Section(picture=trace_svg(trace, title) if trace and picture else "", fixed=text)]
+    if trace:
+        head, *rows = trace_table(trace, blocks)
+        sections.append(Section("Cycles", head=head, rows=rows, code=("mask", "instruction")))
+    return Page(title, sections)
 
 
 def _text(text: str) -> str:

@@ -7,11 +7,12 @@ claim weaker is left out once: made from the rule's data. Bugs with a name and a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
+from checker.report.page import Fault, Page, Section
 from checker.testbed.bugs import BUGS, Bug, patched
 from checker.testbed.search import search
 from checker.testbed.trial import Trial, Violation
@@ -260,6 +261,22 @@ def summary(results: Iterable[Result]) -> dict[str, Any]:
         "survived": [r.name for r in found if r.verdict == "survived"],
         "seconds": round(sum(r.seconds for r in found), 1),
     }
+
+
+def summary_text(results: Sequence[Result]) -> str:
+    """What a person reads."""
+    told = summary(results)
+    lines = [f"{told['killed']} of {told['mutants']} mutants killed, {len(told['equivalent'])} equivalent"]
+    return "\n".join(lines + [f"  survived: {name}" for name in told["survived"]])
+
+
+def as_page(results: Sequence[Result]) -> Page:
+    """What became of every mutant; a fault for each that survived."""
+    head = ("mutant", "verdict", "what it changes", "cases", "seconds", "witness, or why it is equivalent")
+    rows = [(r.name, r.verdict, r.sentence, str(r.cases), f"{r.seconds:.1f}", r.witness) for r in results]
+    faults = [Fault("survived", f"survived: {r.name}: {r.sentence}") for r in results if r.verdict == "survived"]
+    title = summary_text(results).partition("\n")[0]
+    return Page(title, [Section(head=head, rows=rows, code=("mutant",))], faults)
 
 
 def page(results: Iterable[Result]) -> str:

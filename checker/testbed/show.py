@@ -1,4 +1,4 @@
-"""Trials as text and JSON."""
+"""Trials as text, as JSON and as pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from checker.kernel import judgement_of
+from checker.report.page import Fault, Page, Section
 from checker.report.rejection import draw_filled
 from checker.report.terminal import wrapped
 from checker.testbed.search import Report
@@ -147,6 +148,29 @@ def as_text(name: str, trial: Trial, report: Report) -> str:
         f"  again     {command(name, trial, report)}",
     ]
     return "\n".join(told)
+
+
+def as_page(name: str, trial: Trial, report: Report) -> Page:
+    """What was tried, and how often each rule; or the counterexample as text has it, which is a fault, as it is one
+    where nothing could be tried."""
+    head, *rest = as_text(name, trial, report).split("\n")
+    seen, where = report.coverage, name if name.endswith(".py") else None
+    if report.violation is not None:
+        told = "\n".join(rest).strip("\n")
+        return Page(head, [Section(fixed=told)], [Fault("unsound", f"{head}\n{told}", where)])
+    counts = [
+        ("cases", report.examples),
+        ("derivations", seen.derivations),
+        ("runs", seen.runs),
+        ("divergent runs", seen.divergent),
+        ("runs cut short", seen.unended),
+        *((f"loops of depth {d}", n) for d, n in sorted(seen.depths.items())),
+    ]
+    rows = [*((what, str(n)) for what, n in counts), ("seconds", f"{report.seconds:.1f}")]
+    unused = sorted(set(trial.focus or trial.rules.rules) - seen.rules.keys())
+    rules = [(rule, str(n)) for rule, n in (*seen.rules.most_common(), *((rule, 0) for rule in unused))]
+    sections = [Section(head=("what", "number"), rows=rows), Section("Rules", head=("rule", "used"), rows=rules)]
+    return Page(head, sections, [] if seen.derivations else [Fault("untried", head, where)])
 
 
 def _mentioned(v: Violation) -> set[str]:

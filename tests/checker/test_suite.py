@@ -14,7 +14,8 @@ import pytest
 from checker import suite
 from checker.cli.suite import _fill
 from checker.kernel import Claim
-from checker.report.suite import as_html, as_json, as_markdown, as_text, cells, summary_lines
+from checker.report.page import render
+from checker.report.suite import as_json, as_markdown, as_page, as_text, cells, summary_lines
 from checker.suite import CLASSES, Case, Compared, Point, Row, error, read_suite, rows_of, summary
 from checker.witness import Fill, Overrun, find_witnesses
 from logic.metrics import METRICS
@@ -210,7 +211,8 @@ def test_reports_say_the_same() -> None:
     assert line[:5] == ("addSub3", "32", "4 + 20*max(0, ceil(h/2))", "h=64", "644")
     assert line[5:7] == ("654", "654")
     assert line[-2] == "accepted, valid"
-    for text in (as_text(found, NOTES), as_markdown(found, NOTES, ORIGINS, "x"), as_html(found, NOTES, ORIGINS)):
+    page = render(as_page(found, NOTES, ORIGINS), "html")
+    for text in (as_text(found, NOTES), as_markdown(found, NOTES, ORIGINS, "x"), page):
         assert all(cell in text for cell in line)
         assert all(said.strip() in text for said in summary_lines(found))
     document = as_json(found)

@@ -205,12 +205,21 @@ def test_markdown(cu: Path, capsys: Capture) -> None:
     assert lines[0] == "# k: 2 accesses: 1 uncoalesced, 1 coalesced"
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 4
-    assert {line.replace("\\|", "").count("|") for line in table} == {9}
-    assert table[2].startswith(f"| {cu}:4:16 | store of `A[I[i] \\| 1]` | uncoalesced | 32 | 1 | ")
-    assert "- `integers do not overflow; no caches`" in lines
+    assert {line.replace("\\|", "").count("|") for line in table} == {10}
+    assert table[2].startswith(f"| `{cu}:4:16` | store | `A[I[i] \\| 1]` | uncoalesced | 32 | 1 | ")
+    assert "- integers do not overflow; no caches" in lines
     words = ["--block", "64", "--arg", "n=64", "--array", "I=iota", "--confirm", "--format", "markdown"]
     assert main(["coalesce", str(cu), *words]) == 1
     assert "| uncoalesced (not confirmed: coalesced in the run" in capsys.readouterr().out
+
+
+def test_html_has_a_row_for_every_access(cu: Path, capsys: Capture) -> None:
+    cu.write_text(cu.read_text().replace("A[I[i]]", "A[I[i] & 1 << 9]"))
+    assert main(["coalesce", str(cu), "--format", "html"]) == 1
+    page = capsys.readouterr().out
+    assert page.count("<tr>") == 3
+    assert '<td class="bound">A[I[i] &amp; 512]</td><td class="verdict uncoalesced">uncoalesced</td>' in page
+    assert "<li>integers do not overflow; no caches</li>" in page
 
 
 @pytest.mark.parametrize("assumed", ["blockIdx.x == 0", "warp.index < 2"])
@@ -290,3 +299,8 @@ def test_a_run_that_needs_more_than_was_stated_is_an_alarm(monkeypatch: pytest.M
     monkeypatch.setattr(observed, "observe", inflated)
     assert main(["coalesce", VECTOR, "--confirm", "--block", "32", "--arg", "numElements=32"]) == 3
     assert "33 transactions in the run, 1 stated of all runs" in capsys.readouterr().err
+    words = ["--confirm", "--block", "32", "--arg", "numElements=32", "--format", "sarif"]
+    assert main(["coalesce", VECTOR, *words]) == 3
+    found = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert {(r["ruleId"], r["level"]) for r in found} == {("refuted", "error")}
+    assert len(found) == 3

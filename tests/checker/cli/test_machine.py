@@ -131,7 +131,7 @@ def test_a_page(go: Go, tmp_path: Path) -> None:
     where = tmp_path / "t.html"
     assert go(TRIANGLE, *FOUR, "-o", str(where)) == (0, "", "")
     page = where.read_text()
-    assert page.startswith("<!DOCTYPE html>")
+    assert page.startswith("<!doctype html>")
     assert "<svg" in page
     assert "91 cycles" in page
     assert "l23: sync" in page

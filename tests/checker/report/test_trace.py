@@ -8,7 +8,8 @@ import pytest
 
 from checker.cli.options import OptionProblem
 from checker.report import trace as report
-from checker.report.trace import Trace, memory_text, trace_html, trace_json, trace_svg, trace_text
+from checker.report.page import render
+from checker.report.trace import Trace, memory_text, trace_json, trace_page, trace_svg, trace_text
 from semantics.machine.blocks import Place
 from semantics.machine.launch import Launch
 from semantics.machine.simulate import run
@@ -83,10 +84,20 @@ def test_processors_have_their_own_rows() -> None:
 
 def test_names_of_files_are_escaped() -> None:
     title = "<b>&\x1b[0m.simt"
-    page = trace_html(traced(), title, title, False)
+    page = render(trace_page(traced(), title, title, False, True), "html")
     assert "<b>" not in page
     assert "\x1b" not in page
     assert "&lt;b&gt;&amp;\ufffd[0m.simt" in page
+
+
+def test_a_page_has_the_picture_on_request_and_every_cycle() -> None:
+    found = traced()
+    for picture in (True, False):
+        page = render(trace_page(found, "t", "11 cycles", False, picture), "html")
+        assert ("<svg" in page) == picture
+        assert "11 cycles" in page
+        assert page.count("<tr>") == 1 + len(found.rows)
+    assert "<table" not in render(trace_page(None, "t", "11 cycles", False, True), "html")
 
 
 def test_too_much_to_keep_or_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,189 @@
+"""Pages as Markdown, HTML and SARIF: what nobody's text can turn into markup, and what must not be missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.report.page import GOOD, RULES, Fault, Page, Section, fenced, inline, plain, render
+from logic.source import Loc
+
+ODD = "<script>alert('&')</script> | `x` ``y`` *b* _i_ [a](javascript:b) #1 {0} \x1b[31m\u202e"
+
+
+class Reader(HTMLParser):
+    """The texts of a page by their element, and the elements that it has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: dict[str, list[str]] = {}
+        self.here: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+        self.texts.setdefault(tag, []).append("")
+        if tag != "meta":
+            self.here.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.here.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.here:
+            self.texts[self.here[-1]][-1] += data
+
+
+def full(text: str) -> Page:
+    """A page with this text at every place that a page has."""
+    table = Section("", "", (text, "code"), [(text, text), ("b", "")], ("code",))
+    sections = [Section(text, text), table, Section(fixed=f"{text}\n{text}", items=[text, "second"])]
+    return Page(text, sections, [Fault("rejected", text)], [text])
+
+
+def visible(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def sarif(page: Page) -> dict[str, Any]:
+    log = json.loads(render(page, "sarif"))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    found: dict[str, Any] = run
+    return found
+
+
+def test_html_says_everything_and_escapes_it() -> None:
+    page = Reader(render(full(ODD), "html"))
+    odd = visible(ODD)
+    assert page.here == []
+    assert page.texts["h1"] == page.texts["title"] == [odd]
+    assert page.texts["h2"] == [odd, "This assumes"]
+    assert page.texts["p"] == [odd]
+    assert page.texts["th"] == [odd, "code"]
+    assert page.texts["td"] == [odd, odd, "b", ""]
+    assert page.texts["pre"] == [f"{odd}\n{odd}"]
+    assert page.texts["li"] == [odd, "second", odd]
+    assert page.texts.keys().isdisjoint(("script", "a", "link", "img"))
+
+
+def test_html_needs_nothing_else() -> None:
+    page = render(full("x"), "html")
+    assert page.startswith("<!doctype html>")
+    assert not re.search(r"https?:|src=|href=|url\(|@import", page)
+    assert "var(--line)" in page  # the style of the audit report
+
+
+def test_html_marks_verdicts_and_nothing_else() -> None:
+    page = render(Page("t", [Section(head=("a", "b"), rows=[("holey", "holey"), ("holy", "")], code=("b",))]), "html")
+    assert page.count('class="verdict holey"') == 1
+    assert '<td class="bound">holey</td>' in page
+    assert "<td>holy</td>" in page
+    for verdict in (*RULES, *GOOD):
+        assert f'class="verdict {verdict}"' in render(Page("t", [Section(head=("a",), rows=[(verdict,)])]), "html")
+
+
+def test_a_picture_is_for_html_alone() -> None:
+    page = Page("t", [Section(picture="<svg><title>a &lt; b</title></svg>", fixed="below")])
+    assert "<svg><title>a &lt; b</title></svg>" in render(page, "html")
+    assert "svg" not in render(page, "markdown")
+    assert "below" in render(page, "markdown")
+
+
+def test_markdown_says_everything() -> None:
+    table = Section("Costs", "In short.", ("metric", "at most"), [("a|b", "m|ax(0, n)"), ("c", "")], ("at most",))
+    page = Page("k", [table, Section(fixed="line 1\n  line 2", items=["i1", "i2"])], assumptions=["w > 2"])
+    assert render(page, "markdown") == (
+        "# k\n\n## Costs\n\nIn short.\n\n"
+        "| metric | at most |\n| --- | --- |\n| a\\|b | `m\\|ax(0, n)` |\n| c |  |\n\n"
+        "```text\nline 1\n  line 2\n```\n\n- i1\n- i2\n\n## This assumes\n\n- w \\> 2"
+    )
+
+
+def test_markdown_escapes_everything() -> None:
+    lines = render(full(ODD), "markdown").split("\n")
+    fences = [n for n, line in enumerate(lines) if line.startswith("```")]
+    assert [lines[n] for n in range(fences[0] + 1, fences[1])] == [visible(ODD)] * 2  # these stay as they are
+    outside = lines[: fences[0]] + lines[fences[1] + 1 :]
+    for line in outside:
+        told = re.sub(r"(?<!\\)(`+)(?!`).*?(?<!`)\1(?!`)", "", line)  # without code
+        bare = re.sub(r"\\.", "", told)
+        assert not re.search(r"[<>*_`\[\]]", bare), line
+        assert bare.count("|") in (0, 3), line
+        assert "\x1b" not in line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- x", "\\- x"),
+        ("+ x", "\\+ x"),
+        ("1. x", "1\\. x"),
+        ("12) x", "12\\) x"),
+        ("---", "\\---"),
+        ("# x", "\\# x"),
+        ("> x", "\\> x"),
+        ("0.12", "0.12"),
+        ("-3", "-3"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_no_text_begins_a_list_or_a_heading(text: str, said: str) -> None:
+    assert plain(text) == said
+
+
+def test_code_and_fences_are_longer_than_what_is_in_them() -> None:
+    assert inline("a``b|c") == "``` a``b\\|c ```"
+    assert inline("a\nb") == "`a b`"
+    assert inline("") == ""
+    assert fenced("a") == "```text\na\n```"
+    assert fenced("````\na") == "`````text\n````\na\n`````"
+
+
+def test_sarif_has_a_result_for_every_fault() -> None:
+    faults = [
+        Fault("holey", "a {x}", Loc("k.cu", 3, 7)),
+        Fault("refuted", "b", "a b.json"),
+        Fault("holey", "c"),
+        Fault("holey", "d", Loc("", 1, 1)),
+    ]
+    run = sarif(Page("t", [], faults, ["w > 2"]))
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["holey", "refuted"]
+    assert [(r["ruleId"], r["level"], r["message"]["text"]) for r in run["results"]] == [
+        ("holey", "warning", "a {{x}}"),
+        ("refuted", "error", "b"),
+        ("holey", "warning", "c"),
+        ("holey", "warning", "d"),
+    ]
+    places = [[p["physicalLocation"] for p in r["locations"]] for r in run["results"]]
+    assert places == [
+        [{"artifactLocation": {"uri": "k.cu"}, "region": {"startLine": 3, "startColumn": 7}}],
+        [{"artifactLocation": {"uri": "a%20b.json"}}],
+        [],
+        [],
+    ]
+    assert run["properties"] == {"assumptions": ["w > 2"]}
+
+
+def test_sarif_without_faults_is_an_empty_run() -> None:
+    run = sarif(Page("t", [Section("s", fixed="rejected")]))
+    assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
+    assert "properties" not in run
+
+
+def test_a_row_that_is_too_short_is_a_mistake() -> None:
+    page = Page("t", [Section(head=("a", "b"), rows=[("only one",)])])
+    for form in ("markdown", "html"):
+        with pytest.raises(ValueError, match="zip"):
+            render(page, form)
+
+
+def test_the_documentation_has_every_rule_with_its_level() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/formats.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    told = {name: cells[1] for cells in rows for name in re.findall("`([^`]*)`", cells[0])}
+    assert {name: told.get(name) for name in RULES} == {name: level for name, (level, _) in RULES.items()}
