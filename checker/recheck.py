@@ -1637,12 +1637,12 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         text = Path(options.certificate).read_text(encoding="utf-8")
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
+        document = fitted(json.loads(text, object_pairs_hook=_once, parse_constant=_refused), dict, "the document")
     except OSError as error:
         print(f"error: cannot read '{options.certificate}': {error.strerror}", file=sys.stderr)
         return 2
-    except (ValueError, RecursionError) as error:
-        print(plain(f"error: '{options.certificate}' is no JSON document: {error!s:.200}"), file=sys.stderr)
+    except (ValueError, RecursionError, Bad) as error:
+        print(plain(f"error: '{options.certificate}' is no certificate: {error!s:.200}"), file=sys.stderr)
         return 2
     report = recheck(document)
     if options.format == "json":

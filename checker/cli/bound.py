@@ -77,6 +77,7 @@ def add_launch_options(parser: argparse._ActionsContainer) -> None:
 
 def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
     """The launch that the options describe. Raises SourceError."""
+    from checker.claims import extent
     from checker.notation import parse_assumption
     from logic.assertions import MAX_BLOCK, Launch, conj
     from logic.source import SourceError
@@ -93,9 +94,8 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     if args.block:
         block = parse_dim(args.block, "--block")
     if block and None not in block and (block[0] or 1) * (block[1] or 1) * (block[2] or 1) > MAX_BLOCK:
-        raise OptionProblem(
-            f"--block {args.block}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block."
-        )
+        what = f"--block {args.block}" if args.block else f"a launch in the file has blocks of {extent(block)}"
+        raise OptionProblem(f"{what}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block.")
     if args.grid:
         grid = parse_dim(args.grid, "--grid")
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))

@@ -1811,11 +1811,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     spoofed = document("loop") | {"hardware": document("loop")["hardware"] | {"name": "nvid\u0456a", "sector": 64}}
     assert "(steps, scope warp, nvid\\u0456a, blocks of 32, any grid)" in told(json.dumps(signed(spoofed)))[1]
     assert told('{"\\ud800": 1, "\\ud800": 2}')[0] == 2
-    for text in ("{", '{"a":1,"a":2}', "[NaN]", "9" * 5000, "[" * 100_000):
+    for text in ("{", '{"a":1,"a":2}', "[NaN]", "9" * 5000, "[" * 100_000, "[]", "null", '"x"'):
         code, out, problem = told(text)
         assert (code, out) == (2, "")
         assert problem.startswith("error: ")
-        assert "is no JSON document" in problem
+        assert "is no certificate" in problem
     assert recheck.main([str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.startswith("error: cannot read ")
 
