@@ -567,15 +567,21 @@ def _objective(entry: Linear, facts: Sequence[Expr]) -> lp.Row:
 
 
 def _stores(names: Sequence[str], facts: Sequence[Expr]) -> Iterator[dict[Leaf, int]]:
-    """The points at which a bound is made small; where it depends on the block or warp, for the first one, too."""
+    """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
+    anything. Where it depends on the block or warp, for the first one, too."""
     first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
     far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
-    near: list[dict[Leaf, int]] = [
-        {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)} for sample in _SAMPLES
-    ]
-    known = far | numbers(facts)
-    known |= {Param(n): 0 for n in first}
-    for store in near if any(value(e, known) is False for e in facts) else (far, *near):
+    sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
+    near: list[dict[Leaf, int]] = []
+    for sample in _SAMPLES:
+        point: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
+        near.append(point | (sizes if sample < 1 else {}))
+
+    def excluded(store: dict[Leaf, int]) -> bool:
+        known = store | numbers(facts) | {Param(n): 0 for n in first}
+        return any(value(e, known) is False for e in facts)
+
+    for store in [s for s in (far, *near) if not excluded(s)] or near:
         yield store
         if first:
             yield store | {Param(n): 0 for n in first}

@@ -270,6 +270,12 @@ def test_sizes_that_the_launch_knows(body: str, bound: str | None) -> None:
     assert valid(found) == pot(bound)
 
 
+def test_where_it_is_small_is_where_it_holds() -> None:
+    """At points that facts exclude a bound may be anything: they do not make the linear program unbounded."""
+    found = result("if (n > 1) { x <- tid.x; while (x < n) { A[x] <- 1; x <- x + 32; } }", "n >= 1")
+    assert valid(found) == pot("4*max(0, ceil(n/32))")
+
+
 def test_a_nest_over_one_range() -> None:
     """for (y = m*x; y < m*(x + 1); y++): the products cancel where the inner loop is entered."""
     found = result(
