@@ -51,6 +51,19 @@ class Result:
     seconds: float
 
 
+MANY_LOOPS: Final = 6
+"""With more, no ghosts are looked for a second time: it takes too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Which ghosts a search uses: those that count turns at places where loops are in the way, and those of counters
+    that begin where another one is that has a ghost."""
+
+    stuck: frozenset[Loc | None] = frozenset()
+    again: bool = False
+
+
 def find_bounds(
     outline: Outline,
     metrics: Sequence[Metric],
@@ -71,51 +84,64 @@ def find_bounds(
         return analyse(outline, oracle, start=p)
 
     @cache
-    def ghosted(stuck: frozenset[Loc | None]) -> tuple[Outline, tuple[str, ...]]:
-        return with_ghosts(outline, plain(cases[0]), oracle, stuck)
+    def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
+        if not way.again:
+            return with_ghosts(outline, plain(cases[0]), oracle, way.stuck)
+        once = replace(way, again=False)
+        found, ghosts = ghosted(once)
+        own = not ghosts or outline.context.sigma.locals.keys() & {*ghosts}
+        return (found, ghosts) if own else with_ghosts(found, flow(once, cases[0]), oracle, again=True)
 
     @cache
-    def flow(stuck: frozenset[Loc | None], p: P) -> Flow:
-        wider, ghosts = ghosted(stuck)
+    def flow(way: Way, p: P) -> Flow:
+        wider, ghosts = ghosted(way)
         return analyse(wider, oracle, start=p) if ghosts else plain(p)
 
-    def flows(stuck: frozenset[Loc | None], metric: Metric, cases: Sequence[P]) -> list[Flow]:
-        found = [flow(stuck, p) for p in cases]
+    def flows(way: Way, metric: Metric, cases: Sequence[P]) -> list[Flow]:
+        found = [flow(way, p) for p in cases]
         return found if hinted in (None, metric.name) else [without_potentials(flow) for flow in found]
 
-    def bounded(metric: Metric, stuck: frozenset[Loc | None]) -> Result:
+    def bounded(metric: Metric, way: Way) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
-        wider, ghosts = ghosted(stuck)
+        wider, ghosts = ghosted(way)
         context = replace(wider.context, metric=metric)
 
         def one(cases: Sequence[P], anywhere: bool) -> Result:
-            own = flows(stuck, metric, cases)
+            own = flows(way, metric, cases)
             return _one(outline.kernel, context, own, ghosts, oracle, search, per, anywhere)
 
         some = (0, 1, len(cases) - 2)
-        few = flows(stuck, metric, [(), *(cases[k] for k in some)]) if len(cases) > 1 else []
+        few = flows(way, metric, [(), *(cases[k] for k in some)]) if len(cases) > 1 else []
         alike = few and _alike(few, some, context, oracle, search)
         result = one([()] if alike else cases, per == "warp")
         again = one([()], True) if result.claim is None and per != "warp" else result
         return again if again.claim else result  # or the dearest warp, times their number
 
-    flow(frozenset(), cases[0])
+    def other(way: Way, at: Loc, tried: bool) -> Way | None:
+        """Another way where a loop is in the way of this one."""
+        inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
+        more = [Way(way.stuck | places, way.again) for places in ({at}, {at, *inside})]
+        many = sum(1 for _ in cycles(plain(cases[0]))) > MANY_LOOPS
+        ways = more if tried or many else [replace(way, again=True), *more]
+        return next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None)
+
+    flow(Way(), cases[0])
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
         start = time.perf_counter()
-        stuck: frozenset[Loc | None] = frozenset()
-        first = result = bounded(metric, stuck)
-        while result.claim is None and result.problem and result.problem.loc:
-            at = result.problem.loc
-            inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
-            more = (stuck | {at}, stuck | {at, *inside})
-            here = next((places for places in more if ghosted(places)[1] != ghosted(stuck)[1]), None)
+        way, tried = Way(), False
+        first = result = bounded(metric, way)
+        while result.claim is None and result.problem and (at := result.problem.loc):
+            here = other(way, at, tried)
             if here is None:
                 break
-            stuck = here
-            result = bounded(metric, stuck)
-        if result.claim is None and (result.problem is None or result.problem.loc in stuck):
+            found = bounded(metric, here)
+            known, tried = tried, True
+            if found.claim is None and not known and here.again and found.problem and found.problem.loc == at:
+                continue  # that is no help here
+            way, result = here, found
+        if result.claim is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, cast
 
 from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
-from checker.inference.guards import gaps, relaxed, sized, uniform_bound
+from checker.inference.guards import by_lane, gaps, relaxed, sized, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
@@ -78,14 +78,15 @@ Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
 
 
 def with_ghosts(
-    outline: Outline, flow: Flow, oracle: Oracle, stuck: Collection[Loc | None] = ()
+    outline: Outline, flow: Flow, oracle: Oracle, stuck: Collection[Loc | None] = (), again: bool = False
 ) -> tuple[Outline, tuple[str, ...]]:
     """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts.
 
-    A loop at a place in `stuck` gets one that counts the turns that are left at most, if there is a limit to them.
+    A loop at a place in `stuck` gets one that counts the turns that are left at most, if there is a limit to them. With
+    `again`, the outline has ghosts, and counters get theirs that begin where one with a ghost is.
     """
     chosen = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
-    if chosen:
+    if chosen and not again:
         return outline, chosen
     lanes: Parts = {}
     wrong: set[tuple[str, Loc | None]] = set()
@@ -93,7 +94,8 @@ def with_ghosts(
     known = constants(launch_facts(context.launch, context.hardware, context.scope))
     for cycle in cycles(flow):
         for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt)):
-            if context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
+            free = not counter.startswith(GHOST) and GHOST + counter not in chosen
+            if free and context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
                 place, p = (counter, cycle.loc), cycle.before.p
                 parts = lanes.get(place) or _parts(counter, cycle.before, known)
                 if parts is not None:
@@ -110,9 +112,10 @@ def with_ghosts(
     names = (*(GHOST + counter for counter, _ in lanes), *(one.ghost.name for one in left.values()))
     ghosts = tuple(dict.fromkeys(names))
     if not ghosts:
-        return outline, ()
+        return outline, chosen
     wider = replace(context.sigma, locals={**context.sigma.locals, **dict.fromkeys(ghosts, INT)})
-    return replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left)), ghosts
+    added = replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left))
+    return added, (*ghosts, *chosen)  # those that use others are left out first
 
 
 def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left | None:
@@ -260,7 +263,7 @@ def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr
         for leaf, p in known.items()
         if leaf.name not in state.x or any(isinstance(t, Tid) for t in leaves(unfolded(p, known)))
     }
-    value = unfolded(sym(Var(counter)), defined)
+    value = by_lane(unfolded(sym(Var(counter)), defined), state.x, state.p)
     if any(isinstance(leaf, Var) and leaf.name not in state.x for leaf in leaves(value)):
         return None
     lane = poly(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))

@@ -28,7 +28,7 @@ requires n >= 0;
 begin
   { true; |[0, n]|; {} }
   x <- n;
-  while (2*x != 0) invariant { _; |[0, x]|; {x} } {
+  while (!(x == 0)) invariant { _; |[0, x]|; {x} } {
     A[0] <- 1;
     x <- x / 2;
   }
@@ -51,7 +51,7 @@ def advised(text: str) -> str:
 
 
 def test_an_invariant_that_is_missing() -> None:
-    """The guard 2*x != 0 does not say that x counts down to 0 from above."""
+    """The guard !(x == 0) does not say that x counts down to 0 from above."""
     assert advised(HALVES) == "The invariant x >= 0 at the loop in line 11 would do."
 
 

@@ -270,6 +270,14 @@ def test_sizes_that_the_launch_knows(body: str, bound: str | None) -> None:
     assert valid(found) == pot(bound)
 
 
+def test_a_counter_that_begins_at_another_one() -> None:
+    """The lanes of the outer loop are next to each other, and so are those of the inner one that begins there."""
+    found = result(
+        "x <- tid.x; while (x < 32) { y <- x; while (y < n) { A[y] <- 1; y <- y + 32; } x <- x + blockDim.x; }"
+    )
+    assert valid(found) == pot("5*max(0, ceil(n/32))")
+
+
 def test_where_it_is_small_is_where_it_holds() -> None:
     """At points that facts exclude a bound may be anything: they do not make the linear program unbounded."""
     found = result("if (n > 1) { x <- tid.x; while (x < n) { A[x] <- 1; x <- x + 32; } }", "n >= 1")
