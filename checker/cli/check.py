@@ -51,7 +51,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "check",
         help="check a derivation or a certificate",
         description="Completes an outline (.qhl, or annotations in .cu) to a derivation, or reads one from a "
-        "certificate (.json), and has the kernel judge it; a certificate goes to the second checker too.",
+        "certificate (.json), and has the kernel judge it; a certificate goes to the second checker too. Exit code 0: "
+        "accepted; 1: rejected, not proved, or holey.",
     )
     parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
     add_reading_options(parser)

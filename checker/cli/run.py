@@ -46,7 +46,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "run",
         help="execute a kernel on a grid and count its cost",
-        description="Executes a kernel on every warp of a grid, by the operational semantics, and prints what it cost.",
+        description="Executes a kernel on every warp of a grid, by the operational semantics, and prints what it cost. "
+        "Exit code 3: threads of a block wait at different barriers.",
     )
     add_source_options(parser)
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
