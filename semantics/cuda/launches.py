@@ -76,12 +76,15 @@ def _variable(decl: Node, host: Node, launch: int) -> Sizes | None:
     start = _dim3(decl.initialiser, host, launch) if decl.initialiser is not None else None
     if start is None:
         return None
+    if any(node.kind in ("LABEL_STMT", "GOTO_STMT", "INDIRECT_GOTO_STMT") for node in host.walk()):
+        return None
     sizes = dict(zip("xyz", start, strict=True))
     plain = {s.offset for s in host.children[-1].children if s.kind == "BINARY_OPERATOR" and s.operator == "="}
     seen: set[str] = set()
     for node in host.walk():
         for target in _changed(node):
-            inner = target.children[0] if target.kind == "MEMBER_REF_EXPR" and target.children else target
+            inner = _open(target)
+            inner = _open(inner.children[0]) if inner.kind == "MEMBER_REF_EXPR" and inner.children else inner
             used = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
             if used is None or used.identity != decl.identity:
                 continue
@@ -92,6 +95,13 @@ def _variable(decl: Node, host: Node, launch: int) -> Sizes | None:
             seen.add(target.name)
             sizes[target.name] = value
     return sizes["x"], sizes["y"], sizes["z"]
+
+
+def _open(node: Node) -> Node:
+    """What parentheses hold."""
+    while node.kind == "PAREN_EXPR":
+        node = node.children[-1]
+    return node
 
 
 def _changed(node: Node) -> tuple[Node, ...]:
