@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal
@@ -97,24 +97,26 @@ def find_bounds(
         wider, ghosts = ghosted(way)
         return analyse(wider, oracle, start=p) if ghosts else plain(p)
 
-    def flows(way: Way, metric: Metric, cases: Sequence[P]) -> list[Flow]:
-        found = [flow(way, p) for p in cases]
-        return found if hinted in (None, metric.name) else [without_potentials(flow) for flow in found]
-
     def bounded(metric: Metric, way: Way) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
         wider, ghosts = ghosted(way)
         context = replace(wider.context, metric=metric)
 
-        def one(cases: Sequence[P], anywhere: bool) -> Result:
-            own = flows(way, metric, cases)
-            return _one(outline.kernel, context, own, ghosts, oracle, search, per, anywhere)
+        @cache
+        def proof(warp: int | None) -> Proof:
+            """Of one warp, of none for the last number, or of all alike."""
+            found = flow(way, () if warp is None else cases[warp])
+            own = found if hinted in (None, metric.name) else without_potentials(found)
+            return _proof(own, context, oracle, search, warp)
 
-        some = (0, 1, len(cases) - 2)
-        few = flows(way, metric, [(), *(cases[k] for k in some)]) if len(cases) > 1 else []
-        alike = few and _alike(few, some, context, oracle, search)
-        result = one([()] if alike else cases, per == "warp")
-        again = one([()], True) if result.claim is None and per != "warp" else result
+        def one(apart: bool, anywhere: bool) -> Result:
+            def whole() -> Proof:
+                return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
+
+            return _one(outline.kernel, context, whole, ghosts, oracle, per, anywhere)
+
+        result = one(len(cases) > 1 and not _alike(proof, len(cases) - 1), per == "warp")
+        again = one(False, True) if result.claim is None and per != "warp" else result
         return again if again.claim else result  # or the dearest warp, times their number
 
     def other(way: Way, at: Loc, tried: bool) -> Way | None:
@@ -136,11 +138,10 @@ def find_bounds(
             here = other(way, at, tried)
             if here is None:
                 break
-            found = bounded(metric, here)
-            known, tried = tried, True
-            if found.claim is None and not known and here.again and found.problem and found.problem.loc == at:
-                continue  # that is no help here
-            way, result = here, found
+            found, tried = bounded(metric, here), True
+            useless = found.claim is None and found.problem and found.problem.loc == at
+            if not (useless and here.again and not way.again):
+                way, result = here, found
         if result.claim is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
@@ -166,25 +167,20 @@ def _proof(
 def _one(
     kernel: Kernel,
     context: Context,
-    flows: list[Flow],
+    whole: Callable[[], Proof],
     ghosts: tuple[str, ...],
     oracle: Oracles,
-    search: Engine,
     per: Per,
     anywhere: bool,
 ) -> Result:
-    """What becomes of the context's metric, the time left out; two flows or more are those of the single warps.
+    """What becomes of the context's metric, the time left out, by a proof that may raise Stuck.
 
     `anywhere` asks for a potential that does not depend on the block, where there is one.
     """
     ledger = Ledger()
     derivation = None
     try:
-        if len(flows) == 1:
-            proof = _proof(flows[0], context, oracle, search, None)
-        else:
-            proof = _by_warps(flows, context, oracle, search)
-        proof = _without_ghosts(proof, ghosts, kernel)
+        proof = _without_ghosts(whole(), ghosts, kernel)
         if anywhere:
             proof = _wherever(proof, context, oracle)
         proof = _plain(proof, context, oracle)
@@ -265,18 +261,16 @@ def _cases(context: Context, per: Per) -> list[P]:
     return [*each, conj((_is(">", warps - 1),), context.sigma)]
 
 
-def _alike(flows: list[Flow], some: tuple[int, ...], context: Context, oracle: Oracles, search: Engine) -> bool:
-    """Whether some warps, by themselves, cost what is found for all; the first flow is for these."""
+def _alike(proof: Callable[[int | None], Proof], warps: int) -> bool:
+    """Whether the first, second and last warp, by themselves, cost what is found for all."""
     try:
-        proofs = (_proof(flow, context, oracle, search, k) for flow, k in zip(flows, (None, *some), strict=True))
-        return len({proof.pre.q for proof in proofs}) == 1
+        return len({proof(k).pre.q for k in (None, 0, 1, warps - 1)}) == 1
     except Stuck:
         return False
 
 
-def _by_warps(flows: list[Flow], context: Context, oracle: Oracles, search: Engine) -> Proof:
+def _by_warps(proofs: Sequence[Proof], context: Context) -> Proof:
     """One proof from one for each warp by Q:CaseSplit; its potential is a sum over `warp.index <= k` for all k."""
-    proofs = [_proof(flow, context, oracle, search, warp) for warp, flow in enumerate(flows)]
     proofs = [weaken(proof, proof.pre, END) for proof in proofs]
     index = sym(Param(WARP_INDEX))
     q = proofs[-2].pre.q

@@ -56,7 +56,7 @@ MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested condi
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
 MAX_SPAN: Final = 1 << 12  # of the indices that lanes may have, to be tried one by one
-LOW: Final = 1 << 5
+LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
 
 

@@ -156,12 +156,12 @@ structure that is accessed at once, of which `part` gives a scalar, has the valu
 def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ...]], Value]:
     plain = name.removeprefix("__")
     function = FUNCTIONS.get(plain) or FUNCTIONS.get(plain.removesuffix("f"))
-    if plain == "local":
-        advice = "A bound holds whatever it holds; make it a shared array to run it."
-        raise ValueProblem("a run does not keep this array of one thread", loc, advice)
-    if plain.startswith(("shfl", "any", "all", "ballot", "activemask", "match", "atomic", "tex")):
-        raise ValueProblem(f"a run cannot tell what '{name}' gives", loc, "A bound holds whatever it gives.")
     if function is None:
+        if plain == "local":
+            advice = "A bound holds whatever it holds; make it a shared array to run it."
+            raise ValueProblem("a run does not keep this array of one thread", loc, advice)
+        if plain.startswith(("shfl", "any", "all", "ballot", "activemask", "match", "atomic", "tex")):
+            raise ValueProblem(f"a run cannot tell what '{name}' gives", loc, "A bound holds whatever it gives.")
         advice = f"Known are {', '.join(sorted(FUNCTIONS))}, each also with an f at its end."
         raise ValueProblem(f"the value of the function '{name}' is not known", loc, advice)
 

@@ -40,8 +40,10 @@ def sized(e: Expr, given: Sequence[Expr]) -> Expr:
     match e:
         case Op("&&" | "||" | "!" | "<" | "<=" | ">" | ">=" | "==" | "!=", args):
             return replace(e, args=tuple(sized(a, given) for a in args))
+    if of_expr(e) is not None:
+        return e
     known: dict[Leaf, Poly] = {leaf: n for leaf, n in constants(given).items() if isinstance(leaf, Param)}
-    if of_expr(e) is not None or not any(t in known for t in subterms(e)):
+    if not any(t in known for t in subterms(e)):
         return e
     other = _filled(e, known)
     return e if of_expr(other) is None else other

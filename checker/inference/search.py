@@ -577,9 +577,10 @@ def _stores(names: Sequence[str], facts: Sequence[Expr]) -> Iterator[dict[Leaf, 
         point: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
         near.append(point | (sizes if sample < 1 else {}))
 
+    told = numbers(facts) | {Param(n): 0 for n in first}
+
     def excluded(store: dict[Leaf, int]) -> bool:
-        known = store | numbers(facts) | {Param(n): 0 for n in first}
-        return any(value(e, known) is False for e in facts)
+        return any(value(e, store | told) is False for e in facts)
 
     for store in [s for s in (far, *near) if not excluded(s)] or near:
         yield store

@@ -143,7 +143,7 @@ def _texture(st: State, node: Node, name: str) -> Expr | Place:
         known = next((n.referenced for n in texture.walk() if n.kind == "DECL_REF_EXPR"), None)
         if known is None:
             raise unsupported("this texture", texture.loc, "Call it by its name.")
-        which: Expr = Const(st.numbered(f"texture {known.name}"))
+        which: Expr = Const(st.numbered(f"texture {known.identity}"))
     else:
         which = expr(st, texture)
     return _function(st, node, name, [which, *(expr(st, a) for a in where)])

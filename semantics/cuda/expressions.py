@@ -23,7 +23,6 @@ from logic.operators import COMPARISONS
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
-    DOUBLE,
     FALSE,
     INT,
     TRUE,
@@ -43,10 +42,10 @@ from logic.syntax import (
     written,
 )
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import called, common, convert, literal, retyped, zero
+from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.places import evaluated, index, load, member, outside, store
+from semantics.cuda.places import depending, evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
 
@@ -292,23 +291,26 @@ def _pointers(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> E
     return Op(op, (steps(a, size, loc), steps(b, size, loc)), loc)
 
 
-def _null(node: Node) -> bool:
-    """Whether an expression is 0, NULL or nullptr."""
+def _innermost(node: Node) -> Node:
+    """What parentheses and conversions of all kinds hold."""
     while node.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(node)) is not None:
         node = inner
-    return node.kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR", "INTEGER_LITERAL")
+    return node
+
+
+def _null(node: Node) -> bool:
+    """Whether an expression is 0, NULL or nullptr."""
+    return _innermost(node).kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR", "INTEGER_LITERAL")
 
 
 def _not_null(st: State, node: Node) -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
-    found, inner = address(st, node), node
-    while inner.kind in ("PAREN_EXPR", *CASTS) and (part := operand(inner)) is not None:
-        inner = part
-    if found.space != "global" or inner.type.kind == "array":
+    found = address(st, node)
+    if found.space != "global" or _innermost(node).type.kind == "array":
         return TRUE
     st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
     number = Const(st.numbered(f"{found.root}{found.path}"))
-    return retyped(called("given", zero(DOUBLE, node.loc), [number], node.loc), DOUBLE, BOOL, node.loc)
+    return depending("given", [number], BOOL, node.loc)
 
 
 def steps(a: Address, size: int, loc: Loc | None) -> Expr:

@@ -7,6 +7,7 @@ from typing import Final
 
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.parse import functions, is_kernel
+from semantics.cuda.scan import automatic
 
 Sizes = tuple[int, int, int]
 
@@ -54,7 +55,7 @@ def _dim3(node: Node, host: Node, launch: int) -> Sizes | None:
         (node,) = inner
     if node.kind == "DECL_REF_EXPR":
         decl = node.referenced
-        own = decl is not None and decl.kind == "VAR_DECL" and decl.type.name == "dim3" and _within(decl, host)
+        own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
         return _variable(decl, host, launch) if decl is not None and own else None
     if node.kind == "CALL_EXPR" and node.name == "dim3" and len(node.arguments) == 3:
         sizes = [a.evaluate() for a in node.arguments]
@@ -64,11 +65,6 @@ def _dim3(node: Node, host: Node, launch: int) -> Sizes | None:
 
 
 _WRAPPERS: Final = ("UNEXPOSED_EXPR", "PAREN_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
-
-
-def _within(decl: Node, host: Node) -> bool:
-    (file, start, end), (own, at, _) = host.span, decl.span
-    return file == own and start <= at < end and decl.storage not in ("STATIC", "EXTERN")
 
 
 def _variable(decl: Node, host: Node, launch: int) -> Sizes | None:

@@ -134,9 +134,14 @@ def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
 def anything(st: State, name: str, rest: Sequence[Expr], type_: Type, loc: Loc | None) -> Expr:
     """A value of which nothing is known but what it depends on. The last argument is another at each place in the
     program: no two values are known to be the same. It cannot be run."""
-    base = type_ if type_.kind == "base" else DOUBLE
     st.unknowns += 1
-    return retyped(called(name, zero(base, loc), [*rest, Const(st.unknowns)], loc), base, type_, loc)
+    return depending(name, [*rest, Const(st.unknowns)], type_, loc)
+
+
+def depending(name: str, on: Sequence[Expr], type_: Type, loc: Loc | None) -> Expr:
+    """A value of which nothing is known but what it depends on."""
+    base = type_ if type_.kind == "base" else DOUBLE
+    return retyped(called(name, zero(base, loc), on, loc), base, type_, loc)
 
 
 def evaluate(st: State, e: Expr) -> None:

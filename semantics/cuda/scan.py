@@ -42,7 +42,7 @@ def loop_counters(body: Node) -> set[int]:
             seen |= {decl.identity for target in named if (decl := _variable(target))}
         first = here.children[0] if here.kind == "FOR_STMT" and len(here.children) == 4 else None
         counter = _variable(first.children[0]) if first and first.kind == "BINARY_OPERATOR" else None
-        if first is None or counter is None or first.operator != "=" or not _automatic(counter, body):
+        if first is None or counter is None or first.operator != "=" or not _counts(counter, body):
             stack.extend((c, inside) for c in here.children)
             continue
         own.add(counter.identity)
@@ -52,11 +52,15 @@ def loop_counters(body: Node) -> set[int]:
     return own - seen
 
 
-def _automatic(decl: Node, body: Node) -> bool:
-    """Whether a declaration is of a number of one thread that only this body can name."""
+def _counts(decl: Node, body: Node) -> bool:
+    return decl.type.kind == "int" and automatic(decl, body)
+
+
+def automatic(decl: Node, body: Node) -> bool:
+    """Whether a declaration is of a variable that only this body can name, and each thread has its own of."""
     (file, start, end), (own, at, _) = body.span, decl.span
     shared = decl.storage in ("STATIC", "EXTERN") or any(c.kind.startswith("CUDA") for c in decl.children)
-    return decl.kind == "VAR_DECL" and decl.type.kind == "int" and file == own and start <= at < end and not shared
+    return decl.kind == "VAR_DECL" and file == own and start <= at < end and not shared
 
 
 def _targets(node: Node) -> tuple[Node, ...]:

@@ -273,10 +273,11 @@ def _checked_if(node: Node) -> tuple[Node, ...]:
     if node.children[0].kind in ("VAR_DECL", "DECL_STMT") or len(node.children) > 3:
         raise unsupported("a declaration in a condition", node.loc, "Declare the variable before.")
     _check_condition(node)
-    if len(node.children) == 3 and node.children[0].span[:2] == node.children[1].span[:2]:
-        raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
-    if len(node.children) == 3:  # a statement and a test would be three parts, too
-        (_, _, end), (_, begin, _) = node.children[1].span, node.children[2].span
+    if len(node.children) == 3:
+        test, then, other = (part.span for part in node.children)
+        if test[:2] == then[:2]:
+            raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
+        end, begin = then[2], other[1]  # a statement and a test would be three parts, too
         if not any(text == "else" and end <= offset <= begin for text, offset in node.tokens()):
             raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
     return node.children
@@ -404,8 +405,8 @@ def _own(st: State, init: Node | None, increment: Node | None) -> bool:
     if init.kind == "DECL_STMT":
         declared = {n.identity for n in init.walk() if n.kind == "VAR_DECL" and n.type.kind in ("int", "bool")}
     else:
-        first = bare(init.children[0]) if init.kind == "BINARY_OPERATOR" and init.operator == "=" else init
-        named = first.referenced if first.kind == "DECL_REF_EXPR" and first.type.kind in ("int", "bool") else None
+        assigns = init.kind == "BINARY_OPERATOR" and init.operator == "="
+        named = bare(init.children[0]).referenced if assigns else None
         declared = {named.identity} & st.counters if named is not None else set()
     return all(
         n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
@@ -459,16 +460,16 @@ def _loop(
 ) -> None:
     parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
     again = None if test is None else lambda: condition(st, test, "whole")
-    at, after = node.loc if test is None else test.loc, None
+    at = node.loc if test is None else test.loc
+    after: tuple[Node, ...] = ()
     if test is None or (not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)):
-        way_out = _way_out(parts[0]) if parts else None
-        if way_out and way_out.kind == "RETURN_STMT" and not any(jumps(p) - {"continue"} for p in parts[1:]):
-            (end, *_), parts = parts, parts[1:]
-            again, at, after = lambda: _until(st, end), end.loc, way_out  # there is no other way to what follows
-        elif increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
+        if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
-        elif parts and _breaks(parts[0]):
+        way_out = _way_out(parts[0]) if parts else None
+        returns = way_out is not None and way_out.kind == "RETURN_STMT"
+        if way_out is not None and not (returns and any(jumps(p) - {"continue"} for p in parts[1:])):
+            after = (way_out,) if returns else ()  # there is no other way to what follows
             (end, *_), parts = parts, parts[1:]
             again, at = lambda: _until(st, end), end.loc
     kinds = frozenset[str]().union(*map(jumps, parts))
@@ -494,8 +495,8 @@ def _loop(
     if flag:
         stmts.insert(0, Assign(flag, TRUE, node.loc))
     st.emit(*before, While(c, seq(*stmts), node.loc))
-    if after is not None:
-        block(st, (after,), tail)
+    if after:
+        block(st, after, tail)
 
 
 def _acts(node: Node) -> bool:

@@ -188,7 +188,9 @@ def _certified(job: Job, alike: bool) -> Estimate:
     span = None if bounds.work_span is None else _dealt(job, bounds.work_span)
     if not sound.depends_on_block((formula,)):
         formula = formula * -(-job.number // job.processors)
-    return Estimate("sound", cycles, "certified", (), {}, formula, span, "certified", bounds.ends)
+    return Estimate(
+        "sound", cycles, "certified", formula=formula, work_span=span, span_evidence="certified", ends=bounds.ends
+    )
 
 
 def _meet(p: Program) -> bool:
