@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Literal
 
 from logic.metrics import Hardware, Metric
@@ -212,6 +213,7 @@ MAX_BLOCK: Final = 1024
 """CUDA's limit on the threads of a block."""
 
 
+@lru_cache(maxsize=64)
 def launch_facts(launch: Launch, hardware: Hardware, scope: Scope) -> tuple[Expr, ...]:
     """What holds of parameters and tid for every thread of the launch, the user's assumptions included.
 

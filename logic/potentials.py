@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from math import gcd, lcm
 from operator import mul
 from typing import Final
@@ -56,11 +56,18 @@ Atom = Sym | Max0 | Floor | Log2
 Monomial = tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Poly:
     """A potential in canonical form: terms sorted, no zero coefficient. Build with the functions of this module."""
 
     terms: tuple[tuple[Monomial, Fraction], ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
 
     def __add__(self, other: Poly | int | Fraction) -> Poly:
         return _collect((*self.terms, *_lift(other).terms))

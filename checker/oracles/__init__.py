@@ -14,7 +14,7 @@ from typing import Final
 from checker.oracles import arithmetic, smt
 from checker.oracles.counts import Count, What, one_access
 from checker.oracles.lanes import View
-from checker.oracles.terms import alike, facts_of, leaf_type, prepared, with_fresh
+from checker.oracles.terms import alike, facts_of, inputs, leaf_type, prepared, with_fresh
 from logic.assertions import (
     AtLeast,
     AtMost,
@@ -148,14 +148,14 @@ class Oracles:
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
                 if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
                     return Proved("lanes", "it has this value at every thread")
-                return smt.entails(o, context, sigma, desk)
+                return smt.entails(o, facts, sigma, desk)
             case AtLeast():
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = facts_of(o.p, context, sigma)
                 exact = arithmetic.at_least(facts, o.q, o.r) or _by_logarithms(o, context)
-                return exact or smt.at_least(o, context, sigma, desk)
+                return exact or smt.at_least(o, facts, sigma, desk)
             case Uniform():
                 return self._uniform(o, context, desk)
             case AtMost():
@@ -167,7 +167,15 @@ class Oracles:
         view = self._view(o.p, o.x, context)
         if view.uniform(prepared(o.expr, view.sigma)[0]):
             return Proved("lanes", "the active lanes agree")
-        return smt.uniform(o, self._pair(o.p, o.x, context, view), desk)
+        pair = self._pair(o.p, o.x, context, view)
+        parts = inputs(o.expr, view.sigma) if pair.same_warp() else None
+        if parts is None:
+            return smt.uniform(o, pair, desk)
+        verdicts = [self(replace(o, expr=part), context) for part in parts]
+        open_ = [v for v in verdicts if not isinstance(v, Proved)]
+        if open_ or not verdicts:
+            return Unknown(open_[0].engine if open_ else "syntactic", "what arrays or base types make of it may differ")
+        return next((v for v in verdicts if v.engine not in ("syntactic", "lanes")), verdicts[0])
 
     def _at_most(self, o: AtMost, context: Context, desk: smt.Desk) -> Verdict:
         cap = context.hardware.warp * one_access(o.what, context.sigma.arrays[o.array], context.hardware)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 
 from checker.oracles import lra
 
@@ -99,28 +100,42 @@ def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] 
     determined."""
     wanted = set(basis)
     rows = [({n: c for n, c in row.items() if n in wanted and c}, rhs) for row, rhs in program.equations]
+    where: dict[str, set[int]] = {n: set() for n in wanted}
+    for i, (row, _) in enumerate(rows):
+        for n in row:
+            where[n].add(i)
     solved: list[tuple[str, Row, Fraction]] = []
-    while rows:
-        rows.sort(key=lambda r: len(r[0]), reverse=True)
-        row, rhs = rows.pop()
+    shortest = [(len(row), i) for i, (row, _) in enumerate(rows)]
+    heapify(shortest)
+    while shortest:
+        size, i = heappop(shortest)
+        row, rhs = rows[i]
+        if size != len(row):
+            continue  # it is in the heap again with the size it has now
+        rows[i] = ({}, Fraction(0))
+        for n in row:
+            where[n].remove(i)
         if not row:
             if rhs:
                 return None
             continue
-        pivot = min(row, key=lambda n: sum(n in other for other, _ in rows))
+        pivot = min(row, key=lambda n: (len(where[n]), n))
         scale = row.pop(pivot)
         row, rhs = {n: c / scale for n, c in row.items()}, rhs / scale
         solved.append((pivot, row, rhs))
-        for i, (other, value) in enumerate(rows):
-            factor = other.pop(pivot, None)
-            if factor:
-                for n, c in row.items():
-                    left = other.get(n, Fraction(0)) - factor * c
-                    if left:
-                        other[n] = left
-                    else:
-                        other.pop(n, None)
-                rows[i] = (other, value - factor * rhs)
+        for k in where.pop(pivot):
+            other, value = rows[k]
+            factor = other.pop(pivot)
+            for n, c in row.items():
+                left = other.get(n, Fraction(0)) - factor * c
+                if left:
+                    other[n] = left
+                    where[n].add(k)
+                else:
+                    other.pop(n, None)
+                    where[n].discard(k)
+            rows[k] = (other, value - factor * rhs)
+            heappush(shortest, (len(other), k))
     solution: dict[str, Fraction] = {}
     for pivot, row, rhs in reversed(solved):
         solution[pivot] = rhs - sum((c * solution.get(n, Fraction(0)) for n, c in row.items()), Fraction(0))

@@ -11,9 +11,9 @@ import hashlib
 import operator
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from importlib import import_module
 from itertools import permutations
 from math import lcm
@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from checker.oracles import second
 from checker.oracles.counts import span_count
+from checker.oracles.samples import Sampler
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaf_type, prepared, value_of
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
 from logic.operators import COMPARISONS, Value
@@ -320,17 +321,18 @@ class Desk:
     answers: dict[tuple[str, str], tuple[float, Answer]] = field(default_factory=dict)
     examples: list[dict[str, Value]] = field(default_factory=list)
 
-    def known(self, zeros: Mapping[str, Value], real: Real) -> Verdict | None:
-        """Refuted where an example does it, with the names in `zeros` and their values where it has none."""
-        names = sorted(zeros.items())
+    def known(self, sampler: Sampler, real: Real) -> Verdict | None:
+        """Refuted where an example does it, or one that is drawn."""
+        names = sorted(sampler.zeros.items())
         for i in reversed(range(len(self.examples))):
             store = {name: _taken(self.examples[i], name, zero) for name, zero in names}
-            try:
-                if real(store):
-                    self.examples.append(self.examples.pop(i))
-                    return Refuted(KNOWN, {name: int(value) for name, value in store.items()})
-            except KeyError:
-                pass
+            if known := _refuted(store, real) or _refuted(sampler.refitted(store), real):
+                self.examples.append(self.examples.pop(i))
+                return known
+        for store in sampler.draws():
+            if known := _refuted(store, real):
+                self.learn(store)
+                return known
         return None
 
     def learn(self, store: dict[str, Value]) -> None:
@@ -350,6 +352,13 @@ class Desk:
         return answer
 
 
+def _refuted(store: Mapping[str, Value], real: Real) -> Refuted | None:
+    try:
+        return Refuted(KNOWN, {n: int(value) for n, value in sorted(store.items())}) if real(store) else None
+    except KeyError:
+        return None
+
+
 def _taken(example: Mapping[str, Value], name: str, zero: Value) -> Value:
     """The example's value of a name, of one thread or shared; without one, `zero`, whose type the value has."""
     own, _, _ = name.partition("@")
@@ -360,16 +369,16 @@ def _decide(
     sigma: Signature,
     shared: X,
     common_reads: bool,
-    zeros: Mapping[str, Value],
+    sampler: Sampler | None,
     claims: Callable[[Encoding], list[Any]],
     real: Real,
     desk: Desk,
 ) -> Verdict:
     """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly.
 
-    `zeros` has the names that `real` looks at, with the values that they get where an example has none.
+    The sampler knows the names that `real` looks at; without one nothing is refuted.
     """
-    if known := desk.known(zeros, real):
+    if sampler is not None and (known := desk.known(sampler, real)):
         return known
     z3 = _z3()
     encoding = Encoding(sigma, shared, common_reads)
@@ -387,24 +396,15 @@ def _decide(
         return Proved(name, "the negation has no model")
     if said != "sat":
         return Unknown(f"{engine()}, {name}", "no solver could decide it in time")
-    try:
-        if real(store):
-            desk.learn(store)
-            return Refuted(name, {leaf: int(value) for leaf, value in sorted(store.items())})
-    except KeyError:
-        pass
+    store = {**(sampler.zeros if sampler is not None else {}), **store}
+    if sampler is not None and (known := _refuted(store, real)):
+        desk.learn(store)
+        return replace(known, engine=name)
     return Unknown(name, "the solver's model could not be confirmed")
 
 
-def _zeros(exprs: Iterable[Expr], sigma: Signature) -> dict[str, Value]:
-    """The leaves of expressions by name, with the value 0 or false."""
-    found = {t for e in exprs for t in subterms(e) if isinstance(t, Var | Param | Tid)}
-    return {leaf_name(t): False if leaf_type(t, sigma) == BOOL else 0 for t in found}
-
-
-def entails(o: Entails, context: Context, sigma: Signature, desk: Desk) -> Verdict:
-    """P |- goal, for one arbitrary thread; the goal is not opaque."""
-    facts = facts_of(o.p, context, sigma)
+def entails(o: Entails, facts: P, sigma: Signature, desk: Desk) -> Verdict:
+    """P |- goal, for one arbitrary thread; the goal is not opaque, `facts` are P and what the launch says."""
 
     def claims(encoding: Encoding) -> list[Any]:
         return [*(encoding.term(f) for f in facts), _z3().Not(_z3().And(*(encoding.term(g) for g in o.goal)))]
@@ -412,12 +412,11 @@ def entails(o: Entails, context: Context, sigma: Signature, desk: Desk) -> Verdi
     def real(store: Mapping[str, Value]) -> bool:
         return not all(value_of(g, store) for g in o.goal) and all(value_of(f, store) for f in facts)
 
-    return _decide(sigma, frozenset(), True, _zeros((*facts, *o.goal), sigma), claims, real, desk)
+    return _decide(sigma, frozenset(), True, Sampler(facts, o.goal, sigma), claims, real, desk)
 
 
-def at_least(o: AtLeast, context: Context, sigma: Signature, desk: Desk) -> Verdict:
-    """q >= r, for one arbitrary thread."""
-    facts = facts_of(o.p, context, sigma)
+def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Verdict:
+    """q >= r, for one arbitrary thread; `facts` are P and what the launch says."""
     difference = o.q - o.r
     unknowns = leaves(difference)
 
@@ -428,7 +427,7 @@ def at_least(o: AtLeast, context: Context, sigma: Signature, desk: Desk) -> Verd
         values = {leaf: int(store[leaf_name(leaf)]) for leaf in unknowns}
         return evaluate(difference, values) < Fraction(0) and all(value_of(f, store) for f in facts)
 
-    return _decide(sigma, frozenset(), True, _zeros((*facts, *unknowns), sigma), claims, real, desk)
+    return _decide(sigma, frozenset(), True, Sampler(facts, unknowns, sigma), claims, real, desk)
 
 
 # --- two threads -----------------------------------------------------------------------------------------------------
@@ -438,7 +437,7 @@ _PLACE: Final[tuple[Leaf, ...]] = (Tid("x"), Tid("y"), Tid("z"), *(Param(f"block
 """What a thread's number in its block is made of."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pair:
     """Two threads of one warp, or of one block: what is shared, and how the block is shaped."""
 
@@ -453,11 +452,21 @@ class Pair:
     def same_warp(self) -> bool:
         return self.context.scope == "warp" or self.one_warp
 
-    def zeros(self, e: Expr) -> dict[str, Value]:
-        """The names that two threads have for what P, the launch and e mention, with the value 0 or false."""
-        alone = _zeros((*facts_of(self.p, self.context, self.sigma), *_PLACE, e), self.sigma)
-        shared = {name for name in alone if name in self.x or name in self.context.sigma.params}
-        return {n if n in shared else f"{n}@{t}": zero for n, zero in alone.items() for t in (1, 2)}
+    @cached_property
+    def facts(self) -> P:
+        """P and what the launch says."""
+        return facts_of(self.p, self.context, self.sigma)
+
+    @cached_property
+    def needed(self) -> set[str]:
+        """The names of what they mention, and of what a thread's number is made of."""
+        found = {t for f in self.facts for t in subterms(f) if isinstance(t, Var | Param | Tid)}
+        return {leaf_name(leaf) for leaf in found.union(_PLACE)}
+
+    def sampler(self, e: Expr, sigma: Signature) -> Sampler:
+        """Stores for what P, the launch and e mention."""
+        shared = self.x | self.context.sigma.params.keys()
+        return Sampler(self.facts, (*_PLACE, e), sigma, shared, (1, 2), self.context.hardware.warp)
 
 
 def _linear(of: Callable[[Leaf], Any]) -> Any:
@@ -468,8 +477,7 @@ def _linear(of: Callable[[Leaf], Any]) -> Any:
 
 def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
     """P and the launch for both threads, which are of one warp where `together`."""
-    facts = facts_of(pair.p, pair.context, pair.sigma)
-    claims = [encoding.term(f, t) for t in (1, 2) for f in facts]
+    claims = [encoding.term(f, t) for t in (1, 2) for f in pair.facts]
     if not together:
         return claims
     warp, size = encoding.integer("?warp"), pair.context.hardware.warp
@@ -487,15 +495,11 @@ def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
 
 def _really_two_threads(pair: Pair, store: Mapping[str, Value]) -> list[dict[str, Value]] | None:
     """The stores of the two threads where they satisfy P, the launch and the scope, checked exactly."""
-    facts = facts_of(pair.p, pair.context, pair.sigma)
-    needed = {t for f in facts for t in subterms(f) if isinstance(t, Var | Param | Tid)}
-    needed |= set(_PLACE)
-    names = {leaf_name(leaf): leaf for leaf in needed}
     base = {name.partition("@")[0] for name in store}
     stores: list[dict[str, Value]] = []
     for t in (1, 2):
         one = {name: store[key] for name in base if (key := name if name in store else f"{name}@{t}") in store}
-        if names.keys() - one.keys() or not all(value_of(f, one) for f in facts):
+        if not pair.needed <= one.keys() or not all(value_of(f, one) for f in pair.facts):
             return None
         stores.append(one)
     if pair.same_warp():
@@ -520,7 +524,7 @@ def uniform(o: Uniform, pair: Pair, desk: Desk) -> Verdict:
         stores = _really_two_threads(pair, store)
         return stores is not None and value_of(e, stores[0]) != value_of(e, stores[1])
 
-    return _decide(sigma, o.x, pair.same_warp(), pair.zeros(e), claims, real, desk)
+    return _decide(sigma, o.x, pair.same_warp(), pair.sampler(e, sigma), claims, real, desk)
 
 
 def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
@@ -535,5 +539,5 @@ def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
         threads = _two_threads(pair, encoding, True)
         return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
 
-    verdict = _decide(sigma, o.x, True, {}, claims, lambda _: False, desk)
+    verdict = _decide(sigma, o.x, True, None, claims, lambda _: False, desk)
     return Unknown(engine(), f"indices may be more than {span} apart") if isinstance(verdict, Unknown) else verdict

@@ -21,6 +21,19 @@ def alike(e: Expr, x: X, scope: Scope) -> bool:
     return shared and (scope == "warp" or not reads_array(e))
 
 
+def inputs(e: Expr, sigma: Signature) -> tuple[Expr, ...] | None:
+    """What decides the value of e, of which nothing else is known: the index of a read, the operands of an operator on
+    base types, nothing for a variable of such a type. None where e is something else."""
+    match e:
+        case Read(_, index):
+            return (index,)
+        case Var() if leaf_type(e, sigma).kind == "base":
+            return ()
+        case Op(op, args) if op != "?:" and (is_function(op) or any(type_of(a, sigma).kind == "base" for a in args)):
+            return args
+    return None
+
+
 def leaf_name(leaf: Var | Param | Tid) -> str:
     """The name of a leaf in stores and witnesses; no local, parameter or tid shares one with another."""
     return f"tid.{leaf.axis}" if isinstance(leaf, Tid) else leaf.name

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from checker.oracles import Oracles
+from checker.oracles import Oracles, samples
 from logic.assertions import AtMost, Context, Dim, Launch, Proved, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS, sectors
 from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
@@ -300,7 +300,7 @@ def test_not_below_what_lanes_may_touch() -> None:
     assert isinstance(oracles(AtMost("MemReads", (), frozenset(), "A", Var("nobody"), 31), ctx), Unknown)
 
 
-def test_engines() -> None:
+def test_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     oracles, ctx = Oracles(), context((32, 1, 1))
     x = frozenset({"k"})
     questions = (
@@ -314,14 +314,17 @@ def test_engines() -> None:
         answer = oracles(question, ctx)
         assert isinstance(answer, Proved)
         assert answer.engine == engine
-    refuted = oracles(Uniform((), x, op("<", TX, N)), ctx)
-    assert isinstance(refuted, Refuted)
-    assert refuted.engine.startswith("z3 ")
-    w = refuted.witness
-    assert (w["tid.x@1"] < w["n"]) != (w["tid.x@2"] < w["n"])
+    for tries, engine in ((samples.TRIES, "examples"), (0, "z3 ")):
+        monkeypatch.setattr(samples, "TRIES", tries)
+        refuted = Oracles()(Uniform((), x, op("<", TX, N)), ctx)
+        assert isinstance(refuted, Refuted)
+        assert refuted.engine.startswith(engine)
+        w = refuted.witness
+        assert (w["tid.x@1"] < w["n"]) != (w["tid.x@2"] < w["n"])
 
 
-def test_answers_are_kept_whatever_the_metric_and_asked_anew_elsewhere() -> None:
+def test_answers_are_kept_whatever_the_metric_and_asked_anew_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "TRIES", 0)
     oracles, ctx = Oracles(), context((256, 1, 1))
     question = Uniform((), frozenset(), TY)
     assert isinstance(oracles(question, ctx), Proved)

@@ -1,0 +1,160 @@
+"""Stores that may refute a claim, tried before a solver is asked.
+
+Most claims that a search makes are wrong, and few values show it: those that refuted something else before, or some
+drawn at random. What equations of P define is computed from the rest, so that most of P holds. Whether a store refutes
+a claim is for the caller to find out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Final, NamedTuple
+
+from checker.oracles.terms import leaf_name, leaf_type, value_of
+from logic.operators import Value
+from logic.potentials import Leaf
+from logic.syntax import BOOL, WARP_INDEX, Expr, Op, Param, Tid, Var, subterms
+from logic.typing import Signature
+
+Store = dict[str, Value]
+
+TRIES: Final = 16
+"""How many stores are drawn for one claim."""
+USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
+"""Distances from a limit, and values of what has none."""
+BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (128, 2, 1), (32, 4, 2), (96, 1, 3))
+"""Sizes of blocks, where they are not known."""
+FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+PLACE: Final = (WARP_INDEX, *(f"{name}.{axis}" for name in ("tid", "blockDim") for axis in "xyz"))
+"""What says where a thread is."""
+
+
+class Step(NamedTuple):
+    """A leaf, what it is by definition, and what it is compared with."""
+
+    name: str
+    definition: Expr | None
+    limits: tuple[tuple[str, Expr], ...]
+
+
+@dataclass
+class Sampler:
+    """Stores for the leaves of some facts and further terms, of one thread, or of two: then their leaves are `x@1` and
+    `x@2`, but for those that are shared."""
+
+    facts: Iterable[Expr]
+    terms: Iterable[Expr]
+    sigma: Signature
+    shared: frozenset[str] = frozenset()
+    threads: tuple[int, ...] = (0,)
+    warp: int = 32
+    random: Random = field(default_factory=lambda: Random(0))
+
+    @cached_property
+    def leaves(self) -> dict[str, Leaf]:
+        """By name, parameters first."""
+        found = {t for e in (*self.facts, *self.terms) for t in subterms(e) if isinstance(t, Var | Param | Tid)}
+        return {leaf_name(leaf): leaf for leaf in sorted(found, key=lambda t: (not isinstance(t, Param), leaf_name(t)))}
+
+    @cached_property
+    def zeros(self) -> Store:
+        """All names with the value 0 or false."""
+        zero: Store = {n: False if leaf_type(leaf, self.sigma) == BOOL else 0 for n, leaf in self.leaves.items()}
+        return self._joined([zero] * len(self.threads))
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The leaves in an order in which definitions come after what they mention."""
+        sides: dict[str, list[tuple[str, Expr]]] = {name: [] for name in self.leaves}
+        inside = {}
+        for fact in self.facts:
+            if isinstance(fact, Op) and fact.op in FLIPPED:
+                a, b = fact.args
+                for op, leaf, other in ((fact.op, a, b), (FLIPPED[fact.op], b, a)):
+                    if isinstance(leaf, Var | Param | Tid):
+                        sides[leaf_name(leaf)].append((op, other))
+                        inside[other] = {leaf_name(t) for t in subterms(other) if isinstance(t, Var | Param | Tid)}
+        found: list[Step] = []
+        known: set[str] = set()
+        left = list(self.leaves)
+        while left:
+            ready = ((n, e) for n in left for op, e in sides[n] if op == "==" and inside[e] <= known)
+            free = (n for n in left if not any(op == "==" for op, _ in sides[n]))
+            name, definition = next(ready, (next(free, left[0]), None))
+            found.append(Step(name, definition, tuple(sides[name])))
+            known.add(name)
+            left.remove(name)
+        return found
+
+    def refitted(self, store: Mapping[str, Value]) -> Store:
+        """The store with what is defined computed from the rest."""
+        found: list[Store] = []
+        for t in self.threads:
+            own = {name: store[self._name(name, t)] for name in self.leaves}
+            own |= {name: found[0][name] for name in self.shared & own.keys() if found}
+            for name, definition, _ in self.steps:
+                value = None if definition is None or (found and name in self.shared) else _value(definition, own)
+                own[name] = own[name] if value is None else value
+            found.append(own)
+        return self._joined(found)
+
+    def draws(self) -> Iterator[Store]:
+        """Stores drawn at random, always the same ones."""
+        for _ in range(TRIES):
+            found: list[Store] = []
+            for place in self._places():
+                own = {name: found[0][name] for name in self.shared if found and name in found[0]} | place
+                for step in self.steps:
+                    if step.name not in own:
+                        own[step.name] = self._drawn(step, own)
+                found.append(own)
+            yield self._joined(found)
+
+    def _name(self, name: str, thread: int) -> str:
+        return name if thread == 0 or name in self.shared else f"{name}@{thread}"
+
+    def _joined(self, stores: Iterable[Store]) -> Store:
+        pairs = zip(self.threads, stores, strict=True)
+        return {self._name(name, t): value for t, own in pairs for name, value in own.items()}
+
+    def _places(self) -> list[Store]:
+        """Where the threads are, which are often of one warp."""
+        sizes = {name: _value(e, {}) for name, e, _ in self.steps if name.startswith("blockDim.") and e is not None}
+        guess = self.random.choice(BLOCKS)
+        x, y, z = (int(sizes.get(f"blockDim.{a}") or n) for a, n in zip("xyz", guess, strict=True))
+        first = self.random.choice((0, 1, 2, 31, 32, self.random.randrange(x * y * z)))
+        near = first // self.warp * self.warp + self.random.randrange(self.warp)
+        second = self.random.choice((first + 1, near, self.random.randrange(x * y * z)))
+        places = []
+        for n in (first % (x * y * z), second % (x * y * z))[: len(self.threads)]:
+            numbers = (n // self.warp, n % x, n // x % y, n // (x * y), x, y, z)
+            places.append(dict(zip(PLACE, numbers, strict=True)))
+        return places
+
+    def _drawn(self, step: Step, store: Mapping[str, Value]) -> Value:
+        if leaf_type(self.leaves[step.name], self.sigma) == BOOL:
+            return self.random.random() < 0.5
+        low, high = [], []
+        for op, other in step.limits:
+            limit = _value(other, store)
+            if limit is not None and op in (">", ">=", "=="):
+                low.append(int(limit) + (op == ">"))
+            if limit is not None and op in ("<", "<=", "=="):
+                high.append(int(limit) - (op == "<"))
+        far = self.random.choice(USUAL)
+        if not low:
+            return min(high) - far if high else far
+        if not high:
+            return max(low) + far
+        size = max(1, min(high) - max(low) + 1)
+        return max(low) + self.random.choice((0, size - 1, far % size))
+
+
+def _value(e: Expr, store: Mapping[str, Value]) -> Value | None:
+    try:
+        return value_of(e, store)
+    except KeyError:
+        return None

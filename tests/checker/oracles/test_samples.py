@@ -1,0 +1,152 @@
+"""Stores that are tried before a solver: most of P holds in them, and nothing is refuted by one where P does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from checker.oracles import Oracles, samples
+from checker.oracles.samples import Sampler
+from checker.oracles.terms import facts_of, value_of
+from logic.assertions import Context, Entails, Launch, P, Proved, Refuted, Uniform, Unknown, Verdict, conj
+from logic.metrics import HARDWARE, METRICS
+from logic.operators import Value
+from logic.syntax import BUILTINS, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
+from logic.typing import Signature
+
+SIGMA = Signature(
+    dict.fromkeys(("idx", "row", "col", "i", "y"), INT) | {"f": FLOAT, "g": FLOAT},
+    dict.fromkeys((*BUILTINS, "n", "w", "h"), INT),
+    {"A": Array("A", "global", FLOAT, 4), "K": Array("K", "global", INT, 4)},
+)
+CONTEXT = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch())
+idx, row, col, i, y = map(Var, ("idx", "row", "col", "i", "y"))
+f, g = Var("f"), Var("g")
+n, w, h = map(Param, ("n", "w", "h"))
+
+
+def op(name: str, *args: Expr | int) -> Op:
+    return Op(name, tuple(Const(a) if isinstance(a, int) else a for a in args))
+
+
+NUMBER = op("+", op("*", Param("blockIdx.x"), Param("blockDim.x")), Tid("x"))
+PIXELS = conj(
+    (
+        op("==", idx, NUMBER),
+        op("<", idx, n),
+        op("==", n, op("*", w, h)),
+        op("==", row, op("/", idx, w)),
+        op("==", op("%", idx, w), col),
+        op("==", y, op("+", row, i)),
+        op("<=", 0, i),
+        op("<", i, 3),
+        op(">", h, y),
+    ),
+    SIGMA,
+)
+"""What holds in the body of a stencil over pixels."""
+
+
+def sampler(p: P = PIXELS, context: Context = CONTEXT, **more: Any) -> Sampler:
+    return Sampler(facts_of(p, context, SIGMA), (), SIGMA, **more)
+
+
+def holds(e: Expr, store: Mapping[str, Value]) -> bool:
+    return bool(value_of(e, store))
+
+
+def test_what_is_defined_is_computed_from_the_rest() -> None:
+    stores = list(sampler().draws())
+    assert len(stores) == samples.TRIES
+    for store in stores:
+        assert all(holds(e, store) for e in PIXELS if isinstance(e, Op) and e.op == "==")
+    assert any(all(holds(e, store) for e in sampler().facts) for store in stores)
+
+
+def test_limits_are_kept_where_both_sides_are_known() -> None:
+    between = conj((op("<=", 7, i), op(">", 9, i), op("<", y, i), op(">=", row, y)), SIGMA)
+    for store in sampler(between).draws():
+        assert store["i"] in (7, 8)
+        assert holds(op("<", y, i), store)
+        assert holds(op(">=", row, y), store)
+
+
+def test_the_same_stores_each_time() -> None:
+    assert list(sampler().draws()) == list(sampler().draws())
+
+
+def test_two_threads_agree_on_what_they_share() -> None:
+    shared = frozenset(("i", *SIGMA.params))
+    stores = list(sampler(shared=shared, threads=(1, 2)).draws())
+    assert not any("i@1" in store or "n@2" in store for store in stores)
+    both = [store for store in stores if all(_of(store, t)["n"] > _of(store, t)["idx"] for t in (1, 2))]
+    assert any(store["col@1"] != store["col@2"] for store in both)
+    assert any(store["idx@1"] // 32 == store["idx@2"] // 32 and store["idx@1"] != store["idx@2"] for store in both)
+
+
+def _of(store: Mapping[str, Value], thread: int) -> dict[str, Value]:
+    return {name.partition("@")[0]: value for name, value in store.items() if not name.endswith(f"@{3 - thread}")}
+
+
+@pytest.mark.parametrize("block", [(48, 1, 1), (16, 4, 1), (7, 3, 5)])
+def test_threads_are_where_the_launch_has_them(block: tuple[int, int, int]) -> None:
+    context = Context(SIGMA, CONTEXT.metric, CONTEXT.hardware, Launch(block))
+    for store in sampler((), context).draws():
+        assert tuple(store[f"blockDim.{a}"] for a in "xyz") == block
+        assert all(0 <= store[f"tid.{a}"] < size for a, size in zip("xyz", block, strict=True))
+        assert all(holds(e, store) or "gridDim" in str(e) for e in sampler((), context).facts)
+
+
+def test_an_example_is_made_to_fit() -> None:
+    """It is of a place where y was not known yet, and i was another."""
+    there = next(s for s in sampler().draws() if all(holds(e, s) for e in sampler().facts))
+    here = sampler(conj((*PIXELS, op("==", col, op("*", y, 5))), SIGMA)).refitted(there | {"y": -1, "col": -1})
+    assert here["y"] == there["row"] + there["i"]
+    assert here["idx"] == there["idx"]
+
+
+@pytest.mark.parametrize("tries", [samples.TRIES, 0])
+def test_solvers_are_asked_only_where_nothing_drawn_refutes_a_claim(
+    tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(samples, "TRIES", tries)
+    for question in (Uniform(PIXELS, frozenset({"i"}), col), Entails(PIXELS, (op("<", y, 2),))):
+        oracles = Oracles()
+        assert isinstance(oracles(question, CONTEXT), Refuted)
+        assert len(oracles.log[0].queries) == (0 if tries else 1)
+
+
+def test_nothing_that_holds_is_refuted() -> None:
+    oracles = Oracles()
+    for goal in (op(">=", row, 0), op("<", idx, n), op("<=", row, y), op("<", i, 3), op(">", h, 0)):
+        assert not isinstance(oracles(Entails((*PIXELS, op(">", w, 0)), (goal,)), CONTEXT), Refuted), goal
+
+
+def uniform(e: Expr, x: frozenset[str] = frozenset("iy"), p: P = (), **launch: Any) -> Verdict:
+    context = Context(SIGMA, CONTEXT.metric, CONTEXT.hardware, Launch(), **launch)
+    return Oracles()(Uniform(p, x, e), context)
+
+
+def test_a_read_is_uniform_where_its_index_is() -> None:
+    p = conj((op("==", idx, op("+", y, n)),), SIGMA)
+    assert isinstance(uniform(Read("A", idx), p=p), Proved)
+    assert isinstance(uniform(op("+", Read("A", idx), f), frozenset("fy"), p=p), Proved)
+    assert isinstance(uniform(Read("A", idx)), Unknown)
+    assert isinstance(uniform(op("<", Read("A", idx), Read("A", y)), p=p), Proved)
+    assert isinstance(uniform(op("<", Read("A", idx), f), p=p), Unknown)
+    assert isinstance(uniform(Read("A", Read("K", idx)), p=p), Proved)
+    assert isinstance(uniform(Read("A", Read("K", idx))), Unknown)
+
+
+def test_a_value_of_a_base_type_is_uniform_by_x_alone() -> None:
+    assert isinstance(uniform(op("*", f, g), frozenset("fg")), Proved)
+    assert isinstance(uniform(op("*", f, g), frozenset("f")), Unknown)
+    assert isinstance(uniform(op("<", f, g), frozenset("g")), Unknown)
+
+
+def test_threads_of_two_warps_may_read_different_values() -> None:
+    assert isinstance(uniform(Read("A", y)), Proved)
+    assert not isinstance(uniform(Read("A", y), scope="block"), Proved)
+    assert not isinstance(uniform(op("+", Read("A", y), f), frozenset("fy"), scope="block"), Proved)
