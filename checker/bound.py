@@ -22,10 +22,10 @@ from checker.outline import Outline, without
 from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, max0, substitute, sym
+from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, leaves, max0, substitute, sym
 from logic.rules import SOUND
 from logic.source import Loc
-from logic.syntax import GHOST, WARP_INDEX, Const, Kernel, Op, Param
+from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
 Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
 
@@ -212,10 +212,11 @@ def _without_ghosts(proof: Proof, ghosts: tuple[str, ...], kernel: Kernel) -> Pr
 
 
 def _wherever(proof: Proof, context: Context, oracle: Oracles) -> Proof:
-    """The proof with a potential that holds for every block, where one is as easily said: that of the first or last."""
+    """The proof with a potential that holds for every warp and block, where one is as easily said: that of the first or
+    last."""
     q = proof.pre.q
-    for axis in "xyz":
-        index, size = Param(f"blockIdx.{axis}"), trusted.extent(f"blockIdx.{axis}", context)
+    for name in INDICES:
+        index, size = Param(name), trusted.extent(name, context)
         for at in (ZERO, size - 1):
             worst = substitute(q, {index: at})
             if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
@@ -236,7 +237,8 @@ def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
 
     outer = {a for m, _ in q.terms for a in m}
     for a in dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0)):
-        if a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
+        known = all(leaf.name in BUILTINS for leaf in leaves(a.arg))
+        if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(replaced(q, a.arg * -1, ZERO), a.arg, a.arg), replaced(q, a.arg, ZERO))
             q = next(filter(plainer, others), q)
     return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)

@@ -267,9 +267,10 @@ class Elaborator:
         def sayable(p: Poly | None) -> bool:
             return p is not None and all(isinstance(t, Param) or t in here - {own} for t in leaves(p))
 
-        told = definitions(node.after.p).get(own)
-        direct = updated(sym(own), stmt.var, stmt.value, self.context)
-        return {own: told} if told is not None and sayable(told) and not sayable(direct) else {}
+        if sayable(updated(sym(own), stmt.var, stmt.value, self.context)):
+            return {}
+        found = (definitions((fact,)).get(own) for fact in node.after.p)
+        return next(({own: told} for told in found if told is not None and sayable(told)), {})
 
     def before_assignment(self, node: Step, stmt: Assign, q: Poly) -> Poly:
         """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""

@@ -11,7 +11,18 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
-from checker.inference.counters import geometric, modulus, moves, numbers, solutions, steps, trips, value
+from checker.inference.counters import (
+    definitions,
+    geometric,
+    modulus,
+    moves,
+    numbers,
+    solutions,
+    steps,
+    trips,
+    unfolded,
+    value,
+)
 from checker.inference.guards import sized, undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
@@ -30,18 +41,24 @@ from logic.assertions import (
     launch_facts,
     opaque,
 )
-from logic.potentials import Poly
+from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, leaves, mapped, of_expr, sym
+from logic.potentials import atom as just
+from logic.potentials import substitute as replaced
 from logic.source import Loc
 from logic.syntax import (
+    BUILTINS,
     FALSE,
     INT,
+    WARP_INDEX,
     Assign,
     Const,
     Expr,
     Op,
+    Param,
     Skip,
     Stmt,
     Sync,
+    Tid,
     Var,
     While,
     Write,
@@ -232,7 +249,10 @@ class _Analysis:
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
             if self.sigma.locals[x].kind != "base":
-                kept += [Op("==", (Var(x), d)) for d in dict.fromkeys((e, sized(e, self.given)))]
+                shared = _of_warp(e, p, self.context)
+                alike = shared is not None and self.entails(p, Op("==", (e, shared)))
+                values = (*([shared] if shared is not None and alike else []), e, sized(e, self.given))
+                kept += [Op("==", (Var(x), d)) for d in dict.fromkeys(values)]
             return conj(kept, self.sigma)
         named = {c: new for c in about if (new := _folded(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
         inverse = _inverse(x, e)
@@ -407,6 +427,31 @@ def _definition(x: str, about: Iterable[Expr]) -> Expr | None:
             case Op("==", (Var(name), d)) if name == x and x not in local_vars(d) and len([*subterms(d)]) <= LARGEST:
                 return d
     return None
+
+
+def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
+    """What e, if all lanes of a warp share it, is by the warp's number: its value at the first lane."""
+    direct = of_expr(e)
+    if direct is None or context.scope != "warp":
+        return None
+    at = unfolded(direct, definitions(p))
+    (x, y, z), size = context.launch.block, context.hardware.warp
+    warp = sym(Param(WARP_INDEX))
+    place: dict[Leaf, Poly] = {}
+    if y == z == 1:
+        place = {Tid("x"): warp * size}
+    elif z == 1 and x is not None and size % x == 0:
+        place = {Tid("x"): ZERO, Tid("y"): warp * (size // x)}
+    return as_expr(mapped(replaced(at, place), _sign)) if leaves(at) & place.keys() else None
+
+
+def _sign(a: Atom) -> Poly:
+    """What an atom is worth, as numbers of warps and blocks, and their sizes, are not negative."""
+    if isinstance(a, Max0) and all(isinstance(x, Param) and x.name in BUILTINS for x in leaves(a.arg)):
+        signs = {c > 0 for _, c in a.arg.terms}
+        if len(signs) == 1:
+            return a.arg if True in signs else ZERO
+    return just(a)
 
 
 def _inverse(x: str, e: Expr) -> Expr | None:

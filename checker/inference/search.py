@@ -33,7 +33,7 @@ from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized, some, uniform_bound
 from checker.inference.hindrance import hindrance
 from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
-from checker.kernel import updated
+from checker.kernel import extent, updated
 from checker.oracles import lp, lra
 from checker.oracles.farkas import differences
 from logic.assertions import AtLeast, Context, Proved, assume, launch_facts
@@ -523,7 +523,7 @@ def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -
     for wide in (False, True):
         search = Search(elaborator, wide)
         entry = search.within(flow.start, search.block(flow, lift(ZERO)))
-        search.program.objective = _objective(entry, search.given)
+        search.program.objective = _objective(entry, elaborator.context)
         solution = _solved(search, engine)
         if solution is not None:
             return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
@@ -553,10 +553,10 @@ _LARGEST: Final = 10**9
 """Of the values in an objective: those at larger sizes are scaled down to it."""
 
 
-def _objective(entry: Linear, facts: Sequence[Expr]) -> lp.Row:
+def _objective(entry: Linear, context: Context) -> lp.Row:
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
     row: lp.Row = {}
-    for store in _stores(names, facts):
+    for store in _stores(names, context):
         values = {m: evaluate(monomial(m), store) for m in entry.terms}
         scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
         for m, a in entry.terms.items():
@@ -566,9 +566,10 @@ def _objective(entry: Linear, facts: Sequence[Expr]) -> lp.Row:
     return row
 
 
-def _stores(names: Sequence[str], facts: Sequence[Expr]) -> Iterator[dict[Leaf, int]]:
+def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]:
     """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
     anything. Where it depends on the block or warp, for the first one, too."""
+    facts = launch_facts(context.launch, context.hardware, context.scope)
     first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
     far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
     sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
@@ -578,11 +579,13 @@ def _stores(names: Sequence[str], facts: Sequence[Expr]) -> Iterator[dict[Leaf, 
         near.append(point | (sizes if sample < 1 else {}))
 
     told = numbers(facts) | {Param(n): 0 for n in first}
+    extents = {Param(n): extent(n, context) for n in first}
+    last = {index: int(size.constant) - 1 for index, size in extents.items() if size.is_constant}
 
     def excluded(store: dict[Leaf, int]) -> bool:
         return any(value(e, store | told) is False for e in facts)
 
     for store in [s for s in (far, *near) if not excluded(s)] or near:
-        yield store
+        yield store | {index: min(store[index], end) for index, end in last.items()}
         if first:
             yield store | {Param(n): 0 for n in first}

@@ -7,9 +7,10 @@ in families m, E m, E E m, .., in which q is divided by 1 - E like a polynomial 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 from typing import Final
 
-from logic.potentials import ZERO, Monomial, Poly, leaves, substitute, sym
+from logic.potentials import ZERO, Monomial, Poly, Sym, const, leaves, substitute, sym
 from logic.syntax import Param
 
 MAX_STEPS: Final = 64
@@ -22,11 +23,12 @@ def antidifference(q: Poly, index: str) -> Poly | None:
     total = ZERO
     moving: dict[Monomial, Fraction] = {}
     for m, c in q.terms:
-        term = Poly(((m, Fraction(1)),))
-        if i in leaves(term):
+        rest = tuple(a for a in m if a != Sym(i))
+        factor = Poly(((rest, Fraction(1)),))
+        if i in leaves(factor):
             moving[m] = c
         else:
-            total = total - term * sym(i) * c
+            total = total - factor * _powers(len(m) - len(rest), i) * c
     heads = set(moving) - {after for m in moving for after in _family(m, i)[1:]}
     for head in heads:
         family = _family(head, i)
@@ -39,6 +41,17 @@ def antidifference(q: Poly, index: str) -> Poly | None:
         if running:
             return None
     return None if moving else total
+
+
+def _powers(k: int, i: Param) -> Poly:
+    """0**k + 1**k + .. + (i - 1)**k, from the sums of lower powers: i**(k + 1) is the sum of (j + 1)**(k + 1) -
+    j**(k + 1) over j < i."""
+    power = const(1)
+    for _ in range(k + 1):
+        power = power * sym(i)
+    for j in range(k):
+        power = power - _powers(j, i) * comb(k + 1, j)
+    return power * Fraction(1, k + 1)
 
 
 def _family(m: Monomial, i: Param) -> list[Monomial]:

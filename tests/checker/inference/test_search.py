@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from checker.bound import Result, find_bounds
+from checker.bound import Per, Result, find_bounds
 from checker.certificate import write
 from checker.elaborate import Elaborator, Stuck
 from checker.flow import Cycle, analyse
@@ -31,12 +31,12 @@ begin
 """
 
 
-def result(body: str, given: str = "", block: str = "32") -> Result:
+def result(body: str, given: str = "", block: str = "32", per: Per = "warp") -> Result:
     header = HEADER.replace("block 32", f"block {block}")
     if given:
         header = header.replace("begin", f"requires {given}; begin")
     outline = parse_outline(f"{header}{body}\nend", "k.qhl")
-    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles(), per=per)
     return found
 
 
@@ -276,6 +276,48 @@ def test_a_counter_that_begins_at_another_one() -> None:
         "x <- tid.x; while (x < 32) { y <- x; while (y < n) { A[y] <- 1; y <- y + 32; } x <- x + blockDim.x; }"
     )
     assert valid(found) == pot("5*max(0, ceil(n/32))")
+
+
+WARP = "y <- {}; x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}"
+
+
+@pytest.mark.parametrize(
+    ("block", "number", "last", "sum_"),
+    [
+        ("256", "tid.x / 32", 7, 28),
+        ("200", "tid.x >> 5", 6, 21),
+        ("32, 8", "tid.y", 7, 28),
+        ("16, 16", "tid.y / 2", 7, 28),
+        ("256", "3 * (tid.x / 32)", 21, 84),
+        ("256", "(blockIdx.x * 256 + tid.x) / 32 - 8 * blockIdx.x", 7, 28),
+    ],
+)
+def test_as_many_turns_as_there_are_warps_before(block: str, number: str, last: int, sum_: int) -> None:
+    """`for (j = 0; j < threadIdx.x / 32; j++)`, as where a block adds up what its warps have found."""
+    body = WARP.format(number)
+    assert valid(result(body, block=block)) == pot(str(last))
+    found = result(body, block=block, per="block")
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    assert found.claim.bound == pot(str(sum_))
+
+
+@pytest.mark.parametrize(
+    ("block", "number", "cost"), [("16, 16", "tid.y", 64), ("48, 2", "tid.y", 2), ("256", "tid.x / 16", 64)]
+)
+def test_what_differs_within_a_warp_is_not_its_number(block: str, number: str, cost: int) -> None:
+    found = result(WARP.format(number), block=block, per="block")
+    assert found.claim is None or evaluate(found.claim.bound, {}) >= cost
+
+
+def test_a_nest_over_the_blocks_number() -> None:
+    """Blocks cost 0, 1, 4, .., 81: squares have a sum in closed form."""
+    body = "x <- 0; while (x < blockIdx.x) { y <- 0; while (y < blockIdx.x) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
+    for per, bound in (("warp", "81"), ("block", "blockIdx.x*blockIdx.x"), ("grid", "285")):
+        found = result(body, block="32 grid 10", per=per)  # type: ignore[arg-type]
+        assert rechecked(found) == "valid"
+        assert found.claim is not None
+        assert found.claim.bound == pot(bound)
 
 
 def test_where_it_is_small_is_where_it_holds() -> None:

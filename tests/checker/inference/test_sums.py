@@ -25,6 +25,9 @@ SHAPES = (
     (max0(const(4) - i) - max0(const(3) - i)) * 7,
     (max0(const(4) - i) - max0(const(3) - i)) * 7 + (max0(const(2) - i) - max0(const(1) - i)) * -2 + w,
     clipped(n - i * 32, 32, 8) * w,
+    i * 12 + i * w,
+    i * i * i - i * i * n,
+    i * i * i * i * i,
 )
 
 
@@ -45,6 +48,18 @@ def test_a_sum_in_closed_form() -> None:
         assert evaluate(total, {N: size}) == worth
 
 
+def test_sums_of_powers() -> None:
+    for k in range(7):
+        power = const(1)
+        for _ in range(k):
+            power = power * i
+        f = antidifference(power, BLOCK.name)
+        assert f is not None
+        for size in range(9):
+            total = substitute(f, {BLOCK: const(0)}) - substitute(f, {BLOCK: const(size)})
+            assert total == const(sum(j**k for j in range(size)))
+
+
 def test_what_does_not_telescope() -> None:
-    for q in (max0(n - i), i * i, floor_div(i, 2), max0(n - i) - max0(n - i - 1) * 2):
+    for q in (max0(n - i), max0(n - i) * i, floor_div(i, 2), max0(n - i) - max0(n - i - 1) * 2):
         assert antidifference(q, BLOCK.name) is None
