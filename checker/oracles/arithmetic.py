@@ -7,14 +7,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
-from typing import Literal
+from typing import Final, Literal
 
 from logic.assertions import P, Proved
 from logic.operators import COMPARISONS
-from logic.potentials import Atom, Floor, Leaf, Log2, Max0, Poly, Sym, const, of_expr, substitute, sym
+from logic.potentials import (
+    Atom,
+    Floor,
+    Leaf,
+    Log2,
+    Max0,
+    Monomial,
+    Poly,
+    Sym,
+    atom,
+    const,
+    leaves,
+    of_expr,
+    substitute,
+    sym,
+)
 from logic.syntax import FALSE, TRUE, Expr, Op
 
-EXACT = "closed-form"
+EXACT: Final = "closed-form"
+CHAIN: Final = 4
+"""How many facts a lower bound may come from, one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +122,16 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
                 values[leaf] = -d * c
             elif r.kind == ">=" and c == 1:
                 lows[leaf] = max(-d, lows.get(leaf, -d))
+    for _ in range(CHAIN):
+        instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
+        before = dict(lows)
+        for leaf, rest in (least for r in relations for least in _least(r)):
+            image = substitute(rest, instead)
+            if _nonnegative_terms(image - image.constant, Knowledge(relations, instead, frozenset(before), ())):
+                low = int(image.constant)
+                lows[leaf] = max(low, lows.get(leaf, low))
+        if lows == before:
+            break
     instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
     slack = []
     for r in relations:
@@ -122,6 +149,15 @@ def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:
             yield leaf, int(c), int(p.constant)
 
 
+def _least(r: Relation) -> Iterator[tuple[Leaf, Poly]]:
+    """(leaf, rest) for leaf >= rest."""
+    for p in {">=": [r.poly], "==": [r.poly, r.poly * -1], "!=": []}[r.kind]:
+        for m, c in p.terms:
+            match m:
+                case (Sym(leaf),) if c == 1 and len(p.terms) > 1 and leaf not in leaves(rest := sym(leaf) - p):
+                    yield leaf, rest
+
+
 def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
     match a:
         case Sym(leaf):
@@ -133,7 +169,33 @@ def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
 
 
 def _nonnegative_terms(p: Poly, k: Knowledge) -> bool:
-    return all(c >= 0 and all(_nonnegative_atom(a, k) for a in m) for m, c in p.terms)
+    """Whether every term is nonnegative, or taken away from one that is no less: max(0, q - 1) from max(0, q)."""
+    if not all(_nonnegative_atom(a, k) for m, _ in p.terms for a in m):
+        return False
+    left = {m: c for m, c in p.terms if c > 0}
+    for m, c in p.terms:
+        if c < 0:
+            more = next((other for other in left if left[other] >= -c and _no_less(other, m, k)), None)
+            if more is None:
+                return False
+            left[more] += c
+    return True
+
+
+def _no_less(m: Monomial, n: Monomial, k: Knowledge) -> bool:
+    """Whether m is n without max(0, q), where q is at most 1, or with max(0, p) in its place, where q is no more than p
+    or max(0, p)."""
+    match [a for a in m if a not in n], [a for a in n if a not in m]:
+        case [], [Max0(q) as b] if _without(n, b) == m:
+            return _nonnegative_terms(const(1) - q, k)
+        case [Max0(p) as a], [Max0(q) as b] if _without(m, a) == _without(n, b):
+            return any(_nonnegative_terms(larger - q, k) for larger in (p, atom(a)))
+    return False
+
+
+def _without(m: Monomial, a: Atom) -> Monomial:
+    i = m.index(a)
+    return m[:i] + m[i + 1 :]
 
 
 def nonnegative(p: Poly, k: Knowledge) -> bool:

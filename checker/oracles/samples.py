@@ -25,7 +25,7 @@ TRIES: Final = 16
 """How many stores are drawn for one claim."""
 USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 """Distances from a limit, and values of what has none."""
-BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (128, 2, 1), (32, 4, 2), (96, 1, 3))
+BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))
 """Sizes of blocks, where they are not known."""
 FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 PLACE: Final = (WARP_INDEX, *(f"{name}.{axis}" for name in ("tid", "blockDim") for axis in "xyz"))
@@ -105,11 +105,12 @@ class Sampler:
         """Stores drawn at random, always the same ones."""
         for _ in range(TRIES):
             found: list[Store] = []
+            usual = USUAL[: self.random.choice((3, 6, len(USUAL)))]
             for place in self._places():
                 own = {name: found[0][name] for name in self.shared if found and name in found[0]} | place
                 for step in self.steps:
                     if step.name not in own:
-                        own[step.name] = self._drawn(step, own)
+                        own[step.name] = self._drawn(step, own, self.random.choice(usual))
                 found.append(own)
             yield self._joined(found)
 
@@ -134,7 +135,7 @@ class Sampler:
             places.append(dict(zip(PLACE, numbers, strict=True)))
         return places
 
-    def _drawn(self, step: Step, store: Mapping[str, Value]) -> Value:
+    def _drawn(self, step: Step, store: Mapping[str, Value], far: int) -> Value:
         if leaf_type(self.leaves[step.name], self.sigma) == BOOL:
             return self.random.random() < 0.5
         low, high = [], []
@@ -144,7 +145,6 @@ class Sampler:
                 low.append(int(limit) + (op == ">"))
             if limit is not None and op in ("<", "<=", "=="):
                 high.append(int(limit) - (op == "<"))
-        far = self.random.choice(USUAL)
         if not low:
             return min(high) - far if high else far
         if not high:

@@ -369,16 +369,16 @@ def _decide(
     sigma: Signature,
     shared: X,
     common_reads: bool,
-    sampler: Sampler | None,
+    sampler: Sampler,
     claims: Callable[[Encoding], list[Any]],
     real: Real,
     desk: Desk,
 ) -> Verdict:
     """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly.
 
-    The sampler knows the names that `real` looks at; without one nothing is refuted.
+    The sampler knows the names that `real` looks at.
     """
-    if sampler is not None and (known := desk.known(sampler, real)):
+    if known := desk.known(sampler, real):
         return known
     z3 = _z3()
     encoding = Encoding(sigma, shared, common_reads)
@@ -396,8 +396,8 @@ def _decide(
         return Proved(name, "the negation has no model")
     if said != "sat":
         return Unknown(f"{engine()}, {name}", "no solver could decide it in time")
-    store = {**(sampler.zeros if sampler is not None else {}), **store}
-    if sampler is not None and (known := _refuted(store, real)):
+    store = {**sampler.zeros, **store}
+    if known := _refuted(store, real):
         desk.learn(store)
         return replace(known, engine=name)
     return Unknown(name, "the solver's model could not be confirmed")
@@ -539,5 +539,9 @@ def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
         threads = _two_threads(pair, encoding, True)
         return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
 
-    verdict = _decide(sigma, o.x, True, None, claims, lambda _: False, desk)
-    return Unknown(engine(), f"indices may be more than {span} apart") if isinstance(verdict, Unknown) else verdict
+    def real(store: Mapping[str, Value]) -> bool:
+        stores = _really_two_threads(pair, store)
+        return stores is not None and int(value_of(index, stores[0])) - int(value_of(index, stores[1])) > span
+
+    verdict = _decide(sigma, o.x, True, pair.sampler(index, sigma), claims, real, desk)
+    return verdict if isinstance(verdict, Proved) else Unknown(engine(), f"indices may be more than {span} apart")

@@ -57,7 +57,7 @@ def test_a_remainder_that_z3_does_not_find() -> None:
         a, b, c = (encoding.leaf(leaf, 0) for leaf in (x, i, n))
         return [c > 0, (a + b * c) % c != a % c]
 
-    verdict = smt._decide(SIGMA, frozenset(), True, None, claims, lambda _: False, desk)
+    verdict = smt._decide(SIGMA, frozenset(), True, samples.Sampler((), (), SIGMA), claims, lambda _: False, desk)
     assert isinstance(verdict, Proved), verdict
     assert verdict.engine == f"cvc5 {cvc5.__version__}"
     first, other = desk.asked
