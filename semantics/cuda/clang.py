@@ -10,6 +10,7 @@ import ctypes
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +47,7 @@ def _cindex() -> Any:
         ("clang_getCursorUnaryOperatorKind", ctypes.c_int),
         ("clang_Cursor_Evaluate", ctypes.c_void_p),
         ("clang_Cursor_getVarDeclInitializer", cindex.Cursor),
+        ("clang_isInvalidDeclaration", ctypes.c_uint),
     ):
         function = getattr(lib, name)
         function.argtypes, function.restype = [cindex.Cursor], result
@@ -135,6 +137,20 @@ class Unit:
                 loc, offset = self.place(d.location)
                 found.append(Diagnostic(d.spelling, loc, offset))
         return found
+
+    def inclusions(self) -> list[tuple[str, str, int]]:
+        """Each file that is included, with the file and the byte offset that it is included at."""
+        found = []
+        for node in self.root().children:
+            if node.kind == "INCLUSION_DIRECTIVE":
+                loc, offset = self.place(node._cursor.location)
+                with suppress(AssertionError):  # cindex's, of a file that was not found
+                    found.append((str(node._cursor.get_included_file().name), loc.file if loc else "", offset))
+        return found
+
+    def text(self, name: str) -> bytes:
+        """The text of a file of the unit, as it was parsed; empty for one that cannot be read."""
+        return self._source(name).data
 
     def place(self, location: Any) -> tuple[Loc | None, int]:
         """A libclang location (where a macro is used, not where it is defined) and its byte offset."""
@@ -322,6 +338,11 @@ class Node:
     @property
     def is_definition(self) -> bool:
         return bool(self._cursor.is_definition())
+
+    @property
+    def is_invalid(self) -> bool:
+        """Whether clang found an error in this declaration: statements that use it are then not in the tree."""
+        return bool(self.unit._lib.clang_isInvalidDeclaration(self._cursor))
 
     @property
     def storage(self) -> str:

@@ -1,6 +1,10 @@
 /* What CUDA C needs to be parsed without the CUDA toolkit: attributes, built-in variables and types, declarations.
    Nothing here has a body that a kernel could execute. `semantics.cuda.shim` says what the functions mean. */
 #define __CUDACC__ 1
+#define __NVCC__ 1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+#define CUDART_VERSION 12000
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
@@ -18,6 +22,16 @@
 #define NAN (0.0f / 0.0f)
 #define CUDART_PI_F 3.141592654f
 #define NULL 0
+#define CHAR_BIT 8
+#define SHRT_MAX 32767
+#define SHRT_MIN (-32767 - 1)
+#define USHRT_MAX 65535
+#define LONG_MAX 9223372036854775807L
+#define LONG_MIN (-LONG_MAX - 1L)
+#define ULONG_MAX 18446744073709551615uL
+#define LLONG_MAX 9223372036854775807LL
+#define LLONG_MIN (-LLONG_MAX - 1LL)
+#define ULLONG_MAX 18446744073709551615uLL
 #define INT_MAX 2147483647
 #define INT_MIN (-2147483647 - 1)
 #define UINT_MAX 4294967295u
@@ -40,7 +54,6 @@ typedef unsigned int uint32_t;
 typedef long int64_t;
 typedef unsigned long uint64_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
-typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
@@ -115,7 +128,7 @@ REAL2(remainder)
 HD float pow(float, int); HD double pow(double, int);
 HD float ldexp(float, int); HD double ldexp(double, int); HD float ldexpf(float, int);
 HD float fma(float, float, float); HD double fma(double, double, double); HD float fmaf(float, float, float);
-HD float saturate(float); HD float fdividef(float, float);
+HD float fdividef(float, float);
 HD bool isnan(float); HD bool isnan(double); HD bool isinf(float); HD bool isinf(double);
 __device__ float __sinf(float); __device__ float __cosf(float); __device__ float __tanf(float);
 __device__ float __expf(float); __device__ float __exp10f(float); __device__ float __logf(float);

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from semantics.cuda.clang import ClangFailed, Diagnostic, Node, Unit
+from semantics.cuda.clang import ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.places import is_shared
 from semantics.cuda.shim import HEADERS, PATH, in_shim
@@ -21,14 +21,7 @@ OPTIONS: Final = (
     "-Xclang", "-fnative-half-arguments-and-returns", "-include", PATH,
 )  # fmt: skip
 
-_PROVIDED: Final = re.compile(
-    r"'(cuda\w*\.h|device_\w+\.h|math_functions\.h|vector_types\.h|sm_\w+\.h|curand\w*\.h|cooperative_groups\.h"
-    r"|(std|math|assert|float|limits|string|time|sys/\w+|unistd|ctype|errno|getopt|malloc|memory|omp)\w*\.h|\w+)'"
-    r" file not found"
-)
-"""Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
-
-_MISSING: Final = re.compile(r"'(.*)' file not found")
+MISSING: Final = re.compile(r"'(.*)' file not found")
 _INSTANCE: Final = "warpbound_instance"
 _COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _EXPLICIT: Final = re.compile(rb"(?:^|[;}])\s*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
@@ -54,7 +47,14 @@ class Request:
     @property
     def args(self) -> list[str]:
         includes = [f"-I{p}" for p in self.includes]
-        return [*OPTIONS, f"-std={self.std}", *includes, f"-isystem{HEADERS}", *(f"-D{d}" for d in self.defines)]
+        return [
+            *OPTIONS,
+            f"-std={self.std}",
+            "-fno-trigraphs",
+            *includes,
+            f"-isystem{HEADERS}",
+            *(f"-D{d}" for d in self.defines),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
         name = request.instantiate.split("<")[0].split("::")[-1].strip()
     known = f"There are {', '.join(names)}." if len(names) > 1 else f"There is {names[0]}." if names else ""
     if not found:
-        real = [e for e in unit.errors() if not _MISSING.match(e.message)]
+        real = [e for e in unit.errors() if not MISSING.match(e.message)]
         if real:
             raise CudaError(real[0].message, real[0].loc)
         raise CudaError(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
@@ -273,42 +273,3 @@ def _arguments(template: Node) -> list[str]:
         for node in template.children
         if node.kind in ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER")
     ]
-
-
-# --- errors ----------------------------------------------------------------------------------------------------------
-
-
-def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
-    """Raise the first error in the kernel or in what it uses; errors elsewhere don't matter. Gives notes."""
-    errors = unit.errors()
-    missing = [m[1] for e in errors if (m := _MISSING.match(e.message)) and not _PROVIDED.match(e.message)]
-    if errors:
-        spans = list(_used(kernel))
-        for e in errors:
-            if any(_inside(e, span) for span in spans):
-                advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
-                raise CudaError(e.message, e.loc, advice)
-    return tuple(f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing))
-
-
-def _inside(e: Diagnostic, span: tuple[str, int, int]) -> bool:
-    return e.loc is not None and e.loc.file == span[0] and span[1] <= e.offset <= span[2]
-
-
-def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
-    """The extents of the kernel and of every declaration that it mentions, over any number of steps."""
-    seen: set[int] = set()
-    todo = [kernel]
-    while todo:
-        decl = todo.pop()
-        if decl.identity in seen or in_shim(decl):
-            continue
-        seen.add(decl.identity)
-        yield decl.span
-        for node in decl.walk():
-            used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
-            if used is None:
-                continue
-            if used.kind == "FIELD_DECL" and used.parent is not None:
-                used = used.parent
-            todo.append(used.definition or used)

@@ -28,9 +28,10 @@ from logic.syntax import (
 from logic.typing import TypeProblem, check_kernel
 from semantics.cuda.calls import call
 from semantics.cuda.clang import Node
+from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import block_of, grid_of
-from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
+from semantics.cuda.parse import Parsed, Request, find, kernels, parse
 from semantics.cuda.places import parameter
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
@@ -66,7 +67,7 @@ def read_cuda(
     request = Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block)
     parsed = parse(request)
     node = find(parsed, request, name)
-    notes = check(parsed.unit, node)
+    notes = check(parsed.unit, node, request.defines)
     notes += tuple(f"the kernel is the instance {k} of a template" for k in parsed.explicit if k.startswith(node.name))
     with _deep_recursion():
         kernel, more = _lower(parsed, node)

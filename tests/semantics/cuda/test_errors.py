@@ -10,7 +10,7 @@ import pytest
 
 from logic.source import Loc
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, kernel_names, read_cuda
+from semantics.cuda import CudaError, diagnostics, kernel_names, read_cuda
 
 Write = Callable[[str | bytes], str]
 ONE = "__global__ void k(int *A) { A[0] = 1; }\n"
@@ -139,6 +139,140 @@ def test_file(
 def test_errors_elsewhere_do_not_matter(here: Write) -> None:
     path = here("#include <iostream>\nfoo T;\nvoid h() { std::cout << bar(); }\n" + ONE)
     assert read_cuda(path).notes == ()
+
+
+F = "A[threadIdx.x * 32 + f(1)] = 0;"
+LOST = {
+    "the type that a function returns": ("__device__ real f(int i) { return 3; }", F, "unknown type name 'real'"),
+    "the same after the name": ("__device__ auto f(int i) -> real { return 3; }", F, "unknown type name 'real'"),
+    "a header that the shim stands in for": (
+        "#include <cuda_fp8.h>\n__device__ __nv_fp8_e4m3 f(int i);", F, "unknown type name '__nv_fp8_e4m3'"
+    ),
+    "the type of a parameter": ("__device__ int f(real x) { return 3; }", F, "unknown type name 'real'"),
+    "a default argument": (
+        "__device__ int f(int x, int y = N);\n__device__ int f(int x, int y) { return x * y; }", F,
+        "use of undeclared identifier 'N'",
+    ),
+    "what a function's type is made from": ("__device__ auto f(int i) { return real(i); }", F,
+                                            "use of undeclared identifier 'real'"),
+    "a macro that names it": ("#define W g(1)\n__device__ real g(int i);", "A[threadIdx.x * W] = 0;",
+                              "unknown type name 'real'"),
+    "a macro that makes its name": (
+        "#define CALL(n) f##n(1)\n__device__ real f2(int i);", "A[threadIdx.x * CALL(2)] = 0;",
+        "unknown type name 'real'",
+    ),
+    "an enumerator": ("enum { W = N };", "A[threadIdx.x * W] = 0;", "use of undeclared identifier 'N'"),
+    "an enumerator after it": ("enum { V = N, W };", "A[threadIdx.x * W] = 0;", "use of undeclared identifier 'N'"),
+    "the length of an array type": ("typedef int row[N];", "A[threadIdx.x * sizeof(row)] = 0;",
+                                    "use of undeclared identifier 'N'"),
+    "the type of a field": ("typedef char pad[N]; struct C { pad p; int x; };", "C c; A[threadIdx.x * sizeof(c)] = 0;",
+                            "use of undeclared identifier 'N'"),
+    "an attribute of a type": (
+        "typedef int big __attribute__((aligned(N)));", "A[threadIdx.x * sizeof(big)] = 0;",
+        "use of undeclared identifier 'N'",
+    ),
+    "a condition of the preprocessor": ("#if FOO(3)\n#define W 32\n#else\n#define W 1\n#endif",
+                                        "A[threadIdx.x * W] = 0;", "function-like macro 'FOO' is not defined"),
+    "an operator": ("struct P { int x; };\n__device__ real operator+(P a, P b);", "P p; A[0] = (p + p).x;",
+                    "unknown type name 'real'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_errors_in_what_the_text_names_matter(what: str, here: Write) -> None:
+    """clang leaves out statements that use a declaration with an error in it, without a word: `A[..] = f(1);` costs
+    32 sectors, and nothing where it is not there."""
+    before, statement, message = LOST[what]
+    error = failure(here(f"{before}\n__global__ void k(int *A) {{ A[0] = 1; {statement} }}"))
+    assert error.message == message
+    assert error.loc is not None
+
+
+def test_a_declaration_that_clang_calls_invalid_matters_wherever_its_error_is(
+    here: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnostics._Reach, "matters", lambda *_: False)
+    error = failure(here(f"__device__ real f(int i);\n__global__ void k(int *A) {{ A[0] = 1; {F} }}"))
+    assert error.message == "'f' is declared with an error"
+    assert error.loc == Loc("x.cu", 1, 17)
+
+
+def test_errors_in_a_file_that_is_included_in_a_body_matter(here: Write, tmp_path: Path) -> None:
+    (tmp_path / "body.inc").write_text("A[threadIdx.x * W] = 0;\n")
+    error = failure(here('__global__ void k(int *A) {\n  A[0] = 1;\n#include "body.inc"\n}'))
+    assert error.message == "use of undeclared identifier 'W'"
+    (tmp_path / "body.inc").write_text("A[threadIdx.x * f(1)] = 0;\n")
+    error = failure(here('__device__ real f(int);\n__global__ void k(int *A) {\n#include "body.inc"\n}'))
+    assert error.message == "unknown type name 'real'"
+
+
+HOST = """
+#include <iostream>
+#include <vector>
+#include <cublas_v2.h>
+using namespace std;
+class Timer { string name; cudaEvent_t start; void begin() { cudaEventRecord(start); n = 3; } };
+vector<int> sizes;
+typedef thrust::device_vector<float> Vector;
+static void check(cublasHandle_t h, const char *A) { cublasDestroy(h); }
+vector<float> make(int n) { vector<float> A(n); return A; }
+float A0(float *A, int n) { float sum = 0; for (auto x : make(n)) sum += x; return sum; }
+__device__ Vector unused(int n) { return n; }
+__global__ void other(Vector A) { A[0] = bad; }
+int main(int argc, char **argv) {
+  int *d; CHECK(cudaMalloc(&d, 4 * n)); cout << sum << endl; sizes.push_back(1);
+  k<<<1, 64>>>(d, 5);
+}
+"""
+
+
+def test_errors_in_host_code_do_not_matter(here: Write) -> None:
+    kernel = "__global__ void k(int *A, int n) { int sum = n, start = 0; A[threadIdx.x] = sum + start; }"
+    reading = read_cuda(here(kernel + HOST), "k")
+    assert reading.block == (64, 1, 1)
+    assert reading.notes == ("the header 'cublas_v2.h' was not found and is taken as empty",)
+
+
+def test_the_shim_has_no_names_of_its_own(here: Write) -> None:
+    """`saturate` and `uchar` are not CUDA's: a program may have its own, which read, or are longer."""
+    own = "__device__ float saturate(float x) { return LUT[(int) x]; }"
+    path = here(f"__constant__ float LUT[256];\n{own}\n__global__ void k(float *A) {{ A[0] = saturate(A[1]); }}")
+    assert "LUT[" in show_stmt(read_cuda(path).kernel.body)
+    path = here("typedef float uchar;\n__global__ void k(uchar *A) { A[0] = 1; }")
+    assert read_cuda(path).kernel.arrays[0].stride == 4
+
+
+CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 2;\n#endif\n}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "before", "value", "note"),
+    [
+        ("__CUDA_ARCH__ >= 700", "", 2, "'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise"),
+        ("CUDART_VERSION >= 9000", "", 1, "'CUDART_VERSION' is taken as 12000: -D CUDART_VERSION=.. says otherwise"),
+        ("defined(__NVCC__)", "", 1, None),
+        ("defined(BIG)", "", 2, None),
+        (
+            "defined(BIG)",
+            '#include "cuda_config.h"\n',
+            2,
+            "'BIG', which a header that was not found may define, is taken as not defined",
+        ),
+        ("defined(BIG)", '#include "cuda_config.h"\n#define BIG 1\n', 1, None),
+    ],
+)
+def test_conditions_that_ask_for_what_is_not_known(
+    here: Write, condition: str, before: str, value: int, note: str | None
+) -> None:
+    reading = read_cuda(here(before + CONDITIONS % condition))
+    assert show_stmt(reading.kernel.body) == f"A[0] <- {value};"
+    assert [n for n in reading.notes if "header '" not in n] == ([note] if note else [])
+
+
+def test_trigraphs_are_not_read(here: Write) -> None:
+    """As by the compilers that CUDA programs are made with."""
+    body = show_stmt(read_cuda(here("__global__ void k(int *A) {\n  // why??/\n  A[0] = 1;\n}")).kernel.body)
+    assert body == "A[0] <- 1;"
 
 
 def test_missing_header_is_noted(here: Write) -> None:

@@ -1,0 +1,203 @@
+"""Which of clang's errors matter. A file's host code is full of errors, for lack of its headers; but clang leaves out
+the statements that use a declaration with an error in it, and says no more about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from semantics.cuda.clang import Diagnostic, Node, Unit
+from semantics.cuda.errors import CudaError
+from semantics.cuda.parse import MISSING
+from semantics.cuda.shim import HEADERS, PATH, in_shim
+
+_PROVIDED: Final = re.compile(
+    r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
+    r"|vector_functions|builtin_types|sm_\d+_\w+|std(io|lib|int|def|bool)|math|assert|float|limits|string|time|ctype"
+    r"|unistd|errno|getopt|malloc|memory|sys/(time|types|stat))\.h"
+    r"|c(stdio|stdlib|stdint|stddef|math|assert|float|limits|string|time|ctype)|iostream|iomanip|fstream|sstream"
+    r"|vector|string|algorithm|chrono|random|numeric|functional|memory|map|set|array|utility|limits|type_traits"
+)
+"""Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
+
+_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
+_SKIPPED: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+_MACRO: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
+_CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
+_SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
+_FUNCTIONS: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR")
+_EVERYWHERE: Final = frozenset(
+    b"void bool char short int long float double signed unsigned const volatile static extern inline auto struct class"
+    b" union enum typedef using namespace template typename return __device__ __host__ __global__ __shared__".split()
+)
+"""Words that name nothing."""
+
+_ASSUMED: Final = {"__CUDA_ARCH__": "600", "CUDART_VERSION": "12000", "__CUDACC_VER_MAJOR__": "12"}
+"""Macros of CUDA's compiler whose values are its user's choice, and what they are here."""
+
+
+def check(unit: Unit, kernel: Node, defines: Sequence[str] = ()) -> tuple[str, ...]:
+    """Raise the first error in the kernel, in what it uses, or in what it names. Gives notes."""
+    errors = unit.errors()
+    reach = _Reach(unit, kernel, tuple(defines))
+    missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _PROVIDED.fullmatch(m[1])]
+    advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
+    for e in errors:
+        if reach.matters(e):
+            raise CudaError(e.message, e.loc, advice)
+    for decl in reach.declarations if errors else ():
+        if decl.is_invalid and reach.names(decl):
+            raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)
+    notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
+    return (*notes, *reach.conditions(bool(missing)))
+
+
+@dataclass
+class _Reach:
+    """What a kernel uses, as far as clang says, and the words in the text of that."""
+
+    unit: Unit
+    kernel: Node
+    defines: tuple[str, ...]
+
+    def matters(self, e: Diagnostic) -> bool:
+        """Whether an error may have changed what clang says of the kernel."""
+        places = list(self._places(e.loc.file, e.offset)) if e.loc is not None else []
+        if any(_inside(place, span) for place in places for span in self.spans):
+            return True
+        if e.loc is None or MISSING.match(e.message):
+            return False
+        around = [d for d in self.declarations if any(_inside(place, d.span) for place in places)]
+        if around:
+            return any(self._in_head(d, places) and self.names(d) for d in around)
+        return self._beside(self.unit.text(e.loc.file), e.offset)
+
+    def names(self, decl: Node) -> bool:
+        """Whether the kernel's text has a word that a declaration declares, or a macro may make one."""
+        own = [decl.name, *(c.name for c in decl.children if c.kind == "ENUM_CONSTANT_DECL")]
+        if any(name.startswith("operator") or name.encode() in self.words for name in own):
+            return True
+        pasted = [w.decode() for w in self.words] if b"##" in self.words else []
+        return any(name.startswith(w) or name.endswith(w) for name in own for w in pasted)
+
+    def conditions(self, missing: bool) -> Iterator[str]:
+        """Notes on what conditions of the preprocessor ask for that is not known here."""
+        texts = b"".join(b"".join(m[1] for m in _CONDITION.finditer(self.unit.text(f))) for f in self.files)
+        asked = dict.fromkeys(w.decode() for w in _WORD.findall(texts))
+        chosen = {d.partition("=")[0] for d in self.defines}
+        for name in asked:
+            if name in _ASSUMED and name not in chosen:
+                yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
+            elif missing and name != "defined" and name.encode() not in self.macros and name not in chosen:
+                yield f"'{name}', which a header that was not found may define, is taken as not defined"
+
+    @cached_property
+    def files(self) -> list[str]:
+        """The file and those that it includes, without the shim's."""
+        included = (name for name, by, _ in self.unit.inclusions() if not self._is_shim(name) and not self._is_shim(by))
+        return list(dict.fromkeys((self.unit.path, *included)))
+
+    @cached_property
+    def macros(self) -> dict[bytes, bytes]:
+        """The macros that the files define, with all of their definitions."""
+        found: dict[bytes, bytes] = {}
+        for text in (*map(self.unit.text, self.files), *map(_defined, self.defines)):
+            for m in _MACRO.finditer(text):
+                found[m[1]] = found.get(m[1], b"") + b" " + m[2]
+        return found
+
+    @cached_property
+    def spans(self) -> list[tuple[str, int, int]]:
+        """The extents of the kernel and of every declaration that it mentions, over any number of steps."""
+        return list(_used(self.kernel))
+
+    @cached_property
+    def words(self) -> set[bytes]:
+        """The words in these extents, in files that are included there, and in the macros that they name."""
+        texts = [self.unit.text(file)[start:end] for file, start, end in self.spans]
+        for name in self.files:
+            included = (place for place in self._places(name, 0) if place[0] != name)
+            texts += [self.unit.text(name)] if any(_inside(at, span) for at in included for span in self.spans) else []
+        found: set[bytes] = set()
+        while texts:
+            text = _SKIPPED.sub(b" ", texts.pop())
+            new = {*_WORD.findall(text), *([b"##"] if b"##" in text else [])} - found
+            found |= new
+            texts += [self.macros[word] for word in new if word in self.macros]
+        return found - _EVERYWHERE
+
+    @cached_property
+    def declarations(self) -> list[Node]:
+        """What is declared outside of functions and structures, without what the shim declares."""
+        found, todo = [], list(reversed(self.unit.root().children))
+        while todo:
+            node = todo.pop()
+            if node.kind in _SCOPES:
+                todo.extend(reversed(node.children))
+            elif not in_shim(node):
+                found.append(node)
+        return found
+
+    def _places(self, file: str, offset: int) -> Iterator[tuple[str, int]]:
+        """A place, and those at which its file is included."""
+        seen: set[tuple[str, int]] = set()
+        todo = [(file, offset)]
+        while todo:
+            here = todo.pop()
+            if here not in seen:
+                seen.add(here)
+                yield here
+                todo += [(by, at) for name, by, at in self.unit.inclusions() if name == here[0]]
+
+    def _in_head(self, decl: Node, places: Sequence[tuple[str, int]]) -> bool:
+        """Whether a place is anywhere but in the body of a function, or the body says what the function is."""
+        body = next((c.span for c in reversed(decl.children) if c.kind == "COMPOUND_STMT"), None)
+        if decl.kind not in _FUNCTIONS or body is None or not any(_inside(place, body) for place in places):
+            return True
+        file, start, _ = decl.span
+        head = {*_WORD.findall(self.unit.text(file)[start : body[1]])}
+        return file != body[0] or not head.isdisjoint((b"constexpr", b"auto", b"decltype"))
+
+    def _beside(self, text: bytes, offset: int) -> bool:
+        """Whether an error that is in no declaration is in a condition, or beside a word that the kernel's text has."""
+        line = text[text.rfind(b"\n", 0, offset) + 1 :]
+        if _CONDITION.match(line):
+            return True
+        start = max(text.rfind(c, 0, offset) for c in (b";", b"}", b"{")) + 1
+        ends = [at for c in (b";", b"{", b"(") if (at := text.find(c, offset)) >= 0]
+        return bool(self.words & {*_WORD.findall(text[start : min(ends, default=len(text))])})
+
+    def _is_shim(self, name: str) -> bool:
+        return name == PATH or name.startswith(HEADERS)
+
+
+def _defined(option: str) -> bytes:
+    """A definition as in a file, for one of the command line."""
+    name, _, value = option.partition("=")
+    return f"#define {name} {value}".encode()
+
+
+def _inside(place: tuple[str, int], span: tuple[str, int, int]) -> bool:
+    return place[0] == span[0] and span[1] <= place[1] <= span[2]
+
+
+def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
+    """The extents of the kernel and of every declaration that it mentions, over any number of steps."""
+    seen: set[int] = set()
+    todo = [kernel]
+    while todo:
+        decl = todo.pop()
+        if decl.identity in seen or in_shim(decl):
+            continue
+        seen.add(decl.identity)
+        yield decl.span
+        for node in decl.walk():
+            used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
+            if used is None:
+                continue
+            if used.kind == "FIELD_DECL" and used.parent is not None:
+                used = used.parent
+            todo.append(used.definition or used)
