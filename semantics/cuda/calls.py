@@ -19,7 +19,7 @@ from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
-from semantics.cuda.places import TIDS, anything, evaluate, evaluated, load, store
+from semantics.cuda.places import TIDS, anything, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, SINES, TO_INT, VOTES, in_shim
@@ -185,11 +185,15 @@ def _sines(st: State, node: Node, name: str) -> None:
     first, *targets = node.arguments
     value = expr(st, first)
     x = st.saved(value, type_of(value, st.sigma))
-    for function, target in zip(SINES[name], targets, strict=True):
-        inner = bare(target)
-        own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
-        where = place(st, inner.children[0]) if own else address(st, target).plus(first.type.size, Const(0))
+    for function, where in zip(SINES[name], [_target(st, t, first.type.size) for t in targets], strict=True):
         store(st, where, called(function, x, [], node.loc), first.type, node.loc)
+
+
+def _target(st: State, pointer: Node, size: int) -> Place:
+    """Where a pointer leads to, whatever changes after this."""
+    inner = bare(pointer)
+    own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
+    return frozen(st, place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0)), "t")
 
 
 def _atomic(st: State, node: Node, name: str) -> None:

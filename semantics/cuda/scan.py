@@ -72,6 +72,8 @@ def _targets(node: Node) -> tuple[Node, ...]:
             return node.children[:1]
         case "UNARY_OPERATOR" if node.operator in ("x++", "++x", "x--", "--x"):
             return node.children
+        case "UNARY_OPERATOR" if node.operator == "&":  # whoever gets the address may write there
+            return node.children
         case "VAR_DECL" if node.type.kind == "reference":
             return node.children[-1:]
         case "CALL_EXPR":
