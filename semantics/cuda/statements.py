@@ -480,7 +480,7 @@ def _loop(
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
-    c = _undone(before, c)
+    c = _undone(st, before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
@@ -560,11 +560,12 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
     return Var(t.name, loc)
 
 
-def _undone(before: list[Stmt], c: Expr) -> Expr:
-    """A condition after x changed by a step, as in `x-- > 0`: in terms of the new x. Takes out the copy of the old."""
+def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:
+    """A condition after x changed by a step, as in `x-- > 0`: in terms of the new x. Takes out the copy of the old, if
+    it is none of the user's variables, which the body may read."""
     match before:
         case [*_, Assign(t, Var(x)), Assign(y, Op("+" | "-" as op, (Var(old), Const(int()) as k)))] if (
-            x == y and old == t and x not in local_vars(c)
+            x == y and old == t and t in st.copies and x not in local_vars(c)
         ):
             before[-2:] = [Assign(x, Op(op, (Var(x), k), before[-1].loc), before[-1].loc)]
             return substitute(c, {t: Op("-" if op == "+" else "+", (Var(x), k), c.loc)})
