@@ -15,6 +15,7 @@ from logic.source import Loc
 from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, seq, statements, written
 from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -32,7 +33,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     callee = node.referenced
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
-    if callee is not None and callee.name == "operator=" and callee.is_implicit:
+    if callee is not None and callee.name == "operator=" and callee.is_defaulted:
         left, right = node.arguments
         target = place(st, left)
         fill(st, target, right, use)
@@ -216,6 +217,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     body = callee.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
+    check_objects(callee)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)

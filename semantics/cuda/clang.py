@@ -340,8 +340,11 @@ class Node:
 
     @property
     def type_decl(self) -> Node:
-        """The declaration of the node's type."""
-        return Node(self.unit, self._record.get_declaration())
+        """The declaration of the node's type, or of that of the elements of an array."""
+        t = self._record
+        while _names("TypeKind").get(t._kind_id, "") in _ARRAYS:
+            t = t.element_type.get_canonical()
+        return Node(self.unit, t.get_declaration())
 
     @property
     def _record(self) -> Any:
@@ -349,9 +352,22 @@ class Node:
         return t.get_pointee().get_canonical() if _names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
 
     @property
-    def is_implicit(self) -> bool:
-        """Whether a member function is one that the compiler adds: libclang does not list those."""
-        return self.parent is not None and all(c.identity != self.identity for c in self.parent.children)
+    def members(self) -> tuple[Node, ...]:
+        """What a structure declares. libclang shows nothing of an instance of a template: there it is what the template
+        declares, or the specialisation of it that the instance is made from."""
+        made_from = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
+        if made_from is None or made_from.location != self._cursor.location:  # a specialisation is written by itself
+            return self.children
+        return (*self.children, *(Node(self.unit, c) for c in made_from.get_children()))
+
+    @property
+    def is_defaulted(self) -> bool:
+        """Whether a member function is the compiler's own, whether or not it is declared."""
+        return bool(self._cursor.is_default_method())
+
+    @property
+    def is_virtual(self) -> bool:
+        return bool(self._cursor.is_virtual_method())
 
     @property
     def is_bitfield(self) -> bool:

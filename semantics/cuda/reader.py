@@ -28,6 +28,7 @@ from logic.syntax import (
 from logic.typing import TypeProblem, check_kernel
 from semantics.cuda.calls import call
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import check_objects
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import block_of, grid_of
 from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
@@ -101,6 +102,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
     body = node.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
+    check_objects(node)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     st.taken.update(p.name for p in node.arguments)

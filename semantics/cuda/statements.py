@@ -51,6 +51,7 @@ from logic.syntax import (
     substitute,
 )
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import check_array
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -649,6 +650,7 @@ def declaration(st: State, decl: Node) -> None:
     elif type_ is not None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
+        check_array(decl)
         st.bindings[decl.identity] = array = registers(st, decl.name, t, decl.loc)
         if decl.initialiser is not None and not undefined(decl.initialiser):
             _elements(st, array, t, decl.initialiser, decl.loc)
