@@ -20,7 +20,7 @@ from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
-from semantics.cuda.places import TIDS, anything, evaluate, evaluated, frozen, load, store
+from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, SINES, TO_INT, VOTES, in_shim
@@ -218,6 +218,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
     check_objects(callee)
+    check_lengths(st, callee)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)

@@ -283,6 +283,20 @@ def shared(st: State, decl: Node) -> Address:
     return address
 
 
+def check_lengths(st: State, body: Node) -> None:
+    """Raises where more than a pointer is made of a shared array whose length is a stand-in: its size, say."""
+    if not st.unknown_lengths:
+        return
+    pointers = set[int]()
+    for node in body.walk():
+        if node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and (node.type.kind == "pointer" or id(node) in pointers):
+            pointers.update(map(id, node.children))
+        decl = node.referenced if node.kind == "DECL_REF_EXPR" and id(node) not in pointers else None
+        if decl is not None and decl.kind == "VAR_DECL" and is_shared(decl) and decl.offset in st.unknown_lengths:
+            advice = "Use what its length is declared with."
+            raise unsupported(f"the size of '{decl.name}', whose length is not a constant,", node.loc, advice)
+
+
 def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     """What a variable declared outside of any function is to the kernel."""
     attributes = _attributes(decl)

@@ -32,7 +32,7 @@ from semantics.cuda.classes import check_objects
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import block_of, grid_of
 from semantics.cuda.parse import Parsed, Request, check, find, kernels, parse
-from semantics.cuda.places import parameter
+from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
@@ -103,6 +103,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
     check_objects(node)
+    check_lengths(st, node)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     st.taken.update(p.name for p in node.arguments)
