@@ -20,6 +20,7 @@ from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
+from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
@@ -31,6 +32,7 @@ from semantics.cuda.statements import bind_pointer, block, jumps
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     """The value of a call, the place of one that is a structure, None where it has none; what it does is emitted."""
     callee = node.referenced
+    check_order(st, node.loc, node.arguments)
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
     if callee is not None and callee.name == "operator=" and callee.is_defaulted:

@@ -31,6 +31,9 @@ _BINARY: Final = {
 }  # fmt: skip
 
 
+_CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
+
+
 class ClangFailed(Exception):
     """libclang gave no syntax tree at all."""
 
@@ -219,7 +222,7 @@ _FLOATS: Final = ("FLOAT", "DOUBLE", "LONGDOUBLE", "HALF", "FLOAT128", "FLOAT16"
 class Node:
     """A cursor: one node of the syntax tree. `kind` is libclang's name of its kind, such as FOR_STMT."""
 
-    __slots__ = ("_children", "_cursor", "_type", "kind", "unit")
+    __slots__ = ("_acts", "_children", "_cursor", "_type", "kind", "unit")
 
     def __init__(self, unit: Unit, cursor: Any) -> None:
         self.unit = unit
@@ -227,6 +230,7 @@ class Node:
         self.kind: str = _names("CursorKind").get(cursor._kind_id, "UNKNOWN")
         self._children: tuple[Node, ...] | None = None
         self._type: CType | None = None
+        self._acts: bool | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -289,6 +293,16 @@ class Node:
         if self.kind == "UNARY_OPERATOR":
             return _UNARY.get(lib.clang_getCursorUnaryOperatorKind(self._cursor), "?")
         return _BINARY.get(lib.clang_getCursorBinaryOperatorKind(self._cursor), "?")
+
+    @property
+    def acts(self) -> bool:
+        """Whether an expression may change something: false only where it does not."""
+        if self._acts is None:
+            changes = self.kind in ("CALL_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR") or (
+                self.kind in ("UNARY_OPERATOR", "BINARY_OPERATOR") and self.operator in _CHANGES
+            )
+            self._acts = changes or any(c.acts for c in self.children)
+        return self._acts
 
     @property
     def identity(self) -> int:

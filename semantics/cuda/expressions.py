@@ -45,6 +45,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import depending, evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
@@ -265,6 +266,7 @@ def _binary(st: State, node: Node) -> Expr:
             return assign(st, node, wanted=True)
         case op:
             pass
+    check_order(st, node.loc, (left, right))
     if left.type.kind in ("pointer", "array") or right.type.kind in ("pointer", "array"):
         return _pointers(st, op, left, right, node.loc)
     a, b = expr(st, left), expr(st, right)
@@ -407,6 +409,7 @@ def place(st: State, node: Node) -> Place:
             return _named(st, node)
         case "ARRAY_SUBSCRIPT_EXPR":
             base, offset = node.children
+            check_order(st, node.loc, (base, offset))
             if offset.type.kind in ("pointer", "array"):
                 base, offset = offset, base
             return address(st, base).plus(node.type.size, _number(st, offset))
@@ -536,6 +539,7 @@ def _pointer(st: State, node: Node) -> Address:
 def _moved(st: State, node: Node) -> Address:
     """pointer + int, int + pointer, pointer - int"""
     left, right = node.children
+    check_order(st, node.loc, (left, right))
     pointer, offset = (left, right) if left.type.kind in ("pointer", "array") else (right, left)
     if offset.type.kind in ("pointer", "array"):
         raise unsupported("this operator on pointers", node.loc)
@@ -629,6 +633,7 @@ def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr
 def assign(st: State, node: Node, *, wanted: bool) -> Expr:
     """Emit `a = b`; its value is meaningful where it is wanted (of a scalar)."""
     left, right = node.children
+    check_assignment(st, node)
     t = left.type
     if t.kind == "pointer":
         decl, bound = _moving(st, left)
@@ -666,6 +671,7 @@ def into(st: State, target: Local, node: Node, loc: Loc | None) -> None:
 def update(st: State, node: Node, *, wanted: bool) -> Expr:
     """Emit `a += b` and its like: a is read, computed with in C's type for the operation, and written."""
     left, right = node.children
+    check_assignment(st, node)
     op, t = node.operator.removesuffix("="), left.type
     if t.kind == "pointer":
         _, bound = _moving(st, left)

@@ -33,6 +33,7 @@ from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place, temporary
+from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
@@ -172,6 +173,7 @@ def values(st: State, node: Node, use: Use = "part") -> list[Expr]:
         return _listed(st, node, node)
     callee = node.referenced if node.kind == "CALL_EXPR" else None
     if callee is not None and callee.name == f"make_{node.type.name}" and in_shim(callee):
+        check_order(st, node.loc, node.arguments)
         return _given(st, node, node.arguments, node.loc)
     if callee is not None and undefined(node):
         return _given(st, node, (), node.loc)

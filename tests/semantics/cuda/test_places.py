@@ -114,7 +114,7 @@ def test_variable_length(read: Read, declared: str, block: tuple[int | None, ...
         "A[n * sizeof(decltype(s))] = 0;",
         "typedef decltype(s) T; A[n * sizeof(T)] = 0;",
         "int t[sizeof(s)]; A[n] = t[0];",
-        "A[length(s)] = 0;",
+        "int m = length(s); A[m] = 0;",
         "auto &r = s; A[n * sizeof(r)] = 0;",
         "auto p = &s; A[n * sizeof(*p)] = 0;",
     ],
