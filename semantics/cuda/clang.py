@@ -19,6 +19,7 @@ from semantics.cuda.ctype import CType
 
 KEEP_GOING_WITH_RECORD: Final = 0x201
 _ERROR: Final = 3
+_EVAL_BYTES: Final = 8
 _EVAL_INT: Final = 1
 _EVAL_FLOAT: Final = 2
 _UNARY: Final = {
@@ -395,8 +396,11 @@ class Node:
     def evaluate(self) -> int | float | None:
         """The value that clang folds this expression to, None where it does not.
 
-        clang also folds expressions with side effects (`(i++, 3)`): ask only where those are dealt with.
+        clang also folds expressions with side effects (`(i++, 3)`): ask only where those are dealt with. Of an integer
+        of more than 64 bits libclang would give the last 64.
         """
+        if self.type.kind == "int" and self.type.size > _EVAL_BYTES:
+            return None
         lib = self.unit._lib
         result = lib.clang_Cursor_Evaluate(self._cursor)
         if not result:
@@ -412,6 +416,10 @@ class Node:
             return None
         finally:
             lib.clang_EvalResult_dispose(result)
+
+    def covers(self, other: Node) -> bool:
+        """Whether a node is written with exactly the text of another one, as a conversion that is not written is."""
+        return bool(self._cursor.extent == other._cursor.extent)
 
     def tokens(self) -> list[tuple[str, int]]:
         """The tokens of the node as written, with their byte offsets."""

@@ -57,10 +57,13 @@ _STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 
 def operand(node: Node) -> Node | None:
     """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
-    has several parts is refused."""
+    has several parts is refused, and of what has more text than its part (`offsetof(S, a[n])`) only the value counts."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
     if len(inner) > 1:
         raise unsupported(described(node), node.loc)
+    if inner and node.kind == "UNEXPOSED_EXPR" and not node.covers(inner[0]):
+        _integer(node)
+        return None
     return inner[0] if inner else None
 
 
@@ -171,10 +174,17 @@ _WORDS: Final = {
 
 def _integer(node: Node) -> Const:
     """The value of an integer expression that is constant."""
+    _check_bits(node)
     value = node.evaluate()
     if not isinstance(value, int):
         raise unsupported(described(node), node.loc)
     return literal(value, scalar(node.type) or INT, node.loc)
+
+
+def _check_bits(node: Node) -> None:
+    """Raises for an integer type whose constants libclang cannot tell."""
+    if node.type.kind == "int" and node.type.size > 8:
+        raise unsupported(f"a constant of type '{node.type.name}'", node.loc, "Use 64 bits, or take it as an argument.")
 
 
 def folded(node: Node, e: Expr) -> Expr:
@@ -186,6 +196,7 @@ def folded(node: Node, e: Expr) -> Expr:
             case Op("neg", (Const(str(text), t),)) if not text.startswith("-"):
                 return Const(f"-{text}", t, e.loc)
         return e
+    _check_bits(node)
     value = node.evaluate()
     return literal(value, scalar(node.type) or INT, node.loc) if isinstance(value, int) else e
 
@@ -197,7 +208,7 @@ def _floating(st: State, node: Node) -> Expr:
     text = next(iter(node.tokens()), ("", 0))[0]
     if not text[:1].isdigit() and not text.startswith("."):
         text = f"{node.evaluate()}{'f' if t.name == 'float' else ''}"
-    return Const(text, t, node.loc)
+    return Const(text.replace("'", ""), t, node.loc)
 
 
 def _cast(st: State, node: Node, use: Use) -> Expr:
@@ -211,6 +222,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
+        if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
+            _check_bits(node)
         known = node.evaluate()
         return literal(known, scalar(node.type) or INT, node.loc) if isinstance(known, int) else converted
     return converted

@@ -127,6 +127,8 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
 def _parameter(st: State, p: Node) -> None:
     """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
     t = p.type
+    if not p.name:
+        return  # nobody can mention it
     if t.kind == "pointer" and t.inner is not None and t.inner.kind in ("pointer", "other"):
         return  # an error where it is used, since nothing binds it
     place = parameter(st, p.name, t, p.loc)

@@ -231,6 +231,7 @@ class State:
 
     def fresh(self, name: str, first: int | None = None) -> str:
         """A name that nothing has yet: `name`, else `name_1`, `name_2`, ...; with `first`, from `name_first` on."""
+        name = name or "unnamed"
         candidate, count = (name, 1) if first is None else (f"{name}_{first}", first + 1)
         while candidate in self.taken:
             candidate, count = f"{name}_{count}", count + 1

@@ -688,16 +688,19 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
     if type_ is None:
         return
     init = decl.initialiser
+    empty = init is not None and init.kind == "INIT_LIST_EXPR" and not init.children
     if init is not None and init.kind == "INIT_LIST_EXPR" and len(init.children) == 1:
         init = init.children[0]
-    if init is not None and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
+    if init is not None and not empty and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
         with st.captured() as effects:
             value = expr(st, init)
         if isinstance(value, Const) and not effects:
             return  # every use of it is folded
     local = st.declare(decl.name, type_, decl.loc, settled=init is not None and not st.changed[decl.identity])
     st.bindings[decl.identity] = local
-    if init is not None:
+    if empty:
+        st.emit(Assign(local.name, zero(type_, decl.loc), decl.loc))
+    elif init is not None:
         into(st, local, init, decl.loc)
 
 

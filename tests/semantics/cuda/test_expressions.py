@@ -80,10 +80,19 @@ CASES = {
     "int x = 1; A[0] = (x = 3) + 1; A[0] = (x++, x);": ("x <- 1;\nx <- 3;\nA[0] <- x + 1;\nx <- x + 1;\nA[0] <- x;"),
     "int x = 1; A[0] = (x++, 3);": "x <- 1;\nx <- x + 1;\nA[0] <- 3;",
     "(void)n; n; A[n]; n + 1;": "skip;",
+    "int x{}, y = {}; float z{}; bool b{}; const int c{};": "x <- 0;\ny <- 0;\nz <- 0.0f;\nb <- false;\nc <- 0;",
+    "float x = 1'000.5f; A[n] = 1'000;": "x <- 1000.5f;\nA[n] <- 1000;",
+    "A[1] = __builtin_offsetof(S, a[N]); unsigned long x = offsetof(S, a);": "A[1] <- 16;\nx <- 4;",
+    "A[0] = unnamed(true, n);": "unnamed <- true;\nunnamed_1 <- n;\nA[0] <- 3;",
+    "__int128 x = n; x = x * 3 + (__int128)5; if (x > (__int128)7) A[0] = 1;": (
+        "x <- n;\nx <- x * 3 + 5;\nif (x > 7) {\n  A[0] <- 1;\n}"
+    ),
 }
 
 
 @pytest.mark.parametrize("body", CASES)
 def test_expression(lower: Lower, body: str) -> None:
     before = "#define N 3\n#define EPS 0.25f\nenum { E1, E2 };\nconst int M = 6;\n"
+    before += "struct S { int x, a[9]; };\n#define offsetof __builtin_offsetof\n"
+    before += "__device__ int unnamed(bool, int) { return 3; }\n"
     assert lower(body, before) == CASES[body]
