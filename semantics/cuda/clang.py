@@ -10,7 +10,7 @@ import ctypes
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -179,7 +179,8 @@ class Unit:
         key = (ty._kind_id, ty.data[0])
         known = self._types.get(key)
         if known is None:
-            known = self._types[key] = self._ctype(ty.get_canonical())
+            plain = ty.get_canonical()
+            known = self._types[key] = replace(self._ctype(plain), volatile=plain.is_volatile_qualified())
         return known
 
     def _ctype(self, t: Any) -> CType:

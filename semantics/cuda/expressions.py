@@ -46,7 +46,7 @@ from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.order import check_assignment, check_order
-from semantics.cuda.places import depending, evaluated, index, load, member, outside, store
+from semantics.cuda.places import depending, dropped, evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
 
@@ -57,7 +57,7 @@ _STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 
 def operand(node: Node) -> Node | None:
     """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
-    has several parts is refused, and of what has more text than its part (`offsetof(S, a[n])`) only the value counts."""
+    has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is constant."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
     if len(inner) > 1:
         raise unsupported(described(node), node.loc)
@@ -321,6 +321,7 @@ def _null(node: Node) -> bool:
 def _not_null(st: State, node: Node) -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
     found = address(st, node)
+    dropped(st, *(e for _, e in found.terms))
     if found.space != "global" or _innermost(node).type.kind == "array":
         return TRUE
     st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
@@ -347,7 +348,10 @@ def _connective(st: State, op: str, left: Node, right: Node, loc: Loc | None) ->
 def connected(st: State, op: str, a: Expr, b: Expr, effects: list[Stmt], loc: Loc | None) -> Expr:
     """a && b or a || b, where `effects` come before b and only if b is evaluated."""
     if not effects and isinstance(b, Const):
-        return a if bool(b.value) == (op == "&&") else b
+        if bool(b.value) == (op == "&&"):
+            return a
+        dropped(st, a)
+        return b
     if not effects and not reads_array(b):
         return Op(op, (a, b), loc)
     t = st.declare("t", BOOL, loc, settled=True)
@@ -606,7 +610,9 @@ def discard(st: State, node: Node) -> None:
         node = inner
     match node.kind:
         case "CALL_EXPR":
-            st.call(st, node, "statement")
+            value = st.call(st, node, "statement")
+            if isinstance(value, Expr):
+                dropped(st, value)
         case "BINARY_OPERATOR" if node.operator == "=":
             assign(st, node, wanted=False)
         case "BINARY_OPERATOR" if node.operator == ",":
@@ -619,11 +625,12 @@ def discard(st: State, node: Node) -> None:
         case "CONDITIONAL_OPERATOR":
             _choice(st, node)
         case _ if node.type.kind in ("pointer", "array"):
-            address(st, node)
+            dropped(st, *(e for _, e in address(st, node).terms))
         case _ if node.type.kind == "record":
-            place(st, node)
+            found = place(st, node)
+            dropped(st, *(e for _, e in found.terms) if isinstance(found, Address) else ())
         case _:
-            expr(st, node)
+            dropped(st, expr(st, node))
 
 
 def _choice(st: State, node: Node) -> None:
@@ -633,10 +640,16 @@ def _choice(st: State, node: Node) -> None:
     orelse = st.block(lambda: discard(st, right))
     if then != Skip() or orelse != Skip():
         st.emit(If(c, then, orelse, node.loc))
+    else:
+        dropped(st, c)
 
 
 def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr:
-    """Emit p <- value and give the value of the assignment, which is not read back from an array."""
+    """Emit p <- value and give the value of the assignment, which is read back from an array only if it is volatile."""
+    if t.volatile and isinstance(p, Address):
+        p = evaluated(st, p)
+        store(st, p, value, t, loc)
+        return load(st, p, t, loc)
     if not isinstance(p, Local) and not is_plain(value):
         value = st.saved(value, scalar(t) or INT)
     store(st, p, value, t, loc)

@@ -28,6 +28,7 @@ from logic.syntax import (
     Var,
     Write,
     reads_array,
+    subterms,
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
@@ -87,7 +88,10 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             return _selected(st, p, t, loc)
         case Address():
             array, at = element(st, p, t, loc)
-            return Read(array, at, loc)
+            read = Read(array, at, loc)
+            if t.volatile:
+                st.volatile.add(read)
+            return read
         case Fields(name) | Parts(name):
             raise unsupported(f"'{name}', a structure, as a number", loc)
 
@@ -148,6 +152,13 @@ def evaluate(st: State, e: Expr) -> None:
     """Emit the evaluation of an expression whose value nobody uses: its costs."""
     if not is_plain(e):
         st.emit(Assign(st.declare("t", type_of(e, st.sigma), e.loc).name, e, e.loc))
+
+
+def dropped(st: State, *values: Expr) -> None:
+    """What becomes of values that nobody uses: nothing, but for those that something volatile is read for."""
+    for e in values:
+        if any(isinstance(t, Read) and t in st.volatile for t in subterms(e)):
+            evaluate(st, e)
 
 
 TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))

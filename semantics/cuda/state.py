@@ -172,9 +172,9 @@ class State:
     to each declaration, `counters` are those that only their loops see. `registers` has the arrays of one thread by the
     root of their addresses, `spilled` where those are declared that are no variables, `unknown_lengths` the offsets of
     the shared arrays whose declared length is a stand-in. `copies` has the variables that are no one's but ours and
-    keep a value for later. `implied` has what has to hold where the value of a && b, in
-    a variable, is true: a. `unknowns` counts the values of which nothing is known, `numbers` those of
-    pointers that may be null, and of textures.
+    keep a value for later, `volatile` the reads that happen even where nobody uses their value. `implied` has what has
+    to hold where the value of a && b, in a variable, is true: a. `unknowns` counts the values of which nothing is
+    known, `numbers` those of pointers that may be null, and of textures.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -190,6 +190,7 @@ class State:
     counters: set[int] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
     copies: set[str] = field(default_factory=set)
+    volatile: set[Read] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)

@@ -14,6 +14,8 @@ STORE = "__device__ int G[4096];\n"
 """Where each special function stores a sector a lane, 32 a warp."""
 FREE = "{ G[threadIdx.x * 32] = 0; }"
 
+MAKE = "__device__ V<int> make() { V<int> v; v.x = 1; return v; }"
+
 REFUSED = {
     # instances of templates, of which libclang shows no member: the value would be zero, the store free
     "a constructor": (
@@ -64,14 +66,12 @@ REFUSED = {
         "this constructor of 'V<int>'",
     ),
     "a move": (
-        "template<class T> struct V { T x; V() = default; V(const V &) = default;"
-        " __device__ V(V &&o) : x(o.x * 32) {} };",
+        "template<class T> struct V { T x; V() = default; __device__ V(V &&o) : x(o.x * 32) {} };",
         "V<int> a; a.x = 1; V<int> b = static_cast<V<int> &&>(a); A[threadIdx.x * b.x] = 0;",
         "this constructor of 'V<int>'",
     ),
     "a copy that may be left out": (
-        "template<class T> struct V { T x; V() = default; __device__ V(V &&o) : x(o.x * 32) {} };\n"
-        "__device__ V<int> make() { V<int> v; v.x = 1; return v; }",
+        "template<class T> struct V { T x; V() = default; __device__ V(V &&o) : x(o.x * 32) {} };\n" + MAKE,
         "V<int> v = make(); A[threadIdx.x * v.x] = 0;",
         "this call",
     ),

@@ -83,7 +83,11 @@ BODIES = {
         "a constant of type '__int128' is not supported",
         "Use 64 bits, or take it as an argument.",
     ),
-    "if ((unsigned __int128)-1 > n) A[n] = 0;": (24, "a constant of type 'unsigned __int128' is not supported", "64 bits"),
+    "if ((unsigned __int128)-1 > n) A[n] = 0;": (
+        24,
+        "a constant of type 'unsigned __int128' is not supported",
+        "64 bits",
+    ),
     "if ((__int128)1e30 > n) A[n] = 0;": (15, "a constant of type '__int128' is not supported", "64 bits"),
     "A[__builtin_offsetof(Q, a[n]) - n] = 0;": (3, "this kind of expression is not supported", ""),
     # clang's

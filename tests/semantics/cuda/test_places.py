@@ -128,7 +128,9 @@ def test_a_length_that_is_not_known_is_no_size(read: Read, use: str) -> None:
 
 
 def test_a_length_that_is_not_known_does_not_matter_to_pointers(read: Read) -> None:
-    use = "int *p = s + n, *q = &s[1]; A[0] = *s + (s)[1] + 2[s] + p[0] + sizeof(*s) + sizeof(s[0]) + sizeof(s + 1) + *q;"
+    use = (
+        "int *p = s + n, *q = &s[1]; A[0] = *s + (s)[1] + 2[s] + p[0] + sizeof(*s) + sizeof(s[0]) + sizeof(s + 1) + *q;"
+    )
     assert read(kernel("int *A, int n", f"__shared__ int s[n]; {use}")).kernel.name == "k"
 
 
