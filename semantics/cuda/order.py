@@ -17,6 +17,9 @@ from semantics.cuda.scan import targets
 from semantics.cuda.shim import ATOMICS, in_shim
 from semantics.cuda.state import Address, Binding, Local, Moving, Parts, State
 
+_LATE: Final = ("x++", "x--")
+"""Their change may come after their value is used."""
+
 _CALLS: Final = "()"
 """Stands for all memory that the body of a function may read."""
 
@@ -43,9 +46,7 @@ def check_assignment(st: State, node: Node) -> None:
     own = _names(_bound(st, left))
     if node.kind == "COMPOUND_ASSIGNMENT_OPERATOR":
         _apart(changed, [own], node.loc)
-    while right.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR", "BINARY_OPERATOR") and right.operator in (",", "?"):
-        right = right.children[-1]
-    for step in (n for n in _evaluated(right) if n.kind == "UNARY_OPERATOR" and n.operator in ("x++", "x--")):
+    for step in (n for n in _evaluated(right, last=True) if n.kind == "UNARY_OPERATOR" and n.operator in _LATE):
         _apart(_written(st, step), [own], node.loc)
 
 
@@ -55,14 +56,16 @@ def _apart(changed: set[str], used: list[set[str]], loc: Loc | None) -> None:
         raise CudaError(what, loc, "Use two statements.")
 
 
-def _evaluated(node: Node) -> Iterator[Node]:
-    """An expression and all in it that is evaluated: not what sizeof and noexcept hold."""
+def _evaluated(node: Node, *, last: bool = False) -> Iterator[Node]:
+    """An expression and all in it that is evaluated: not what sizeof and noexcept hold. The last of it is what nothing
+    comes after: not what is before a comma, nor the test of `?:`."""
     stack = [node]
     while stack:
         here = stack.pop()
         if here.kind != "CXX_UNARY_EXPR":
             yield here
-            stack.extend(here.children)
+            ends = here.kind == "CONDITIONAL_OPERATOR" or (here.kind == "BINARY_OPERATOR" and here.operator == ",")
+            stack.extend(here.children[1:] if last and ends else here.children)
 
 
 def _bound(st: State, node: Node) -> Binding | None:
