@@ -44,8 +44,10 @@ def c_text(e: Expr) -> str:
             return f"(-({c_text(a)}))"
         case Op("int", (a,)):
             return f"((int)({c_text(a)}))"
-        case Op(("!" | "~") as op, (a,)):
-            return f"({op}({c_text(a)}))"
+        case Op("!", (a,)):
+            return f"(!({c_text(a)}))"
+        case Op("~", (a,)):
+            return f"(~(int)({c_text(a)}))"
         case Op("abs", (a,)):
             return f"abs((int)({c_text(a)}))"
         case Op(("min" | "max") as op, (a, b)):
