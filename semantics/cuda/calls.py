@@ -16,7 +16,7 @@ from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, W
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
-from semantics.cuda.convert import based, called, convert, retyped
+from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
@@ -84,9 +84,10 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         x = expr(st, args[0])
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS:
-        return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+        t, e = callee.result, Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+        return convert(e, common(t, t), t, node.loc) if e.op in ("+", "-", "*", "/") and t.kind == "base" else e
     if name in SAME:
-        return expr(st, args[0])
+        return convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
     if name.startswith("tex"):
         return _texture(st, node, name)

@@ -739,7 +739,7 @@ def step(st: State, node: Node, *, wanted: bool) -> Expr:
         old = st.saved(old, type_)
     if type_ == BOOL:
         raise unsupported("counting with a bool", node.loc)
-    working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else t
+    working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else common(t, t) if t.kind == "base" else t
     value = convert(Op(op, (old, literal(1, type_, node.loc)), node.loc), working, t, node.loc)
     if wanted and not node.operator.startswith("x"):
         return _result(st, target, value, t, node.loc)
