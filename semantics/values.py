@@ -160,6 +160,8 @@ def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ..
         if plain == "local":
             advice = "A bound holds whatever it holds; make it a shared array to run it."
             raise ValueProblem("a run does not keep this array of one thread", loc, advice)
+        if plain == "half":
+            raise ValueProblem("a run does not round to half precision", loc, "A bound holds whatever the values are.")
         if plain.startswith(("shfl", "any", "all", "ballot", "activemask", "match", "atomic", "tex")):
             raise ValueProblem(f"a run cannot tell what '{name}' gives", loc, "A bound holds whatever it gives.")
         advice = f"Known are {', '.join(sorted(FUNCTIONS))}, each also with an f at its end."

@@ -15,11 +15,13 @@ from logic.source import Loc
 from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, seq, statements, written
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import based, called, convert, retyped
+from semantics.cuda.classes import check_objects
+from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
-from semantics.cuda.places import TIDS, anything, evaluate, evaluated, load, store
+from semantics.cuda.order import check_order
+from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, SINES, TO_INT, VOTES, in_shim
@@ -30,9 +32,10 @@ from semantics.cuda.statements import bind_pointer, block, jumps
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     """The value of a call, the place of one that is a structure, None where it has none; what it does is emitted."""
     callee = node.referenced
+    check_order(st, node.loc, node.arguments)
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
-    if callee is not None and callee.name == "operator=" and callee.is_implicit:
+    if callee is not None and callee.name == "operator=" and callee.is_defaulted:
         left, right = node.arguments
         target = place(st, left)
         fill(st, target, right, use)
@@ -81,9 +84,10 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         x = expr(st, args[0])
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS:
-        return Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+        t, e = callee.result, Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+        return convert(e, common(t, t), t, node.loc) if e.op in ("+", "-", "*", "/") and t.kind == "base" else e
     if name in SAME:
-        return expr(st, args[0])
+        return convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
     if name.startswith("tex"):
         return _texture(st, node, name)
@@ -185,11 +189,15 @@ def _sines(st: State, node: Node, name: str) -> None:
     first, *targets = node.arguments
     value = expr(st, first)
     x = st.saved(value, type_of(value, st.sigma))
-    for function, target in zip(SINES[name], targets, strict=True):
-        inner = bare(target)
-        own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
-        where = place(st, inner.children[0]) if own else address(st, target).plus(first.type.size, Const(0))
+    for function, where in zip(SINES[name], [_target(st, t, first.type.size) for t in targets], strict=True):
         store(st, where, called(function, x, [], node.loc), first.type, node.loc)
+
+
+def _target(st: State, pointer: Node, size: int) -> Place:
+    """Where a pointer leads to, whatever changes after this."""
+    inner = bare(pointer)
+    own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
+    return frozen(st, place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0)), "t")
 
 
 def _atomic(st: State, node: Node, name: str) -> None:
@@ -212,6 +220,8 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     body = callee.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
+    check_objects(callee)
+    check_lengths(st, callee)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)

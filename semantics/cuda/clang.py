@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from semantics.cuda.ctype import CType
 
 KEEP_GOING_WITH_RECORD: Final = 0x201
 _ERROR: Final = 3
+_EVAL_BYTES: Final = 8
 _EVAL_INT: Final = 1
 _EVAL_FLOAT: Final = 2
 _UNARY: Final = {
@@ -30,6 +31,9 @@ _BINARY: Final = {
     17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=", 26: "+=", 27: "-=", 28: "<<=",
     29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
 }  # fmt: skip
+
+
+_CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
 
 class ClangFailed(Exception):
@@ -191,7 +195,8 @@ class Unit:
         key = (ty._kind_id, ty.data[0])
         known = self._types.get(key)
         if known is None:
-            known = self._types[key] = self._ctype(ty.get_canonical())
+            plain = ty.get_canonical()
+            known = self._types[key] = replace(self._ctype(plain), volatile=plain.is_volatile_qualified())
         return known
 
     def _ctype(self, t: Any) -> CType:
@@ -235,7 +240,7 @@ _FLOATS: Final = ("FLOAT", "DOUBLE", "LONGDOUBLE", "HALF", "FLOAT128", "FLOAT16"
 class Node:
     """A cursor: one node of the syntax tree. `kind` is libclang's name of its kind, such as FOR_STMT."""
 
-    __slots__ = ("_children", "_cursor", "_type", "kind", "unit")
+    __slots__ = ("_acts", "_children", "_cursor", "_type", "kind", "unit")
 
     def __init__(self, unit: Unit, cursor: Any) -> None:
         self.unit = unit
@@ -243,6 +248,7 @@ class Node:
         self.kind: str = _names("CursorKind").get(cursor._kind_id, "UNKNOWN")
         self._children: tuple[Node, ...] | None = None
         self._type: CType | None = None
+        self._acts: bool | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -307,6 +313,16 @@ class Node:
         return _BINARY.get(lib.clang_getCursorBinaryOperatorKind(self._cursor), "?")
 
     @property
+    def acts(self) -> bool:
+        """Whether an expression may change something: false only where it does not."""
+        if self._acts is None:
+            changes = self.kind in ("CALL_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR") or (
+                self.kind in ("UNARY_OPERATOR", "BINARY_OPERATOR") and self.operator in _CHANGES
+            )
+            self._acts = changes or any(c.acts for c in self.children)
+        return self._acts
+
+    @property
     def identity(self) -> int:
         """The number of this declaration."""
         return self.unit.identity(self._cursor.canonical)
@@ -361,8 +377,11 @@ class Node:
 
     @property
     def type_decl(self) -> Node:
-        """The declaration of the node's type."""
-        return Node(self.unit, self._record.get_declaration())
+        """The declaration of the node's type, or of that of the elements of an array."""
+        t = self._record
+        while _names("TypeKind").get(t._kind_id, "") in _ARRAYS:
+            t = t.element_type.get_canonical()
+        return Node(self.unit, t.get_declaration())
 
     @property
     def _record(self) -> Any:
@@ -370,9 +389,22 @@ class Node:
         return t.get_pointee().get_canonical() if _names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
 
     @property
-    def is_implicit(self) -> bool:
-        """Whether a member function is one that the compiler adds: libclang does not list those."""
-        return self.parent is not None and all(c.identity != self.identity for c in self.parent.children)
+    def members(self) -> tuple[Node, ...]:
+        """What a structure declares. libclang shows nothing of an instance of a template: there it is what the template
+        declares, or the specialisation of it that the instance is made from."""
+        made_from = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
+        if made_from is None or made_from.location != self._cursor.location:  # a specialisation is written by itself
+            return self.children
+        return (*self.children, *(Node(self.unit, c) for c in made_from.get_children()))
+
+    @property
+    def is_defaulted(self) -> bool:
+        """Whether a member function is the compiler's own, whether or not it is declared."""
+        return bool(self._cursor.is_default_method())
+
+    @property
+    def is_virtual(self) -> bool:
+        return bool(self._cursor.is_virtual_method())
 
     @property
     def is_bitfield(self) -> bool:
@@ -386,8 +418,11 @@ class Node:
     def evaluate(self) -> int | float | None:
         """The value that clang folds this expression to, None where it does not.
 
-        clang also folds expressions with side effects (`(i++, 3)`): ask only where those are dealt with.
+        clang also folds expressions with side effects (`(i++, 3)`): ask only where those are dealt with. Of an integer
+        of more than 64 bits libclang would give the last 64.
         """
+        if self.type.kind == "int" and self.type.size > _EVAL_BYTES:
+            return None
         lib = self.unit._lib
         result = lib.clang_Cursor_Evaluate(self._cursor)
         if not result:
@@ -403,6 +438,10 @@ class Node:
             return None
         finally:
             lib.clang_EvalResult_dispose(result)
+
+    def covers(self, other: Node) -> bool:
+        """Whether a node is written with exactly the text of another one, as a conversion that is not written is."""
+        return bool(self._cursor.extent == other._cursor.extent)
 
     def tokens(self) -> list[tuple[str, int]]:
         """The tokens of the node as written, with their byte offsets."""

@@ -7,6 +7,7 @@ Conversions to 8 and 16 bits wrap around exactly, as masks: the other integer ty
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from logic.source import Loc
 from logic.syntax import BOOL, DOUBLE, FALSE, FLOAT, INT, TRUE, Const, Expr, Op, Type
@@ -81,8 +82,25 @@ def called(name: str, first: Expr, rest: Sequence[Expr], loc: Loc | None) -> Exp
     return called(name, value, rest[2:], loc) if rest[2:] else value
 
 
+_HALF: Final = "__fp16"
+_EXACT: Final = 256
+"""Every integer up to this is one in all formats of two bytes."""
+
+
+def halved(e: Expr, loc: Loc | None) -> Expr:
+    """A float, rounded to a half: to which of the formats of two bytes is not known, so it is any function."""
+    return Op("call:half", (e,), loc)
+
+
 def convert(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
     """The value e of C type a as one of C type b."""
+    value = _converted(e, a, b, loc)
+    exact = a.name == _HALF or (isinstance(e, Const) and isinstance(e.value, int) and abs(e.value) <= _EXACT)
+    return value if b.name != _HALF or exact else halved(value, loc)
+
+
+def _converted(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
+    """The same, where a half is a float."""
     source, target = scalar(a), scalar(b)
     if source is None or target is None:
         raise unsupported(f"converting '{a.name}' to '{b.name}'", loc)
@@ -101,5 +119,5 @@ def common(a: CType, b: CType) -> CType:
                 return t
     for t in (a, b):
         if t.kind == "base":
-            return t
+            return CType("base", "float", 4) if t.name == _HALF else t
     return max((CType("int", "int", 4), a, b), key=lambda t: t.size)

@@ -23,6 +23,7 @@ class CType:
     inner: CType | None = None
     count: int | None = None
     const: bool = False
+    volatile: bool = False
 
 
 def scalar(t: CType) -> Type | None:

@@ -45,7 +45,8 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.places import depending, evaluated, index, load, member, outside, store
+from semantics.cuda.order import check_assignment, check_order
+from semantics.cuda.places import depending, dropped, evaluated, index, load, member, outside, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
 
@@ -56,10 +57,13 @@ _STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 
 def operand(node: Node) -> Node | None:
     """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
-    has several parts is refused."""
+    has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is constant."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
     if len(inner) > 1:
         raise unsupported(described(node), node.loc)
+    if inner and node.kind == "UNEXPOSED_EXPR" and not node.covers(inner[0]):
+        _integer(node)
+        return None
     return inner[0] if inner else None
 
 
@@ -170,10 +174,17 @@ _WORDS: Final = {
 
 def _integer(node: Node) -> Const:
     """The value of an integer expression that is constant."""
+    _check_bits(node)
     value = node.evaluate()
     if not isinstance(value, int):
         raise unsupported(described(node), node.loc)
     return literal(value, scalar(node.type) or INT, node.loc)
+
+
+def _check_bits(node: Node) -> None:
+    """Raises for an integer type whose constants libclang cannot tell."""
+    if node.type.kind == "int" and node.type.size > 8:
+        raise unsupported(f"a constant of type '{node.type.name}'", node.loc, "Use 64 bits, or take it as an argument.")
 
 
 def folded(node: Node, e: Expr) -> Expr:
@@ -185,6 +196,7 @@ def folded(node: Node, e: Expr) -> Expr:
             case Op("neg", (Const(str(text), t),)) if not text.startswith("-"):
                 return Const(f"-{text}", t, e.loc)
         return e
+    _check_bits(node)
     value = node.evaluate()
     return literal(value, scalar(node.type) or INT, node.loc) if isinstance(value, int) else e
 
@@ -196,7 +208,7 @@ def _floating(st: State, node: Node) -> Expr:
     text = next(iter(node.tokens()), ("", 0))[0]
     if not text[:1].isdigit() and not text.startswith("."):
         text = f"{node.evaluate()}{'f' if t.name == 'float' else ''}"
-    return Const(text, t, node.loc)
+    return Const(text.replace("'", ""), t, node.loc)
 
 
 def _cast(st: State, node: Node, use: Use) -> Expr:
@@ -210,6 +222,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
+        if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
+            _check_bits(node)
         known = node.evaluate()
         return literal(known, scalar(node.type) or INT, node.loc) if isinstance(known, int) else converted
     return converted
@@ -265,6 +279,7 @@ def _binary(st: State, node: Node) -> Expr:
             return assign(st, node, wanted=True)
         case op:
             pass
+    check_order(st, node.loc, (left, right))
     if left.type.kind in ("pointer", "array") or right.type.kind in ("pointer", "array"):
         return _pointers(st, op, left, right, node.loc)
     a, b = expr(st, left), expr(st, right)
@@ -306,6 +321,7 @@ def _null(node: Node) -> bool:
 def _not_null(st: State, node: Node) -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
     found = address(st, node)
+    dropped(st, *(e for _, e in found.terms))
     if found.space != "global" or _innermost(node).type.kind == "array":
         return TRUE
     st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
@@ -332,7 +348,10 @@ def _connective(st: State, op: str, left: Node, right: Node, loc: Loc | None) ->
 def connected(st: State, op: str, a: Expr, b: Expr, effects: list[Stmt], loc: Loc | None) -> Expr:
     """a && b or a || b, where `effects` come before b and only if b is evaluated."""
     if not effects and isinstance(b, Const):
-        return a if bool(b.value) == (op == "&&") else b
+        if bool(b.value) == (op == "&&"):
+            return a
+        dropped(st, a)
+        return b
     if not effects and not reads_array(b):
         return Op(op, (a, b), loc)
     t = st.declare("t", BOOL, loc, settled=True)
@@ -407,6 +426,7 @@ def place(st: State, node: Node) -> Place:
             return _named(st, node)
         case "ARRAY_SUBSCRIPT_EXPR":
             base, offset = node.children
+            check_order(st, node.loc, (base, offset))
             if offset.type.kind in ("pointer", "array"):
                 base, offset = offset, base
             return address(st, base).plus(node.type.size, _number(st, offset))
@@ -536,6 +556,7 @@ def _pointer(st: State, node: Node) -> Address:
 def _moved(st: State, node: Node) -> Address:
     """pointer + int, int + pointer, pointer - int"""
     left, right = node.children
+    check_order(st, node.loc, (left, right))
     pointer, offset = (left, right) if left.type.kind in ("pointer", "array") else (right, left)
     if offset.type.kind in ("pointer", "array"):
         raise unsupported("this operator on pointers", node.loc)
@@ -589,7 +610,9 @@ def discard(st: State, node: Node) -> None:
         node = inner
     match node.kind:
         case "CALL_EXPR":
-            st.call(st, node, "statement")
+            value = st.call(st, node, "statement")
+            if isinstance(value, Expr):
+                dropped(st, value)
         case "BINARY_OPERATOR" if node.operator == "=":
             assign(st, node, wanted=False)
         case "BINARY_OPERATOR" if node.operator == ",":
@@ -602,11 +625,12 @@ def discard(st: State, node: Node) -> None:
         case "CONDITIONAL_OPERATOR":
             _choice(st, node)
         case _ if node.type.kind in ("pointer", "array"):
-            address(st, node)
+            dropped(st, *(e for _, e in address(st, node).terms))
         case _ if node.type.kind == "record":
-            place(st, node)
+            found = place(st, node)
+            dropped(st, *(e for _, e in found.terms) if isinstance(found, Address) else ())
         case _:
-            expr(st, node)
+            dropped(st, expr(st, node))
 
 
 def _choice(st: State, node: Node) -> None:
@@ -616,10 +640,16 @@ def _choice(st: State, node: Node) -> None:
     orelse = st.block(lambda: discard(st, right))
     if then != Skip() or orelse != Skip():
         st.emit(If(c, then, orelse, node.loc))
+    else:
+        dropped(st, c)
 
 
 def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr:
-    """Emit p <- value and give the value of the assignment, which is not read back from an array."""
+    """Emit p <- value and give the value of the assignment, which is read back from an array only if it is volatile."""
+    if t.volatile and isinstance(p, Address):
+        p = evaluated(st, p)
+        store(st, p, value, t, loc)
+        return load(st, p, t, loc)
     if not isinstance(p, Local) and not is_plain(value):
         value = st.saved(value, scalar(t) or INT)
     store(st, p, value, t, loc)
@@ -629,6 +659,7 @@ def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr
 def assign(st: State, node: Node, *, wanted: bool) -> Expr:
     """Emit `a = b`; its value is meaningful where it is wanted (of a scalar)."""
     left, right = node.children
+    check_assignment(st, node)
     t = left.type
     if t.kind == "pointer":
         decl, bound = _moving(st, left)
@@ -666,6 +697,7 @@ def into(st: State, target: Local, node: Node, loc: Loc | None) -> None:
 def update(st: State, node: Node, *, wanted: bool) -> Expr:
     """Emit `a += b` and its like: a is read, computed with in C's type for the operation, and written."""
     left, right = node.children
+    check_assignment(st, node)
     op, t = node.operator.removesuffix("="), left.type
     if t.kind == "pointer":
         _, bound = _moving(st, left)
@@ -707,7 +739,7 @@ def step(st: State, node: Node, *, wanted: bool) -> Expr:
         old = st.saved(old, type_)
     if type_ == BOOL:
         raise unsupported("counting with a bool", node.loc)
-    working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else t
+    working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else common(t, t) if t.kind == "base" else t
     value = convert(Op(op, (old, literal(1, type_, node.loc)), node.loc), working, t, node.loc)
     if wanted and not node.operator.startswith("x"):
         return _result(st, target, value, t, node.loc)

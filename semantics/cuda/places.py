@@ -28,6 +28,7 @@ from logic.syntax import (
     Var,
     Write,
     reads_array,
+    subterms,
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
@@ -87,7 +88,10 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             return _selected(st, p, t, loc)
         case Address():
             array, at = element(st, p, t, loc)
-            return Read(array, at, loc)
+            read = Read(array, at, loc)
+            if t.volatile:
+                st.volatile.add(read)
+            return read
         case Fields(name) | Parts(name):
             raise unsupported(f"'{name}', a structure, as a number", loc)
 
@@ -148,6 +152,13 @@ def evaluate(st: State, e: Expr) -> None:
     """Emit the evaluation of an expression whose value nobody uses: its costs."""
     if not is_plain(e):
         st.emit(Assign(st.declare("t", type_of(e, st.sigma), e.loc).name, e, e.loc))
+
+
+def dropped(st: State, *values: Expr) -> None:
+    """What becomes of values that nobody uses: nothing, but for those that something volatile is read for."""
+    for e in values:
+        if any(isinstance(t, Read) and t in st.volatile for t in subterms(e)):
+            evaluate(st, e)
 
 
 TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
@@ -281,6 +292,20 @@ def shared(st: State, decl: Node) -> Address:
     if not dynamic and scalar(elem) is not None:
         element(st, address.plus(elem.size, Const(0)), elem, decl.loc)
     return address
+
+
+def check_lengths(st: State, body: Node) -> None:
+    """Raises where more than a pointer is made of a shared array whose length is a stand-in: its size, say."""
+    if not st.unknown_lengths:
+        return
+    pointers = set[int]()
+    for node in body.walk():
+        if node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and (node.type.kind == "pointer" or id(node) in pointers):
+            pointers.update(map(id, node.children))
+        decl = node.referenced if node.kind == "DECL_REF_EXPR" and id(node) not in pointers else None
+        if decl is not None and decl.kind == "VAR_DECL" and is_shared(decl) and decl.offset in st.unknown_lengths:
+            advice = "Use what its length is declared with."
+            raise unsupported(f"the size of '{decl.name}', whose length is not a constant,", node.loc, advice)
 
 
 def outside(st: State, decl: Node, loc: Loc | None) -> Binding:

@@ -28,11 +28,12 @@ from logic.syntax import (
 from logic.typing import TypeProblem, check_kernel
 from semantics.cuda.calls import call
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import block_of, grid_of
 from semantics.cuda.parse import Parsed, Request, find, kernels, parse
-from semantics.cuda.places import parameter
+from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
@@ -102,6 +103,8 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
     body = node.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
+    check_objects(node)
+    check_lengths(st, node)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     st.taken.update(p.name for p in node.arguments)
@@ -125,6 +128,8 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
 def _parameter(st: State, p: Node) -> None:
     """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
     t = p.type
+    if not p.name:
+        return  # nobody can mention it
     if t.kind == "pointer" and t.inner is not None and t.inner.kind in ("pointer", "other"):
         return  # an error where it is used, since nothing binds it
     place = parameter(st, p.name, t, p.loc)

@@ -28,10 +28,12 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import copies_itself, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place, temporary
+from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
@@ -42,32 +44,10 @@ WIDEST: Final = 16
 
 def fields(node: Node) -> tuple[Node, ...]:
     """The fields of the structure that a node, or a field of one, has."""
-    decl, kinds = node.type_decl, {c.kind for c in node.type_decl.children}
-    odd = "the union" if decl.kind == "UNION_DECL" else next((what for k, what in _ODD.items() if k in kinds), "")
-    if not odd and any(f.type.kind == "reference" or _initialised(f) for f in node.fields):
-        odd = "a field that is a reference or has an initialiser in"
-    if not odd and any(not f.name or _makes_itself(f) for f in node.fields):
-        odd = "a field without a name or with functions of its own in"
-    if odd:
-        raise unsupported(f"{odd} '{decl.name}' as a value", node.loc, "Use its fields one by one.")
+    what = odd(node)
+    if what:
+        raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
     return node.fields
-
-
-_ODD: Final = {"CXX_BASE_SPECIFIER": "a base class in", "DESTRUCTOR": "the destructor of"}
-
-
-def _initialised(field: Node) -> bool:
-    """Whether a field has an initialiser: an expression that is not the length of an array, or the width of bits."""
-    dims = len(field.array_kinds) + field.is_bitfield
-    return sum(c.kind.endswith(("_EXPR", "_LITERAL", "_OPERATOR")) for c in field.children) > dims
-
-
-def _makes_itself(field: Node) -> bool:
-    """Whether a field is a structure that says itself how it is made or assigned."""
-    if field.type.kind != "record":
-        return False
-    members = field.type_decl.children
-    return any(c.kind in ("CONSTRUCTOR", "DESTRUCTOR") or c.name == "operator=" for c in members)
 
 
 def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
@@ -173,14 +153,17 @@ def source(node: Node) -> Node:
 def copies(node: Node) -> bool:
     """Whether a call makes a structure from another one of its kind, as the compiler does it."""
     callee = node.referenced
-    own = len(node.children) == 1 if callee is None else callee.kind == "CONSTRUCTOR" and callee.is_implicit
+    if callee is None:  # a copy that is left out
+        own = len(node.children) == 1 and not copies_itself(node)
+    else:
+        own = callee.kind == "CONSTRUCTOR" and callee.is_defaulted
     return own and len(node.arguments) == 1 and node.arguments[0].type.name == node.type.name
 
 
 def undefined(node: Node) -> bool:
     """Whether a structure is declared without a value."""
     callee = node.referenced if node.kind == "CALL_EXPR" else None
-    return callee is not None and callee.kind == "CONSTRUCTOR" and callee.is_implicit and not node.arguments
+    return callee is not None and callee.kind == "CONSTRUCTOR" and callee.is_defaulted and not node.arguments
 
 
 def values(st: State, node: Node, use: Use = "part") -> list[Expr]:
@@ -190,6 +173,7 @@ def values(st: State, node: Node, use: Use = "part") -> list[Expr]:
         return _listed(st, node, node)
     callee = node.referenced if node.kind == "CALL_EXPR" else None
     if callee is not None and callee.name == f"make_{node.type.name}" and in_shim(callee):
+        check_order(st, node.loc, node.arguments)
         return _given(st, node, node.arguments, node.loc)
     if callee is not None and undefined(node):
         return _given(st, node, (), node.loc)

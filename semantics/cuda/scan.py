@@ -22,7 +22,7 @@ def count_changes(body: Node, changed: Counter[int]) -> None:
         here, depth = stack.pop()
         if depth > DEEPEST_TREE:
             raise CudaError("this is nested too deeply", here.loc, "Split it up, with variables for the parts.")
-        for target in _targets(here):
+        for target in targets(here):
             decl = _variable(target)
             if decl is not None:
                 changed[decl.identity] += 1
@@ -38,7 +38,7 @@ def loop_counters(body: Node) -> set[int]:
         if here.kind == "DECL_REF_EXPR" and here.referenced and here.referenced.identity not in inside:
             seen.add(here.referenced.identity)
         if here.kind in ("VAR_DECL", "CALL_EXPR") or (here.kind == "UNARY_OPERATOR" and here.operator == "&"):
-            named = here.children if here.kind == "UNARY_OPERATOR" else _targets(here)
+            named = here.children if here.kind == "UNARY_OPERATOR" else targets(here)
             seen |= {decl.identity for target in named if (decl := _variable(target))}
         first = here.children[0] if here.kind == "FOR_STMT" and len(here.children) == 4 else None
         counter = _variable(first.children[0]) if first and first.kind == "BINARY_OPERATOR" else None
@@ -63,7 +63,7 @@ def automatic(decl: Node, body: Node) -> bool:
     return decl.kind == "VAR_DECL" and file == own and start <= at < end and not shared
 
 
-def _targets(node: Node) -> tuple[Node, ...]:
+def targets(node: Node) -> tuple[Node, ...]:
     """The expressions that a node may change the value of."""
     match node.kind:
         case "BINARY_OPERATOR" if node.operator == "=":
@@ -71,6 +71,8 @@ def _targets(node: Node) -> tuple[Node, ...]:
         case "COMPOUND_ASSIGNMENT_OPERATOR":
             return node.children[:1]
         case "UNARY_OPERATOR" if node.operator in ("x++", "++x", "x--", "--x"):
+            return node.children
+        case "UNARY_OPERATOR" if node.operator == "&":  # whoever gets the address may write there
             return node.children
         case "VAR_DECL" if node.type.kind == "reference":
             return node.children[-1:]
@@ -83,7 +85,7 @@ def _changeable(call: Node) -> tuple[Node, ...]:
     """The arguments that a call may change: those for references to what is not constant, or all if that is unknown."""
     given = call.arguments
     callee = call.referenced
-    if callee is not None and callee.is_implicit:  # a copy, by a constructor or an assignment
+    if callee is not None and callee.is_defaulted:  # a copy, by a constructor or an assignment
         return given[:1] if callee.name == "operator=" else ()
     if callee is None or callee.kind not in ("FUNCTION_DECL", "CONSTRUCTOR") or len(callee.arguments) != len(given):
         return given

@@ -171,9 +171,10 @@ class State:
     `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
     to each declaration, `counters` are those that only their loops see. `registers` has the arrays of one thread by the
     root of their addresses, `spilled` where those are declared that are no variables, `unknown_lengths` the offsets of
-    the shared arrays whose declared length is a stand-in. `implied` has what has to hold where the value of a && b, in
-    a variable, is true: a. `unknowns` counts the values of which nothing is known, `numbers` those of
-    pointers that may be null, and of textures.
+    the shared arrays whose declared length is a stand-in. `copies` has the variables that are no one's but ours and
+    keep a value for later, `volatile` the reads that happen even where nobody uses their value. `implied` has what has
+    to hold where the value of a && b, in a variable, is true: a. `unknowns` counts the values of which nothing is
+    known, `numbers` those of pointers that may be null, and of textures.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -188,6 +189,8 @@ class State:
     changed: Counter[int] = field(default_factory=Counter)
     counters: set[int] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
+    copies: set[str] = field(default_factory=set)
+    volatile: set[Read] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
@@ -229,6 +232,7 @@ class State:
 
     def fresh(self, name: str, first: int | None = None) -> str:
         """A name that nothing has yet: `name`, else `name_1`, `name_2`, ...; with `first`, from `name_first` on."""
+        name = name or "unnamed"
         candidate, count = (name, 1) if first is None else (f"{name}_{first}", first + 1)
         while candidate in self.taken:
             candidate, count = f"{name}_{count}", count + 1
@@ -252,6 +256,7 @@ class State:
             return e
         local = self.declare(name, type_, e.loc, settled=True)
         self.emit(Assign(local.name, e, e.loc))
+        self.copies.add(local.name)
         return Var(local.name, e.loc)
 
     def is_settled(self, e: Expr) -> bool:

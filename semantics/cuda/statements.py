@@ -51,6 +51,7 @@ from logic.syntax import (
     substitute,
 )
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import check_array
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -480,7 +481,7 @@ def _loop(
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
-    c = _undone(before, c)
+    c = _undone(st, before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
@@ -560,11 +561,12 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
     return Var(t.name, loc)
 
 
-def _undone(before: list[Stmt], c: Expr) -> Expr:
-    """A condition after x changed by a step, as in `x-- > 0`: in terms of the new x. Takes out the copy of the old."""
+def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:
+    """A condition after x changed by a step, as in `x-- > 0`: in terms of the new x. Takes out the copy of the old, if
+    it is none of the user's variables, which the body may read."""
     match before:
         case [*_, Assign(t, Var(x)), Assign(y, Op("+" | "-" as op, (Var(old), Const(int()) as k)))] if (
-            x == y and old == t and x not in local_vars(c)
+            x == y and old == t and t in st.copies and x not in local_vars(c)
         ):
             before[-2:] = [Assign(x, Op(op, (Var(x), k), before[-1].loc), before[-1].loc)]
             return substitute(c, {t: Op("-" if op == "+" else "+", (Var(x), k), c.loc)})
@@ -648,6 +650,7 @@ def declaration(st: State, decl: Node) -> None:
     elif type_ is not None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
+        check_array(decl)
         st.bindings[decl.identity] = array = registers(st, decl.name, t, decl.loc)
         if decl.initialiser is not None and not undefined(decl.initialiser):
             _elements(st, array, t, decl.initialiser, decl.loc)
@@ -685,16 +688,19 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
     if type_ is None:
         return
     init = decl.initialiser
+    empty = init is not None and init.kind == "INIT_LIST_EXPR" and not init.children
     if init is not None and init.kind == "INIT_LIST_EXPR" and len(init.children) == 1:
         init = init.children[0]
-    if init is not None and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
+    if init is not None and not empty and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
         with st.captured() as effects:
             value = expr(st, init)
         if isinstance(value, Const) and not effects:
             return  # every use of it is folded
     local = st.declare(decl.name, type_, decl.loc, settled=init is not None and not st.changed[decl.identity])
     st.bindings[decl.identity] = local
-    if init is not None:
+    if empty:
+        st.emit(Assign(local.name, zero(type_, decl.loc), decl.loc))
+    elif init is not None:
         into(st, local, init, decl.loc)
 
 

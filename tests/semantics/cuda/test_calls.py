@@ -115,6 +115,19 @@ OUTSIDE = {
         t_1 <- a;
         F[0] <- sinf(t_1);
         F[1] <- cosf(t_1);""",
+    # s changes: the pointer is to where s led when it was made, and both are of the old s
+    "float s = n, c; float *p = F + (int)s; sincosf(s, &s, &c); *p = c;": """\
+        s <- as_float(n);
+        p <- int(s);
+        t <- s;
+        s <- sinf(t);
+        c <- cosf(t);
+        F[p] <- c;""",
+    "float s = n; sincosf(2.f, &s, &F[(int)s]);": """\
+        s <- as_float(n);
+        t <- int(s);
+        s <- sinf(2.f);
+        F[t] <- cosf(2.f);""",
     "F[0] = -INFINITY; F[1] = NAN;": "F[0] <- -(1.0f / 0.0f);\nF[1] <- 0.0f / 0.0f;",
 }
 

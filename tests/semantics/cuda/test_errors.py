@@ -77,6 +77,19 @@ BODIES = {
         "the array 's' with elements of two types or sizes is not supported",
         "Use two arrays.",
     ),
+    # what libclang cannot tell: it gives the last 64 bits, and the element that an offset is of by its number
+    "if (n + ((__int128)1 << 70) > n) A[n] = 0;": (
+        10,
+        "a constant of type '__int128' is not supported",
+        "Use 64 bits, or take it as an argument.",
+    ),
+    "if ((unsigned __int128)-1 > n) A[n] = 0;": (
+        24,
+        "a constant of type 'unsigned __int128' is not supported",
+        "64 bits",
+    ),
+    "if ((__int128)1e30 > n) A[n] = 0;": (15, "a constant of type '__int128' is not supported", "64 bits"),
+    "A[__builtin_offsetof(Q, a[n]) - n] = 0;": (3, "this kind of expression is not supported", ""),
     # clang's
     "A[0] = foo(n);": (8, "use of undeclared identifier 'foo'", ""),
     "A[0] = 1": (9, "expected ';' after expression", ""),
@@ -91,7 +104,7 @@ def test_unsupported(here: Write, body: str) -> None:
         __device__ int proto(int);
         __device__ int inc(int *p) { return ++*p; } __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
         struct M { int z; __device__ int get() { return z; } };
-        struct S { int x, y; };
+        struct S { int x, y; }; struct Q { int x, a[9]; };
         union W { int a; float b; };
         __constant__ int T[4];
         __constant__ M m;

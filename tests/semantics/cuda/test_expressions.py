@@ -80,10 +80,33 @@ CASES = {
     "int x = 1; A[0] = (x = 3) + 1; A[0] = (x++, x);": ("x <- 1;\nx <- 3;\nA[0] <- x + 1;\nx <- x + 1;\nA[0] <- x;"),
     "int x = 1; A[0] = (x++, 3);": "x <- 1;\nx <- x + 1;\nA[0] <- 3;",
     "(void)n; n; A[n]; n + 1;": "skip;",
+    # what is volatile is read even if nobody uses it: 32 sectors for A[32 * threadIdx.x], not 0
+    "V[n]; (void)V[n + 1]; *V, n; *(volatile int *)A;": "t <- V[n];\nt_1 <- V[n + 1];\nt_2 <- V[0];\nt_3 <- A[0];",
+    "V[n] + 1; !V[n]; A[V[n]]; A + V[n]; n ? V[n] : 0;": (
+        "t <- V[n] + 1;\nt_1 <- V[n] == 0;\nt_2 <- A[V[n]];\nt_3 <- V[n];\nif (n != 0) {\n  t_4 <- V[n];\n}"
+    ),
+    "bool b = V[n] && false; A[0] = V[n] || true;": "t <- V[n] != 0;\nb <- false;\nt_1 <- V[n] != 0;\nA[0] <- 1;",
+    "if (V[n] && false) A[0] = 1; V[n] ? 1 : 2;": "t <- V[n] != 0;\nt_1 <- V[n] != 0;",
+    "last(V); min(V[n], 1); if (A + V[n]) n;": (
+        "t <- V[0];\nt_1 <- min(V[n], 1);\nt_2 <- V[n];\nif (given(0.0, 0) != 0.0) {\n  skip;\n}"
+    ),
+    "A[0] = V[n] = 7; A[0] = V[V[n]] += 2; A[0] = ++V[n];": (
+        "V[n] <- 7;\nA[0] <- V[n];\nt <- V[n];\nV[t] <- V[t] + 2;\nA[0] <- V[t];\nV[n] <- V[n] + 1;\nA[0] <- V[n];"
+    ),
+    "int x{}, y = {}; float z{}; bool b{}; const int c{};": "x <- 0;\ny <- 0;\nz <- 0.0f;\nb <- false;\nc <- 0;",
+    "float x = 1'000.5f; A[n] = 1'000;": "x <- 1000.5f;\nA[n] <- 1000;",
+    "A[1] = __builtin_offsetof(S, a[N]); unsigned long x = offsetof(S, a);": "A[1] <- 16;\nx <- 4;",
+    "A[0] = unnamed(true, n);": "unnamed <- true;\nunnamed_1 <- n;\nA[0] <- 3;",
+    "__int128 x = n; x = x * 3 + (__int128)5; if (x > (__int128)7) A[0] = 1;": (
+        "x <- n;\nx <- x * 3 + 5;\nif (x > 7) {\n  A[0] <- 1;\n}"
+    ),
 }
 
 
 @pytest.mark.parametrize("body", CASES)
 def test_expression(lower: Lower, body: str) -> None:
     before = "#define N 3\n#define EPS 0.25f\nenum { E1, E2 };\nconst int M = 6;\n"
+    before += "struct S { int x, a[9]; };\n#define offsetof __builtin_offsetof\n"
+    before += "__device__ volatile int V[64];\n__device__ int last(volatile int *p) { return *p; }\n"
+    before += "__device__ int unnamed(bool, int) { return 3; }\n"
     assert lower(body, before) == CASES[body]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from logic.syntax import BOOL, FLOAT, INT, Array, Decl, If, Var, statements
-from semantics.cuda import Reading
+from semantics.cuda import CudaError, Reading
 
 Lower = Callable[..., str]
 Read = Callable[..., Reading]
@@ -103,6 +103,35 @@ def test_variable_length(read: Read, declared: str, block: tuple[int | None, ...
     write = reading.kernel.body
     assert write.loc is not None
     assert write.loc.column == text.splitlines()[1].index("s[1]" if two else "s[n] =") + 1
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "A[n * sizeof(s)] = 0;",  # 4 bytes, where the array has 4 n
+        "A[n * sizeof s] = 0;",
+        "A[n * sizeof((s))] = 0;",
+        "A[n * sizeof(decltype(s))] = 0;",
+        "typedef decltype(s) T; A[n * sizeof(T)] = 0;",
+        "int t[sizeof(s)]; A[n] = t[0];",
+        "int m = length(s); A[m] = 0;",
+        "auto &r = s; A[n * sizeof(r)] = 0;",
+        "auto p = &s; A[n * sizeof(*p)] = 0;",
+    ],
+)
+def test_a_length_that_is_not_known_is_no_size(read: Read, use: str) -> None:
+    before = "template<int N> __device__ int length(int (&a)[N]) { return N; }\n"
+    text = before + kernel("int *A, int n", f"__shared__ int s[n]; s[0] = 1; {use}")
+    with pytest.raises(CudaError, match=r"the size of 's', whose length is not a constant, is not supported"):
+        read(text)
+    assert read(text.replace("s[n]", "s[64]")).kernel.name == "k"
+
+
+def test_a_length_that_is_not_known_does_not_matter_to_pointers(read: Read) -> None:
+    use = (
+        "int *p = s + n, *q = &s[1]; A[0] = *s + (s)[1] + 2[s] + p[0] + sizeof(*s) + sizeof(s[0]) + sizeof(s + 1) + *q;"
+    )
+    assert read(kernel("int *A, int n", f"__shared__ int s[n]; {use}")).kernel.name == "k"
 
 
 def test_the_test_of_a_loop_is_where_it_stands(read: Read) -> None:

@@ -46,7 +46,7 @@ def c_text(e: Expr) -> str:
             return f"((int)({c_text(a)}))"
         case Op("!", (a,)):
             return f"(!({c_text(a)}))"
-        case Op("~", (a,)):  # of an unsigned number it is something else
+        case Op("~", (a,)):
             return f"(~(int)({c_text(a)}))"
         case Op("abs", (a,)):
             return f"abs((int)({c_text(a)}))"

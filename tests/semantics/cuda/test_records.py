@@ -201,10 +201,20 @@ CASES = {
     # half precision: two bytes in memory; functions of structures
     "half a = H[n]; H[n] = __hadd(a, __float2half(2.f)); if (__hgt(a, a)) F[0] = __half2float(a) + (float)a;": """\
         a <- H[n];
-        H[n] <- a + 2.f;
+        H[n] <- half(a + half(2.f));
         if (a > a) {
           F[0] <- a + a;
         }""",
+    # 2049 is 2048 as a half: what is rounded is any number, and is not run
+    "half a = 2049, b = 256, c = F[0]; a += b; a++; F[1] = c + a; H[n] = __hmax(a, b); H[0] = a * b;": """\
+        a <- half(2049.0f);
+        b <- 256.0f;
+        c <- half(F[0]);
+        a <- half(a + b);
+        a <- half(a + 1.0f);
+        F[1] <- c + a;
+        H[n] <- max(a, b);
+        H[0] <- half(a * b);""",
     "half2 v = ((half2 *)H)[n]; float2 f = __half22float2(v); F[0] = __low2float(v) + f.y; v = __hmul2(v, v);": """\
         t <- H.as_half2[n * 2];
         v.x <- t;

@@ -160,6 +160,7 @@ def test_names_and_copies(lower: Lower, body: str) -> None:
     assert lower(body, BEFORE, PARAMS) == dedent(CASES[body])
 
 
+ORDER = "a variable or an array is changed and used in one expression, and not every C++ says which comes first"
 REFUSED = {
     "S s; s = (f)(s);": "this call is not supported",
     "G g;": "the destructor of 'G' as a value is not supported",
@@ -190,7 +191,7 @@ REFUSED = {
     "not supported",
     "if (n = 3 SEMI n > 2) A[0] = 1;": "an 'if' with three parts and no 'else' in sight is not supported",
     "S s = {1, 2}; A[0] = take(static_cast<S &&>(s));": "what the reference 's' refers to is not supported",
-    "int x = n; A[x] = f2(x);": "C leaves open whether the index or the value comes first",
+    "int x = n; A[x] = f2(x);": ORDER,
     "switch (n++; n) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
     "set((int &)n);": "what the reference 'x' refers to is not supported",
     "set(n + 1);": "no matching function for call to 'set'",

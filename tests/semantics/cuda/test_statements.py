@@ -555,6 +555,27 @@ CASES = {
           sync;
           s <- s >> 1;
         }""",
+    # the body reads t, which is the user's: no copy that could be taken out
+    "int t = 0, x = n; while (t = x, x = t - 1, t > 0) A[t] = 1;": """\
+        t <- 0;
+        x <- n;
+        t <- x;
+        x <- t - 1;
+        while (t > 0) {
+          A[t] <- 1;
+          t <- x;
+          x <- t - 1;
+        }""",
+    "int t = 0, x = n; for (; t = x, x = t + 2, t < 9; ) A[t] = 1;": """\
+        t <- 0;
+        x <- n;
+        t <- x;
+        x <- t + 2;
+        while (t < 9) {
+          A[t] <- 1;
+          t <- x;
+          x <- t + 2;
+        }""",
     "f ? (void)(A[0] = 1) : (void)(A[1] = 2);": """\
         if (f) {
           A[0] <- 1;

@@ -1,0 +1,149 @@
+"""Expressions in which something is both changed and used, in an order that C++ leaves open or that its standards fix
+differently: f(x, x++), x + x++, A[x] = x++; x << x++ has had an order since C++17. They are refused.
+
+What `&&`, `||`, `?:`, the comma and braces put in order is lowered in that order and never asked about here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from logic.source import Loc
+from logic.syntax import local_vars
+from semantics.cuda.clang import Node
+from semantics.cuda.errors import CudaError
+from semantics.cuda.scan import targets
+from semantics.cuda.shim import ATOMICS, in_shim
+from semantics.cuda.state import Address, Binding, Local, Moving, Parts, State
+
+_LATE: Final = ("x++", "x--")
+"""Their change may come after their value is used."""
+
+_CALLS: Final = "()"
+"""Stands for all memory that the body of a function may read."""
+
+
+def check_order(st: State, loc: Loc | None, parts: Sequence[Node]) -> None:
+    """Raises where one of the parts of an expression changes what another one uses."""
+    if not any(p.acts for p in parts):
+        return
+    written = [_written(st, p) for p in parts]
+    if any(written):
+        used = [_used(st, p) for p in parts]
+        for i, names in enumerate(written):
+            _apart(names, [u for j, u in enumerate(used) if j != i], loc)
+
+
+def check_assignment(st: State, node: Node) -> None:
+    """The same for `a = b` and `a += b`: a place that b changes is stored to afterwards, but has to be found before."""
+    left, right = node.children
+    if not (left.acts or right.acts):
+        return
+    _apart(_written(st, left), [_used(st, right)], node.loc)
+    changed = _written(st, right)
+    _apart(changed, [_found_by(st, left)], node.loc)
+    own = _names(_bound(st, left))
+    if node.kind == "COMPOUND_ASSIGNMENT_OPERATOR":
+        _apart(changed, [own], node.loc)
+    for step in (n for n in _evaluated(right, last=True) if n.kind == "UNARY_OPERATOR" and n.operator in _LATE):
+        _apart(_written(st, step), [own], node.loc)
+
+
+def _apart(changed: set[str], used: list[set[str]], loc: Loc | None) -> None:
+    if any(changed & names for names in used):
+        what = "a variable or an array is changed and used in one expression, and not every C++ says which comes first"
+        raise CudaError(what, loc, "Use two statements.")
+
+
+def _evaluated(node: Node, *, last: bool = False) -> Iterator[Node]:
+    """An expression and all in it that is evaluated: not what sizeof and noexcept hold. The last of it is what nothing
+    comes after: not what is before a comma, nor the test of `?:`."""
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if here.kind != "CXX_UNARY_EXPR":
+            yield here
+            ends = here.kind == "CONDITIONAL_OPERATOR" or (here.kind == "BINARY_OPERATOR" and here.operator == ",")
+            stack.extend(here.children[1:] if last and ends else here.children)
+
+
+def _bound(st: State, node: Node) -> Binding | None:
+    """What a variable stands for, or a field of a structure of one thread."""
+    while node.kind == "PAREN_EXPR":
+        node = node.children[-1]
+    if node.kind == "DECL_REF_EXPR" and node.referenced is not None:
+        return st.bindings.get(node.referenced.identity)
+    if node.kind == "MEMBER_REF_EXPR" and node.children:
+        whole = _bound(st, node.children[0])
+        return dict(whole.places).get(node.name) if isinstance(whole, Parts) else None
+    return None
+
+
+def _names(bound: Binding | None) -> set[str]:
+    """The variables of one thread that a binding is made of."""
+    match bound:
+        case Local(name):
+            return {name}
+        case Moving(_, _, name):
+            return {name}
+        case Parts(_, places):
+            return set[str]().union(*(_names(p) | _roots(p) for _, p in places))
+        case Address(_, _, terms):
+            return set[str]().union(*(local_vars(e) for _, e in terms))
+    return set()
+
+
+def _roots(bound: Binding | None) -> set[str]:
+    """The array that a pointer, an array or a reference to an element leads to."""
+    if isinstance(bound, Moving):
+        bound = bound.base
+    return {bound.root} if isinstance(bound, Address) else set()
+
+
+def _used(st: State, node: Node) -> set[str]:
+    """The variables and arrays that an expression mentions."""
+    found, stack = set[str](), [node]
+    while stack:
+        here = stack.pop()
+        bound = _bound(st, here)
+        if bound is not None:
+            found |= _names(bound) | _roots(bound)
+        elif here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
+            found.add(_CALLS)
+        if here.kind != "CXX_UNARY_EXPR" and (bound is None or here.kind not in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")):
+            stack.extend(here.children)
+    return found
+
+
+def _written(st: State, node: Node) -> set[str]:
+    """The variables and arrays that an expression changes."""
+    found = set[str]()
+    for here in _evaluated(node):
+        if here.kind == "UNARY_OPERATOR" and here.operator == "&":
+            continue
+        callee = here.referenced if here.kind == "CALL_EXPR" else None
+        atomic = callee is not None and callee.name in ATOMICS and in_shim(callee)
+        for target in here.arguments[:1] if atomic else targets(here):
+            bound = _bound(st, target)
+            if isinstance(bound, Local | Moving | Parts):
+                found |= _names(bound)
+            else:
+                used = (_bound(st, n) for n in _evaluated(target))
+                found |= {_CALLS}.union(*map(_roots, used))
+    return found
+
+
+def _found_by(st: State, node: Node) -> set[str]:
+    """What has to be known to say which place an lvalue is."""
+    match node.kind:
+        case "DECL_REF_EXPR":
+            bound = _bound(st, node)
+            return _names(bound) if isinstance(bound, Address | Moving) and node.type.kind == "pointer" else set()
+        case "ARRAY_SUBSCRIPT_EXPR":
+            base, index = node.children
+            return _found_by(st, base) | _used(st, index)
+        case "PAREN_EXPR" | "UNEXPOSED_EXPR" | "UNARY_OPERATOR" | "MEMBER_REF_EXPR" if node.children:
+            if node.kind != "UNARY_OPERATOR" or node.operator == "*":
+                return _found_by(st, node.children[-1])
+    return _used(st, node)

@@ -1,0 +1,174 @@
+"""Structures that do something by themselves are refused: clang's tree shows nothing of it, so it would be free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from semantics.cuda import CudaError, Reading
+
+Reader = Callable[..., Reading]
+
+STORE = "__device__ int G[4096];\n"
+"""Where each special function stores a sector a lane, 32 a warp."""
+FREE = "{ G[threadIdx.x * 32] = 0; }"
+
+MAKE = "__device__ V<int> make() { V<int> v; v.x = 1; return v; }"
+
+REFUSED = {
+    # instances of templates, of which libclang shows no member: the value would be zero, the store free
+    "a constructor": (
+        "template<class T> struct V { T x; __device__ V() : x(32) {} };",
+        "V<int> a = V<int>(); A[threadIdx.x * a.x] = 0;",  # 32 sectors, not 1
+        "this constructor of 'V<int>'",
+    ),
+    "an explicit instance": (
+        "template<class T> struct V { T x; __device__ V() : x(32) {} };\ntemplate struct V<int>;",
+        "V<int> a = V<int>(); A[threadIdx.x * a.x] = 0;",
+        "this constructor of 'V<int>'",
+    ),
+    "a member class": (
+        "template<class T> struct O { struct V { T x; __device__ ~V() " + FREE + " }; };",
+        "O<int>::V v; A[threadIdx.x] = 0;",
+        "the destructor of 'V'",
+    ),
+    "a partial specialisation": (
+        "template<class T, int N> struct V { T x; };\n"
+        "template<class T> struct V<T, 2> { T x; __device__ ~V() " + FREE + " };",
+        "V<int, 2> v; A[threadIdx.x] = 0;",
+        "the destructor of 'V'",
+    ),
+    "an explicit specialisation": (
+        "template<class T> struct V { T x; };\ntemplate<> struct V<int> { int x; __device__ ~V() " + FREE + " };",
+        "V<int> v; A[threadIdx.x] = 0;",
+        "the destructor of 'V'",
+    ),
+    "a destructor": (
+        "template<class T> struct V { T x; __device__ ~V() " + FREE + " };",
+        "V<int> v = {1}; A[threadIdx.x] = v.x;",  # 36, not 4
+        "the destructor of 'V'",
+    ),
+    "an assignment": (
+        "template<class T> struct V { T x; __device__ V &operator=(const V &o) { x = o.x * 32; return *this; } };",
+        "V<int> a = {0}, b = {1}; a = b; A[threadIdx.x * a.x] = 0;",  # 32, not 4
+        "the method 'operator='",
+    ),
+    "a copy": (
+        "template<class T> struct V { T x; V() = default; __device__ V(const V &o) : x(o.x * 32) {} };",
+        "V<int> a; a.x = 1; V<int> b = a; A[threadIdx.x * b.x] = 0;",
+        "this constructor of 'V<int>'",
+    ),
+    "a copy of an argument": (
+        "template<class T> struct V { T x; V() = default; __device__ V(const V &o) : x(o.x) " + FREE + " };\n"
+        "__device__ int f(V<int> v) { return v.x; }",
+        "V<int> v; v.x = 1; for (int i = 0; i < 10; i++) A[f(v)] = 0;",  # 330, not 10
+        "this constructor of 'V<int>'",
+    ),
+    "a move": (
+        "template<class T> struct V { T x; V() = default; __device__ V(V &&o) : x(o.x * 32) {} };",
+        "V<int> a; a.x = 1; V<int> b = static_cast<V<int> &&>(a); A[threadIdx.x * b.x] = 0;",
+        "this constructor of 'V<int>'",
+    ),
+    "a copy that may be left out": (
+        "template<class T> struct V { T x; V() = default; __device__ V(V &&o) : x(o.x * 32) {} };\n" + MAKE,
+        "V<int> v = make(); A[threadIdx.x * v.x] = 0;",
+        "this call",
+    ),
+    "a member": (
+        "template<class T> struct V { T x; __device__ V() : x(32) {} };\nstruct W { V<int> v; int y; };",
+        "W a = W(); A[threadIdx.x * a.v.x] = 0;",
+        "functions of its own in 'W'",
+    ),
+    "the assignment of a member": (
+        "template<class T> struct V { T x; __device__ V &operator=(const V &o) " + FREE + " };\n"
+        "template<class T> struct W { V<T> v; T y; };",
+        "__shared__ W<int> s[2]; s[0] = s[1];",
+        "functions of its own in 'W'",
+    ),
+    "a base": (
+        "struct B { int a, b, c; };\ntemplate<class T> struct V : B { T x; };",
+        "V<int> *p = (V<int> *)A; p[threadIdx.x] = p[threadIdx.x + 32];",  # 128 for 16 bytes a lane, not 32
+        "a base class in 'V'",
+    ),
+    "a base that depends": (
+        "template<class T> struct B { T a; };\ntemplate<class T> struct V : B<T> { T x; };",
+        "V<int> v; A[threadIdx.x] = 0;",
+        "the destructor of 'V'",  # for all that is known
+    ),
+    "a virtual function": (
+        "struct V { int x; __device__ virtual int f() { return 1; } };",
+        "V v; A[threadIdx.x] = 0;",
+        "a virtual function of 'V'",
+    ),
+    # no templates: arrays, members that are arrays, what a parameter is copied from
+    "an array": (
+        "struct C { int v; __device__ ~C() " + FREE + " };",
+        "C c[2]; A[threadIdx.x] = 1;",  # 68, not 4
+        "the destructor of 'C'",
+    ),
+    "an array of what has a member": (
+        "struct D { int v; __device__ D() " + FREE + " };\nstruct C { D d; };",
+        "C c[2]; A[threadIdx.x] = 1;",
+        "an array of 'C', which has functions of its own,",
+    ),
+    "an array with an empty list": (
+        "struct C { int v; __device__ C() " + FREE + " };",
+        "C c[2] = {}; A[threadIdx.x] = 1;",
+        "an array of 'C', which has functions of its own,",
+    ),
+    "an array whose elements read memory": (
+        "struct C { int v = G[threadIdx.x * 32]; };",
+        "C c[2]; A[threadIdx.x] = 1;",
+        "an array of 'C', which has functions of its own,",
+    ),
+    "a member that is an array": (
+        "struct P { int x; __device__ ~P() " + FREE + " };\nstruct W { P p[2]; int y; };",
+        "W w; w.y = 1; A[w.y] = 1;",  # 65, not 1
+        "the destructor of 'P'",
+    ),
+    "a member that is an array, made": (
+        "struct P { int x; __device__ P() " + FREE + " };\nstruct W { P p[2]; int y; };",
+        "W w; w.y = 1; A[w.y] = 1;",
+        "functions of its own in 'W'",
+    ),
+    "a temporary": (
+        "struct P { int x; __device__ ~P() " + FREE + " };",
+        "P{1}; A[threadIdx.x] = 0;",
+        "the destructor of 'P'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(read: Reader, name: str) -> None:
+    before, body, message = REFUSED[name]
+    with pytest.raises(CudaError) as caught:
+        read(f"{STORE}{before}\n__global__ void k(int *A) {{ {body} }}")
+    assert message in caught.value.message
+
+
+def test_an_argument_that_is_the_kernels(read: Reader) -> None:
+    """33 sectors a call, not 1: the argument is a name for the kernel's, but its copy is destroyed."""
+    text = f"{STORE}struct P {{ int x; __device__ ~P() {FREE} }}; __device__ int f(P q) {{ return q.x; }}\n"
+    with pytest.raises(CudaError, match="the destructor of 'P'"):
+        read(text + "__global__ void k(int *A, P p) { A[f(p)] = 1; }")
+
+
+READ = {
+    "template<class T> struct V { T x, y; };": "V<int> v = {n, 2}, w = v; A[w.x] = 0;",
+    "template<class T> struct V { T x, y; V() = default; V(const V &) = default; ~V() = default; };": (
+        "V<int> v; v.x = n; V<int> w = v; w = v; A[w.x] = 0;"
+    ),
+    "struct V { int x, y; V() = default; V &operator=(const V &) = default; };": "V v, w; v.x = n; w = v; A[w.x] = 0;",
+    "template<class T> struct V { T x; __device__ ~V(); };\ntemplate<> struct V<int> { int x; };": (
+        "V<int> v = {n}; A[v.x] = 0;"
+    ),
+    "template<class T> struct V { T x, y; __device__ T sum() { return x + y; } };": "V<int> v[2]; A[n] = v[0].x;",
+}
+
+
+@pytest.mark.parametrize("before", READ)
+def test_what_the_compiler_does_alone_is_read(read: Reader, before: str) -> None:
+    text = f"{before}\n__global__ void k(int *A, int n) {{ {READ[before]} }}"
+    assert read(text).kernel.name == "k"

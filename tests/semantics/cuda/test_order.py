@@ -1,0 +1,105 @@
+"""What is changed and used in one expression: refused where C++ leaves the order open, or has not always had one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from semantics.cuda import CudaError, Reading
+
+Reader = Callable[..., Reading]
+
+BEFORE = """
+struct P { int x, y; };
+__device__ int total[32];
+__device__ int sum(int a, int b) { return a + b; }
+__device__ int all() { return total[0]; }
+"""
+HEAD = "int x = 1, y = 2; int &r = x; P p = {n, n}; int *a = A, *b = B; a++; b++; int t[2] = {0, 0};"
+
+REFUSED = [
+    # ordered since C++17, where it would be read in another order: 1 - 1 and not 1 << 1 - 1, say
+    "x = 4 - (x << x++);",
+    "x = 4 - (x >> --x);",
+    "x += x++;",
+    "A[x] = x++;",
+    "A[x] += ++x;",
+    "A[B[0]] += B[1]++;",
+    "a++[x] = x--;",
+    "A[n] = A[0] << A[1]++;",
+    "(a += 2)[a - A] = 1;",
+    # in an order that C++ leaves open
+    "A[x++] = x;",
+    "A[x++] = B[x];",
+    "A[x++] = A[x++];",
+    "*a++ = *a;",
+    "*a = *a++;",
+    "x = x++ + x++;",
+    "y = x + x++;",
+    "y = (x = 3) + x;",
+    "y = r + x++;",
+    "x = x++ + 1;",
+    "x = y ? x++ : 3;",
+    "A[0] = *a + *a++;",
+    "A[0] = a++ - a;",
+    "y = p.x + p.x++;",
+    "p.x = p.x++;",
+    "A[A[x]++] = A[0];",
+    "A[0] = B[x]++ + B[y];",
+    "A[0] = total[x]++ + all();",
+    "A[0] = sum(x, x++);",
+    "A[0] = sum(x++, x);",
+    "A[0] = min(x, x++);",
+    "A[0] = sum(B[0]++, B[1]);",
+    "A[0] = B[0] + atomicAdd(&B[0], 1);",
+    "A[0] = x + (y ? x++ : 2);",
+    "A[0] = t[x] + t[0]++;",
+    "int2 v = make_int2(x, x++);",
+]
+
+READ = [
+    "x = x + 1;",
+    "x = y = x;",
+    "x = ++x % n;",
+    "x = (x = 5) + 1;",
+    "x = (x++, x + 1);",
+    "x = x++ > 0 ? x : 7;",
+    "A[x++] = y;",
+    "A[x++] = B[y++];",
+    "A[B[x]++] = n;",
+    "A[B[x]++] = total[x];",
+    "A[atomicAdd(&B[0], 1)] = total[x];",
+    "A[x] = B[x]++;",
+    "A[x] = (y = B[x]);",
+    "*a++ = *b++;",
+    "*a++ += *b++;",
+    "y = x++ + y;",
+    "A[0] = x++ && x;",
+    "A[0] = x++ < 3 || x > 5;",
+    "A[0] = x ? x++ : x--;",
+    "A[0] = p.x++ + p.y;",
+    "A[0] = sizeof(x++) + x;",
+    "A[0] = min(B[x], y++);",
+    "int2 v = {x++, x};",
+    "for (int i = 0, j = n; i < j; i++, j--) A[i] = j;",
+    "while (x-- > y) A[x] = 1;",
+    "y = sum(x, x) + (x, n++);",
+]
+
+
+def text(body: str) -> str:
+    return f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {HEAD} {body} }}"
+
+
+@pytest.mark.parametrize("std", ["c++14", "c++17"])
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(read: Reader, body: str, std: str) -> None:
+    with pytest.raises(CudaError, match="is changed and used in one expression") as caught:
+        read(text(body), std=std)
+    assert caught.value.advice == "Use two statements."
+
+
+@pytest.mark.parametrize("body", READ)
+def test_what_has_an_order_is_read(read: Reader, body: str) -> None:
+    assert read(text(body)).kernel.name == "k"
