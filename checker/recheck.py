@@ -1,8 +1,8 @@
 """The second checker: reads a certificate, alone, and says whether it proves what it claims.
 
 It shares no code with the kernel that issued the certificate and imports the standard library only; the format is
-docs/certificate.md. Rules are plain code here: take the values of the metavariables, build the premises and compare
-them with what was proved, discharge the side conditions, return the conclusion. Every JSON value ends in a Report.
+docs/certificate.md. Rules are text: with the values of the metavariables, its judgements are compared with what was
+proved, its side conditions are checked, and its last part is the conclusion. Every JSON value ends in a Report.
 
     python -I checker/recheck.py CERT.json [--format json]     exit 0 valid, 1 solver-backed, 3 invalid, 2 unreadable
 """
@@ -16,10 +16,10 @@ import operator
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
@@ -572,6 +572,7 @@ class Program:
 
     def given(self, p: Facts, e: Expr, holds: bool = True) -> Facts:
         """P & e, or P & !e."""
+        self.condition("a case", e)
         return self.conj((*p, e if holds else ("op", "!", e)))
 
     def assigned(self, p: Facts, var: str, e: Expr) -> Facts:
@@ -1124,6 +1125,9 @@ class Checker(Program):
         self.statements: dict[tuple[Any, ...], Statement] = {}
         self.lanes = cache(lambda p, x: Lanes(self, p, x))
         self.arithmetic = cache(lambda p: arithmetic(self, p))
+        self.named: dict[str, Any] = {"0": 0} | {kind: self.statement(kind) for kind in ("skip", "sync")}
+        self.named |= {f"M.{name}": self.price(name) for name in FIXED}
+        self.named |= {f"M.{name}": partial(self.price, name) for name in COUNTED}
         self.shapes: dict[str, Any] = {"C": PRICE, "c": PRICE, "n": NATURAL, "op": str}
         for letter, kind in (("x", "var"), ("p", "param"), ("a", "tid")):
             self.shapes[letter] = frozenset(leaf[1] for leaf in self.leaves if leaf[0] == kind)
@@ -1210,23 +1214,34 @@ class Checker(Program):
 
     def apply(self, node: dict[str, Json], proved: dict[int, Judgement]) -> Judgement:
         """The conclusion of a rule application. It uses up its premises."""
-        rule = RULES[node["rule"]]
+        *asked, conclusion = RULES[node["rule"]]
         for i in reversed(node["from"]):
             want(i in proved, "a premise is not proved before, or is used twice")
             self.premises.append(proved.pop(i))
-        values, names = node["with"], metavariables(rule)
-        want(not values.keys() ^ names, f"with.{min(values.keys() ^ names, default='')} is missing or out of place")
-        *_, conclusion = rule(self, *[self.value(name, values[name]) for name in names])
+        odd = node["with"].keys() ^ metavariables(node["rule"])
+        want(not odd, f"with.{min(odd, default='')} is missing or out of place")
+        values = {name: self.value(name, value) for name, value in node["with"].items()}
+        found = self.meaning(conclusion, values)
+        for text in asked:
+            judgement = self.meaning(text, values)
+            if judgement is not None:
+                self.premise(judgement)
         want(not self.premises, "there are too many premises")
-        if conclusion[0] == "triple":
-            _, _, q, x, _, _, q2, x2 = conclusion
+        if found[0] == "triple":
+            _, _, q, x, _, _, q2, x2 = found
             want(variables(q) <= x and variables(q2) <= x2, "a potential depends on variables that X lacks")
-        return conclusion  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]
 
-    def premise(self, *wanted: Any) -> None:
+    def meaning(self, text: str, values: dict[str, Any]) -> Any:
+        """What a part of a rule's text stands for; a side condition is checked."""
+        if text in values or text in self.named:
+            return values[text] if text in values else self.named[text]
+        form, parts = form_of(text)
+        return form(self, *(self.meaning(part, values) for part in parts))
+
+    def premise(self, wanted: Judgement) -> None:
         want(bool(self.premises), "there are too few premises")
-        found = self.premises.pop()
-        want(found == wanted, f"a premise ({found[0]}) is not what the rule needs")
+        want(self.premises.pop() == wanted, f"a premise ({wanted[0]}) is not what the rule needs")
 
     def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str]) -> Json:
         """The proof in the next entry, or None. What is not decided here and has no proof is left to the solver that
@@ -1292,6 +1307,10 @@ class Checker(Program):
         if proof is not None:  # e holds at all threads, or at none
             fitted(proof, {"holds": bool, "by": tuple}, "a proof of e unif")
             self.shown(p, self.known(e, proof["holds"]), proof["by"])
+
+    def uniform_all(self, p: Facts, x: Names, more: Names) -> None:
+        for name in sorted(more - x):
+            self.uniform(p, x, ("var", name))
 
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
@@ -1392,169 +1411,132 @@ class Checker(Program):
             q = replaced(f, {index: 0}) - replaced(f, {index: self.extents[index]})
         return q
 
-    # --- what several rules do ------------------------------------------------------------------------------------
-
-    def operation(self, p: Facts, x: Names, op: str, *operands: Any) -> list[Judgement]:
-        es, cs = operands[::2], operands[1::2]
-        for e, c in zip(es, cs, strict=True):
-            self.premise("cost", p, x, e, c)
-        self.type_of(("op", op, *es))
-        return [("cost", p, x, ("op", op, *es), sum(cs) + self.price("op"))]
-
-    def read(self, p: Facts, x: Names, o: Expr, c: Rational, array: str, n: int) -> list[Judgement]:
-        self.premise("cost", p, x, o, c)
-        self.accesses(p, x, array, o, n)
-        return [("cost", p, x, ("read", array, o), c + self.price(f"{self.arrays[array].space[0]}read", n))]
-
-    def write(self, *v: Any) -> list[Judgement]:
-        p, q, x, o, c1, e, c2, array, n = v
-        self.premise("cost", p, x, o, c1)
-        self.premise("cost", p, x, e, c2)
-        self.accesses(p, x, array, o, n)
-        before = q + c1 + c2 + self.price(f"{self.arrays[array].space[0]}write", n)
-        return [("triple", p, before, x, self.statement("write", array, o, e), p, q, x)]
-
-    def ghost(self, s: Statement, s1: Statement, x: str, named: Names) -> None:
+    def erased(self, s: Statement, s1: Statement, x: str) -> None:
+        """s = s1 without x"""
         want(("var", x) in self.ghosts, f"'{x}' is no ghost")
         want(self.without(s1, ("var", x)) is s, f"the program is not what is left without '{x}'")
+
+    def ghost(self, x: str, p: Facts, q: Potential, p2: Facts, q2: Potential) -> None:
+        """x ghost in P, Q, P', Q'"""
+        named = {t[1] for f in (*p, *p2) for t in mentions(f, "var")} | variables(q) | variables(q2)
         want(x not in named, f"a condition mentions '{x}'")
 
-    def branch(self, *v: Any) -> list[Judgement]:
-        """Where all of a warp take the branch s, if `holds` tells which."""
-        p, x, e, c, q, s1, s2, p_, q_, x_, holds = v
-        self.premise("cost", p, x, e, c)
-        self.premise("triple", p, q, x, s1 if holds else s2, p_, q_, x_)
-        self.entails(p, self.known(e, holds))
-        return [("triple", p, q + self.price("if") + c, x, self.statement("if", e, s1, s2), p_, q_, x_)]
+
+NOTATION: Final[dict[str, Callable[..., Any]]] = {
+    # judgements
+    r"(P); (X) \|- (x) : (.+)": lambda do, p, x, name, c: ("cost", p, x, ("var", name), c),
+    r"(P); (X) \|- (p) : (.+)": lambda do, p, x, name, c: ("cost", p, x, ("param", name), c),
+    r"(P); (X) \|- (.+) : (.+)": lambda do, *parts: ("cost", *parts),
+    r"\{(.+?); (.+?); (.+?)\} (.+) \{([^;]+); ([^;]+); ([^;]+)\}": lambda do, *parts: ("triple", *parts),
+    # side conditions
+    r"(P.*); (X.*) \|- (.+) >= (.+)": lambda do, *parts: do.at_least(*parts),
+    r"(P.*) \|- (F) >= 0": lambda do, p, q: do.at_least(p, frozenset(), q, 0),
+    r"(P.*); (X.*) \|- (e\d?) unif": lambda do, *parts: do.uniform(*parts),
+    r"(P.*); (X.*) \|- (X\d?) unif": lambda do, *parts: do.uniform_all(*parts),
+    r"(P.*); (X.*) \|- \w+\(([GS])\[(o)\]\) <= (n)": lambda do, *parts: do.accesses(*parts),
+    r"(P.*) \|- (P.*)": lambda do, p, goals: do.entails(p, goals),
+    r"(P.*) \|- (e)": lambda do, p, e: do.entails(p, do.known(e, True)),
+    r"(P.*) \|- !(e)": lambda do, p, e: do.entails(p, do.known(e, False)),
+    r"([Xv].*) <= (.+)": lambda do, small, large: do.within(small, large),
+    r"(c) >= 0": lambda do, c: want(c >= 0, "c is negative"),
+    r"(s) = (s1) without (x)": lambda do, *parts: do.erased(*parts),
+    r"(x) ghost in (P), (Q), (P'), (Q')": lambda do, *parts: do.ghost(*parts),
+    # conditions
+    r"(P.*) & !(e\d?)": lambda do, p, e: do.given(p, e, False),
+    r"(P.*) & (e\d?)": lambda do, p, e: do.given(p, e),
+    r"(P'?)\[(x) <- (e)\]": lambda do, p, x, e: do.assigned(p, x, e),
+    r"(Q'?)\[(x) <- (e)\]": lambda do, q, x, e: do.updated(q, x, e),
+    r"([QC].*) \+ (.+)": lambda do, q, c: q + c,
+    r"(M\.\w+)\((n)\)": lambda do, price, n: price(n),
+    r"(?:(X\S*)|\((X.*)\)) \\ (.+)": lambda do, x, less: x - less,
+    r"(X\S*) & (X\S*)": lambda do, x, y: x & y,
+    r"(X\S*) \| (.+)": lambda do, x, more: x | more,
+    r"\{(x)\}": lambda do, x: {x},
+    r"W\((s\d?)\)": lambda do, s: s.written,
+    r"vars\(([QF])\)": lambda do, q: variables(q),
+    # expressions and statements
+    r"tid\.(a)": lambda do, a: ("tid", a),
+    r"(op)\((e1)(?:, (e2))?(?:, (e3))?\)": lambda do, *parts: do.expression(("op", *parts)),
+    r"([GS])\[(o)\]": lambda do, array, o: ("read", array, o),
+    r"([GS])\[(o)\] <- (e)": lambda do, *parts: do.statement("write", *parts),
+    r"(x) <- (e)": lambda do, *parts: do.statement("set", *parts),
+    r"if \((e)\) (.+) else (.+)": lambda do, *parts: do.statement("if", *parts),
+    r"while \((e)\) (.+)": lambda do, *parts: do.statement("while", *parts),
+    r"(s\d?); (.+)": lambda do, *parts: do.both(*parts),
+    r"\((s.+)\)": lambda do, s: s,
+}
+"""What parts of a rule's text stand for, by their form: the first that fits."""
 
 
 @cache
-def metavariables(rule: Any) -> list[str]:
-    """The names of what a rule's function takes after the checker, P_ for P'."""
-    return [name.replace("_", "'") for name in rule.__code__.co_varnames[1 : rule.__code__.co_argcount]]
+def form_of(text: str) -> tuple[Callable[..., Any], list[str]]:
+    """What a part of a rule's text stands for, as a function of its own parts."""
+    fitting = ((form, re.fullmatch(pattern, text)) for pattern, form in NOTATION.items())
+    form, found = next((form, found) for form, found in fitting if found)
+    return form, [part for part in found.groups() if part]
 
 
-RULES: Final[dict[str, Callable[..., Sequence[Any]]]] = {
-    "OQ:Var": lambda do, P, X, x: [("cost", P, X, ("var", x), do.price("var"))],
-    "OQ:Const": lambda do, P, X, k: [("cost", P, X, k, do.price("const"))],
-    "OQ:Param": lambda do, P, X, p: [("cost", P, X, ("param", p), do.price("param"))],
-    "OQ:Tid": lambda do, P, X, a: [("cost", P, X, ("tid", a), do.price("var"))],
-    "EQ:Op1": lambda do, P, X, op, e1, C1: do.operation(P, X, op, e1, C1),
-    "EQ:Op": lambda do, P, X, op, e1, C1, e2, C2: do.operation(P, X, op, e1, C1, e2, C2),
-    "EQ:Op3": lambda do, P, X, op, e1, C1, e2, C2, e3, C3: do.operation(P, X, op, e1, C1, e2, C2, e3, C3),
-    "EQ:GArray": lambda do, P, X, o, C, G, n: do.read(P, X, o, C, G, n),
-    "EQ:SArray": lambda do, P, X, o, C, S, n: do.read(P, X, o, C, S, n),
-    "Q:Skip": lambda do, P, Q, X: [("triple", P, Q + do.price("skip"), X, do.statement("skip"), P, Q, X)],
-    "Q:Sync": lambda do, P, Q, X: [("triple", P, Q + do.price("sync"), X, do.statement("sync"), P, Q, X)],
-    "Q:GWrite": lambda do, P, Q, X, o, C1, e, C2, G, n: do.write(P, Q, X, o, C1, e, C2, G, n),
-    "Q:SWrite": lambda do, P, Q, X, o, C1, e, C2, S, n: do.write(P, Q, X, o, C1, e, C2, S, n),
-    "Q:Seq": lambda do, P, Q, X, s1, P1, Q1, X1, s2, P_, Q_, X_: [
-        do.premise("triple", P, Q, X, s1, P1, Q1, X1),
-        do.premise("triple", P1, Q1, X1, s2, P_, Q_, X_),
-        ("triple", P, Q, X, do.both(s1, s2), P_, Q_, X_),
-    ],
-    "Q:If1": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s1, P_, Q_, X_),
-        do.premise("triple", do.given(P, e, False), Q, X, s2, P_, Q_, X_),
-        do.uniform(P, X, e),
-        ("triple", P, Q + do.price("if") + C, X, do.statement("if", e, s1, s2), P_, Q_, X_),
-    ],
-    "Q:If2": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: do.branch(P, X, e, C, Q, s1, s2, P_, Q_, X_, True),
-    "Q:If3": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: do.branch(P, X, e, C, Q, s1, s2, P_, Q_, X_, False),
-    "Q:If4": lambda do, P, X, e, C, Q, s1, P1, Q1, X1, P_, Q_, X_, s2, P2, Q2, X2, P__, Q__, X__: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s1, P1, Q1, X1),
-        do.premise("triple", P_, Q_, X_, s2, P2, Q2, X2),
-        do.entails(do.given(P, e, False), P_),
-        do.at_least(do.given(P, e, False), X, Q, Q_),
-        do.at_least(P1, X1, Q1, Q_),
-        do.entails(P1, P__),
-        do.at_least(P1, X1, Q1, Q__),
-        do.entails(P2, P__),
-        do.at_least(P2, X2, Q2, Q__),
-        do.within(X_, (X & X1) - s1.written),
-        do.within(X__, (X2 & X_) - s2.written),
-        ("triple", P, Q + do.price("if") + C + do.price("div"), X, do.statement("if", e, s1, s2), P__, Q__, X__),
-    ],
-    "Q:While1": lambda do, P, X, e, C, Q, s: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s, P, Q + do.price("if") + C, X),
-        do.uniform(P, X, e),
-        do.at_least(P, X, Q + do.price("if") + C, 0),
-        ("triple", P, Q + do.price("if") + C, X, do.statement("while", e, s), do.given(P, e, False), Q, X),
-    ],
-    "Q:While2": lambda do, P, X, e, C, Q, s, Q_, X_: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s, P, before := Q + do.price("if") + C + do.price("div"), X),
-        do.at_least(P, X, before, 0),
-        do.at_least(do.given(P, e, False), X, Q, Q_),
-        do.within(X_, X - s.written),
-        ("triple", P, before, X, do.statement("while", e, s), do.given(P, e, False), Q_, X_),
-    ],
-    "Q:WhileCase": lambda do, P, X, e, C, e1, Q, Q1, s, Q_, X_: [
-        do.condition("a case", e1),
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", taken := do.given(P, e), Q1, X, s, P, before := Q + do.price("if") + C, X),
-        do.uniform(P, X, e1),
-        do.uniform(do.given(P, e1), X, e),
-        do.at_least(P, X, before, 0),
-        do.at_least(do.given(taken, e1), X, Q, Q1),
-        do.at_least(do.given(taken, e1, False), X, Q, Q1 + do.price("div")),
-        do.at_least(do.given(P, e, False), X, Q, Q_),
-        do.within(X_, X - s.written),
-        ("triple", P, before, X, do.statement("while", e, s), do.given(P, e, False), Q_, X_),
-    ],
-    "Q:VWrite1": lambda do, P, X, e, C, P_, x, Q, Q_: [
-        do.premise("cost", P, X, e, C),
-        s := do.statement("set", x, e),
-        do.uniform(P, X, e),
-        do.entails(P, do.assigned(P_, x, e)),
-        do.at_least(P, X, Q, do.updated(Q_, x, e)),
-        ("triple", P, Q + do.price("vwrite") + C, X, s, P_, Q_, X | {x}),
-    ],
-    "Q:VWrite2": lambda do, P, X, e, C, P_, x, Q: [
-        do.premise("cost", P, X, e, C),
-        s := do.statement("set", x, e),
-        do.entails(P, do.assigned(P_, x, e)),
-        do.within(variables(Q), X - {x}),
-        ("triple", P, Q + do.price("vwrite") + C, X, s, P_, Q, X - {x}),
-    ],
-    "Q:Weak": lambda do, P2, Q2, X2, s, P2_, Q2_, X2_, P1, Q1, X1, P1_, Q1_, X1_, c: [
-        do.premise("triple", P2, Q2, X2, s, P2_, Q2_, X2_),
-        do.entails(P1, P2),
-        do.at_least(P1, X1, Q1, Q2),
-        [do.uniform(P1, X1, ("var", x)) for x in sorted(X2 - X1)],
-        do.entails(P2_, P1_),
-        do.at_least(P2_, X2_, Q2_, Q1_),
-        do.within(X1_, X2_),
-        ("triple", P1, Q1 + c, X1, s, P1_, Q1_ + c, X1_),
-    ],
-    "Q:Frame": lambda do, P, Q, X, s, P_, Q_, X_, F: [
-        do.premise("triple", P, Q, X, s, P_, Q_, X_),
-        do.within(variables(F), X - s.written),
-        do.at_least(P, frozenset(), F, 0),
-        ("triple", P, Q + F, X, s, P_, Q_ + F, X_ | variables(F)),
-    ],
-    "Q:Unroll": lambda do, P, Q, X, e, s, P_, Q_, X_: [
-        once := do.both(s, loop := do.statement("while", e, s)),
-        do.premise("triple", P, Q, X, do.statement("if", e, once, do.statement("skip")), P_, Q_, X_),
-        ("triple", P, Q, X, loop, P_, Q_, X_),
-    ],
-    "Q:CaseSplit": lambda do, P, X, e, Q, s, P_, Q_, X_: [
-        do.condition("a case", e),
-        do.uniform(P, X, e),
-        do.premise("triple", do.given(P, e), Q, X, s, P_, Q_, X_),
-        do.premise("triple", do.given(P, e, False), Q, X, s, P_, Q_, X_),
-        ("triple", P, Q, X, s, P_, Q_, X_),
-    ],
-    "Q:Ghost": lambda do, s, s1, x, P, Q, P_, Q_, X, X_: [
-        do.ghost(s, s1, x, {t[1] for f in (*P, *P_) for t in mentions(f, "var")} | variables(Q) | variables(Q_)),
-        do.premise("triple", P, Q, X, s1, P_, Q_, X_),
-        ("triple", P, Q, X, s, P_, Q_, X_ - {x}),
-    ],
+TEXT: Final = r"""
+OQ:Var       => P; X |- x : M.var
+OQ:Const     => P; X |- k : M.const
+OQ:Param     => P; X |- p : M.param
+OQ:Tid       => P; X |- tid.a : M.var
+EQ:Op1       P; X |- e1 : C1   => P; X |- op(e1) : C1 + M.op
+EQ:Op        P; X |- e1 : C1   P; X |- e2 : C2   => P; X |- op(e1, e2) : C1 + C2 + M.op
+EQ:Op3       P; X |- e1 : C1   P; X |- e2 : C2   P; X |- e3 : C3   => P; X |- op(e1, e2, e3) : C1 + C2 + C3 + M.op
+EQ:GArray    P; X |- o : C   P; X |- MemReads(G[o]) <= n   => P; X |- G[o] : C + M.gread(n)
+EQ:SArray    P; X |- o : C   P; X |- Conflicts(S[o]) <= n   => P; X |- S[o] : C + M.sread(n)
+Q:Skip       => {P; Q; X} skip {P; Q; X}
+Q:Sync       => {P; Q + M.sync; X} sync {P; Q; X}
+Q:GWrite     P; X |- o : C1   P; X |- e : C2   P; X |- MemReads(G[o]) <= n
+             => {P; Q + M.gwrite(n) + C1 + C2; X} G[o] <- e {P; Q; X}
+Q:SWrite     P; X |- o : C1   P; X |- e : C2   P; X |- Conflicts(S[o]) <= n
+             => {P; Q + M.swrite(n) + C1 + C2; X} S[o] <- e {P; Q; X}
+Q:Seq        {P; Q; X} s1 {P1; Q1; X1}   {P1; Q1; X1} s2 {P'; Q'; X'}   => {P; Q; X} s1; s2 {P'; Q'; X'}
+Q:If1        P; X |- e : C   P; X |- e unif
+             {P & e; Q; X} s1 {P'; Q'; X'}   {P & !e; Q; X} s2 {P'; Q'; X'}
+             => {P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}
+Q:If2        P; X |- e : C   P |- e   {P; Q; X} s1 {P'; Q'; X'}   => {P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}
+Q:If3        P; X |- e : C   P |- !e   {P; Q; X} s2 {P'; Q'; X'}
+             => {P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}
+Q:If4        P; X |- e : C   {P & e; Q; X} s1 {P1; Q1; X1}   {P'; Q'; X'} s2 {P2; Q2; X2}
+             P & !e |- P'   P & !e; X |- Q >= Q'   P1; X1 |- Q1 >= Q'
+             P1 |- P''   P1; X1 |- Q1 >= Q''   P2 |- P''   P2; X2 |- Q2 >= Q''
+             X' <= (X & X1) \ W(s1)   X'' <= (X2 & X') \ W(s2)
+             => {P; Q + M.if + C + M.div; X} if (e) s1 else s2 {P''; Q''; X''}
+Q:While1     P; X |- e : C   P; X |- e unif   P; X |- Q + M.if + C >= 0
+             {P & e; Q; X} s {P; Q + M.if + C; X}   => {P; Q + M.if + C; X} while (e) s {P & !e; Q; X}
+Q:While2     P; X |- e : C   P; X |- Q + M.if + C + M.div >= 0
+             {P & e; Q; X} s {P; Q + M.if + C + M.div; X}
+             P & !e; X |- Q >= Q'   X' <= X \ W(s)   => {P; Q + M.if + C + M.div; X} while (e) s {P & !e; Q'; X'}
+Q:WhileCase  P; X |- e : C   P; X |- e1 unif   P & e1; X |- e unif   P; X |- Q + M.if + C >= 0
+             P & e & e1; X |- Q >= Q1   P & e & !e1; X |- Q >= Q1 + M.div
+             {P & e; Q1; X} s {P; Q + M.if + C; X}   P & !e; X |- Q >= Q'   X' <= X \ W(s)
+             => {P; Q + M.if + C; X} while (e) s {P & !e; Q'; X'}
+Q:VWrite1    P; X |- e : C   P; X |- e unif   P |- P'[x <- e]   P; X |- Q >= Q'[x <- e]
+             => {P; Q + M.vwrite + C; X} x <- e {P'; Q'; X | {x}}
+Q:VWrite2    P; X |- e : C   P |- P'[x <- e]   vars(Q) <= X \ {x}   => {P; Q + M.vwrite + C; X} x <- e {P'; Q; X \ {x}}
+Q:Weak       {P2; Q2; X2} s {P2'; Q2'; X2'}
+             P1 |- P2   P1; X1 |- Q1 >= Q2   P1; X1 |- X2 unif
+             P2' |- P1'   P2'; X2' |- Q2' >= Q1'   X1' <= X2'   c >= 0   => {P1; Q1 + c; X1} s {P1'; Q1' + c; X1'}
+Q:Frame      {P; Q; X} s {P'; Q'; X'}   vars(F) <= X \ W(s)   P |- F >= 0
+             => {P; Q + F; X} s {P'; Q' + F; X' | vars(F)}
+Q:Unroll     {P; Q; X} if (e) (s; while (e) s) else skip {P'; Q'; X'}   => {P; Q; X} while (e) s {P'; Q'; X'}
+Q:CaseSplit  P; X |- e unif   {P & e; Q; X} s {P'; Q'; X'}   {P & !e; Q; X} s {P'; Q'; X'}   => {P; Q; X} s {P'; Q'; X'}
+Q:Ghost      s = s1 without x   x ghost in P, Q, P', Q'   {P; Q; X} s1 {P'; Q'; X'}   => {P; Q; X} s {P'; Q'; X' \ {x}}
+"""
+RULES: Final[dict[str, list[str]]] = {
+    name: re.split(r"\s{3,}", rule.replace("=>", "").strip())
+    for name, rule in re.findall(r"^(\S+)(.+(?:\n\s.+)*)", TEXT, re.MULTILINE)
 }
-"""Each rule: its premises, its side conditions, its conclusion."""
+"""Each rule: its premises and side conditions, and its conclusion last."""
+
+
+@cache
+def metavariables(rule: str) -> frozenset[str]:
+    """The names in a rule's text that stand for something else in each application."""
+    letters = r"(?<![\w.])(?:op|[PQXFeCcnoksxpGS]\d?)(?!\w)'*|(?<=tid\.)a"
+    return frozenset(re.findall(letters, " ".join(RULES[rule])))
 
 
 # --- the document -----------------------------------------------------------------------------------------------------
