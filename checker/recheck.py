@@ -228,9 +228,7 @@ def plus(*ps: Potential) -> Potential:
 
 
 def times(p: Potential, q: Potential) -> Potential:
-    if p == 1:
-        return q
-    product = p * q
+    product = q if p == 1 else p * q
     small = all(c.numerator.bit_length() + c.denominator.bit_length() <= MAX_BITS for _, c in terms(product))
     want(small, "a product of potentials has too large coefficients")
     return product
@@ -246,14 +244,14 @@ def alone(p: Potential) -> Atom:
     return atom if atom and p == single(*atom) else ()
 
 
-def atoms(p: Potential, found: set[Atom] | None = None) -> set[Atom]:
+def atoms(p: Potential) -> set[Atom]:
     """The atoms of p, at every depth."""
-    found = set() if found is None else found
-    for atom in {atom for mono, _ in terms(p) for atom, _ in mono} - found:
-        found.add(atom)
-        for part in atom[1:]:
-            if isinstance(part, Poly):
-                atoms(part, found)
+    found: set[Atom] = set()
+    todo = [p]
+    while todo:
+        new = {atom for mono, _ in terms(todo.pop()) for atom, _ in mono} - found
+        todo += [part for atom in new for part in atom[1:] if isinstance(part, Poly)]
+        found |= new
     return found
 
 
@@ -367,6 +365,9 @@ def shortfalls(op: str, p: Potential, q: Potential) -> dict[str, Potential]:
     return {sign: (q - p if sign == "+" else p - q) - gap for sign in signs}
 
 
+SHOWN: Final = {"read": "{}[{}]", "tid": "tid.{}", "max0": "max(0, {})", "floor": "floor(({})/{})", "log2": "log2({})"}
+
+
 def show(e: Any) -> str:
     """An expression, a set of them, a potential, or an atom of one."""
     match e:
@@ -380,18 +381,10 @@ def show(e: Any) -> str:
             return str(value).lower() if isinstance(value, bool) else str(value)
         case ("op", op, a, b):
             return f"({show(a)} {op} {show(b)})"
-        case ("read", array, index):
-            return f"{array}[{show(index)}]"
         case ("op", op, *args):
             return f"{op}({', '.join(map(show, args))})"
-        case ("max0", q):
-            return f"max(0, {show(q)})"
-        case ("floor", q, k):
-            return f"floor(({show(q)})/{k})"
-        case ("log2", q):
-            return f"log2({show(q)})"
-        case (kind, name):
-            return f"tid.{name}" if kind == "tid" else str(name)
+        case (kind, *parts):
+            return SHOWN.get(kind, "{}").format(*map(show, parts))
     return str(e)
 
 
@@ -412,10 +405,12 @@ class Program:
     def __init__(self, document: dict[str, Json]) -> None:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
         self.scope, self.steps = document["scope"], 0
-        taken = {*BUILTINS, *(f"tid.{axis}" for axis in AXES), "true", "false"}
-        for name, *_ in (*kernel["params"], *kernel["locals"], *kernel["arrays"]):
-            want(name not in taken, f"'{name}' is declared twice")
-            taken.add(name)
+        rows = (*kernel["params"], *kernel["locals"], *kernel["arrays"])
+        declared = Counter(
+            [*BUILTINS, *(f"tid.{axis}" for axis in AXES), "true", "false", *(name for name, *_ in rows)]
+        )
+        ((name, most),) = declared.most_common(1)
+        want(most == 1, f"'{name}' is declared twice")
         self.leaves: dict[Expr, Type] = {("tid", axis): INT for axis in AXES} | {("param", b): INT for b in BUILTINS}
         self.leaves |= {("param", name): t for name, t in kernel["params"]}
         self.leaves |= {("var", name): t for name, t in kernel["locals"]}
@@ -666,21 +661,12 @@ def _join(op: str, a: Expr, b: Expr) -> Expr:
 
 
 OPPOSITE: Final = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
-OPERATORS: Final = {
-    "neg abs": "ii ff",
-    "~": "ii",
-    "!": "bb",
-    "int": "bi fi",
-    "bool": "ib fb",
-    "+ - * / min max": "iii fff",
-    "% << >> & | ^": "iii",
-    "&& ||": "bbb",
-    "< >= > <=": "iib ffb",
-    "== !=": "iib ffb bbb",
-    "?:": "biii bbbb bfff",
+RESULTS: Final = {
+    "i": r"(neg|abs|~) i|int [bf]|([-+*/%&|^]|<<|>>|min|max) ii|\?: bii",
+    "b": r"! b|bool [if]|(&&|\|\|) bb|[<>]=? (ii|ff)|[!=]= (ii|ff|bb)|\?: bbb",
+    "f": r"(neg|abs) f|([-+*/]|min|max) ff|\?: bff",
 }
-"""The types that operators take, and give last: i int, b bool, f base types, all the same."""
-SIGNATURES: Final = {(op, s[:-1]): s[-1] for ops, ss in OPERATORS.items() for op in ops.split() for s in ss.split()}
+"""The operators and types of operands that give a type: i int, b bool, f base types, all the same."""
 
 
 def _result(op: str, *ts: Type) -> Type | None:
@@ -695,8 +681,8 @@ def _result(op: str, *ts: Type) -> Type | None:
     if function == "as" and len(ts) == 1:
         size = {"float": 4, "double": 8}.get(name, base[0][2] if base else 0)
         return ("base", name, size) if size else None
-    found = SIGNATURES.get((op, letters), "") if len(set(base)) <= 1 else ""
-    return {"i": INT, "b": BOOL, "f": base[0] if base else None}.get(found)
+    found = next((result for result, form in RESULTS.items() if re.fullmatch(form, f"{op} {letters}")), "")
+    return {"i": INT, "b": BOOL, "f": base[0] if base else None}.get(found) if len(set(base)) <= 1 else None
 
 
 # --- lanes: what expressions are worth at every thread ----------------------------------------------------------------
@@ -1123,15 +1109,11 @@ class Checker(Program):
             self.shapes[letter] = frozenset(n for n, array in self.arrays.items() if space in ("", array.space))
         self.shapes["X"] = [self.shapes["x"]]
         self.tables: dict[str, list[Any]] = {}
-        self._table("expressions", self.expression)
-        self._table("potentials", self.potential)
-        self._table("assertions", self._assertion)
-        self._table("statements", self._statement)
-
-    def _table(self, name: str, read: Callable[[Json], Any]) -> None:
-        self.tables[name] = []
-        for row in self.document[name]:
-            self.tables[name].append(read(row))
+        readers: tuple[Callable[[Json], Any], ...] = self.expression, self.potential, self._assertion, self._statement
+        for name, read in zip(("expressions", "potentials", "assertions", "statements"), readers, strict=True):
+            self.tables[name] = []
+            for row in document[name]:
+                self.tables[name].append(read(row))
 
     def value(self, letter: str, value: Json) -> Any:
         """The value of a metavariable, by the kind that its first letter tells."""
@@ -1344,17 +1326,13 @@ class Checker(Program):
                 after = self.meet(yes, shared, alike(e), first, apart)
                 after &= self.meet(no, shared, alike(e), first + yes.barriers, apart)
                 return after if alike(e) else after - s.written
-            case ("while", e, body) if not body.barriers:
-                return shared - s.written
             case ("while", e, body):
-                while True:
-                    inside: set[int] = set()
-                    after = shared & self.meet(body, shared, alike(e), first, inside)
-                    after = after if alike(e) else after - s.written
-                    if after == shared:
-                        apart |= inside
-                        break
-                    shared = after
+                inside: set[int] = set()
+                after = shared & self.meet(body, shared, alike(e), first, inside)
+                after = after if alike(e) else after - s.written
+                if after != shared:
+                    return self.meet(s, after, everyone, first, apart)
+                apart |= inside
         return shared
 
     def run(self) -> Potential:
