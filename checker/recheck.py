@@ -17,7 +17,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import count
@@ -406,9 +406,7 @@ class Program:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
         self.scope, self.steps = document["scope"], 0
         rows = (*kernel["params"], *kernel["locals"], *kernel["arrays"])
-        declared = Counter(
-            [*BUILTINS, *(f"tid.{axis}" for axis in AXES), "true", "false", *(name for name, *_ in rows)]
-        )
+        declared = Counter([*BUILTINS, "tid.x", "tid.y", "tid.z", "true", "false", *(name for name, *_ in rows)])
         ((name, most),) = declared.most_common(1)
         want(most == 1, f"'{name}' is declared twice")
         self.leaves: dict[Expr, Type] = {("tid", axis): INT for axis in AXES} | {("param", b): INT for b in BUILTINS}
@@ -1046,19 +1044,16 @@ class Arithmetic:
             case ("case", i):
                 fitted(i, range(len(self.cases)), "a case's number")
                 return self.cases[int(i)]
-            case ("max0" | "log2" as kind, q):
-                return NORMAL[kind](self.program.potential(q, True))
-            case ("above", q):
-                p = self.program.potential(q, True)
-                return max0(p) - p
-            case ("low" | "high" as kind, q, k):
-                p = self.program.potential(q, True)
-                divisor = int(fitted(k, NATURAL[1:], "a divisor"))
+            case (("max0" | "above" | "log2") as kind, of):
+                p = self.program.potential(of, True)
+                return max0(p) - p if kind == "above" else NORMAL[kind](p)
+            case ("low" | "high" as kind, of, k):
+                p, divisor = self.program.potential(of, True), int(fitted(k, NATURAL[1:], "a divisor"))
                 low = p - divisor * floor_of(p, divisor)
                 want(kind == "low" or integral(p), "'high' needs a potential with integer coefficients")
                 return low if kind == "low" else divisor - 1 - low
-            case ("least" | "most" as kind, p, q, k, because):
-                p, q = (self.program.potential(side, True) for side in (p, q))
+            case ("least" | "most" as kind, *sides, k, because):
+                p, q = (self.program.potential(side, True) for side in sides)
                 k = int(fitted(k, range(MAX_DEGREE), "an exponent"))
                 # log2(p) >= log2(q) + k where p >= 2^k*q >= 2^k; log2(p) <= log2(q) + k where p < 2^k*(q + 1)
                 why = (p - q * (1 << k), q - 1) if kind == "least" else ((q + 1) * (1 << k) - 1 - p,)
@@ -1594,8 +1589,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     report = recheck(document)
     if options.format == "json":
-        names = ("verdict", "claim", "digest", "solver_backed", "problem")
-        print(json.dumps({name: getattr(report, name) for name in names}, sort_keys=True))
+        print(json.dumps(asdict(report), sort_keys=True))
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))
     return {"valid": 0, "solver-backed": 1, "invalid": 3}[report.verdict]
