@@ -1,8 +1,8 @@
 """The second checker: reads a certificate, alone, and says whether it proves what it claims.
 
 It shares no code with the kernel that issued the certificate and imports the standard library only; the format is
-docs/certificate.md. Rules are plain code here: take the values of the metavariables, build the premises and compare
-them with what was proved, discharge the side conditions, return the conclusion. Every JSON value ends in a Report.
+docs/certificate.md. Rules are text: with the values of the metavariables, its judgements are compared with what was
+proved, its side conditions are checked, and its last part is the conclusion. Every JSON value ends in a Report.
 
     python -I checker/recheck.py CERT.json [--format json]     exit 0 valid, 1 solver-backed, 3 invalid, 2 unreadable
 """
@@ -16,10 +16,10 @@ import operator
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
@@ -43,6 +43,7 @@ AXES: Final = ("x", "y", "z")
 BLOCKS: Final = tuple(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in AXES)
 BUILTINS: Final = (*BLOCKS, "warpSize", "warp.index")
 WARP: Final = ("param", "warp.index")
+TIDS: Final = tuple(("tid", axis) for axis in AXES)
 INDICES: Final = (WARP, *(("param", f"blockIdx.{axis}") for axis in AXES))
 
 LARGEST: Final = 1 << 256  # of integers
@@ -53,8 +54,7 @@ MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
 MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested conditions could grow without limit
-MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
-MAX_POWER: Final = 1 << 12  # of an atom
+MAX_DEGREE: Final = 64  # of an atom, of a monomial, and of a product in a proof
 MAX_SPAN: Final = 1 << 12  # of the indices that lanes may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
@@ -198,7 +198,7 @@ class Poly:
                 powers = dict(mono)
                 for atom, e in factor:
                     powers[atom] = powers.get(atom, 0) + e
-                want(max(powers.values(), default=0) <= MAX_POWER, "a power is too high")
+                want(max(powers.values(), default=0) <= MAX_DEGREE, "a power is too high")
                 product = frozenset(powers.items())
                 sums[product] = sums.get(product, 0) + c * d
         return collected(sums)
@@ -228,9 +228,7 @@ def plus(*ps: Potential) -> Potential:
 
 
 def times(p: Potential, q: Potential) -> Potential:
-    if p == 1:
-        return q
-    product = p * q
+    product = q if p == 1 else p * q
     small = all(c.numerator.bit_length() + c.denominator.bit_length() <= MAX_BITS for _, c in terms(product))
     want(small, "a product of potentials has too large coefficients")
     return product
@@ -246,14 +244,14 @@ def alone(p: Potential) -> Atom:
     return atom if atom and p == single(*atom) else ()
 
 
-def atoms(p: Potential, found: set[Atom] | None = None) -> set[Atom]:
+def atoms(p: Potential) -> set[Atom]:
     """The atoms of p, at every depth."""
-    found = set() if found is None else found
-    for atom in {atom for mono, _ in terms(p) for atom, _ in mono} - found:
-        found.add(atom)
-        for part in atom[1:]:
-            if isinstance(part, Poly):
-                atoms(part, found)
+    found: set[Atom] = set()
+    todo = [p]
+    while todo:
+        new = {atom for mono, _ in terms(todo.pop()) for atom, _ in mono} - found
+        todo += [part for atom in new for part in atom[1:] if isinstance(part, Poly)]
+        found |= new
     return found
 
 
@@ -367,6 +365,9 @@ def shortfalls(op: str, p: Potential, q: Potential) -> dict[str, Potential]:
     return {sign: (q - p if sign == "+" else p - q) - gap for sign in signs}
 
 
+SHOWN: Final = {"read": "{}[{}]", "tid": "tid.{}", "max0": "max(0, {})", "floor": "floor(({})/{})", "log2": "log2({})"}
+
+
 def show(e: Any) -> str:
     """An expression, a set of them, a potential, or an atom of one."""
     match e:
@@ -380,18 +381,10 @@ def show(e: Any) -> str:
             return str(value).lower() if isinstance(value, bool) else str(value)
         case ("op", op, a, b):
             return f"({show(a)} {op} {show(b)})"
-        case ("read", array, index):
-            return f"{array}[{show(index)}]"
         case ("op", op, *args):
             return f"{op}({', '.join(map(show, args))})"
-        case ("max0", q):
-            return f"max(0, {show(q)})"
-        case ("floor", q, k):
-            return f"floor(({show(q)})/{k})"
-        case ("log2", q):
-            return f"log2({show(q)})"
-        case (kind, name):
-            return f"tid.{name}" if kind == "tid" else str(name)
+        case (kind, *parts):
+            return SHOWN.get(kind, "{}").format(*map(show, parts))
     return str(e)
 
 
@@ -412,10 +405,10 @@ class Program:
     def __init__(self, document: dict[str, Json]) -> None:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
         self.scope, self.steps = document["scope"], 0
-        taken = {*BUILTINS, *(f"tid.{axis}" for axis in AXES), "true", "false"}
-        for name, *_ in (*kernel["params"], *kernel["locals"], *kernel["arrays"]):
-            want(name not in taken, f"'{name}' is declared twice")
-            taken.add(name)
+        rows = (*kernel["params"], *kernel["locals"], *kernel["arrays"])
+        declared = Counter([*BUILTINS, "tid.x", "tid.y", "tid.z", "true", "false", *(name for name, *_ in rows)])
+        ((name, most),) = declared.most_common(1)
+        want(most == 1, f"'{name}' is declared twice")
         self.leaves: dict[Expr, Type] = {("tid", axis): INT for axis in AXES} | {("param", b): INT for b in BUILTINS}
         self.leaves |= {("param", name): t for name, t in kernel["params"]}
         self.leaves |= {("var", name): t for name, t in kernel["locals"]}
@@ -572,6 +565,7 @@ class Program:
 
     def given(self, p: Facts, e: Expr, holds: bool = True) -> Facts:
         """P & e, or P & !e."""
+        self.condition("a case", e)
         return self.conj((*p, e if holds else ("op", "!", e)))
 
     def assigned(self, p: Facts, var: str, e: Expr) -> Facts:
@@ -665,21 +659,12 @@ def _join(op: str, a: Expr, b: Expr) -> Expr:
 
 
 OPPOSITE: Final = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
-OPERATORS: Final = {
-    "neg abs": "ii ff",
-    "~": "ii",
-    "!": "bb",
-    "int": "bi fi",
-    "bool": "ib fb",
-    "+ - * / min max": "iii fff",
-    "% << >> & | ^": "iii",
-    "&& ||": "bbb",
-    "< >= > <=": "iib ffb",
-    "== !=": "iib ffb bbb",
-    "?:": "biii bbbb bfff",
+RESULTS: Final = {
+    "i": r"(neg|abs|~) i|int [bf]|([-+*/%&|^]|<<|>>|min|max) ii|\?: bii",
+    "b": r"! b|bool [if]|(&&|\|\|) bb|[<>]=? (ii|ff)|[!=]= (ii|ff|bb)|\?: bbb",
+    "f": r"(neg|abs) f|([-+*/]|min|max) ff|\?: bff",
 }
-"""The types that operators take, and give last: i int, b bool, f base types, all the same."""
-SIGNATURES: Final = {(op, s[:-1]): s[-1] for ops, ss in OPERATORS.items() for op in ops.split() for s in ss.split()}
+"""The operators and types of operands that give a type: i int, b bool, f base types, all the same."""
 
 
 def _result(op: str, *ts: Type) -> Type | None:
@@ -694,8 +679,8 @@ def _result(op: str, *ts: Type) -> Type | None:
     if function == "as" and len(ts) == 1:
         size = {"float": 4, "double": 8}.get(name, base[0][2] if base else 0)
         return ("base", name, size) if size else None
-    found = SIGNATURES.get((op, letters), "") if len(set(base)) <= 1 else ""
-    return {"i": INT, "b": BOOL, "f": base[0] if base else None}.get(found)
+    found = next((result for result, form in RESULTS.items() if re.fullmatch(form, f"{op} {letters}")), "")
+    return {"i": INT, "b": BOOL, "f": base[0] if base else None}.get(found) if len(set(base)) <= 1 else None
 
 
 # --- lanes: what expressions are worth at every thread ----------------------------------------------------------------
@@ -723,33 +708,33 @@ class Lanes:
         self.program, self.together, self.numbers = program, False, count()
         self.normal = NORMAL | {"max0": self._part, "op": self._operated, "read": self._read}
         self.normal["base"] = lambda *parts: single("base", *parts)
-        own, general = [program.worth(f) for f in sorted(p, key=repr)], program.general
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         self.sums: dict[Potential, int] = {}
         """What sums are at least."""
         self.low = cache(self._least)
-        self.known: Values = {}
+        own = [program.worth(f) for f in sorted(p, key=repr)]
+        definitions = [d for f in (*own, *program.general) for d in self._definitions(f)]
+        defined = {leaf for leaf, _ in definitions} & self.shared
+        self.known: Values = {leaf: single(*leaf) for leaf in self.shared - defined}
         """Leaves, by tid and unknowns that all threads share."""
-        definitions = [d for f in (*own, *general) for d in self._definitions(f)]
-        defined, rounds = {leaf for leaf, _ in definitions}, []
-        for _ in range(2):  # values have bounds, and bounds give values
-            self.known = {}
-            for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
-                self._define(definitions if leaf in defined else [])
-                low, high = (self.sums.get(single(*leaf) * sign) for sign in (1, -1))
-                self.known.setdefault(leaf, single(*leaf) if low is None or high != -low else low)
-            self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
+        for leaf in sorted(defined):
             self._define(definitions)
-            rounds.append([self.value(f, self.known) for f in (*own, *general)])
-            for f in rounds[-1]:
+            self.known.setdefault(leaf, single(*leaf))
+        self.known |= {tid: single(*tid) for tid in TIDS}
+        # what all threads share by P and X, and each knows by itself, but not where a warp begins
+        self.known |= {leaf: p for leaf, p in definitions if leaves(p) <= set(TIDS) and leaf != WARP}
+        self._define(definitions)
+        facts = [self.value(f, self.known) for f in (*own, *program.general)]
+        self.local = [(f, found) for f in facts[: len(own)] if (found := leaves(f) & {WARP, *TIDS})]
+        for _ in range(2):  # what is learned may say more
+            for f in facts:
                 self._learn(f)
-        tids = {("tid", axis) for axis in AXES}
-        self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= tids}
-        """What all threads share by P and X, and each thread knows by itself."""
-        self.nobody = 0 in rounds[-1]
+            lows = {leaf: self.sums[unit] for leaf in self.shared if (unit := single(*leaf)) in self.sums}
+            pinned: Values = {leaf: low for leaf, low in lows.items() if self.sums.get(single(*leaf) * -1) == -low}
+            self.known |= pinned
+            facts = [self.value(f, pinned) for f in facts]
+        self.nobody = 0 in facts
         """Whether P excludes all threads."""
-        own_values = {WARP, *(("tid", axis) for axis in AXES)}
-        self.local = [(f, leaves(f) & own_values) for f in rounds[0][: len(own)] if leaves(f) & own_values]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """What a fact, if it is an equation, says that leaves are worth."""
@@ -888,27 +873,22 @@ class Lanes:
     @cached_property
     def strangers(self) -> list[Values]:
         """As many threads as a warp has, of which nothing is known."""
-        return [{("tid", axis): single("tid", axis, i) for axis in AXES} for i in range(self.program.hardware["warp"])]
+        return [{tid: single(*tid, i) for tid in TIDS} for i in range(self.program.hardware["warp"])]
 
     @cached_property
     def shape(self) -> tuple[bool, list[list[Values]]]:
         """Whether every thread is there, and what tid is in each, by warps; or else a warp that stands for all."""
         size, by_warps = self.program.hardware["warp"], self.program.scope == "warp"
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
-
-        def thread(*tid: Potential) -> Values:
-            return {("tid", axis): v for axis, v in zip(AXES, tid, strict=True)}
-
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
-            threads = [thread(i % x, i // x % y, i // (x * y)) for i in range(x * y * z)]
-            for i, one in enumerate(threads):
-                one |= {WARP: i // size} if by_warps else {}
+            tids = [(i % x, i // x % y, i // (x * y), i // size) for i in range(x * y * z)]
+            threads: list[Values] = [dict(zip((*TIDS, WARP)[: 3 + by_warps], tid, strict=False)) for tid in tids]
             return True, [threads[i : i + size] for i in range(0, len(threads), size)]
         if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
             return False, [self.strangers]
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
         first = self.known[WARP] if y == z == 1 and by_warps else row
-        return False, [[thread(i + size * first, ty, tz) for i in range(size)]]
+        return False, [[dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]]
 
     @cached_property
     def warps(self) -> list[list[Values]]:
@@ -930,16 +910,9 @@ class Lanes:
 
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
         """What e is worth at some threads of a warp, or of a block."""
-        p, found = self.value(self.program.worth(e), self.known), []
-        shared = self.shared - self.told.keys()
-        fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in shared for a, _ in t[0])))
-        apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
-        rest = p - fixed
-        for i, thread in enumerate(threads):
-            v = fixed + self.value(rest, thread | {leaf: self.value(q, thread) for leaf, q in self.told.items()})
-            own = atoms(v) - self.known.keys() if apart else set()
-            found.append(self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v)
-        return found
+        p = self.value(self.program.worth(e), self.known)
+        own = [a for a in atoms(p) - self.known.keys() if a[0] in ("var", "unknown")]
+        return [self.value(p, thread | {a: single(*a, i) for a in own}) for i, thread in enumerate(threads)]
 
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows."""
@@ -1071,19 +1044,16 @@ class Arithmetic:
             case ("case", i):
                 fitted(i, range(len(self.cases)), "a case's number")
                 return self.cases[int(i)]
-            case ("max0" | "log2" as kind, q):
-                return NORMAL[kind](self.program.potential(q, True))
-            case ("above", q):
-                p = self.program.potential(q, True)
-                return max0(p) - p
-            case ("low" | "high" as kind, q, k):
-                p = self.program.potential(q, True)
-                divisor = int(fitted(k, NATURAL[1:], "a divisor"))
+            case (("max0" | "above" | "log2") as kind, of):
+                p = self.program.potential(of, True)
+                return max0(p) - p if kind == "above" else NORMAL[kind](p)
+            case ("low" | "high" as kind, of, k):
+                p, divisor = self.program.potential(of, True), int(fitted(k, NATURAL[1:], "a divisor"))
                 low = p - divisor * floor_of(p, divisor)
                 want(kind == "low" or integral(p), "'high' needs a potential with integer coefficients")
                 return low if kind == "low" else divisor - 1 - low
-            case ("least" | "most" as kind, p, q, k, because):
-                p, q = (self.program.potential(side, True) for side in (p, q))
+            case ("least" | "most" as kind, *sides, k, because):
+                p, q = (self.program.potential(side, True) for side in sides)
                 k = int(fitted(k, range(MAX_DEGREE), "an exponent"))
                 # log2(p) >= log2(q) + k where p >= 2^k*q >= 2^k; log2(p) <= log2(q) + k where p < 2^k*(q + 1)
                 why = (p - q * (1 << k), q - 1) if kind == "least" else ((q + 1) * (1 << k) - 1 - p,)
@@ -1124,6 +1094,9 @@ class Checker(Program):
         self.statements: dict[tuple[Any, ...], Statement] = {}
         self.lanes = cache(lambda p, x: Lanes(self, p, x))
         self.arithmetic = cache(lambda p: arithmetic(self, p))
+        self.named: dict[str, Any] = {"0": 0} | {kind: self.statement(kind) for kind in ("skip", "sync")}
+        self.named |= {f"M.{name}": self.price(name) for name in FIXED}
+        self.named |= {f"M.{name}": partial(self.price, name) for name in COUNTED}
         self.shapes: dict[str, Any] = {"C": PRICE, "c": PRICE, "n": NATURAL, "op": str}
         for letter, kind in (("x", "var"), ("p", "param"), ("a", "tid")):
             self.shapes[letter] = frozenset(leaf[1] for leaf in self.leaves if leaf[0] == kind)
@@ -1131,15 +1104,11 @@ class Checker(Program):
             self.shapes[letter] = frozenset(n for n, array in self.arrays.items() if space in ("", array.space))
         self.shapes["X"] = [self.shapes["x"]]
         self.tables: dict[str, list[Any]] = {}
-        self._table("expressions", self.expression)
-        self._table("potentials", self.potential)
-        self._table("assertions", self._assertion)
-        self._table("statements", self._statement)
-
-    def _table(self, name: str, read: Callable[[Json], Any]) -> None:
-        self.tables[name] = []
-        for row in self.document[name]:
-            self.tables[name].append(read(row))
+        readers: tuple[Callable[[Json], Any], ...] = self.expression, self.potential, self._assertion, self._statement
+        for name, read in zip(("expressions", "potentials", "assertions", "statements"), readers, strict=True):
+            self.tables[name] = []
+            for row in document[name]:
+                self.tables[name].append(read(row))
 
     def value(self, letter: str, value: Json) -> Any:
         """The value of a metavariable, by the kind that its first letter tells."""
@@ -1210,23 +1179,34 @@ class Checker(Program):
 
     def apply(self, node: dict[str, Json], proved: dict[int, Judgement]) -> Judgement:
         """The conclusion of a rule application. It uses up its premises."""
-        rule = RULES[node["rule"]]
+        *asked, conclusion = RULES[node["rule"]]
         for i in reversed(node["from"]):
             want(i in proved, "a premise is not proved before, or is used twice")
             self.premises.append(proved.pop(i))
-        values, names = node["with"], metavariables(rule)
-        want(not values.keys() ^ names, f"with.{min(values.keys() ^ names, default='')} is missing or out of place")
-        *_, conclusion = rule(self, *[self.value(name, values[name]) for name in names])
+        odd = node["with"].keys() ^ metavariables(node["rule"])
+        want(not odd, f"with.{min(odd, default='')} is missing or out of place")
+        values = {name: self.value(name, value) for name, value in node["with"].items()}
+        found = self.meaning(conclusion, values)
+        for text in asked:
+            judgement = self.meaning(text, values)
+            if judgement is not None:
+                self.premise(judgement)
         want(not self.premises, "there are too many premises")
-        if conclusion[0] == "triple":
-            _, _, q, x, _, _, q2, x2 = conclusion
+        if found[0] == "triple":
+            _, _, q, x, _, _, q2, x2 = found
             want(variables(q) <= x and variables(q2) <= x2, "a potential depends on variables that X lacks")
-        return conclusion  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]
 
-    def premise(self, *wanted: Any) -> None:
+    def meaning(self, text: str, values: dict[str, Any]) -> Any:
+        """What a part of a rule's text stands for; a side condition is checked."""
+        if text in values or text in self.named:
+            return values[text] if text in values else self.named[text]
+        form, parts = form_of(text)
+        return form(self, *(self.meaning(part, values) for part in parts))
+
+    def premise(self, wanted: Judgement) -> None:
         want(bool(self.premises), "there are too few premises")
-        found = self.premises.pop()
-        want(found == wanted, f"a premise ({found[0]}) is not what the rule needs")
+        want(self.premises.pop() == wanted, f"a premise ({wanted[0]}) is not what the rule needs")
 
     def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str]) -> Json:
         """The proof in the next entry, or None. What is not decided here and has no proof is left to the solver that
@@ -1293,6 +1273,10 @@ class Checker(Program):
             fitted(proof, {"holds": bool, "by": tuple}, "a proof of e unif")
             self.shown(p, self.known(e, proof["holds"]), proof["by"])
 
+    def uniform_all(self, p: Facts, x: Names, more: Names) -> None:
+        for name in sorted(more - x):
+            self.uniform(p, x, ("var", name))
+
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
         array = self.arrays[name]
@@ -1337,17 +1321,13 @@ class Checker(Program):
                 after = self.meet(yes, shared, alike(e), first, apart)
                 after &= self.meet(no, shared, alike(e), first + yes.barriers, apart)
                 return after if alike(e) else after - s.written
-            case ("while", e, body) if not body.barriers:
-                return shared - s.written
             case ("while", e, body):
-                while True:
-                    inside: set[int] = set()
-                    after = shared & self.meet(body, shared, alike(e), first, inside)
-                    after = after if alike(e) else after - s.written
-                    if after == shared:
-                        apart |= inside
-                        break
-                    shared = after
+                inside: set[int] = set()
+                after = shared & self.meet(body, shared, alike(e), first, inside)
+                after = after if alike(e) else after - s.written
+                if after != shared:
+                    return self.meet(s, after, everyone, first, apart)
+                apart |= inside
         return shared
 
     def run(self) -> Potential:
@@ -1392,169 +1372,132 @@ class Checker(Program):
             q = replaced(f, {index: 0}) - replaced(f, {index: self.extents[index]})
         return q
 
-    # --- what several rules do ------------------------------------------------------------------------------------
-
-    def operation(self, p: Facts, x: Names, op: str, *operands: Any) -> list[Judgement]:
-        es, cs = operands[::2], operands[1::2]
-        for e, c in zip(es, cs, strict=True):
-            self.premise("cost", p, x, e, c)
-        self.type_of(("op", op, *es))
-        return [("cost", p, x, ("op", op, *es), sum(cs) + self.price("op"))]
-
-    def read(self, p: Facts, x: Names, o: Expr, c: Rational, array: str, n: int) -> list[Judgement]:
-        self.premise("cost", p, x, o, c)
-        self.accesses(p, x, array, o, n)
-        return [("cost", p, x, ("read", array, o), c + self.price(f"{self.arrays[array].space[0]}read", n))]
-
-    def write(self, *v: Any) -> list[Judgement]:
-        p, q, x, o, c1, e, c2, array, n = v
-        self.premise("cost", p, x, o, c1)
-        self.premise("cost", p, x, e, c2)
-        self.accesses(p, x, array, o, n)
-        before = q + c1 + c2 + self.price(f"{self.arrays[array].space[0]}write", n)
-        return [("triple", p, before, x, self.statement("write", array, o, e), p, q, x)]
-
-    def ghost(self, s: Statement, s1: Statement, x: str, named: Names) -> None:
+    def erased(self, s: Statement, s1: Statement, x: str) -> None:
+        """s = s1 without x"""
         want(("var", x) in self.ghosts, f"'{x}' is no ghost")
         want(self.without(s1, ("var", x)) is s, f"the program is not what is left without '{x}'")
+
+    def ghost(self, x: str, p: Facts, q: Potential, p2: Facts, q2: Potential) -> None:
+        """x ghost in P, Q, P', Q'"""
+        named = {t[1] for f in (*p, *p2) for t in mentions(f, "var")} | variables(q) | variables(q2)
         want(x not in named, f"a condition mentions '{x}'")
 
-    def branch(self, *v: Any) -> list[Judgement]:
-        """Where all of a warp take the branch s, if `holds` tells which."""
-        p, x, e, c, q, s1, s2, p_, q_, x_, holds = v
-        self.premise("cost", p, x, e, c)
-        self.premise("triple", p, q, x, s1 if holds else s2, p_, q_, x_)
-        self.entails(p, self.known(e, holds))
-        return [("triple", p, q + self.price("if") + c, x, self.statement("if", e, s1, s2), p_, q_, x_)]
+
+NOTATION: Final[dict[str, Callable[..., Any]]] = {
+    # judgements
+    r"(P); (X) \|- (x) : (.+)": lambda do, p, x, name, c: ("cost", p, x, ("var", name), c),
+    r"(P); (X) \|- (p) : (.+)": lambda do, p, x, name, c: ("cost", p, x, ("param", name), c),
+    r"(P); (X) \|- (.+) : (.+)": lambda do, *parts: ("cost", *parts),
+    r"\{(.+?); (.+?); (.+?)\} (.+) \{([^;]+); ([^;]+); ([^;]+)\}": lambda do, *parts: ("triple", *parts),
+    # side conditions
+    r"(P.*); (X.*) \|- (.+) >= (.+)": lambda do, *parts: do.at_least(*parts),
+    r"(P.*) \|- (F) >= 0": lambda do, p, q: do.at_least(p, frozenset(), q, 0),
+    r"(P.*); (X.*) \|- (e\d?) unif": lambda do, *parts: do.uniform(*parts),
+    r"(P.*); (X.*) \|- (X\d?) unif": lambda do, *parts: do.uniform_all(*parts),
+    r"(P.*); (X.*) \|- \w+\(([GS])\[(o)\]\) <= (n)": lambda do, *parts: do.accesses(*parts),
+    r"(P.*) \|- (P.*)": lambda do, p, goals: do.entails(p, goals),
+    r"(P.*) \|- (e)": lambda do, p, e: do.entails(p, do.known(e, True)),
+    r"(P.*) \|- !(e)": lambda do, p, e: do.entails(p, do.known(e, False)),
+    r"([Xv].*) <= (.+)": lambda do, small, large: do.within(small, large),
+    r"(c) >= 0": lambda do, c: want(c >= 0, "c is negative"),
+    r"(s) = (s1) without (x)": lambda do, *parts: do.erased(*parts),
+    r"(x) ghost in (P), (Q), (P'), (Q')": lambda do, *parts: do.ghost(*parts),
+    # conditions
+    r"(P.*) & !(e\d?)": lambda do, p, e: do.given(p, e, False),
+    r"(P.*) & (e\d?)": lambda do, p, e: do.given(p, e),
+    r"(P'?)\[(x) <- (e)\]": lambda do, p, x, e: do.assigned(p, x, e),
+    r"(Q'?)\[(x) <- (e)\]": lambda do, q, x, e: do.updated(q, x, e),
+    r"([QC].*) \+ (.+)": lambda do, q, c: q + c,
+    r"(M\.\w+)\((n)\)": lambda do, price, n: price(n),
+    r"(?:(X\S*)|\((X.*)\)) \\ (.+)": lambda do, x, less: x - less,
+    r"(X\S*) & (X\S*)": lambda do, x, y: x & y,
+    r"(X\S*) \| (.+)": lambda do, x, more: x | more,
+    r"\{(x)\}": lambda do, x: {x},
+    r"W\((s\d?)\)": lambda do, s: s.written,
+    r"vars\(([QF])\)": lambda do, q: variables(q),
+    # expressions and statements
+    r"tid\.(a)": lambda do, a: ("tid", a),
+    r"(op)\((e1)(?:, (e2))?(?:, (e3))?\)": lambda do, *parts: do.expression(("op", *parts)),
+    r"([GS])\[(o)\]": lambda do, array, o: ("read", array, o),
+    r"([GS])\[(o)\] <- (e)": lambda do, *parts: do.statement("write", *parts),
+    r"(x) <- (e)": lambda do, *parts: do.statement("set", *parts),
+    r"if \((e)\) (.+) else (.+)": lambda do, *parts: do.statement("if", *parts),
+    r"while \((e)\) (.+)": lambda do, *parts: do.statement("while", *parts),
+    r"(s\d?); (.+)": lambda do, *parts: do.both(*parts),
+    r"\((s.+)\)": lambda do, s: s,
+}
+"""What parts of a rule's text stand for, by their form: the first that fits."""
 
 
 @cache
-def metavariables(rule: Any) -> list[str]:
-    """The names of what a rule's function takes after the checker, P_ for P'."""
-    return [name.replace("_", "'") for name in rule.__code__.co_varnames[1 : rule.__code__.co_argcount]]
+def form_of(text: str) -> tuple[Callable[..., Any], list[str]]:
+    """What a part of a rule's text stands for, as a function of its own parts."""
+    fitting = ((form, re.fullmatch(pattern, text)) for pattern, form in NOTATION.items())
+    form, found = next((form, found) for form, found in fitting if found)
+    return form, [part for part in found.groups() if part]
 
 
-RULES: Final[dict[str, Callable[..., Sequence[Any]]]] = {
-    "OQ:Var": lambda do, P, X, x: [("cost", P, X, ("var", x), do.price("var"))],
-    "OQ:Const": lambda do, P, X, k: [("cost", P, X, k, do.price("const"))],
-    "OQ:Param": lambda do, P, X, p: [("cost", P, X, ("param", p), do.price("param"))],
-    "OQ:Tid": lambda do, P, X, a: [("cost", P, X, ("tid", a), do.price("var"))],
-    "EQ:Op1": lambda do, P, X, op, e1, C1: do.operation(P, X, op, e1, C1),
-    "EQ:Op": lambda do, P, X, op, e1, C1, e2, C2: do.operation(P, X, op, e1, C1, e2, C2),
-    "EQ:Op3": lambda do, P, X, op, e1, C1, e2, C2, e3, C3: do.operation(P, X, op, e1, C1, e2, C2, e3, C3),
-    "EQ:GArray": lambda do, P, X, o, C, G, n: do.read(P, X, o, C, G, n),
-    "EQ:SArray": lambda do, P, X, o, C, S, n: do.read(P, X, o, C, S, n),
-    "Q:Skip": lambda do, P, Q, X: [("triple", P, Q + do.price("skip"), X, do.statement("skip"), P, Q, X)],
-    "Q:Sync": lambda do, P, Q, X: [("triple", P, Q + do.price("sync"), X, do.statement("sync"), P, Q, X)],
-    "Q:GWrite": lambda do, P, Q, X, o, C1, e, C2, G, n: do.write(P, Q, X, o, C1, e, C2, G, n),
-    "Q:SWrite": lambda do, P, Q, X, o, C1, e, C2, S, n: do.write(P, Q, X, o, C1, e, C2, S, n),
-    "Q:Seq": lambda do, P, Q, X, s1, P1, Q1, X1, s2, P_, Q_, X_: [
-        do.premise("triple", P, Q, X, s1, P1, Q1, X1),
-        do.premise("triple", P1, Q1, X1, s2, P_, Q_, X_),
-        ("triple", P, Q, X, do.both(s1, s2), P_, Q_, X_),
-    ],
-    "Q:If1": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s1, P_, Q_, X_),
-        do.premise("triple", do.given(P, e, False), Q, X, s2, P_, Q_, X_),
-        do.uniform(P, X, e),
-        ("triple", P, Q + do.price("if") + C, X, do.statement("if", e, s1, s2), P_, Q_, X_),
-    ],
-    "Q:If2": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: do.branch(P, X, e, C, Q, s1, s2, P_, Q_, X_, True),
-    "Q:If3": lambda do, P, X, e, C, Q, s1, s2, P_, Q_, X_: do.branch(P, X, e, C, Q, s1, s2, P_, Q_, X_, False),
-    "Q:If4": lambda do, P, X, e, C, Q, s1, P1, Q1, X1, P_, Q_, X_, s2, P2, Q2, X2, P__, Q__, X__: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s1, P1, Q1, X1),
-        do.premise("triple", P_, Q_, X_, s2, P2, Q2, X2),
-        do.entails(do.given(P, e, False), P_),
-        do.at_least(do.given(P, e, False), X, Q, Q_),
-        do.at_least(P1, X1, Q1, Q_),
-        do.entails(P1, P__),
-        do.at_least(P1, X1, Q1, Q__),
-        do.entails(P2, P__),
-        do.at_least(P2, X2, Q2, Q__),
-        do.within(X_, (X & X1) - s1.written),
-        do.within(X__, (X2 & X_) - s2.written),
-        ("triple", P, Q + do.price("if") + C + do.price("div"), X, do.statement("if", e, s1, s2), P__, Q__, X__),
-    ],
-    "Q:While1": lambda do, P, X, e, C, Q, s: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s, P, Q + do.price("if") + C, X),
-        do.uniform(P, X, e),
-        do.at_least(P, X, Q + do.price("if") + C, 0),
-        ("triple", P, Q + do.price("if") + C, X, do.statement("while", e, s), do.given(P, e, False), Q, X),
-    ],
-    "Q:While2": lambda do, P, X, e, C, Q, s, Q_, X_: [
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", do.given(P, e), Q, X, s, P, before := Q + do.price("if") + C + do.price("div"), X),
-        do.at_least(P, X, before, 0),
-        do.at_least(do.given(P, e, False), X, Q, Q_),
-        do.within(X_, X - s.written),
-        ("triple", P, before, X, do.statement("while", e, s), do.given(P, e, False), Q_, X_),
-    ],
-    "Q:WhileCase": lambda do, P, X, e, C, e1, Q, Q1, s, Q_, X_: [
-        do.condition("a case", e1),
-        do.premise("cost", P, X, e, C),
-        do.premise("triple", taken := do.given(P, e), Q1, X, s, P, before := Q + do.price("if") + C, X),
-        do.uniform(P, X, e1),
-        do.uniform(do.given(P, e1), X, e),
-        do.at_least(P, X, before, 0),
-        do.at_least(do.given(taken, e1), X, Q, Q1),
-        do.at_least(do.given(taken, e1, False), X, Q, Q1 + do.price("div")),
-        do.at_least(do.given(P, e, False), X, Q, Q_),
-        do.within(X_, X - s.written),
-        ("triple", P, before, X, do.statement("while", e, s), do.given(P, e, False), Q_, X_),
-    ],
-    "Q:VWrite1": lambda do, P, X, e, C, P_, x, Q, Q_: [
-        do.premise("cost", P, X, e, C),
-        s := do.statement("set", x, e),
-        do.uniform(P, X, e),
-        do.entails(P, do.assigned(P_, x, e)),
-        do.at_least(P, X, Q, do.updated(Q_, x, e)),
-        ("triple", P, Q + do.price("vwrite") + C, X, s, P_, Q_, X | {x}),
-    ],
-    "Q:VWrite2": lambda do, P, X, e, C, P_, x, Q: [
-        do.premise("cost", P, X, e, C),
-        s := do.statement("set", x, e),
-        do.entails(P, do.assigned(P_, x, e)),
-        do.within(variables(Q), X - {x}),
-        ("triple", P, Q + do.price("vwrite") + C, X, s, P_, Q, X - {x}),
-    ],
-    "Q:Weak": lambda do, P2, Q2, X2, s, P2_, Q2_, X2_, P1, Q1, X1, P1_, Q1_, X1_, c: [
-        do.premise("triple", P2, Q2, X2, s, P2_, Q2_, X2_),
-        do.entails(P1, P2),
-        do.at_least(P1, X1, Q1, Q2),
-        [do.uniform(P1, X1, ("var", x)) for x in sorted(X2 - X1)],
-        do.entails(P2_, P1_),
-        do.at_least(P2_, X2_, Q2_, Q1_),
-        do.within(X1_, X2_),
-        ("triple", P1, Q1 + c, X1, s, P1_, Q1_ + c, X1_),
-    ],
-    "Q:Frame": lambda do, P, Q, X, s, P_, Q_, X_, F: [
-        do.premise("triple", P, Q, X, s, P_, Q_, X_),
-        do.within(variables(F), X - s.written),
-        do.at_least(P, frozenset(), F, 0),
-        ("triple", P, Q + F, X, s, P_, Q_ + F, X_ | variables(F)),
-    ],
-    "Q:Unroll": lambda do, P, Q, X, e, s, P_, Q_, X_: [
-        once := do.both(s, loop := do.statement("while", e, s)),
-        do.premise("triple", P, Q, X, do.statement("if", e, once, do.statement("skip")), P_, Q_, X_),
-        ("triple", P, Q, X, loop, P_, Q_, X_),
-    ],
-    "Q:CaseSplit": lambda do, P, X, e, Q, s, P_, Q_, X_: [
-        do.condition("a case", e),
-        do.uniform(P, X, e),
-        do.premise("triple", do.given(P, e), Q, X, s, P_, Q_, X_),
-        do.premise("triple", do.given(P, e, False), Q, X, s, P_, Q_, X_),
-        ("triple", P, Q, X, s, P_, Q_, X_),
-    ],
-    "Q:Ghost": lambda do, s, s1, x, P, Q, P_, Q_, X, X_: [
-        do.ghost(s, s1, x, {t[1] for f in (*P, *P_) for t in mentions(f, "var")} | variables(Q) | variables(Q_)),
-        do.premise("triple", P, Q, X, s1, P_, Q_, X_),
-        ("triple", P, Q, X, s, P_, Q_, X_ - {x}),
-    ],
+TEXT: Final = r"""
+OQ:Var       => P; X |- x : M.var
+OQ:Const     => P; X |- k : M.const
+OQ:Param     => P; X |- p : M.param
+OQ:Tid       => P; X |- tid.a : M.var
+EQ:Op1       P; X |- e1 : C1   => P; X |- op(e1) : C1 + M.op
+EQ:Op        P; X |- e1 : C1   P; X |- e2 : C2   => P; X |- op(e1, e2) : C1 + C2 + M.op
+EQ:Op3       P; X |- e1 : C1   P; X |- e2 : C2   P; X |- e3 : C3   => P; X |- op(e1, e2, e3) : C1 + C2 + C3 + M.op
+EQ:GArray    P; X |- o : C   P; X |- MemReads(G[o]) <= n   => P; X |- G[o] : C + M.gread(n)
+EQ:SArray    P; X |- o : C   P; X |- Conflicts(S[o]) <= n   => P; X |- S[o] : C + M.sread(n)
+Q:Skip       => {P; Q; X} skip {P; Q; X}
+Q:Sync       => {P; Q + M.sync; X} sync {P; Q; X}
+Q:GWrite     P; X |- o : C1   P; X |- e : C2   P; X |- MemReads(G[o]) <= n
+             => {P; Q + M.gwrite(n) + C1 + C2; X} G[o] <- e {P; Q; X}
+Q:SWrite     P; X |- o : C1   P; X |- e : C2   P; X |- Conflicts(S[o]) <= n
+             => {P; Q + M.swrite(n) + C1 + C2; X} S[o] <- e {P; Q; X}
+Q:Seq        {P; Q; X} s1 {P1; Q1; X1}   {P1; Q1; X1} s2 {P'; Q'; X'}   => {P; Q; X} s1; s2 {P'; Q'; X'}
+Q:If1        P; X |- e : C   P; X |- e unif
+             {P & e; Q; X} s1 {P'; Q'; X'}   {P & !e; Q; X} s2 {P'; Q'; X'}
+             => {P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}
+Q:If2        P; X |- e : C   P |- e   {P; Q; X} s1 {P'; Q'; X'}   => {P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}
+Q:If3        P; X |- e : C   P |- !e   {P; Q; X} s2 {P'; Q'; X'}
+             => {P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}
+Q:If4        P; X |- e : C   {P & e; Q; X} s1 {P1; Q1; X1}   {P'; Q'; X'} s2 {P2; Q2; X2}
+             P & !e |- P'   P & !e; X |- Q >= Q'   P1; X1 |- Q1 >= Q'
+             P1 |- P''   P1; X1 |- Q1 >= Q''   P2 |- P''   P2; X2 |- Q2 >= Q''
+             X' <= (X & X1) \ W(s1)   X'' <= (X2 & X') \ W(s2)
+             => {P; Q + M.if + C + M.div; X} if (e) s1 else s2 {P''; Q''; X''}
+Q:While1     P; X |- e : C   P; X |- e unif   P; X |- Q + M.if + C >= 0
+             {P & e; Q; X} s {P; Q + M.if + C; X}   => {P; Q + M.if + C; X} while (e) s {P & !e; Q; X}
+Q:While2     P; X |- e : C   P; X |- Q + M.if + C + M.div >= 0
+             {P & e; Q; X} s {P; Q + M.if + C + M.div; X}
+             P & !e; X |- Q >= Q'   X' <= X \ W(s)   => {P; Q + M.if + C + M.div; X} while (e) s {P & !e; Q'; X'}
+Q:WhileCase  P; X |- e : C   P; X |- e1 unif   P & e1; X |- e unif   P; X |- Q + M.if + C >= 0
+             P & e & e1; X |- Q >= Q1   P & e & !e1; X |- Q >= Q1 + M.div
+             {P & e; Q1; X} s {P; Q + M.if + C; X}   P & !e; X |- Q >= Q'   X' <= X \ W(s)
+             => {P; Q + M.if + C; X} while (e) s {P & !e; Q'; X'}
+Q:VWrite1    P; X |- e : C   P; X |- e unif   P |- P'[x <- e]   P; X |- Q >= Q'[x <- e]
+             => {P; Q + M.vwrite + C; X} x <- e {P'; Q'; X | {x}}
+Q:VWrite2    P; X |- e : C   P |- P'[x <- e]   vars(Q) <= X \ {x}   => {P; Q + M.vwrite + C; X} x <- e {P'; Q; X \ {x}}
+Q:Weak       {P2; Q2; X2} s {P2'; Q2'; X2'}
+             P1 |- P2   P1; X1 |- Q1 >= Q2   P1; X1 |- X2 unif
+             P2' |- P1'   P2'; X2' |- Q2' >= Q1'   X1' <= X2'   c >= 0   => {P1; Q1 + c; X1} s {P1'; Q1' + c; X1'}
+Q:Frame      {P; Q; X} s {P'; Q'; X'}   vars(F) <= X \ W(s)   P |- F >= 0
+             => {P; Q + F; X} s {P'; Q' + F; X' | vars(F)}
+Q:Unroll     {P; Q; X} if (e) (s; while (e) s) else skip {P'; Q'; X'}   => {P; Q; X} while (e) s {P'; Q'; X'}
+Q:CaseSplit  P; X |- e unif   {P & e; Q; X} s {P'; Q'; X'}   {P & !e; Q; X} s {P'; Q'; X'}   => {P; Q; X} s {P'; Q'; X'}
+Q:Ghost      s = s1 without x   x ghost in P, Q, P', Q'   {P; Q; X} s1 {P'; Q'; X'}   => {P; Q; X} s {P'; Q'; X' \ {x}}
+"""
+RULES: Final[dict[str, list[str]]] = {
+    name: re.split(r"\s{3,}", rule.replace("=>", "").strip())
+    for name, rule in re.findall(r"^(\S+)(.+(?:\n\s.+)*)", TEXT, re.MULTILINE)
 }
-"""Each rule: its premises, its side conditions, its conclusion."""
+"""Each rule: its premises and side conditions, and its conclusion last."""
+
+
+@cache
+def metavariables(rule: str) -> frozenset[str]:
+    """The names in a rule's text that stand for something else in each application."""
+    letters = r"(?<![\w.])(?:op|[PQXFeCcnoksxpGS]\d?)(?!\w)'*|(?<=tid\.)a"
+    return frozenset(re.findall(letters, " ".join(RULES[rule])))
 
 
 # --- the document -----------------------------------------------------------------------------------------------------
@@ -1646,8 +1589,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     report = recheck(document)
     if options.format == "json":
-        names = ("verdict", "claim", "digest", "solver_backed", "problem")
-        print(json.dumps({name: getattr(report, name) for name in names}, sort_keys=True))
+        print(json.dumps(asdict(report), sort_keys=True))
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))
     return {"valid": 0, "solver-backed": 1, "invalid": 3}[report.verdict]

@@ -175,7 +175,7 @@ def other(document: dict[str, Json], route: Route, old: Json) -> Json:
 
 def _rule(old: str) -> str:
     """The next rule with the same metavariables, or else the next one."""
-    alike = [name for name in RULES if set(metavariables(RULES[name])) == set(metavariables(RULES[old]))]
+    alike = [name for name in RULES if metavariables(name) == metavariables(old)]
     names = alike if len(alike) > 1 else list(RULES)
     return names[(names.index(old) + 1) % len(names)]
 
