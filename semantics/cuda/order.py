@@ -107,6 +107,11 @@ def _used(st: State, node: Node) -> set[str]:
     while stack:
         here = stack.pop()
         bound = _bound(st, here)
+        if _atomic(here):  # nothing is known of what it gives, whatever comes first
+            first, *rest = here.arguments
+            found |= _found_by(st, first)
+            stack.extend(rest)
+            continue
         if bound is not None:
             found |= _names(bound) | _roots(bound)
         elif here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
@@ -122,9 +127,7 @@ def _written(st: State, node: Node) -> set[str]:
     for here in _evaluated(node):
         if here.kind == "UNARY_OPERATOR" and here.operator == "&":
             continue
-        callee = here.referenced if here.kind == "CALL_EXPR" else None
-        atomic = callee is not None and callee.name in ATOMICS and in_shim(callee)
-        for target in here.arguments[:1] if atomic else targets(here):
+        for target in here.arguments[:1] if _atomic(here) else targets(here):
             bound = _bound(st, target)
             if isinstance(bound, Local | Moving | Parts):
                 found |= _names(bound)
@@ -132,6 +135,11 @@ def _written(st: State, node: Node) -> set[str]:
                 used = (_bound(st, n) for n in _evaluated(target))
                 found |= {_CALLS}.union(*map(_roots, used))
     return found
+
+
+def _atomic(node: Node) -> bool:
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    return callee is not None and callee.name in ATOMICS and in_shim(callee)
 
 
 def _found_by(st: State, node: Node) -> set[str]:
@@ -143,7 +151,11 @@ def _found_by(st: State, node: Node) -> set[str]:
         case "ARRAY_SUBSCRIPT_EXPR":
             base, index = node.children
             return _found_by(st, base) | _used(st, index)
+        case "BINARY_OPERATOR" if node.type.kind == "pointer" and node.operator in ("+", "-"):
+            return set[str]().union(
+                *(_found_by(st, n) if n.type.kind == "pointer" else _used(st, n) for n in node.children)
+            )
         case "PAREN_EXPR" | "UNEXPOSED_EXPR" | "UNARY_OPERATOR" | "MEMBER_REF_EXPR" if node.children:
-            if node.kind != "UNARY_OPERATOR" or node.operator == "*":
+            if node.kind != "UNARY_OPERATOR" or node.operator in ("*", "&"):
                 return _found_by(st, node.children[-1])
     return _used(st, node)
