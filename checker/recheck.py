@@ -43,7 +43,6 @@ AXES: Final = ("x", "y", "z")
 BLOCKS: Final = tuple(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in AXES)
 BUILTINS: Final = (*BLOCKS, "warpSize", "warp.index")
 WARP: Final = ("param", "warp.index")
-TIDS: Final = tuple(("tid", axis) for axis in AXES)
 INDICES: Final = (WARP, *(("param", f"blockIdx.{axis}") for axis in AXES))
 
 LARGEST: Final = 1 << 256  # of integers
@@ -54,7 +53,8 @@ MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
 MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested conditions could grow without limit
-MAX_DEGREE: Final = 64  # of an atom, of a monomial, and of a product in a proof
+MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
+MAX_POWER: Final = 1 << 12  # of an atom
 MAX_SPAN: Final = 1 << 12  # of the indices that lanes may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
@@ -198,7 +198,7 @@ class Poly:
                 powers = dict(mono)
                 for atom, e in factor:
                     powers[atom] = powers.get(atom, 0) + e
-                want(max(powers.values(), default=0) <= MAX_DEGREE, "a power is too high")
+                want(max(powers.values(), default=0) <= MAX_POWER, "a power is too high")
                 product = frozenset(powers.items())
                 sums[product] = sums.get(product, 0) + c * d
         return collected(sums)
@@ -708,33 +708,33 @@ class Lanes:
         self.program, self.together, self.numbers = program, False, count()
         self.normal = NORMAL | {"max0": self._part, "op": self._operated, "read": self._read}
         self.normal["base"] = lambda *parts: single("base", *parts)
+        own, general = [program.worth(f) for f in sorted(p, key=repr)], program.general
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         self.sums: dict[Potential, int] = {}
         """What sums are at least."""
         self.low = cache(self._least)
-        own = [program.worth(f) for f in sorted(p, key=repr)]
-        definitions = [d for f in (*own, *program.general) for d in self._definitions(f)]
-        defined = {leaf for leaf, _ in definitions} & self.shared
-        self.known: Values = {leaf: single(*leaf) for leaf in self.shared - defined}
+        self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
-        for leaf in sorted(defined):
+        definitions = [d for f in (*own, *general) for d in self._definitions(f)]
+        defined, rounds = {leaf for leaf, _ in definitions}, []
+        for _ in range(2):  # values have bounds, and bounds give values
+            self.known = {}
+            for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
+                self._define(definitions if leaf in defined else [])
+                low, high = (self.sums.get(single(*leaf) * sign) for sign in (1, -1))
+                self.known.setdefault(leaf, single(*leaf) if low is None or high != -low else low)
+            self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
             self._define(definitions)
-            self.known.setdefault(leaf, single(*leaf))
-        self.known |= {tid: single(*tid) for tid in TIDS}
-        # what all threads share by P and X, and each knows by itself, but not where a warp begins
-        self.known |= {leaf: p for leaf, p in definitions if leaves(p) <= set(TIDS) and leaf != WARP}
-        self._define(definitions)
-        facts = [self.value(f, self.known) for f in (*own, *program.general)]
-        self.local = [(f, found) for f in facts[: len(own)] if (found := leaves(f) & {WARP, *TIDS})]
-        for _ in range(2):  # what is learned may say more
-            for f in facts:
+            rounds.append([self.value(f, self.known) for f in (*own, *general)])
+            for f in rounds[-1]:
                 self._learn(f)
-            lows = {leaf: self.sums[unit] for leaf in self.shared if (unit := single(*leaf)) in self.sums}
-            pinned: Values = {leaf: low for leaf, low in lows.items() if self.sums.get(single(*leaf) * -1) == -low}
-            self.known |= pinned
-            facts = [self.value(f, pinned) for f in facts]
-        self.nobody = 0 in facts
+        tids = {("tid", axis) for axis in AXES}
+        self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= tids}
+        """What all threads share by P and X, and each thread knows by itself."""
+        self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
+        own_values = {WARP, *(("tid", axis) for axis in AXES)}
+        self.local = [(f, leaves(f) & own_values) for f in rounds[0][: len(own)] if leaves(f) & own_values]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """What a fact, if it is an equation, says that leaves are worth."""
@@ -873,22 +873,27 @@ class Lanes:
     @cached_property
     def strangers(self) -> list[Values]:
         """As many threads as a warp has, of which nothing is known."""
-        return [{tid: single(*tid, i) for tid in TIDS} for i in range(self.program.hardware["warp"])]
+        return [{("tid", axis): single("tid", axis, i) for axis in AXES} for i in range(self.program.hardware["warp"])]
 
     @cached_property
     def shape(self) -> tuple[bool, list[list[Values]]]:
         """Whether every thread is there, and what tid is in each, by warps; or else a warp that stands for all."""
         size, by_warps = self.program.hardware["warp"], self.program.scope == "warp"
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
+
+        def thread(*tid: Potential) -> Values:
+            return {("tid", axis): v for axis, v in zip(AXES, tid, strict=True)}
+
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
-            tids = [(i % x, i // x % y, i // (x * y), i // size) for i in range(x * y * z)]
-            threads: list[Values] = [dict(zip((*TIDS, WARP)[: 3 + by_warps], tid, strict=False)) for tid in tids]
+            threads = [thread(i % x, i // x % y, i // (x * y)) for i in range(x * y * z)]
+            for i, one in enumerate(threads):
+                one |= {WARP: i // size} if by_warps else {}
             return True, [threads[i : i + size] for i in range(0, len(threads), size)]
         if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
             return False, [self.strangers]
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
         first = self.known[WARP] if y == z == 1 and by_warps else row
-        return False, [[dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]]
+        return False, [[thread(i + size * first, ty, tz) for i in range(size)]]
 
     @cached_property
     def warps(self) -> list[list[Values]]:
@@ -910,9 +915,16 @@ class Lanes:
 
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
         """What e is worth at some threads of a warp, or of a block."""
-        p = self.value(self.program.worth(e), self.known)
-        own = [a for a in atoms(p) - self.known.keys() if a[0] in ("var", "unknown")]
-        return [self.value(p, thread | {a: single(*a, i) for a in own}) for i, thread in enumerate(threads)]
+        p, found = self.value(self.program.worth(e), self.known), []
+        shared = self.shared - self.told.keys()
+        fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in shared for a, _ in t[0])))
+        apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
+        rest = p - fixed
+        for i, thread in enumerate(threads):
+            v = fixed + self.value(rest, thread | {leaf: self.value(q, thread) for leaf, q in self.told.items()})
+            own = atoms(v) - self.known.keys() if apart else set()
+            found.append(self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v)
+        return found
 
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows."""
