@@ -39,7 +39,7 @@ def after(body: str) -> tuple[str, str]:
     [
         ("x <- n;", "x == n", "x"),
         ("x <- tid.x;", "x == tid.x", ""),
-        ("x <- tid.x / 32;", "x == tid.x / 32", "x"),
+        ("x <- tid.x / 32;", "x == tid.x / 32 && x == warp.index", "x"),
         ("x <- A[n];", "true", "x"),
         ("x <- A[tid.x];", "true", ""),
         ("x <- A[tid.x] % 7;", "x < 7 && x > -7", ""),
