@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checker.oracles import arithmetic
+from checker.oracles.terms import value_of
 from logic.assertions import Launch, conj, launch_facts
 from logic.metrics import HARDWARE
-from logic.potentials import const, floor_div, log2, max0, sym
+from logic.potentials import Leaf, Poly, const, evaluate, floor_div, log2, max0, sym
 from logic.syntax import BUILTINS, FALSE, INT, Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
 
@@ -91,3 +98,80 @@ def test_potentials() -> None:
     assert at_least(n - i, const(1), op("<", M, N))
     assert not at_least(n - i, const(2), op("<", M, N))
     assert at_least(i, n, op("==", M, N))
+
+
+def test_lower_bounds_by_chains_of_facts() -> None:
+    """i >= j*n + 1 > 0 where j and n are not negative, and so is what is larger than i."""
+    start = (op(">=", J, 0), op(">=", N, 1), op(">=", M, op("+", op("*", J, N), 1)))
+    assert entails(op(">=", M, 1), *start)
+    assert entails(op(">=", op("*", M, N), 1), *start)
+    assert not entails(op(">=", M, 2), *start)
+    assert not entails(op(">=", M, 1), *start[1:])
+    assert entails(op(">=", N, 4), op(">", N, op("+", M, 1)), op("==", M, op("+", J, 2)), op(">=", J, 0))
+    assert not entails(op(">=", N, 5), op(">", N, op("+", M, 1)), op("==", M, op("+", J, 2)), op(">=", J, 0))
+    assert not entails(op(">=", M, 0), op("!=", M, J), op(">=", J, 0))
+    assert not entails(op(">=", J, 0), op("!=", M, J), op(">=", M, 0))
+
+
+I_, J_, N_ = (sym(leaf) for leaf in (M, J, N))
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        (max0(N_), max0(N_ - 1)),
+        (max0(N_) * 2, max0(N_ - 1)),
+        (max0(N_), max0(N_ - I_ * I_)),
+        (max0(N_) * max0(J_), max0(N_ - 3) * max0(J_)),
+        (max0(N_), max0(max0(N_) - 1)),
+        (const(1), max0(const(1) - max0(N_))),
+        (max0(N_) * 39 + 1, max0(const(1) - max0(N_))),
+        (max0(J_), max0(J_) * max0(const(1) - max0(N_))),
+    ],
+)
+def test_what_is_taken_from_what_is_no_less(more: Poly, less: Poly) -> None:
+    facts = (op(">=", M, 0),)
+    assert arithmetic.at_least(facts, more, less) is not None
+    assert arithmetic.at_least(facts, less, more) is None
+    assert arithmetic.at_least(facts, more, less * 3) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        (max0(N_), max0(N_ - 1) + max0(N_ - 2)),
+        (max0(N_) * max0(J_), max0(N_ - 1) * max0(J_) * max0(J_)),
+        (max0(N_), max0(N_ + I_)),
+    ],
+)
+def test_what_is_taken_once_is_not_there_again(more: Poly, less: Poly) -> None:
+    assert arithmetic.at_least((op(">=", M, 0),), more, less) is None
+
+
+FACTS = (
+    op(">=", M, 0),
+    op(">=", J, 1),
+    op(">=", N, -2),
+    op(">", N, M),
+    op("==", M, op("+", J, N)),
+    op(">=", M, op("*", J, N)),
+    op("<=", op("-", M, J), N),
+    op("!=", J, 0),
+    op("==", N, op("-", J, 1)),
+)
+BASE = st.sampled_from([I_, J_, N_, const(1), const(-2), I_ * J_, N_ - I_, J_ - 2, const(1) - N_])
+NESTED = st.one_of(BASE, BASE.map(max0), st.tuples(BASE, BASE).map(lambda pq: max0(pq[0] - max0(pq[1]))))
+SUMS = st.lists(st.tuples(NESTED, NESTED, st.integers(-2, 3)), min_size=1, max_size=3).map(
+    lambda rows: sum((p * q * c for p, q, c in rows), const(0))
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(FACTS), max_size=4, unique=True), SUMS, SUMS)
+def test_what_is_proved_holds_everywhere(facts: list[Op], p: Poly, q: Poly) -> None:
+    for more, less in ((p, q), (p, const(0)), (p * p, q * 0 - 1)):
+        if arithmetic.at_least(tuple(facts), more, less) is not None:
+            for a, b, c in product(range(-3, 5), repeat=3):
+                if all(value_of(f, {"i": a, "j": b, "n": c}) for f in facts):
+                    store: dict[Leaf, int] = {M: a, J: b, N: c}
+                    assert evaluate(more, store) >= evaluate(less, store), (more, less, store)
