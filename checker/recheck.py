@@ -667,6 +667,7 @@ RESULTS: Final = {
 """The operators and types of operands that give a type: i int, b bool, f base types, all the same."""
 
 
+@cache
 def _result(op: str, *ts: Type) -> Type | None:
     """The type of an operator's result."""
     letters = "".join({"int": "i", "bool": "b"}.get(t[0], "f") for t in ts)
