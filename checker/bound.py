@@ -22,7 +22,7 @@ from checker.outline import Outline, without
 from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, leaves, max0, substitute, sym
+from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, max0, substitute, sym
 from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
@@ -237,7 +237,7 @@ def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
 
     outer = {a for m, _ in q.terms for a in m}
     for a in dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0)):
-        known = all(leaf.name in BUILTINS for leaf in leaves(a.arg))
+        known = a.arg in (sym(Param(name)) for name in BUILTINS)
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(replaced(q, a.arg * -1, ZERO), a.arg, a.arg), replaced(q, a.arg, ZERO))
             q = next(filter(plainer, others), q)
