@@ -176,6 +176,14 @@ def test_where_warps_have_no_sum_the_dearest_counts(per: Per, bound: str, tmp_pa
     assert (result.verdict, str(result.claim.bound)) == ("certified", bound)  # type: ignore[union-attr]
 
 
+def test_warps_that_cost_less_have_a_sum() -> None:
+    """87 conflicts in the first warp of reduce1, 12, 3 and 3 in the next ones, and none in the others."""
+    k = kernel("reduce1")
+    context = Context(check_kernel(k), METRICS["conflicts"], HARDWARE["nvidia"], Launch((256, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["conflicts"]], Oracles(), per="block")
+    assert (result.verdict, str(result.claim.bound)) == ("certified", "105")  # type: ignore[union-attr]
+
+
 STRIDES = {
     "for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = m;": ("min(1, max(0, n))", 1),
     "for (int i = 2 * threadIdx.x; i <= n; i += 2 * blockDim.x) A[i] = m;": ("min(1, max(0, 1 + n))", 1),
