@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
@@ -122,23 +122,26 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
                 values[leaf] = -d * c
             elif r.kind == ">=" and c == 1:
                 lows[leaf] = max(-d, lows.get(leaf, -d))
-    for _ in range(CHAIN):
+
+    def known() -> Knowledge:
         instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
-        before = dict(lows)
+        return Knowledge(relations, instead, frozenset(lows), ())
+
+    for _ in range(CHAIN):
+        k, before = known(), dict(lows)
         for leaf, rest in (least for r in relations for least in _least(r)):
-            image = substitute(rest, instead)
-            if _nonnegative_terms(image - image.constant, Knowledge(relations, instead, frozenset(before), ())):
+            image = substitute(rest, k.instead)
+            if _nonnegative_terms(image - image.constant, k):
                 low = int(image.constant)
                 lows[leaf] = max(low, lows.get(leaf, low))
         if lows == before:
             break
-    instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
-    slack = []
+    k, slack = known(), []
     for r in relations:
         if r.kind != "!=":
-            image = substitute(r.poly, instead)
+            image = substitute(r.poly, k.instead)
             slack += [image, image * -1] if r.kind == "==" else [image]
-    return Knowledge(relations, instead, frozenset(lows), tuple(slack))
+    return replace(k, slack=tuple(slack))
 
 
 def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:

@@ -15,7 +15,7 @@ from math import gcd, prod
 
 from checker.oracles.counts import Count, What, worst
 from checker.oracles.forms import Atoms, Form, Number, minus, plus, scaled, split
-from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name
+from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
 from logic.operators import COMPARISONS
 from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
@@ -71,7 +71,7 @@ def _definitions(facts: Iterable[Expr], x: X) -> dict[str, list[Expr]]:
     def add(leaf: Leaf, e: Expr) -> bool:
         name = leaf_name(leaf)
         seen: set[str] = set()
-        todo = [leaf_name(t) for t in subterms(e) if isinstance(t, Var | Param | Tid)]
+        todo = [*map(leaf_name, leaves_in(e))]
         while todo:
             other = todo.pop()
             if other == name:

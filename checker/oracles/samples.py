@@ -13,10 +13,10 @@ from functools import cached_property
 from random import Random
 from typing import Final, NamedTuple
 
-from checker.oracles.terms import leaf_name, leaf_type, value_of
+from checker.oracles.terms import leaf_name, leaf_type, leaves_in, value_of
 from logic.operators import Value
 from logic.potentials import Leaf
-from logic.syntax import BOOL, WARP_INDEX, Expr, Op, Param, Tid, Var, subterms
+from logic.syntax import BOOL, WARP_INDEX, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
 
 Store = dict[str, Value]
@@ -56,7 +56,7 @@ class Sampler:
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
         """By name, parameters first."""
-        found = {t for e in (*self.facts, *self.terms) for t in subterms(e) if isinstance(t, Var | Param | Tid)}
+        found = leaves_in(*self.facts, *self.terms)
         return {leaf_name(leaf): leaf for leaf in sorted(found, key=lambda t: (not isinstance(t, Param), leaf_name(t)))}
 
     @cached_property
@@ -76,7 +76,7 @@ class Sampler:
                 for op, leaf, other in ((fact.op, a, b), (FLIPPED[fact.op], b, a)):
                     if isinstance(leaf, Var | Param | Tid):
                         sides[leaf_name(leaf)].append((op, other))
-                        inside[other] = {leaf_name(t) for t in subterms(other) if isinstance(t, Var | Param | Tid)}
+                        inside[other] = set(map(leaf_name, leaves_in(other)))
         found: list[Step] = []
         known: set[str] = set()
         left = list(self.leaves)

@@ -23,11 +23,20 @@ from typing import Any, Final
 from checker.oracles import second
 from checker.oracles.counts import span_count
 from checker.oracles.samples import Sampler
-from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaf_type, prepared, value_of
+from checker.oracles.terms import (
+    facts_of,
+    is_function,
+    is_predicate,
+    leaf_name,
+    leaf_type,
+    leaves_in,
+    prepared,
+    value_of,
+)
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
 from logic.operators import COMPARISONS, Value
 from logic.potentials import Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
-from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
+from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
 MAX_SHIFT: Final = 64
@@ -460,8 +469,7 @@ class Pair:
     @cached_property
     def needed(self) -> set[str]:
         """The names of what they mention, and of what a thread's number is made of."""
-        found = {t for f in self.facts for t in subterms(f) if isinstance(t, Var | Param | Tid)}
-        return {leaf_name(leaf) for leaf in found.union(_PLACE)}
+        return {leaf_name(leaf) for leaf in leaves_in(*self.facts).union(_PLACE)}
 
     def sampler(self, e: Expr, sigma: Signature) -> Sampler:
         """Stores for what P, the launch and e mention."""

@@ -34,6 +34,11 @@ def inputs(e: Expr, sigma: Signature) -> tuple[Expr, ...] | None:
     return None
 
 
+def leaves_in(*exprs: Expr) -> set[Var | Param | Tid]:
+    """The variables, parameters and axes of tid in expressions."""
+    return {t for e in exprs for t in subterms(e) if isinstance(t, Var | Param | Tid)}
+
+
 def leaf_name(leaf: Var | Param | Tid) -> str:
     """The name of a leaf in stores and witnesses; no local, parameter or tid shares one with another."""
     return f"tid.{leaf.axis}" if isinstance(leaf, Tid) else leaf.name

@@ -12,7 +12,7 @@ from typing import Final
 from semantics.cuda.clang import Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.parse import MISSING
-from semantics.cuda.shim import HEADERS, PATH, in_shim
+from semantics.cuda.shim import in_shim, is_shim
 
 _PROVIDED: Final = re.compile(
     r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
@@ -95,9 +95,14 @@ class _Reach:
                 yield f"'{name}', which a header that was not found may define, is taken as not defined"
 
     @cached_property
+    def inclusions(self) -> list[tuple[str, str, int]]:
+        """Each file that is included, with the file and the byte offset that it is included at."""
+        return self.unit.inclusions()
+
+    @cached_property
     def files(self) -> list[str]:
         """The file and those that it includes, without the shim's."""
-        included = (name for name, by, _ in self.unit.inclusions() if not self._is_shim(name) and not self._is_shim(by))
+        included = (name for name, by, _ in self.inclusions if not is_shim(name) and not is_shim(by))
         return list(dict.fromkeys((self.unit.path, *included)))
 
     @cached_property
@@ -150,7 +155,7 @@ class _Reach:
             if here not in seen:
                 seen.add(here)
                 yield here
-                todo += [(by, at) for name, by, at in self.unit.inclusions() if name == here[0]]
+                todo += [(by, at) for name, by, at in self.inclusions if name == here[0]]
 
     def _in_head(self, decl: Node, places: Sequence[tuple[str, int]]) -> bool:
         """Whether a place is anywhere but in the body of a function, or the body says what the function is."""
@@ -169,9 +174,6 @@ class _Reach:
         start = max(text.rfind(c, 0, offset) for c in (b";", b"}", b"{")) + 1
         ends = [at for c in (b";", b"{", b"(") if (at := text.find(c, offset)) >= 0]
         return bool(self.words & {*_WORD.findall(text[start : min(ends, default=len(text))])})
-
-    def _is_shim(self, name: str) -> bool:
-        return name == PATH or name.startswith(HEADERS)
 
 
 def _defined(option: str) -> bytes:

@@ -66,7 +66,12 @@ ATOMICS: Final = {
 def in_shim(decl: Node) -> bool:
     """Whether the shim declares this."""
     loc = decl.loc
-    return loc is not None and (loc.file == PATH or loc.file.startswith(HEADERS))
+    return loc is not None and is_shim(loc.file)
+
+
+def is_shim(file: str) -> bool:
+    """Whether a file is the shim, or one of its headers."""
+    return file == PATH or file.startswith(HEADERS)
 
 
 def is_index(node: Node) -> bool:
