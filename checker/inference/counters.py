@@ -27,6 +27,9 @@ LARGEST: Final = 1 << 30
 MAX_CHAIN: Final = 8
 """Of definitions by definitions."""
 
+MAX_BITS: Final = 256
+"""Of what is known to be a number: a certificate has no larger ones, and squares of squares would grow for ever."""
+
 
 def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
     """The variables, parameters and axes of tid that facts equate with a number, or with what is known to be one."""
@@ -62,9 +65,10 @@ def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
             if len(operands) < len(values) or (op == "<<" and operands[1] > 64):
                 return None
             try:
-                return denote(op, operands)
+                result = denote(op, operands)
             except KeyError:
                 return None
+            return result if result.bit_length() <= MAX_BITS else None
     return None
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
-from logic.potentials import Monomial, Poly
+from logic.potentials import Monomial, Poly, Sym
 
 ONE = ""
 """The unknown that is always 1: its coefficient is the known part."""
+
+MAX_DEGREE: Final = 64
+"""Of a monomial in a certificate."""
 
 Affine = dict[str, Fraction]
 """Unknown to coefficient."""
@@ -81,3 +85,8 @@ def unknown(name: str, base: Poly) -> Linear:
 def monomial(m: Monomial) -> Poly:
     """The potential that is one monomial."""
     return Poly(((m, Fraction(1)),))
+
+
+def degree(m: Monomial) -> int:
+    """How many leaves a monomial multiplies, those inside its atoms included."""
+    return sum(1 if isinstance(a, Sym) else max((degree(n) for n, _ in a.arg.terms), default=0) or 1 for a in m)

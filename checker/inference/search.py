@@ -32,7 +32,7 @@ from checker.inference.counters import (
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized, some, uniform_bound
 from checker.inference.hindrance import hindrance
-from checker.inference.linear import ONE, Affine, Linear, lift, monomial, unknown
+from checker.inference.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
 from checker.oracles.farkas import differences
@@ -146,10 +146,12 @@ class Search:
         return self.within(node.before, q.mapped(lambda m: updated(monomial(m), x, e, self.context)))
 
     def within(self, state: State, q: Linear) -> Linear:
-        """q without the monomials that {P; .; X} may not mention; their coefficients have to be 0."""
+        """q without the monomials that {P; .; X} may not mention, or a certificate; their coefficients have to be 0."""
         kept: dict[Monomial, Affine] = {}
         for m, a in q.terms.items():
-            if all(isinstance(x, Param) or (isinstance(x, Var) and x.name in state.x) for x in leaves(monomial(m))):
+            if degree(m) <= MAX_DEGREE and all(
+                isinstance(x, Param) or (isinstance(x, Var) and x.name in state.x) for x in leaves(monomial(m))
+            ):
                 kept[m] = a
             else:
                 self.equate(a)

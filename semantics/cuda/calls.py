@@ -25,7 +25,7 @@ from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evalu
 from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, SINES, TO_INT, VOTES, in_shim
-from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
+from semantics.cuda.state import MOST_CALLS, Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
@@ -220,6 +220,10 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     body = callee.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
+    st.inlined += 1
+    if st.inlined > MOST_CALLS:
+        problem = f"the kernel has more than {MOST_CALLS} calls, with those in the functions it calls"
+        raise CudaError(problem, node.loc, "Let these functions call others less often.")
     check_objects(callee)
     check_lengths(st, callee)
     count_changes(body, st.changed)

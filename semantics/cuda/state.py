@@ -35,6 +35,9 @@ from semantics.cuda.errors import CudaError
 DEEPEST: Final = 200
 """How deep expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
 
+MOST_CALLS: Final = 4096
+"""That are inlined in a kernel: functions that call others twice would double it again and again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Local:
@@ -197,6 +200,7 @@ class State:
     loops: list[Loop] = field(default_factory=list)
     dynamic: list[str] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    inlined: int = 0
     depth: int = 0
     unknowns: int = 0
     numbers: dict[str, int] = field(default_factory=dict)

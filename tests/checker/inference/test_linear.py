@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.inference.linear import ONE, Linear, lift, monomial, poly, unknown
+from checker.inference.linear import ONE, Linear, degree, lift, monomial, poly, unknown
 from logic.potentials import Poly, const, max0, substitute, sym
 from logic.syntax import Param, Var
 
@@ -58,3 +58,8 @@ def test_adding_changes_neither_side() -> None:
     a + b
     assert a.terms == b.terms == {X.terms[0][0]: {"u": Fraction(1)}}
     assert ONE not in ("u", "v")
+
+
+def test_degrees_count_what_is_inside_atoms() -> None:
+    shapes = [const(1), N, N * N * X, max0(N * N - X), max0(N * X - 1) * max0(X) * X]
+    assert [degree(p.terms[0][0]) for p in shapes] == [0, 1, 3, 2, 4]

@@ -379,6 +379,8 @@ def test_a_test_for_a_difference(given: str, body: str, bound: str | None) -> No
         "x <- 0; while (x < n) { A[0] <- 1; x <- x + A[x]; }",
         "x <- 0; while (x < n) { A[0] <- 1; x <- x + m; }",
         "x <- A[0]; while (x > 0) { A[0] <- 1; x <- x - 1; }",
+        f"y <- n; {'y <- y * y; ' * 30} x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}",
+        f"y <- 3; {'y <- y * y; ' * 30} x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}",
     ],
 )
 def test_no_potential(body: str) -> None:

@@ -366,3 +366,11 @@ def test_nesting(here: Write, shape: str) -> None:
 def test_many_statements(here: Write) -> None:
     kernel = read_cuda(here(HEAD + "A[0] = a;\n" * 10_000 + "}")).kernel
     assert len(kernel.body.stmts) == 10_000  # type: ignore[union-attr]
+
+
+def test_calls_of_calls_are_bounded(here: Write) -> None:
+    twice = "\n".join(f"__device__ int f{i}(int x) {{ return f{i - 1}(x) + f{i - 1}(x + 1); }}" for i in range(1, 30))
+    first = "__device__ int f0(int x) { return x; }"
+    error = failure(here(f"{first}\n{twice}\n__global__ void k(int *A) {{ A[0] = f29(2); }}"))
+    assert error.message == "the kernel has more than 4096 calls, with those in the functions it calls"
+    assert error.loc == Loc("x.cu", 2, 35)
