@@ -77,7 +77,7 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
         outcome = problem
     if made.rules != rules.name:
         outcome = Rejected("it was written for another rule set", expected=rules.name, got=made.rules)
-    elif second is not None and second.verdict == "invalid":
+    elif second is not None and second.verdict == "invalid" and not isinstance(outcome, Rejected):
         outcome = Rejected(f"the second checker refuses it: {second.problem}")
     elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
         outcome = Rejected("what the certificate admits is not what its derivation needs", got=made.admitted)

@@ -297,7 +297,7 @@ def read(text: str, path: str) -> Certificate:
     try:
         if "digest" in document and document["digest"] != digest(document):
             raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
-        return _Reader(document, path).certificate()
+        return _Reader(document).certificate()
     except TypeProblem as problem:
         raise BadCertificate(f"'{path}' is not well formed: {problem.message}") from None
     except KeyError as error:
@@ -315,8 +315,8 @@ def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 class _Reader:
     """Rebuilds terms from tables. What is out of place raises, and `read` turns that into one message."""
 
-    def __init__(self, document: dict[str, Json], path: str) -> None:
-        self.document, self.path = document, path
+    def __init__(self, document: dict[str, Json]) -> None:
+        self.document = document
         self.expressions: list[Expr] = [self.expression(row) for row in document["expressions"]]
         self.assertions: list[P] = [tuple(self._at(self.expressions, i) for i in row) for row in document["assertions"]]
         self.potentials: list[Poly] = [self.potential(row) for row in document["potentials"]]
@@ -436,7 +436,7 @@ class _Reader:
         if row is None:
             return None
         line, column = row
-        return Loc(self.path, _of(int, line), _of(int, column))
+        return Loc("", _of(int, line), _of(int, column))
 
     def certificate(self) -> Certificate:
         d = self.document

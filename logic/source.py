@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Loc:
-    """A place in a file: line and column count from 1, columns in characters."""
+    """A place in a file: line and column count from 1, columns in characters. The source of a certificate is ""."""
 
     file: str
     line: int
     column: int
 
     def __str__(self) -> str:
+        if not self.file:
+            return f"line {self.line}, column {self.column} of the source"
         return f"{self.file}:{self.line}:{self.column}"
 
 

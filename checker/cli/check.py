@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
+    from checker.recheck import Report
     from checker.report.page import Page
     from logic.assertions import Context, Dim, P
     from logic.derivation import Derivation
@@ -104,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What was checked, and what became of it: a claim under the sound rules, a theorem under others, or a problem.
-    `second` is the second checker's verdict, for certificates."""
+    `second` is what the second checker says of a certificate."""
 
     kernel: Kernel
     context: Context
@@ -113,7 +114,7 @@ class Judged:
     outcome: Outcome
     derivation: Derivation | None = None
     outline: Outline | None = None
-    second: str = ""
+    second: Report | None = None
 
 
 def _refuse_source_options(args: argparse.Namespace) -> None:
@@ -212,8 +213,8 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
     from checker.audit import audit
 
     found = audit(read_text(path, CHECKED), path, rules, oracle)
-    made, second = found.certificate, found.second.verdict if found.second else ""
-    return Judged(made.kernel, made.context, rules, found.ledger, found.outcome, made.derivation, None, second)
+    made = found.certificate
+    return Judged(made.kernel, made.context, rules, found.ledger, found.outcome, made.derivation, None, found.second)
 
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
@@ -300,7 +301,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
             }
             for line in ledger.discharged
         ],
-        "second_checker": judged.second or None,
+        "second_checker": judged.second.verdict if judged.second else None,
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
@@ -346,13 +347,15 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
             *([] if outcome.unconditional else [f"  {_from(outcome)}"]),
             "",
             f"  {_checked(judged)}",
-            *([f"  second checker: {judged.second}"] if judged.second else []),
+            *(f"  {line}" for line in _second(judged)),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
         ]
         return "\n".join(lines)
-    return _sentence(judged, found, args)
+    told = _sentence(judged, found, args)
+    again = judged.second is not None and judged.second.problem and judged.second.problem in told
+    return "\n\n".join((told, *(f"  {line}" for line in ([] if again else _second(judged)))))
 
 
 def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
@@ -375,6 +378,12 @@ def _from(outcome: Claim) -> str:
     return f"from states with {outcome.pre}"
 
 
+def _second(judged: Judged) -> list[str]:
+    """What the second checker says, as a line; none where it was not asked."""
+    said = judged.second
+    return [f"second checker: {': '.join(filter(None, (said.verdict, said.problem)))}"] if said else []
+
+
 def _checked(judged: Judged) -> str:
     proved = judged.ledger.discharged
     engines = sorted({line.verdict.engine for line in proved})
@@ -390,7 +399,7 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     outcome, told = judged.outcome, _sentence(judged, found, args)
     texts = [told] if found is None else []
     texts += [_from(outcome)] if isinstance(outcome, Claim) and not outcome.unconditional else []
-    texts += [_checked(judged), *([f"second checker: {judged.second}"] if judged.second else [])]
+    texts += [_checked(judged), *_second(judged)]
     rows = [
         (str(line.obligation), type(line.obligation).__name__, line.verdict.engine, f"{line.seconds:.3f}")
         for line in judged.ledger.discharged

@@ -94,11 +94,11 @@ class Quick:
         class Reader(certificate._Reader):
             """Gives the same term for the same row."""
 
-            def __init__(self, given: dict[str, Json], path: str) -> None:
+            def __init__(self, given: dict[str, Json]) -> None:
                 if quick.reader and quick._changed(given)[0] == "derivation":
                     self.__dict__ = quick.reader.__dict__ | {"document": given}
                     return
-                super().__init__(given, path)
+                super().__init__(given)
                 self.assertions = [quick._same(("P", *map(id, p)), p) for p in self.assertions]
                 quick.reader = quick.reader or self
 
@@ -118,7 +118,7 @@ class Quick:
                 same: Stmt = quick._same(key, made)
                 return same
 
-        return Reader(document, "mutant").certificate()
+        return Reader(document).certificate()
 
     def _same(self, key: object, made: Any) -> Any:
         """The certificate's own term with this key, or else the one just made."""

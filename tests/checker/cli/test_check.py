@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from checker import replay
+from checker.certificate import canonical, digest
 from checker.cli import main
 
 OUTLINE = Path(__file__).resolve().parents[3] / "proofs/addSub3/sectors.qhl"
@@ -276,6 +277,43 @@ def test_an_outline_that_cannot_be_completed(tmp_path: Path, capsys: Capture) ->
     assert (code, result["verdict"]) == (1, "not-proved")
     assert (result["error"]["line"], result["error"]["path"]) == (6, [])
     assert "no potential" in result["error"]["reason"]
+
+
+def changed(tmp_path: Path, **parts: Any) -> Path:
+    """The certificate of the outline with other parts, its digest made anew."""
+    document = json.loads(OUTLINE.with_name("sectors.json").read_text()) | parts
+    path = tmp_path / "changed.json"
+    path.write_text(canonical(document | {"digest": digest(document)}))
+    return path
+
+
+def test_a_certificate_that_both_checkers_refuse(tmp_path: Path, capsys: Capture) -> None:
+    """The kernel's word is shown, since it draws the rule; its places are in the source, not in the certificate."""
+    nodes = json.loads(OUTLINE.with_name("sectors.json").read_text())["derivation"]
+    (i, *_) = (i for i, node in enumerate(nodes) if node["rule"] == "EQ:GArray")
+    nodes[i]["rule"] = "EQ:SArray"
+    path = changed(tmp_path, derivation=nodes)
+    assert main(["check", str(path)]) == 1
+    text = capsys.readouterr().out
+    line, column = nodes[i]["at"]
+    assert text.startswith(
+        f"rejected: line {line}, column {column} of the source: EQ:SArray: the substitution does not"
+    )
+    assert re.search(r"-{20,} EQ:SArray\n", text)
+    assert text.endswith(
+        f"\n\n  second checker: invalid: derivation[{i}] EQ:SArray: with.G is missing or out of place\n"
+    )
+
+
+def test_a_certificate_that_one_checker_refuses(tmp_path: Path, capsys: Capture) -> None:
+    """Each says its word once."""
+    assert main(["check", str(changed(tmp_path, evidence=[]))]) == 1
+    text = capsys.readouterr().out
+    assert re.fullmatch(
+        r"rejected: the second checker refuses it: derivation\[\d+\] \S+: there is too little .*\n\n", text
+    )
+    assert main(["check", "--rules", "paper", str(OUTLINE.with_name("sectors.json"))]) == 1
+    assert capsys.readouterr().out.endswith("\n\n  second checker: valid\n")
 
 
 @pytest.mark.parametrize(
