@@ -33,3 +33,5 @@ class SourceError(Exception):
         self.advice = advice
         self.source: str | None = None
         """The text that `loc` is in, where it is no file: an option's value, say."""
+        self.told = False
+        """Whether a result that says so was printed already."""

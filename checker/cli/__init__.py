@@ -6,16 +6,27 @@ Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings;
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NoReturn
 
-from logic.source import SourceError
+from logic.source import Loc, SourceError
 
 VERSION = "0.1.0"
 
 MAX_DIGITS = 100_000
 """Of the integers that are printed where --at may be given: a bound at a large point has more than Python's 4,300."""
+
+
+class Usage(SystemExit):
+    """A command line that does not follow the grammar; a SystemExit with code 2."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(2)
+        self.message = message
 
 
 class _Parser(argparse.ArgumentParser):
@@ -24,7 +35,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         sys.stderr.write(f"{self.prog}: error: {message}\n")
-        raise SystemExit(2)
+        raise Usage(message)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -60,7 +71,12 @@ def main(argv: list[str] | None = None) -> int:
         from checker.report.terminal import render_error
 
         sys.stderr.write(render_error(error, error.source) + "\n")
+        if not error.told:
+            _tell(words, error.message, error.loc, error.advice)
         return 2
+    except Usage as error:
+        _tell(words, error.message)
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         return 2
@@ -68,7 +84,9 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.write("warpbound: interrupted\n")
         return 2
     except (RecursionError, MemoryError):
-        sys.stderr.write("warpbound: error: the input is too large or too deeply nested\n")
+        problem = "the input is too large or too deeply nested"
+        sys.stderr.write(f"warpbound: error: {problem}\n")
+        _tell(words, problem)
         return 2
     except Exception as error:
         if os.environ.get("WARPBOUND_TRACEBACK"):
@@ -78,3 +96,12 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     finally:
         sys.set_int_max_str_digits(digits)
+
+
+def _tell(words: Sequence[str], message: str, loc: Loc | None = None, advice: str = "") -> None:
+    """The problem as a JSON object on standard output, where --format asks for that."""
+    formats = [new for old, new in pairwise(words) if old == "--format"]
+    formats += [word.removeprefix("--format=") for word in words if word.startswith("--format=")]
+    if formats[-1:] == ["json"]:
+        place = {"file": loc.file, "line": loc.line, "column": loc.column} if loc else None
+        sys.stdout.write(json.dumps({"error": {"message": message, "place": place, "advice": advice or None}}) + "\n")

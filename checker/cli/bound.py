@@ -192,6 +192,7 @@ def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
         if args.format == "json":
             rows = [report.unsupported(args.kernel, metric, args.per, problem) for metric in metrics]
             emit(json.dumps({"results": rows}, indent=2), args.output)
+            problem.told = True
         raise
 
 

@@ -353,7 +353,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
             *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
         ]
         return "\n".join(lines)
-    told = _sentence(judged, found, args)
+    told = _sentence(judged, found, args).rstrip()
     again = judged.second is not None and judged.second.problem and judged.second.problem in told
     return "\n\n".join((told, *(f"  {line}" for line in ([] if again else _second(judged)))))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import add_output_options, tell
+from logic.source import SourceError
 
 if TYPE_CHECKING:
     from checker.report.page import Page
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 Report = dict[str, Any]
 
 _WORST_FIRST = (2, 3, 1, 0)
+
+
+class Unreadable(SourceError):
+    """A file that is no certificate."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,20 +41,25 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 valid, 1 solver-backed, 3 invalid, 2 unreadable; of several the worst."""
+    """0 valid, 1 solver-backed, 3 invalid, 2 unreadable; of several the worst. Raises Unreadable for a single file."""
     codes, found = [], []
     for file, (code, out, error) in zip(args.files, _all(args.files), strict=True):
         codes.append(code)
+        if not out and len(args.files) == 1:
+            raise Unreadable(error.strip().removeprefix("error: "))
         sys.stderr.write(error)
-        if out:
-            found.append({"file": file, **json.loads(out)})
+        unread = {"verdict": "unreadable", "claim": "", "digest": "", "solver_backed": [], "problem": error.strip()}
+        found.append({"file": file, **(json.loads(out) if out else unread)})
+    worst = next(code for code in _WORST_FIRST if code in codes)
+    read = [one for one in found if one["verdict"] != "unreadable"]
     if len(args.files) > 1:
-        text = "\n".join(map(_text, found))
-        tell(args, (lambda: text) if found else None, lambda: json.dumps(found, indent=2), lambda: _page(found))
-    elif found:
+        verdict = next(one["verdict"] for one, code in zip(found, codes, strict=True) if code == worst)
+        text, document = "\n".join(map(_text, read)), {"verdict": verdict, "results": found}
+        tell(args, (lambda: text) if read else None, lambda: json.dumps(document, indent=2), lambda: _page(read))
+    else:
         (told,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
         tell(args, lambda: "\n".join(_lines(told)), lambda: json.dumps(told), lambda: _page(found))
-    return next(code for code in _WORST_FIRST if code in codes)
+    return worst
 
 
 def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:

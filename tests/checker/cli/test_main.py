@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +106,21 @@ def test_unusable_input_is_one_message_and_exit_code_2(words: list[str], capsys:
     assert "Traceback" not in printed.err
     assert "error: " in printed.err
     assert len(printed.err) < 3000 + 2 * len(" ".join(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--format", "json", "--block", "x"], {"message": "--block x: not a dimension", "place": None}),
+        (["--format=json", "--block"], {"message": "argument --block: expected one argument", "place": None}),
+    ],
+)
+def test_unusable_input_as_json(words: list[str], error: dict[str, Any], capsys: Capture) -> None:
+    """One object on standard output, whatever happens."""
+    assert typed("bound", KERNEL, *words) == 2
+    printed = capsys.readouterr()
+    assert {key: value for key, value in json.loads(printed.out)["error"].items() if key in error} == error
+    assert error["message"] in printed.err
 
 
 def test_version_and_help(capsys: Capture) -> None:

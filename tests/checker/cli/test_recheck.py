@@ -38,7 +38,9 @@ def test_several(tampered: str, capsys: Capture) -> None:
 
 def test_several_as_json(tampered: str, capsys: Capture) -> None:
     assert main(["recheck", tampered, GOOD[0], "--format", "json"]) == 3
-    found = json.loads(capsys.readouterr().out)
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["verdict"] == "invalid"
+    found = whole["results"]
     assert [(f["file"], f["verdict"], f["claim"]) for f in found] == [
         (tampered, "invalid", ""),
         (GOOD[0], "valid", CLAIM),
@@ -50,3 +52,15 @@ def test_what_cannot_be_read_is_the_worst(tampered: str, capsys: Capture) -> Non
     out, error = capsys.readouterr()
     assert error == "error: cannot read 'no.json': No such file or directory\n"
     assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == ["invalid", "valid"]
+
+
+def test_unreadable_as_json(tampered: str, capsys: Capture) -> None:
+    assert main(["recheck", "no.json", "--format", "json"]) == 2
+    out, error = capsys.readouterr()
+    message = "cannot read 'no.json': No such file or directory"
+    assert json.loads(out) == {"error": {"message": message, "place": None, "advice": None}}
+    assert error == f"warpbound: error: {message}\n"
+    assert main(["recheck", tampered, "no.json", "--format", "json"]) == 2
+    out, error = capsys.readouterr()
+    assert [row["verdict"] for row in json.loads(out)["results"]] == ["invalid", "unreadable"]
+    assert json.loads(out)["verdict"] == "unreadable"
