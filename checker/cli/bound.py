@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from checker.witness import Witness
     from logic.assertions import Context, Dim, Launch
     from logic.metrics import Hardware, Metric
-    from logic.syntax import Kernel
+    from logic.syntax import Expr, Kernel
     from semantics.cuda import Reading
     from semantics.grid import Contents
 
@@ -126,6 +126,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.oracles import Oracles
     from checker.report import bounds as report
     from checker.report.queries import write_queries
+    from checker.wraps import wrapping
 
     reading = _read(args, metrics)
     kernel = reading.kernel
@@ -138,7 +139,9 @@ def run(args: argparse.Namespace) -> int:
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.queries:
         write_queries(oracle.log, args.queries)
-    _warn(args.file, results, oracle)
+    wraps = wrapping(outline, reading.unsigned, oracle)
+    _warn(args.file, results, wraps, oracle)
+    notes = (*reading.notes, *map(report.wrap, wraps))
     dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
@@ -146,20 +149,20 @@ def run(args: argparse.Namespace) -> int:
         lines += report.witness_text(r.metric.name, found, words) if args.tight and r.claim else []
 
     def document() -> str:
-        rows = [report.as_json(kernel, context, r, args.per, at, reading.notes, certificate) for r in results]
+        rows = [report.as_json(kernel, context, r, args.per, at, notes, certificate) for r in results]
         if args.tight:
             rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
         return json.dumps({"results": rows}, indent=2)
 
     def text() -> str:
-        told = report.as_text(kernel, context, results, at, reading.notes, args.explain)
+        told = report.as_text(kernel, context, results, at, notes, args.explain)
         return "\n".join((told, "", "Dearest runs found:", *lines)) if lines else told
 
     tell(
         args,
         text,
         document,
-        lambda: report.as_page(kernel, context, results, at, reading.notes, args.explain, lines),
+        lambda: report.as_page(kernel, context, results, at, notes, args.explain, lines),
     )
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
@@ -269,12 +272,16 @@ def alarm(what: str, bound: str | None, again: str) -> None:
     )
 
 
-def _warn(path: str, results: Sequence[Result], oracle: Oracles) -> None:
-    """Says which assumptions all of the bounds do without, together."""
+def _warn(path: str, results: Sequence[Result], wraps: Sequence[Expr], oracle: Oracles) -> None:
+    """Says which assumptions all of the bounds do without, together, and what no launch keeps to."""
     from checker.diagnosis import unneeded
     from logic.assertions import show_p
     from logic.rules import SOUND
+    from logic.syntax import show
 
+    for e in wraps:
+        told = f"{show(e)} is unsigned, and below 0 in the first thread of a grid if it gets here"
+        print(f"{e.loc or path}: warning: {told}: no bound is about runs that wrap around", file=sys.stderr)
     proved = [(r.claim.context, r.derivation) for r in results if r.claim is not None and r.derivation is not None]
     for fact in unneeded(proved, SOUND, oracle):
         these = "this bound" if len(results) == 1 else "these bounds"

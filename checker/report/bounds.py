@@ -19,7 +19,7 @@ from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, Metric
 from logic.source import Loc, SourceError
-from logic.syntax import Kernel, Sync, show, show_stmt, statements
+from logic.syntax import Expr, Kernel, Sync, show, show_stmt, statements
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -52,6 +52,11 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
         "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
     ]
+
+
+def wrap(e: Expr) -> str:
+    """What is assumed of an unsigned value that the first thread of every grid has below 0."""
+    return f"{show(e)} at {e.loc} is not below 0: the first thread of every grid breaks this if it gets there"
 
 
 def _named(kernel: Kernel, barriers: Iterable[int]) -> list[str]:

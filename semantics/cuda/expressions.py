@@ -221,6 +221,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
         raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
+    if inner.type.kind == "int" and inner.type.signed and _wraps(node.type):
+        st.unsigned.append(value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
             _check_bits(node)
@@ -285,7 +287,15 @@ def _binary(st: State, node: Node) -> Expr:
     a, b = expr(st, left), expr(st, right)
     if op not in _ARITHMETIC:
         raise unsupported(f"the operator '{op}'", node.loc)
-    return folded(node, Op(op, (a, b), node.loc))
+    made = folded(node, Op(op, (a, b), node.loc))
+    if op == "-" and _wraps(node.type):
+        st.unsigned.append(made)
+    return made
+
+
+def _wraps(t: CType) -> bool:
+    """Whether numbers below 0 are others in this type, and are not taken modulo 2^bits here."""
+    return t.kind == "int" and not t.signed and t.size > 2
 
 
 _ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", *COMPARISONS)

@@ -42,12 +42,14 @@ from semantics.cuda.statements import block
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A kernel as read; `block` and `grid` are those of the file's launches, `notes` are assumptions for the ledger."""
+    """A kernel as read; `block` and `grid` are those of the file's launches, `notes` are assumptions for the ledger.
+    `unsigned` are the parts of the kernel, by their places, that would wrap around below 0."""
 
     kernel: Kernel
     block: tuple[int, int, int] | None
     grid: tuple[int, int, int] | None
     notes: tuple[str, ...]
+    unsigned: frozenset[tuple[Loc | None, Expr]] = frozenset()
 
 
 def read_cuda(
@@ -71,8 +73,9 @@ def read_cuda(
     notes = check(parsed.unit, node, request.defines)
     notes += tuple(f"the kernel is the instance {k} of a template" for k in parsed.explicit if k.startswith(node.name))
     with _deep_recursion():
-        kernel, more = _lower(parsed, node)
-    return Reading(kernel, block_of(parsed.unit, node), grid_of(parsed.unit, node), (*notes, *more))
+        kernel, st = _lower(parsed, node)
+    unsigned = frozenset((e.loc, e) for e in st.unsigned)
+    return Reading(kernel, block_of(parsed.unit, node), grid_of(parsed.unit, node), (*notes, *st.notes), unsigned)
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:
@@ -92,14 +95,14 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-def _lower(parsed: Parsed, node: Node, spilled: frozenset[Loc | None] = frozenset()) -> tuple[Kernel, tuple[str, ...]]:
+def _lower(parsed: Parsed, node: Node, spilled: frozenset[Loc | None] = frozenset()) -> tuple[Kernel, State]:
     try:
         return _lowered(node, State(call=call, unknown_lengths=parsed.unknown_lengths, spilled=spilled))
     except Spill as array:
         return _lower(parsed, node, spilled | {array.loc})
 
 
-def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
+def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
     body = node.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
@@ -122,7 +125,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, tuple[str, ...]]:
         check_kernel(kernel)
     except TypeProblem as e:
         raise CudaError(f"this has no type in miniCUDA: {e.message}", e.loc, e.advice) from e
-    return kernel, tuple(st.notes)
+    return kernel, st
 
 
 def _parameter(st: State, p: Node) -> None:

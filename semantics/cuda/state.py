@@ -176,7 +176,8 @@ class State:
     root of their addresses, `spilled` where those are declared that are no variables, `unknown_lengths` the offsets of
     the shared arrays whose declared length is a stand-in. `copies` has the variables that are no one's but ours and
     keep a value for later, `volatile` the reads that happen even where nobody uses their value. `implied` has what has
-    to hold where the value of a && b, in a variable, is true: a. `unknowns` counts the values of which nothing is
+    to hold where the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not
+    negative, since they would wrap around. `unknowns` counts the values of which nothing is
     known, `numbers` those of pointers that may be null, and of textures.
     """
 
@@ -195,6 +196,7 @@ class State:
     copies: set[str] = field(default_factory=set)
     volatile: set[Read] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
+    unsigned: list[Expr] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)

@@ -314,3 +314,38 @@ def test_a_syntax_error_is_no_verdict(tmp_path: Path, capsys: Capture) -> None:
     path.write_text("__global__ void k(int *A) { A[0] = ; }\n")
     assert main(["bound", str(path), "--format", "json"]) == 2
     assert [*json.loads(capsys.readouterr().out)] == ["error"]
+
+
+WRAPS = "the first thread of every grid breaks this if it gets there"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("if (threadIdx.x - 5u >= 27u) A[n] = 1;", "tid.x - 5 at k.cu:2:5"),
+        ("if (i - 1 < m && i - 1 > 3) A[n] = 1;", "i - 1 at k.cu:2:5"),
+        ("if (n > 7 && (unsigned)(j - 1) < m) A[n] = 1;", "j - 1 at k.cu:2:25"),
+        ("A[n] = i ? 0 : i - 2;", "i - 2 at k.cu:2:16"),
+        ("unsigned x = 3; x = x - 4; A[x] = 1;", "x - 4 at k.cu:2:21"),
+        # not below 0, not unsigned, not known, or not in the first thread
+        ("if (i > 0 && i - 1 < m) A[n] = 1;", ""),
+        ("if (i > 0) A[i - 1] = 1;", ""),
+        ("A[n] = i ? i - 1 : 0;", ""),
+        ("if (j - 1 < n) A[n] = 1;", ""),
+        ("if ((unsigned)(n - 1) < m) A[n] = 1;", ""),
+        ("if (A[n] - 1u < m) A[n] = 1;", ""),
+        ("if (5u - threadIdx.x < m) A[n] = 1;", ""),
+        ("unsigned char c = threadIdx.x; c = c - 5; A[c] = 1;", ""),
+    ],
+)
+def test_what_wraps_around_in_every_launch(body: str, told: str, tmp_path: Path, capsys: Capture) -> None:
+    """That no unsigned value does is assumed; where every launch breaks that, it is said at its place, once."""
+    path = tmp_path / "k.cu"
+    start = "unsigned i = blockIdx.x * blockDim.x + threadIdx.x; int j = i;"
+    path.write_text(f"__global__ void k(int *A, int n, unsigned m) {{ {start}\n{body}\n}}\n")
+    assert main(["bound", str(path), "--metric", "sectors", "--format", "json"]) in (0, 1)
+    printed = capsys.readouterr()
+    (row,) = json.loads(printed.out)["results"]
+    noted = [a.replace(f"{tmp_path}/", "") for a in row["assumptions"] if WRAPS in a]
+    assert noted == [f"{told} is not below 0: {WRAPS}"] * bool(told)
+    assert printed.err.count(" is unsigned, and below 0 in the first thread") == bool(told)
