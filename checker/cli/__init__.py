@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NoReturn
 
@@ -53,20 +54,18 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run a command line and return its exit code. Nothing that a person can type ends in a traceback."""
     words = sys.argv[1:] if argv is None else argv
-    if words == ["--version"]:
-        print(f"warpbound {VERSION}")
-        return 0
     digits = sys.get_int_max_str_digits()
     try:
-        from checker.cli.options import check_outputs
+        from checker.cli.options import check_outputs, emit
 
+        if words == ["--version"]:
+            emit(f"warpbound {VERSION}", None)
+            return 0
         args = parser().parse_args(words)
         check_outputs(args)
         if "at" in args:
             sys.set_int_max_str_digits(MAX_DIGITS)
-        code: int = args.func(args)
-        sys.stdout.flush()
-        return code
+        return int(args.func(args))
     except SourceError as error:
         from checker.report.terminal import render_error
 
@@ -100,8 +99,12 @@ def main(argv: list[str] | None = None) -> int:
 
 def _tell(words: Sequence[str], message: str, loc: Loc | None = None, advice: str = "") -> None:
     """The problem as a JSON object on standard output, where --format asks for that."""
+    from checker.cli.options import emit
+
     formats = [new for old, new in pairwise(words) if old == "--format"]
     formats += [word.removeprefix("--format=") for word in words if word.startswith("--format=")]
     if formats[-1:] == ["json"]:
         place = {"file": loc.file, "line": loc.line, "column": loc.column} if loc else None
-        sys.stdout.write(json.dumps({"error": {"message": message, "place": place, "advice": advice or None}}) + "\n")
+        told = json.dumps({"error": {"message": message, "place": place, "advice": advice or None}}, indent=2)
+        with suppress(SourceError):  # standard output that cannot be written may be the problem itself
+            emit(told, None)

@@ -172,35 +172,83 @@ def number(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-_OUTPUTS: Final = {"output": "-o", "certificate": "--certificate", "page": "--page"}
+_OUTPUTS: Final = {"output": "-o", "certificate": "--certificate", "page": "--page", "queries": "--queries"}
+_INPUTS: Final = ("file", "files", "old", "sources")
+_NAMES: Final = ("metrics", "hardware", "profile", "device", "rules")
+"""What may be a file, and otherwise has a name."""
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Raises OptionProblem for a file that cannot be written, before any work is done for it."""
+    """Raises OptionProblem for a file that cannot be written, or that is read or written besides, before any work is
+    done for it."""
+    read, written = list(_inputs(args)), dict[str, str]()
     for name, option in _OUTPUTS.items():
         path = getattr(args, name, None)
         if path is None:
             continue
-        if Path(path).is_dir():
-            raise OptionProblem(f"{option} {path}: Is a directory", advice="Choose another file.")
-        if not Path(path).absolute().parent.is_dir():
-            raise OptionProblem(f"{option} {path}: No such file or directory", advice="Choose another file.")
+        told, folder = f"{option} {path}", name == "queries"
+        if folder and Path(path).exists() and not Path(path).is_dir():
+            raise OptionProblem(f"{told}: Not a directory", advice="Choose another folder.")
+        if not folder and Path(path).is_dir():
+            raise OptionProblem(f"{told}: Is a directory", advice="Choose another file.")
+        if not folder and not Path(path).absolute().parent.is_dir():
+            raise OptionProblem(f"{told}: No such file or directory", advice="Choose another file.")
+        path = str(Path(path) / "index.json") if folder else path
+        if any(_same_file(path, other) for other in read):
+            raise OptionProblem(f"{told}: that would overwrite what is read", advice="Choose another file.")
+        for other, earlier in written.items():
+            if _same_file(path, other):
+                raise OptionProblem(f"{told}: {earlier} writes to the same file", advice="Choose another file.")
+        written[path] = option
+
+
+def _inputs(args: argparse.Namespace) -> Iterable[str]:
+    """The files that the options name to be read."""
+    for name in (*_INPUTS, *_NAMES):
+        given = getattr(args, name, None) or ()
+        for text in (given,) if isinstance(given, str) else given:
+            parts = (text,) if name in _INPUTS else text.split(",")
+            yield from (part for part in parts if name in _INPUTS or Path(part).suffix in (".toml", ".py"))
+    for text in getattr(args, "arrays", ()):
+        if "=@" in text:
+            yield text.partition("=@")[2]
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one file, which may not be there yet; a device, such as /dev/null, is none."""
+    try:
+        if not Path(one).exists() or not Path(other).exists():
+            return Path(one).resolve() == Path(other).resolve()
+        return Path(one).samefile(other) and Path(one).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def emit(text: str, output: str | None, option: str = "-o") -> None:
-    """Writes a result to the file that an option names, or to standard output.
-
-    Raises OptionProblem where the file can't be written.
-    """
+    """Writes a result to the file that an option names, or to standard output. Raises OptionProblem where it can't be
+    written."""
     text = text.encode("utf-8", "backslashreplace").decode() + "\n"  # file names may hold lone surrogates
     if output is None:
-        sys.stdout.write(text)
+        _print(text)
         return
     try:
         Path(output).write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OptionProblem(f"{option} {output}: {reason}", advice="Choose another file.") from None
+
+
+def _print(text: str) -> None:
+    """Writes to standard output. Raises OptionProblem where it is closed or full."""
+    if sys.stdout is None:
+        raise OptionProblem("cannot write to standard output: it is closed", advice="Leave it open.")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OptionProblem(f"cannot write to standard output: {error.strerror}", advice="Make room there.") from None
 
 
 def tell(

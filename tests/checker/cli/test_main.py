@@ -162,3 +162,74 @@ def test_a_reader_that_goes_away() -> None:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
     assert process.returncode in (0, 2)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
+@pytest.mark.parametrize(
+    ("words", "closed", "why"),
+    [
+        (["rules"], False, "No space left on device"),
+        (["rules", "--format", "json"], False, "No space left on device"),
+        (["--version"], False, "No space left on device"),
+        (["rules"], True, "it is closed"),
+        (["rules", "--format", "json"], True, "it is closed"),
+    ],
+)
+def test_standard_output_that_cannot_be_written(words: list[str], closed: bool, why: str) -> None:
+    """`warpbound rules > /dev/full` and `warpbound rules >&-`"""
+    end = ">&-" if closed else "> /dev/full"
+    program = "import sys; from checker.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {end}', "sh", sys.executable, "-c", program, *words],  # noqa: S607
+        cwd=PROOFS.parent,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    first, *_ = done.stderr.splitlines()
+    assert (done.returncode, first) == (2, f"warpbound: error: cannot write to standard output: {why}")
+    assert "Traceback" not in done.stderr
+    assert "fault" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("bound k.cu --metric sectors -o k.cu", "-o k.cu: that would overwrite what is read"),
+        ("bound k.cu --metric sectors --certificate ./k.cu", "--certificate ./k.cu: that would overwrite what is read"),
+        ("bound k.cu --metric sectors --certificate link", "--certificate link: that would overwrite what is read"),
+        ("bound k.cu --metric m.toml -o m.toml", "-o m.toml: that would overwrite what is read"),
+        ("bound k.cu --metric sectors -o x --certificate x", "--certificate x: -o writes to the same file"),
+        ("bound k.cu --metric sectors --queries q -o q/index.json", "--queries q: -o writes to the same file"),
+        ("bound k.cu --metric sectors --queries k.cu", "--queries k.cu: Not a directory"),
+        ("check q/index.json --queries q", "--queries q: that would overwrite what is read"),
+        ("run k.cu --array A=@a.npy -o a.npy", "-o a.npy: that would overwrite what is read"),
+        ("recheck a.json b.json -o b.json", "-o b.json: that would overwrite what is read"),
+        ("report a.json --compare b.json -o b.json", "-o b.json: that would overwrite what is read"),
+        ("report a.json --source k.cu -o k.cu", "-o k.cu: that would overwrite what is read"),
+        ("trial own.py -o own.py", "-o own.py: that would overwrite what is read"),
+    ],
+)
+def test_nothing_overwrites_what_it_reads_or_writes(
+    words: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q").mkdir()
+    names = ("k.cu", "m.toml", "a.npy", "a.json", "b.json", "own.py", "q/index.json")
+    for name in names:
+        Path(name).write_text(name)
+    Path("link").symlink_to("k.cu")
+    assert typed(*words.split()) == 2
+    assert f"error: {told}\n" in capsys.readouterr().err
+    assert [Path(name).read_text() for name in names] == list(names)
+
+
+def test_what_is_no_file_may_be_written_twice_and_a_name_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ["--metric", "sectors", "--assume", "numElements >= 0"]
+    assert typed("bound", KERNEL, *given, "-o", "/dev/null", "--certificate", "/dev/null") == 0
+    Path("sectors").touch()
+    assert typed("bound", KERNEL, *given, "-o", "sectors") == 0
+    assert "certified" in Path("sectors").read_text()

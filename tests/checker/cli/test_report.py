@@ -590,7 +590,7 @@ def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
 
 def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
     assert "Add --source" in refused(capsys, SECTORS, "-D", "X=1")
-    assert "that is a certificate to report on" in refused(capsys, SECTORS, "-o", SECTORS)
+    assert "that would overwrite what is read" in refused(capsys, SECTORS, "-o", SECTORS)
     assert "nosuch.cu" in refused(capsys, SECTORS, "--source", "nosuch.cu")
     assert str(tmp_path) in refused(capsys, SECTORS, "--source", str(tmp_path))
     assert "gridDim.x >= 1" in refused(capsys, SECTORS, "--at", "gridDim.x=0")
