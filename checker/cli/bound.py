@@ -57,7 +57,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--search", choices=("lp", "smt"), default="lp", help="what solves for loop potentials (default: %(default)s)"
     )
-    parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bound there: --at w=256,h=256")
+    add_point_option(parser, "evaluate the bound there: --at w=256,h=256")
     parser.add_argument(
         "--tight", action="store_true", help="search for the dearest run: an input that shows what the bound is worth"
     )
@@ -132,9 +132,9 @@ def run(args: argparse.Namespace) -> int:
     kernel = reading.kernel
     outline, hinted = _outline(args, reading, metrics[0], hardware)
     context = outline.context
-    _check_point(at, kernel, context)
     oracle = Oracles()
     check_assumptions(context, oracle)
+    _check_point(at, kernel, context)
     results = find_bounds(outline, metrics, oracle, hinted, args.search, args.per)
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.queries:
@@ -304,10 +304,16 @@ def _write_certificate(result: Result, path: str) -> str | None:
     return str(document["digest"])
 
 
-def point(text: str) -> dict[str, int]:
+def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:
+    """--at, which may be given several times."""
+    parser.add_argument("--at", action="append", default=[], metavar="NAME=N,...", help=told)
+
+
+def point(texts: Sequence[str]) -> dict[str, int]:
     """`w=256,h=-3` as numbers; a grid of one dimension has the others 1. Raises OptionProblem."""
     found = {}
-    for name, value in parse_bindings([t for t in text.split(",") if t.strip()], "--at").items():
+    parts = [part for text in texts for part in text.split(",") if part.strip()]
+    for name, value in parse_bindings(parts, "--at").items():
         if not re.fullmatch(r"[+-]?\d{1,99}", value, re.ASCII):
             raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.")
         found[name] = int(value)

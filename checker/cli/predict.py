@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.bound import add_launch_options, check_assumptions, launch_of, point
+from checker.cli.bound import add_launch_options, add_point_option, check_assumptions, launch_of, point
 from checker.cli.machine import SUFFIX
 from checker.cli.options import (
     OptionProblem,
@@ -24,6 +24,7 @@ from logic.source import SourceError
 if TYPE_CHECKING:
     from checker.analysis.runtime import Device
     from checker.notation.annotations import Annotations, Limit, Sizes
+    from checker.oracles import Oracles
     from checker.outline import Outline
     from checker.report.prediction import Row
     from logic.syntax import Kernel
@@ -49,7 +50,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="memory hidden well, or not at all (default: %(default)s)",
     )
     add_launch_options(parser)
-    parser.add_argument("--at", default="", metavar="NAME=N,...", help="where to evaluate: --at N=4194304")
+    add_point_option(parser, "where to evaluate: --at N=4194304")
     parser.add_argument(
         "--random-bins",
         type=int,
@@ -75,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     if bins is not None and not 1 <= bins <= MOST_BINS:
         raise OptionProblem(f"--random-bins {bins}: not from 1 to {MOST_BINS}", advice="Give the number of bins.")
     contention = expected_contention(device.group, device.banks, bins) if bins else None
+    oracle = Oracles()
     jobs: list[tuple[Row, Outline, list[Limit]]] = []
     for path in args.files:
         if path.endswith(SUFFIX):
@@ -82,12 +84,10 @@ def run(args: argparse.Namespace) -> int:
             raise OptionProblem(f"{path}: a program for the mini-SIMT machine, which no device runs", advice=advice)
         names: list[str | None] = [args.kernel] if args.kernel or args.instantiate else []
         names += [] if names else kernel_names(path, tuple(args.includes), tuple(args.defines), args.std)
-        jobs += [_job(args, path, name, device, at) for name in names or [None]]
+        jobs += [_job(args, path, name, device, at, oracle) for name in names or [None]]
     report.check_names(at, [row for row, _, _ in jobs])
-    oracle = Oracles()
     rows = []
     for row, outline, limits in jobs:
-        check_assumptions(row.context, oracle)
         terms = find_terms(outline, device, oracle, limits, contention)
         if isinstance(terms, Uncertified):
             rows.append(replace(row, problem=report.reason(terms)))
@@ -110,7 +110,7 @@ MOST_BINS: Final = 10**6
 
 
 def _job(
-    args: argparse.Namespace, path: str, name: str | None, device: Device, at: dict[str, int]
+    args: argparse.Namespace, path: str, name: str | None, device: Device, at: dict[str, int], oracle: Oracles
 ) -> tuple[Row, Outline, list[Limit]]:
     """A kernel with its launch, as it is to be bounded, and the limits that count there. Raises SourceError."""
     from checker.analysis.runtime import hardware
@@ -134,6 +134,7 @@ def _job(
     if block is None:
         raise OptionProblem(f"the block of {kernel.name} is not known", kernel.loc, _LAUNCH)
     context = Context(sigma, METRICS["sectors"], hardware(device), launch)
+    check_assumptions(context, oracle)
     row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]
     broken = excluded(report.point(row, at), context) or report.broken(limits, at)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checker.cli.bound import add_point_option, point
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
@@ -53,7 +54,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="FILE.cu",
         help="the kernels' CUDA source (repeatable): is it what the certificates are about?",
     )
-    parser.add_argument("--at", default="", metavar="NAME=N,...", help="evaluate the bounds there: --at w=256,h=256")
+    add_point_option(parser, "evaluate the bounds there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say in the text, too, where the cost comes from")
     add_reading_options(parser, kernel=False)
     add_output_options(parser)
@@ -63,7 +64,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     """0 all certified and none worse than before, else 1. Raises SourceError for what is no certificate."""
     from checker.audit import audit
-    from checker.cli.bound import point
     from checker.oracles import Oracles
     from checker.report import audit as report
     from logic.rules import SOUND

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import check_assumptions, launch_of, point
+from checker.cli.bound import add_point_option, check_assumptions, launch_of, point
 from checker.cli.machine import (
     SUFFIX,
     add_machine_options,
@@ -55,7 +55,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         default="sound",
         help="a bound, or the estimate of Hirvisalo (2014), which is none (default: %(default)s)",
     )
-    parser.add_argument("--at", default="", metavar="NAME=N,...", help="values of parameters: --at w=256,h=256")
+    add_point_option(parser, "values of parameters: --at w=256,h=256")
     kernel.add_argument(
         "--assume", action="append", default=[], metavar="EXPR", help='a fact about parameters: --assume "w %% 8 == 0"'
     )

@@ -233,3 +233,38 @@ def test_what_is_no_file_may_be_written_twice_and_a_name_is_no_file(
     Path("sectors").touch()
     assert typed("bound", KERNEL, *given, "-o", "sectors") == 0
     assert "certified" in Path("sectors").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["bound", KERNEL, "--metric=sectors", "--assume=false"], "no launch satisfies what is assumed: false"),
+        (["bound", KERNEL, "--assume=false", "--at=numElements=1"], "no launch satisfies what is assumed: false"),
+        (["wcet", KERNEL, "--block=32", "--assume=false"], "no launch satisfies what is assumed: false"),
+        (
+            ["predict", KERNEL, "--device=gtx280", "--block=32", "--grid=1", "--assume=false"],
+            "no launch satisfies what is assumed: false",
+        ),
+        (
+            ["bound", KERNEL, "--at=numElements=1", "--at", "numElements=2"],
+            "--at numElements=2: 'numElements' is given twice",
+        ),
+        (["report", "c.json", "--at=n=1", "--at=n=2"], "--at n=2: 'n' is given twice"),
+        (["wcet", KERNEL, "--at=n=1", "--at=n=2"], "--at n=2: 'n' is given twice"),
+        (["predict", KERNEL, "--device=gtx280", "--at=n=1", "--at=n=2"], "--at n=2: 'n' is given twice"),
+    ],
+)
+def test_points_and_assumptions_that_cannot_be(words: list[str], told: str, capsys: Capture) -> None:
+    assert typed(*words) == 2
+    assert f"error: {told}\n" in capsys.readouterr().err
+
+
+def test_points_add_up(capsys: Capture) -> None:
+    """The bound that is to be evaluated knows n from the one option and the grid from the other."""
+    words = ["bound", KERNEL, "--metric=sectors", "--per=grid", "--block=32", "--format=json"]
+    values = []
+    for at in (["--at", "numElements=64", "--at", "gridDim.x=2"], ["--at", "numElements=64,gridDim.x=2"]):
+        assert typed(*words, *at) == 0
+        (row,) = json.loads(capsys.readouterr().out)["results"]
+        values.append(row["value"])
+    assert values == [24, 24]
