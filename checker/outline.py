@@ -17,12 +17,14 @@ from logic.syntax import Assign, Expr, If, Kernel, Seq, Skip, Stmt, Sync, While,
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A condition {P; Q; X} of which parts may be missing."""
+    """A condition {P; Q; X} of which parts may be missing; Q and X may have places of their own."""
 
     p: P | None = None
     q: Poly | None = None
     x: X | None = None
     loc: Loc | None = field(default=None, compare=False, repr=False)
+    q_loc: Loc | None = field(default=None, compare=False, repr=False)
+    x_loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

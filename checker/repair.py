@@ -87,12 +87,11 @@ def _more_potential(work: Repairs, o: AtLeast, problem: Rejected) -> str:
     for where in stated:
         outcome, _ = work.accepts(_at(work.outline.body, where, lambda p: _raised(p, short)))
         if isinstance(outcome, Claim | Theorem):
-            return f"Adding {short} to the potential {_place(where)} would do."
+            return f"Adding {short} to the potential {_at_loc(where.q_loc or where.loc)} would do."
         if isinstance(outcome, Rejected | Stuck) and _about(outcome) != _about(problem) and where.q == o.q:
             then = _at_loc(outcome.loc) if outcome.loc else "elsewhere"
-            work.halfway = (
-                f"Adding {short} to the potential {_place(where)} would do here; then something fails {then}."
-            )
+            there = _at_loc(where.q_loc or where.loc)
+            work.halfway = f"Adding {short} to the potential {there} would do here; then something fails {then}."
         if told := _left_out(work, where):
             return told
     return ""
@@ -104,7 +103,7 @@ def _left_out(work: Repairs, where: Partial) -> str:
         return ""
     outcome, derivation = work.accepts(_at(work.outline.body, where, lambda p: replace(p, q=None)))
     if isinstance(outcome, Claim | Theorem) and (q := _found_potential(work, where, outcome, derivation)):
-        return f"The potential {q} {_place(where)} would do."
+        return f"The potential {q} {_at_loc(where.q_loc or where.loc)} would do."
     return ""
 
 
@@ -302,7 +301,7 @@ def _uniform(work: Repairs, problem: Rejected) -> str:
                 outcome, _ = work.accepts(_at(work.outline.body, where, lambda p, x=x: replace(p, x=x)))  # type: ignore[misc]
                 if isinstance(outcome, Claim | Theorem):
                     why = "" if x > where.x else _why_not_uniform(work, problem)
-                    return f"{why} {words} {_place(where)} would do: {show_x(x)}.".strip()
+                    return f"{why} {words} {_at_loc(where.x_loc or where.loc)} would do: {show_x(x)}.".strip()
     return ""
 
 

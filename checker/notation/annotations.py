@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +51,9 @@ _ABOUT_THE_KERNEL: Final = ("requires", "assume", "launch", "metric")
 _LINE: Final = re.compile(r"//@(.*)")
 _CLAUSE: Final = re.compile(r"\s*((?:loop\s+)?[A-Za-z]+)\b\s*(.*?)\s*;\s*$")
 Sizes = tuple[Formula, Formula, Formula]
+
+_BLOCK: Final = re.compile(r"/\*@\s*(?=$|(?:loop|requires|assumes?|launch|metric|potential|assert|split)\b)")
+"""ACSL's other form, `/*@ ... */`; not every comment that begins so."""
 
 _SIZES: Final = re.compile(r"(block|grid)\s*=")
 _LIMIT: Final = re.compile(r"\s*([A-Za-z_$][\w$.]*)\s*<=\s*(?=.*\b(?:floor|ceil|log2)\s*\()(.*)", re.DOTALL)
@@ -93,7 +97,8 @@ class Annotations:
 def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
     """The annotations of a kernel in the text of its file. Raises SyntaxProblem and TypeProblem."""
     assumptions, limits, metric = [], list[Limit](), None
-    sizes, formulas = dict[str, Dim](), list[Sizes]()
+    sizes, formulas = dict[str, Dim](), dict[str, Sizes]()
+    seen = dict[str, Dim | Sizes]()
     local: list[Clause] = []
     for c in _clauses(kernel, source):
         match c.kind:
@@ -110,14 +115,20 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
                     elif what == "block":
                         raise SyntaxProblem("a block has sizes that are numbers", c.inside, _LAUNCH)
                     else:
-                        formulas.append(given)
+                        formulas[what] = given
+                    found = given if what in formulas else sizes[what]
+                    if seen.setdefault(what, found) != found:
+                        raise SyntaxProblem(f"the {what} had other sizes before", c.inside, _ONCE)
             case "metric":
-                metric = _metric(c)
+                named = _metric(c)
+                if metric not in (None, named):
+                    raise SyntaxProblem("the metric was another before", c.inside, _ONCE)
+                metric = named
             case _:
                 local.append(c)
     body = _Placer(sigma, local).body(bare(kernel.body))
     facts = conj(assumptions, sigma)
-    grid = formulas[-1] if formulas else None
+    grid = formulas.get("grid")
     return Annotations(facts, tuple(limits), sizes.get("block"), sizes.get("grid"), grid, metric, body)
 
 
@@ -143,8 +154,14 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
     before = max((n for n in heads if n < own), default=0)
     after = min((n for n in heads if n > own), default=len(lines) + 1)
     for n, line in enumerate(lines, start=1):
+        if not before < n < after:
+            continue
+        other = _BLOCK.search(line.partition("//")[0])
+        if other:
+            loc = Loc(kernel.loc.file, n, other.start() + 1)
+            raise SyntaxProblem("annotations are lines that begin with //@", loc, "Write //@ KIND TEXT; for each.")
         found = _LINE.search(line)
-        if not found or not before < n < after:
+        if not found:
             continue
         loc = Loc(kernel.loc.file, n, found.start() + 1)
         clause = _CLAUSE.match(found[1])
@@ -171,6 +188,7 @@ def _metric(c: Clause) -> Metric:
     return METRICS[c.text]
 
 
+_ONCE: Final = "Leave one of the two out."
 _LAUNCH: Final = "A grid may depend on parameters: grid = ceil(n/16), 4."
 
 
@@ -221,6 +239,15 @@ def _whole(sizes: Sizes, c: Clause) -> Dim:
     return int(values[0]), int(values[1]), int(values[2])
 
 
+def _begun(block: Block) -> Block:
+    """The outline of a kernel with what a claim begins with in front: the potential that is stated there, if any. A
+    fact in front would be a precondition, and an assertion is to be proved."""
+    head = tuple(takewhile(lambda item: isinstance(item, Partial), block))
+    claims = tuple(item for item in head if isinstance(item, Partial) and item.p is None)
+    facts = tuple(item for item in head if item not in claims)
+    return (*(claims or (Partial(),)), *facts, *block[len(head) :]) if facts else block
+
+
 class _Placer:
     """Puts conditions before the statement, and at the loop, that follows them in the text."""
 
@@ -229,7 +256,7 @@ class _Placer:
         self.clauses = clauses
 
     def body(self, block: Block) -> Block:
-        placed = self.block(block)
+        placed = _begun(self.block(block))
         loops = [c for c in self.clauses if c.kind.startswith("loop")]
         if loops:
             raise SyntaxProblem("no loop follows this annotation", loops[0].loc, "Put it right before the loop.")
@@ -271,4 +298,6 @@ class _Placer:
                 raise SyntaxProblem(f"no local int is called '{name}'", c.inside, "Name local variables of the kernel.")
         p = conj(facts, self.sigma) if facts else None
         x = frozenset(name for name, _ in uniform) if uniform else None
-        return Partial(p, q[0] if q else None, x, clauses[0].loc if clauses else None)
+        place = {c.kind.removeprefix("loop "): c.loc for c in reversed(clauses)}
+        first = clauses[0].loc if clauses else None
+        return Partial(p, q[0] if q else None, x, first, place.get("potential"), place.get("uniform"))

@@ -135,6 +135,13 @@ def test_bounds_do_not_rest_on_limits(tmp_path: Path, capsys: pytest.CaptureFixt
         ("loop potential 10*|[j, h + 1]|", "loop potential 10*tid.x", 10, "tid"),
         ("assert j < h;", "requires j < h;", 15, "belongs before the kernel"),
         ("assert j < h;", "loop potential 3;", 15, "no loop follows"),
+        ("metric sectors;", "metric sectors;\n//@ metric steps;", 4, "the metric was another before"),
+        ("grid = 4;", "grid = 4;\n//@ launch block = 64;", 3, "the block had other sizes before"),
+        ("grid = 4;", "grid = 4, block = 64;", 2, "the block had other sizes before"),
+        ("grid = 4;", "grid = 4;\n//@ launch grid = ceil(w/32);", 3, "the grid had other sizes before"),
+        ("//@ requires h >= 0;", "/*@ requires h >= 0; */", 1, "annotations are lines that begin with //@"),
+        ("//@ assert j < h;", "/*@ loop potential 1; */", 15, "annotations are lines that begin with //@"),
+        ("//@ requires h >= 0;", "/*@\n requires h >= 0; */", 1, "annotations are lines that begin with //@"),
     ],
 )
 def test_bad_ones_are_pointed_at(tmp_path: Path, old: str, new: str, line: int, sentence: str) -> None:
@@ -145,6 +152,53 @@ def test_bad_ones_are_pointed_at(tmp_path: Path, old: str, new: str, line: int, 
     assert sentence in caught.value.message
     assert caught.value.loc is not None
     assert caught.value.loc.line == line
+
+
+def test_the_same_twice_and_other_comments(tmp_path: Path) -> None:
+    text = SOURCE.replace("grid = 4;", "grid = 4;\n//@ launch block = 2 * 16;\n/*@unused@*/ // /*@ metric steps; */")
+    text = text.replace("metric sectors;", "metric sectors;\n//@ metric sectors;")
+    kernel = read_cuda(written(tmp_path, text)).kernel
+    given = read_annotations(kernel, text, check_kernel(kernel))
+    assert (given.block, given.grid, given.metric) == ((32, 1, 1), (4, 1, 1), METRICS["sectors"])
+
+
+@pytest.mark.parametrize("potential", ["", "//@ potential 20;"])
+def test_an_assertion_in_front_is_to_be_proved(
+    potential: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As any other is: only `requires` states what holds before."""
+    text = f"""//@ launch block = 32;
+//@ metric steps;
+__global__ void k(int *A, int n) {{
+    //@ assert n == 3;
+    {potential}
+    A[0] = n;
+}}
+"""
+    path = written(tmp_path, text)
+    assert main(["check", path]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(f"rejected: {path}:6:5: ")
+    assert "  expected   n == 3\n" in told
+    assert main(["bound", path, "--metric", "steps"]) == 1
+    assert f"{path}:6:5: " in capsys.readouterr().out
+    assert main(["check", written(tmp_path, "//@ requires n == 3;\n" + text)]) == 0
+    assert ("costs at most 20 steps" if potential else "costs at most") in capsys.readouterr().out
+
+
+def test_a_potential_is_advised_in_its_own_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """//@ launch block = 32;
+//@ metric sectors;
+__global__ void k(int *A, int n) {
+    int k = 0;
+    //@ loop invariant k >= 0;
+    //@ loop uniform k;
+    //@ loop potential 3 + 1*|[k, n]|;
+    while (k < n) { A[k * 32 + threadIdx.x] = k; k++; }
+}
+"""
+    assert main(["check", written(tmp_path, text)]) == 1
+    assert "The potential 4*max(0, n - k) in line 7 would do." in capsys.readouterr().out
 
 
 SPLIT = """__global__ void k(int *A, int n, int m)
