@@ -67,7 +67,7 @@ def diagnose(
     if outline is None:
         return found
     pre = claimed(outline)
-    worse = None if pre is None else dearer(kernel, context, pre, arrays)
+    worse = None if pre is None else dearer(kernel, context, pre, arrays, near=seen.state if seen else None)
     return replace(found, claimed=pre, dearer=worse, advice=advice(outline, problem, judge, oracle))
 
 

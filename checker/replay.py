@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, takewhile
+from math import prod
 from typing import Final, cast
 
 from checker.kernel import Rejected
@@ -86,6 +87,10 @@ def _hurried() -> Observer:
 
 _SIZES: Final = (0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 64, 100, -1)
 _BLOCKS: Final = (32, 64, 33, 1, 256)
+
+
+Launched = tuple[Dim, Dim, Dim, dict[str, Value]]
+"""Sizes of a block and of the grid, the block that is looked at, and the values of parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +410,7 @@ def _random_value(rng: random.Random, kind: Type, pool: tuple[int, ...]) -> Valu
     return _typed(rng.getrandbits(1) if kind.kind == "bool" else rng.choice(pool), kind)
 
 
-def _random_launch(scene: Context, rng: random.Random) -> tuple[Dim, Dim, Dim, dict[str, Value]] | None:
+def _random_launch(scene: Context, rng: random.Random) -> Launched | None:
     """A launch with values for the parameters that the context allows; None where none was hit on."""
     launch = scene.launch
     sizes = [n or (rng.choice(_BLOCKS) if i == 0 else 1) for i, n in enumerate(launch.block)]
@@ -606,35 +611,52 @@ def dearer(
     pre: Condition,
     arrays: Callable[[dict[str, str]], Mapping[str, Contents]],
     seed: int = 0,
+    near: State | None = None,
 ) -> Dearer | None:
-    """A run from a state of `pre` of which a warp costs more than `pre.q`, sought among a few small random launches.
+    """A run from a state of `pre` of which a warp costs more than `pre.q`, sought with the parameters of `near` and
+    among a few small random launches.
 
     `arrays` makes contents of texts such as `run --array` takes. Locals are 0 in the beginning.
     """
     rng, end = random.Random(seed), time.process_time() + PATIENCE
     globals_ = [a.name for a in kernel.arrays if a.space == "global"]
     fills = ("zeros", "zeros", "ones", "iota", "random:1", "random:2")
-    for _ in range(RUNS):
-        if time.process_time() > end:
-            break
-        launched = _random_launch(context, rng)
-        if launched is None:
-            continue
+
+    def tried(launched: Launched, fill: Callable[[], str]) -> Dearer | None:
         block, grid, index, params = launched
         threads = tuple(_threads(block, index))
         state = State(block, grid, params | _warp(threads[0], block, context), threads, Store())
         if any(not all(_values(f, state, context)[0].values()) for f in pre.p) or not _everywhere(
             context, grid, params
         ):
-            continue
-        fill = rng.choice(fills)
-        texts = {} if fill == "zeros" else dict.fromkeys(globals_, fill)
+            return None
+        kind = fill()
+        texts = {} if kind == "zeros" else dict.fromkeys(globals_, kind)
         args = {d.name: params[d.name] for d in kernel.params}
         claimed = _claimed(pre.q, state, context)
         actual, ended = _most(kernel, context, block, grid, args, arrays(texts))
-        if actual is not None and actual > claimed:
-            return Dearer(block, grid, args, texts, claimed, actual, ended)
+        if actual is None or actual <= claimed:
+            return None
+        return Dearer(block, grid, args, texts, claimed, actual, ended)
+
+    if (there := _launched_at(near, kernel, context)) and (found := tried(there, lambda: "zeros")):
+        return found
+    for _ in range(RUNS):
+        if time.process_time() > end:
+            break
+        launched = _random_launch(context, rng)
+        if launched is not None and (found := tried(launched, lambda: rng.choice(fills))):
+            return found
     return None
+
+
+def _launched_at(state: State | None, kernel: Kernel, context: Context) -> Launched | None:
+    """The launch that a state is of, where it is a small one that the context allows."""
+    if state is None or prod(state.grid) > LARGE or any(d.name not in state.params for d in kernel.params):
+        return None
+    if not all(_true(f, state.params) for f in context.launch.assumptions):
+        return None
+    return state.block, state.grid, state.threads[0].block, state.params
 
 
 def _claimed(q: Poly, state: State, context: Context) -> Fraction:

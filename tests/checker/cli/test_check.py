@@ -20,6 +20,20 @@ SOURCE = OUTLINE.read_text()
 Capture = pytest.CaptureFixture[str]
 
 
+def test_the_state_that_is_shown_is_run_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What costs too much from a kernel's first statement on is a run, and the claim is false."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "//@ launch block = 32;\n//@ metric steps;\n__global__ void k(int n, int m) {\n"
+        "    //@ potential 20 + 10*|[0, n]|;\n    int j = m;\n    //@ loop potential 4 + 8*|[j, n]|;\n"
+        "    while (j < n) j++;\n}\n"
+    )
+    assert main(["check", str(path), "--format", "json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert {n: error["run"]["params"][n] for n in "nm"} == error["witness"]["params"]
+    assert error["run"]["actual"] > error["run"]["claimed"]
+
+
 def checked(path: Path, capsys: Capture, *words: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the JSON of a check; standard error has the warnings and nothing else."""
     code = main(["check", str(path), "--format", "json", *words])
