@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     rows = [report.row(a, at, source(a.certificate.kernel.name)) for a in found]
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
-    document = report.document(rows, [report.change_row(change) for change in changes], digests, options)
+    document = report.document(rows, [report.change_row(change) for change in changes], digests, options, at)
     emit(report.as_format(document, args.format, explain=args.explain), args.output)
     return 0 if document["good"] else 1
 

@@ -17,6 +17,7 @@ from checker.claims import extent, shown, value_at
 from checker.cli.options import number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
+from checker.replay import replayed
 from checker.report.bounds import accesses, assumptions, turns
 from checker.report.page import clean, filled, inline, plain
 from checker.report.rejection import describe, reason_of
@@ -66,10 +67,10 @@ ANY: Final = extent((None, None, None))
 # --- the object ------------------------------------------------------------------------------------------------------
 
 
-def verdict(a: Audited) -> str:
-    """One of MEANING."""
-    if isinstance(a.outcome, Rejected):
-        return "rejected" if a.outcome.obligation is None else "not-proved"
+def verdict(a: Audited, found: Finding | None) -> str:
+    """One of MEANING; `found` is what was found out about a refusal."""
+    if found is not None:
+        return found.verdict
     if a.vacuous:
         return "vacuous"
     if a.ledger.barriers:
@@ -102,6 +103,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
     files = _files(source.kernel) if source and not difference else {}
     proved = [] if claim is None else [a]
     barriers = a.ledger.barriers if claim is not None else []
+    wrong = _finding(a)
     notes = (UNREAD,) if source is None else source.notes
     found: Row = {
         "file": a.file,
@@ -116,7 +118,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "bound": None if bound is None else str(bound),
         "value": None if value is None else number(value),
         "missing": missing,
-        "verdict": verdict(a),
+        "verdict": verdict(a, wrong),
         "problem": None,
         "second_checker": a.second.verdict if a.second else None,
         "second_claim": (a.second.claim or None) if a.second else None,
@@ -131,11 +133,19 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "listing": [],
         "apart": [],
     }
-    if isinstance(a.outcome, Rejected):
-        found["problem"] = describe(a.outcome, reason_of(Finding(a.outcome, context)))
+    if wrong is not None and isinstance(a.outcome, Rejected):
+        found["problem"] = describe(a.outcome, reason_of(wrong))
     if source is not None and not difference:
         found["listing"], found["apart"] = _listing(source, found)
     return found
+
+
+def _finding(a: Audited) -> Finding | None:
+    """A refusal, with a state that shows the failing side condition false where one is found; None where it holds."""
+    if not isinstance(a.outcome, Rejected):
+        return None
+    context = a.certificate.context
+    return Finding(a.outcome, context, replayed(a.outcome, a.derivation, context))
 
 
 def _warnings(a: Audited, source: Source | None) -> list[str]:
@@ -262,9 +272,15 @@ def change_row(change: Change) -> Row:
     }
 
 
-def document(rows: Sequence[Row], changes: Sequence[Row], sources: Mapping[str, str], reading: Sequence[str]) -> Row:
+def document(
+    rows: Sequence[Row],
+    changes: Sequence[Row],
+    sources: Mapping[str, str],
+    reading: Sequence[str],
+    at: Mapping[str, int],
+) -> Row:
     """The one object, of which all formats are made. `sources` are CUDA sources with the SHA-256 of each, `reading` the
-    options with which they were read. `good` is what the exit code says."""
+    options with which they were read, `at` is where bounds are evaluated. `good` is what the exit code says."""
     found = {r["verdict"] for r in rows}
     same = all(r["source"] is None or r["source"]["same"] for r in rows)
     return {
@@ -272,6 +288,7 @@ def document(rows: Sequence[Row], changes: Sequence[Row], sources: Mapping[str, 
         "good": found == {"certified"} and same and not any(c["worse"] for c in changes),
         "sources": [{"file": file, "sha256": digest} for file, digest in sources.items()],
         "reading": list(reading),
+        "at": dict(at) or None,
         "certificates": list(rows),
         "comparison": list(changes),
     }
@@ -332,10 +349,15 @@ def _many(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
+def point(at: Mapping[str, int] | None) -> str:
+    """Values of parameters, in words; "" for none."""
+    return ", ".join(f"{name} = {n}" for name, n in (at or {}).items())
+
+
 def told(change: Row) -> str:
     """What became of a claim, in words."""
     new, old = change["new"]["bound"], change["old"]["bound"]
-    at = ", ".join(f"{name} = {n}" for name, n in (change["at"] or {}).items())
+    at = point(change["at"])
     there = f"{f'at {at}: ' if at else ''}{change['after']}, was {change['before']}"
     said = {
         "same": f"the same bound, {new}",
@@ -355,7 +377,7 @@ def _place(r: Row) -> str:
 
 def again(r: Row) -> str:
     """The command that checks a certificate again."""
-    return f"python -I checker/recheck.py -- {shlex.quote(r['file'])}"
+    return f"warpbound recheck {'-- ' if r['file'].startswith('-') else ''}{shlex.quote(r['file'])}"
 
 
 # --- formats ---------------------------------------------------------------------------------------------------------
@@ -385,7 +407,7 @@ def as_text(report: Row, explain: bool) -> str:
         ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         for r, columns in zip(group, cells, strict=True):
-            value = "" if r["value"] is None else f"  = {r['value']}"
+            value = "" if r["value"] is None else f"  = {r['value']} at {point(report['at'])}"
             padded = (f"{text:<{width}}" for text, width in zip(columns, widths, strict=True))
             lines += [f"  {'  '.join(padded)}  {r['verdict']}{value}"]
             lines += [wrapped(text, "      ") for text in remarks(r)]
@@ -411,7 +433,8 @@ def as_markdown(report: Row) -> str:
         lines += [""]
     for group in groups(report["certificates"]):
         lines += [f"## {plain(group[0]['kernel'])}: {plain(launch(group[0]))}", ""]
-        lines += ["| metric | bound on | at most | here | verdict | second checker |", "|---|---|---|---|---|---|"]
+        here = f"at {plain(point(report['at']))}" if report["at"] else "here"
+        lines += [f"| metric | bound on | at most | {here} | verdict | second checker |", "|---|---|---|---|---|---|"]
         for r in group:
             cells = (
                 plain(r["metric"]),
@@ -435,7 +458,7 @@ def as_markdown(report: Row) -> str:
 def as_html(report: Row) -> str:
     """The report as one page that needs nothing else."""
     words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
-    facts = {"summary": summary(report), "of_what": OF_WHAT, "meaning": MEANING, "again": again}
+    facts = {"summary": summary(report), "of_what": OF_WHAT, "meaning": MEANING, "again": again, "point": point}
     return filled("audit.html.jinja", report=report, **words, **facts)
 
 

@@ -55,7 +55,8 @@ def unproved(tmp_path: Path) -> str:
 def test_json(capsys: Capture) -> None:
     code, found = report(capsys, SECTORS, CONFLICTS, "--at", "h=5,w=32")
     assert code == 0
-    assert list(found) == ["verdict", "good", "sources", "reading", "certificates", "comparison"]
+    assert list(found) == ["verdict", "good", "sources", "reading", "at", "certificates", "comparison"]
+    assert found["at"] == {"h": 5, "w": 32}
     assert (found["verdict"], found["good"], found["sources"], found["comparison"]) == ("certified", True, [], [])
     first, second = found["certificates"]
     assert (first["file"], first["kernel"], first["metric"], first["per"]) == (SECTORS, "addSub3", "sectors", "warp")
@@ -284,23 +285,25 @@ def test_what_the_kernel_cannot_prove(tmp_path: Path, capsys: Capture) -> None:
     assert "does not hold" not in told["problem"]
 
 
-def test_what_the_kernel_refutes_and_no_run_shows(tmp_path: Path, capsys: Capture) -> None:
-    """A count that nothing pays for, too small: the second checker leaves it open."""
+def test_what_the_kernel_refutes_and_a_run_shows(tmp_path: Path, capsys: Capture) -> None:
+    """A count that nothing pays for, too small: the second checker leaves it open, and `check` shows it false."""
     document = json.loads(Path(CONFLICTS).read_text())
     (node, *_) = [node for node in document["derivation"] if node["rule"] == "EQ:GArray"]
     node["with"]["n"] = 0
     wrong = written(tmp_path / "wrong.json", CONFLICTS, derivation=document["derivation"])
     code, found = report(capsys, wrong)
     (told,) = found["certificates"]
-    assert (code, told["verdict"], told["second_checker"]) == (1, "not-proved", "solver-backed")
-    assert "MemReads(G[o]) <= n could not be proved" in told["problem"]
+    assert (code, told["verdict"], told["second_checker"]) == (1, "rejected", "solver-backed")
+    assert "MemReads(G[o]) <= n does not hold" in told["problem"]
+    assert main(["check", wrong]) == 1
+    assert capsys.readouterr().out.startswith("rejected: ")
 
 
 def test_what_no_run_shows_is_not_called_false() -> None:
     a = audit(Path(SECTORS).read_text(), SECTORS, SOUND, Oracles())
-    refuted = Rejected("this does not hold", obligation=Entails((), (FALSE,)), verdict=Refuted("z3"))
+    refuted = Rejected("this does not hold", obligation=Entails((FALSE,), (FALSE,)), verdict=Refuted("z3"))
     told = row(replace(a, outcome=refuted), {}, None)
-    assert (told["verdict"], told["problem"]) == ("not-proved", "this could not be proved: true |- false")
+    assert (told["verdict"], told["problem"]) == ("not-proved", "this could not be proved: false |- false")
 
 
 def test_more_is_admitted_than_needed(tmp_path: Path, capsys: Capture) -> None:
@@ -437,8 +440,8 @@ def test_text(capsys: Capture) -> None:
         "2 certificates: 2 certified",
         "",
         "addSub3: blocks of 32, any grid, hardware nvidia",
-        "  sectors    a warp  <= 4 + 20*max(0, ceil(h/2))  certified  = 64",
-        "  conflicts  a warp  <= 0                         certified  = 0",
+        "  sectors    a warp  <= 4 + 20*max(0, ceil(h/2))  certified  = 64 at h = 5, w = 32",
+        "  conflicts  a warp  <= 0                         certified  = 0 at h = 5, w = 32",
     ]
     assert not any("MemReads" in line for line in lines)
     assert main(["report", SECTORS, "--explain"]) == 0
@@ -487,7 +490,9 @@ def test_html(tmp_path: Path, capsys: Capture) -> None:
 def test_html_says_values_of_0(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert main(["report", CONFLICTS, "--at", "h=1,w=1", "--format", "html", "-o", str(path)]) == 0
-    assert '<th scope="col">here</th>' in path.read_text()
+    page = path.read_text()
+    assert '<th scope="col">at h = 1, w = 1</th>' in page
+    assert 'class=""' not in page
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
@@ -525,7 +530,7 @@ def test_commands_can_be_pasted(tmp_path: Path, capsys: Capture) -> None:
     path.write_text(Path(SECTORS).read_text())
     page = Page()
     page.feed(shown(capsys, "html", str(path)))
-    assert f"recheck.py -- '{path}'" in page.text
+    assert f"warpbound recheck '{path}'" in page.text
 
 
 def test_sarif_of_odd_names(unproved: str, capsys: Capture) -> None:
