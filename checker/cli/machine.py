@@ -19,8 +19,8 @@ from checker.cli.options import (
     add_reading_options,
     emit,
     parse_bindings,
-    parse_dim,
     read_kernel,
+    run_sizes,
     tell,
 )
 
@@ -74,7 +74,9 @@ def add_machine_options(parser: argparse.ArgumentParser, array: str) -> argparse
     )
     kernel = parser.add_argument_group("kernels")
     kernel.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
-    kernel.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: 1)")
+    kernel.add_argument(
+        "--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: the file's //@ launch, else 1)"
+    )
     kernel.add_argument(
         "--processors", type=int, metavar="N", help="machines, each with one block at a time (default: 1)"
     )
@@ -277,15 +279,12 @@ def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | Non
     from semantics.machine.text import show
 
     refuse_program_options(args)
-    block = parse_dim(args.block, "--block") if args.block else None
-    blocks = parse_dim(args.grid or "1", "--grid")
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
     reading = read_kernel(args)
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
-    block = block or reading.block
-    if block is None:
-        raise OptionProblem("the size of a block is not known", reading.kernel.loc, "Give it: --block 256.")
+    values = read_args(reading.kernel, given_args)
+    block, blocks = run_sizes(args, reading, values)
     check_launch(block, blocks)
     compiled = compile_kernel(reading.kernel, block).program
     if args.assembly:
@@ -300,7 +299,7 @@ def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | Non
         reading.kernel,
         block,
         blocks,
-        read_args(reading.kernel, given_args),
+        values,
         read_arrays(reading.kernel, given_arrays),
         args.warp_size,
         args.latency,

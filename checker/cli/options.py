@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,9 +14,14 @@ from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
 
 if TYPE_CHECKING:
+    from checker.analysis.formulas import Formula
     from checker.report.page import Page
     from logic.assertions import Dim
+    from logic.syntax import Kernel
     from semantics.cuda import Reading
+    from semantics.values import Value
+
+    Sizes = tuple[int, int, int]
 
 STD: Final = "c++14"
 """The language that CUDA sources are read as."""
@@ -47,6 +52,39 @@ def known_sizes(sizes: Dim) -> tuple[int, int, int] | None:
     """The sizes of a block or grid, where all three are known."""
     x, y, z = sizes
     return None if x is None or y is None or z is None else (x, y, z)
+
+
+def run_sizes(args: argparse.Namespace, reading: Reading, values: Mapping[str, Value]) -> tuple[Sizes, Sizes]:
+    """The sizes of a block and of the grid in a run: the options', else those of `//@ launch` in the source, else the
+    block that the source's host code has, and one block. Raises SourceError."""
+    from checker.notation import read_annotations
+    from logic.typing import check_kernel
+
+    block = parse_dim(args.block, "--block") if args.block else None
+    grid = parse_dim(args.grid, "--grid") if args.grid else None
+    if block is None or grid is None:
+        kernel = reading.kernel
+        hints = read_annotations(kernel, source_text(args.file), check_kernel(kernel))
+        block = block or (hints.block and known_sizes(hints.block)) or reading.block
+        grid = grid or (hints.grid and known_sizes(hints.grid)) or _evaluated(hints.formulas, kernel, values)
+        if block is None:
+            raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
+    return block, grid
+
+
+def _evaluated(formulas: tuple[Formula, Formula, Formula] | None, kernel: Kernel, values: Mapping[str, Value]) -> Sizes:
+    """The sizes that a launch in the source gives a grid by formulas; one block where there are none, or a parameter
+    has no value, which the run then refuses. Raises SourceError."""
+    from checker.analysis.formulas import evaluate, names
+
+    point = {name: int(v) for name, v in values.items() if isinstance(v, int)}
+    if formulas is None or not frozenset().union(*map(names, formulas)) <= point.keys():
+        return 1, 1, 1
+    x, y, z = (evaluate(f, point) for f in formulas)
+    if any(n < 1 or n.denominator != 1 for n in (x, y, z)):
+        told = f"the launch in the source has a grid of {x}, {y}, {z} blocks here"
+        raise OptionProblem(told, kernel.loc, "Give another one: --grid 1.")
+    return int(x), int(y), int(z)
 
 
 def add_reading_options(parser: argparse.ArgumentParser, kernel: bool = True) -> None:

@@ -21,10 +21,10 @@ from checker.cli.options import (
     add_source_options,
     number,
     parse_bindings,
-    parse_dim,
     parse_hardware,
     parse_metrics,
     read_kernel,
+    run_sizes,
     source_text,
     tell,
 )
@@ -51,7 +51,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     add_source_options(parser)
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
-    parser.add_argument("--grid", metavar="X[,Y[,Z]]", default="1", help="blocks in the grid (default: %(default)s)")
+    parser.add_argument(
+        "--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: the file's //@ launch, else 1)"
+    )
     parser.add_argument(
         "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value"
     )
@@ -137,19 +139,15 @@ def run(args: argparse.Namespace) -> int:
     metrics = parse_metrics(args.metrics)
     hardware = parse_hardware(args.hardware)
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
-    given_block = parse_dim(args.block, "--block") if args.block else None
-    blocks = parse_dim(args.grid, "--grid")
-
     reading = read_kernel(args)
     kernel: Kernel = reading.kernel
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
-    block = given_block or reading.block
-    if block is None:
-        raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
+    values = read_args(kernel, given_args)
+    block, blocks = run_sizes(args, reading, values)
 
     started = time.monotonic()
-    launch = (kernel, block, blocks, read_args(kernel, given_args), read_arrays(kernel, given_arrays))
+    launch = (kernel, block, blocks, values, read_arrays(kernel, given_arrays))
     observer = Lines(kernel) if args.by_line else None
     try:
         result, together = _execute(args, launch, metrics, pair, hardware, observer)

@@ -24,7 +24,6 @@ from checker.cli.options import (
     add_reading_options,
     known_sizes,
     parse_bindings,
-    parse_dim,
     read_kernel,
     source_text,
     tell,
@@ -152,7 +151,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, source_text(args.file), sigma)
-    launch = launch_of(args, kernel, hints.block or reading.block, parse_dim(args.grid or "1", "--grid"))
+    launch = launch_of(args, kernel, hints.block or reading.block, hints.grid or (1, 1, 1))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     block, blocks = known_sizes(launch.block), known_sizes(launch.grid) or (1, 1, 1)
     if block is None:

@@ -56,6 +56,7 @@ def cli(monkeypatch: pytest.MonkeyPatch) -> Run:
         kernel = Kernel("k", params, tuple(ARRAYS.values()), (), body, Loc("k.cu", 1, 1))
         reading = SimpleNamespace(kernel=kernel, block=block, notes=("a note",))
         monkeypatch.setattr("semantics.cuda.read_cuda", lambda *_, **__: reading, raising=False)
+        monkeypatch.setattr("checker.cli.options.source_text", lambda _: "")
         parser = argparse.ArgumentParser()
         command.add(parser.add_subparsers())
         args = parser.parse_args(["run", "k.cu", *words])

@@ -81,3 +81,49 @@ def test_what_is_read_out_of_bounds_is_the_default(engine: str, capsys: Capture)
     assert main([*LAUNCH[:2], "--block", "1", *words]) == 0
     assert main([*LAUNCH[:2], "--block", "2", *words]) == 2
     assert "did not end within 300 steps" in capsys.readouterr().err
+
+
+LAUNCHED = """//@ launch block = 64, grid = ceil(n/64);
+__global__ void k(int *A, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) A[i] = i;
+}
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "machine", "wcet"])
+@pytest.mark.parametrize(
+    ("launch", "words", "shape"),
+    [
+        ("block = 64, grid = 3", (), (3, 64)),
+        ("block = 64, grid = 3", ("--block", "32", "--grid", "2"), (2, 32)),
+        ("block = 64, grid = 3", ("--block", "32"), (3, 32)),
+        ("block = 64", (), (1, 64)),
+    ],
+)
+def test_a_launch_in_the_source(
+    command: str, launch: str, words: tuple[str, ...], shape: tuple[int, int], tmp_path: Path, capsys: Capture
+) -> None:
+    """The options win, as they do for `bound`."""
+    path = tmp_path / "k.cu"
+    path.write_text(LAUNCHED.replace("block = 64, grid = ceil(n/64)", launch))
+    assert main([command, str(path), "--arg", "n=130", *words]) == 0
+    blocks, threads = shape
+    told = capsys.readouterr().out
+    if command == "run":
+        assert told.startswith(f"k: {blocks}x1x1 blocks of {threads}x1x1 threads, ")
+    else:
+        assert told.startswith(f"k: {blocks} block{'s' if blocks > 1 else ''} of {threads} threads in ")
+
+
+@pytest.mark.parametrize("command", ["run", "machine"])
+def test_a_launch_that_depends_on_parameters(command: str, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(LAUNCHED)
+    assert main([command, str(path), "--arg", "n=130"]) == 0
+    assert capsys.readouterr().out.startswith(("k: 3x1x1 blocks", "k: 3 blocks"))
+    assert main([command, str(path), "--arg", "n=0"]) == 2
+    told = "error: the launch in the source has a grid of 0, 1, 1 blocks here\n"
+    assert told in capsys.readouterr().err
+    assert main([command, str(path)]) == 2
+    assert "'n' has no value" in capsys.readouterr().err
