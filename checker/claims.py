@@ -10,6 +10,7 @@ from math import prod
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
+from logic.metrics import METRICS, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.syntax import WARP_INDEX, Expr, Param, mentions_tid, subterms
 
@@ -18,6 +19,11 @@ def extent(sizes: Dim) -> str:
     """The size of a block or grid as text: 32 x 8, `any` where it is symbolic, ones at the end left out."""
     last = max((i for i, n in enumerate(sizes) if n != 1), default=0)
     return " x ".join("any" if n is None else str(n) for n in sizes[: last + 1])
+
+
+def amount(n: Poly | Fraction, metric: Metric) -> str:
+    """What is counted: 1 sector, 2 sectors, n sectors; metrics of a user's own have names that stay as they are."""
+    return f"{n} {metric.name.removesuffix('s') if str(n) == '1' and metric.name in METRICS else metric.name}"
 
 
 def known_sizes(context: Context) -> dict[Leaf, int]:

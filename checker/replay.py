@@ -17,11 +17,13 @@ from itertools import chain, takewhile
 from math import prod
 from typing import Final, cast
 
+from checker.claims import amount
 from checker.kernel import Rejected
 from checker.oracles.lanes import View
 from checker.oracles.terms import facts_of, value_of, with_fresh
 from logic.assertions import AtLeast, AtMost, Condition, Context, Entails, Obligation, P, Refuted, Uniform, X
 from logic.derivation import Derivation
+from logic.metrics import Metric
 from logic.operators import COMPARISONS
 from logic.operators import Value as Exact
 from logic.potentials import Leaf, Poly, evaluate, leaves
@@ -541,7 +543,7 @@ def _paid(s: Stmt, post: Condition, q: Poly, state: State, context: Context, wha
     lanes = "1 thread" if len(state.threads) == 1 else f"{len(state.threads)} threads"
     one = len(show_stmt(s).splitlines()) == 1 or isinstance(s, If | While)
     what = what if one else "the code from there on"
-    head = f"{what}, {brief(s)}, costs {spent}{'' if ended else ' and more'} {context.metric.name} from there"
+    head = f"{what}, {brief(s)}, costs {told_cost(spent, ended, context.metric)} from there"
     if pays < 0:
         return f"{head} ({lanes}), yet the potential grows by {-pays}", True
     if spent > pays:
@@ -716,6 +718,11 @@ def thread(t: Thread) -> str:
 
 def text(v: Value) -> str:
     return str(v).lower() if isinstance(v, bool) else str(v)
+
+
+def told_cost(cost: Fraction, ended: bool, metric: Metric) -> str:
+    """What was spent, or had been by the time that a run was given up."""
+    return amount(cost, metric) if ended else f"{cost} and more {metric.name}"
 
 
 def brief(s: Stmt) -> str:

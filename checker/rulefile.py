@@ -25,7 +25,9 @@ def rule_set(name: str) -> RuleSet:
         known = ", ".join((*RULE_SETS, "a file FILE.py"))
         raise RuleFileProblem(f"no rule set is called '{name}'", advice=f"Known: {known}.")
     if not Path(name).is_file():
-        raise RuleFileProblem(f"cannot read '{name}': no such file", advice="Give the path of a rule file.")
+        raise RuleFileProblem(
+            f"cannot read '{name}': No such file or directory", advice="Give the path of a rule file."
+        )
     try:
         found = runpy.run_path(name).get("RULES")
     except SyntaxError as error:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Final, cast
 
+from checker.claims import amount
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from logic.assertions import Context
@@ -137,7 +138,7 @@ class Overrun(Exception):
     """A run costs more than a certified bound: a fault in warpbound."""
 
     def __init__(self, claim: Claim, found: Witness) -> None:
-        super().__init__(f"a run costs {found.cost} {claim.context.metric.name}, the bound there is {found.bound}")
+        super().__init__(f"a run costs {amount(found.cost, claim.context.metric)}, the bound there is {found.bound}")
         self.claim = claim
         self.found = found
 

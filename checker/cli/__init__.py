@@ -56,13 +56,13 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     digits = sys.get_int_max_str_digits()
     try:
-        from checker.cli.options import check_outputs, emit
+        from checker.cli.options import check_paths, emit
 
         if words == ["--version"]:
             emit(f"warpbound {VERSION}", None)
             return 0
         args = parser().parse_args(words)
-        check_outputs(args)
+        check_paths(args)
         if "at" in args:
             sys.set_int_max_str_digits(MAX_DIGITS)
         return int(args.func(args))

@@ -13,6 +13,7 @@ from checker.cli.options import (
     add_output_options,
     add_queries_option,
     add_reading_options,
+    many,
     parse_hardware,
     parse_metrics,
     read_kernel,
@@ -219,6 +220,7 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     """What an accepted derivation assumes in vain."""
+    from checker.claims import amount
     from checker.cli.run import read_arrays
     from checker.diagnosis import claimed, contradictory, fewer, unneeded
     from checker.kernel import Claim, Theorem
@@ -243,7 +245,7 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     pre = claimed(judged.outline) if judged.outline and isinstance(outcome, Theorem) else None
     worse = pre and dearer(judged.kernel, judged.context, pre, lambda texts: read_arrays(judged.kernel, texts))
     if pre and worse:
-        costs = f"a warp costs {worse.actual} {judged.context.metric.name}, {allowed(pre.q, worse)}"
+        costs = f"a warp costs {amount(worse.actual, judged.context.metric)}, {allowed(pre.q, worse)}"
         told.append(f"what these rules accept is false: with {launched(worse)} {costs}")
     return told
 
@@ -360,6 +362,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
 
 def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
     """What became of it: a sentence where it was accepted, an explanation of several lines where it was not."""
+    from checker.claims import amount
     from checker.kernel import Claim, Theorem
     from checker.report.rejection import explain
 
@@ -367,8 +370,8 @@ def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -
     if isinstance(outcome, Claim):
         accepted = "accepted, but holey" if judged.ledger.barriers else "accepted"
         whom = judged.context.scope if outcome.per == "warp" else outcome.per
-        bound = f"{outcome.bound} {judged.context.metric.name} a {whom}"
-        return f"{accepted}: {judged.kernel.name} costs at most {bound}"
+        bound = amount(outcome.bound, judged.context.metric)
+        return f"{accepted}: {judged.kernel.name} costs at most {bound} a {whom}"
     if isinstance(outcome, Theorem):
         return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
     return "" if found is None else f"{found.verdict}: {explain(found, args.file, _words(args))}"
@@ -387,7 +390,8 @@ def _second(judged: Judged) -> list[str]:
 def _checked(judged: Judged) -> str:
     proved = judged.ledger.discharged
     engines = sorted({line.verdict.engine for line in proved})
-    return f"rules '{judged.rules.name}', {len(proved)} side conditions proved ({', '.join(engines)})"
+    by = f" ({', '.join(engines)})" if engines else ""
+    return f"rules '{judged.rules.name}', {many(len(proved), 'side condition')} proved{by}"
 
 
 def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:

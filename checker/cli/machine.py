@@ -18,6 +18,7 @@ from checker.cli.options import (
     add_output_options,
     add_reading_options,
     emit,
+    many,
     parse_bindings,
     read_kernel,
     run_sizes,
@@ -123,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
         found: dict[str, object] = {"cycles": done.cycles, "trace": trace_json(trace, not simt) if trace else []}
         named = {name: {str(a): _number(v) for a, v in cells.items()} for name, cells in done.memory.items()}
         found |= {"issued": done.issued, "memory": named[""] if simt else named}
-        return json.dumps(found)
+        return json.dumps(found, indent=2)
 
     told = "\n".join(_lines(done))
 
@@ -147,7 +148,7 @@ def _deadlock(args: argparse.Namespace, refuted: Deadlock, traces: Sequence[Trac
 
     def document() -> str:
         rows = trace_json(trace, blocks) if trace else []
-        return json.dumps({"cycles": None, "trace": rows, "deadlock": _witness(refuted)})
+        return json.dumps({"cycles": None, "trace": rows, "deadlock": _witness(refuted)}, indent=2)
 
     def page() -> Page:
         found = trace_page(trace, title, told, blocks, args.format == "html")
@@ -197,16 +198,16 @@ def refuse_program_options(args: argparse.Namespace) -> None:
 
 def program_title(args: argparse.Namespace, launch: Launch) -> str:
     """A program and its launch, in a line."""
-    shape = f"{_many(launch.threads, 'thread')} in {_many(launch.warps, 'warp')}"
+    shape = f"{many(launch.threads, 'thread')} in {many(launch.warps, 'warp')}"
     return f"{args.file}: {shape}, latency {args.latency}"
 
 
 def kernel_title(args: argparse.Namespace, name: str, block: tuple[int, int, int], blocks: tuple[int, int, int]) -> str:
     """A kernel and its launch, in a line."""
     threads = math.prod(block)
-    shape = f"{_many(math.prod(blocks), 'block')} of {_many(threads, 'thread')}"
-    warps = f"in {_many(-(-threads // args.warp_size), 'warp')}"
-    where = f" on {_many(args.processors, 'processor')}" if args.processors else ""
+    shape = f"{many(math.prod(blocks), 'block')} of {many(threads, 'thread')}"
+    warps = f"in {many(-(-threads // args.warp_size), 'warp')}"
+    where = f" on {many(args.processors, 'processor')}" if args.processors else ""
     return f"{name}: {shape} {warps}{where}, latency {args.latency}"
 
 
@@ -319,15 +320,11 @@ def _out_of_bounds(o: OutOfBounds, file: str) -> str:
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
 def _lines(done: _Done) -> list[str]:
     """What is printed of a run, below its title."""
     from checker.report.trace import memory_text
 
-    lines = [f"{_many(done.cycles, 'cycle')}, {_many(done.issued, 'instruction')} issued"]
+    lines = [f"{many(done.cycles, 'cycle')}, {many(done.issued, 'instruction')} issued"]
     return lines + [f"\n{name or 'memory'}:\n{memory_text(cells)}" for name, cells in done.memory.items() if cells]
 
 

@@ -44,8 +44,19 @@ def read_kernel(args: argparse.Namespace, path: str | None = None, name: str | N
     """The kernel that the reading options name, in args.file or another file. Raises SourceError."""
     from semantics.cuda import read_cuda
 
+    refuse_others(path or args.file)
     includes, defines = tuple(args.includes), tuple(args.defines)
     return read_cuda(path or args.file, name or args.kernel, includes, defines, args.std, args.instantiate)
+
+
+_OTHERS: Final = {".qhl": "check", ".json": "check", ".simt": "machine"}
+
+
+def refuse_others(path: str) -> None:
+    """Raises OptionProblem for a file that another command takes, and no reader of CUDA C."""
+    suffix = Path(path).suffix
+    if suffix in _OTHERS:
+        raise OptionProblem(f"'{path}' is no CUDA source", advice=f"`warpbound {_OTHERS[suffix]} {path}` takes it.")
 
 
 def known_sizes(sizes: Dim) -> tuple[int, int, int] | None:
@@ -128,9 +139,9 @@ def add_queries_option(parser: argparse.ArgumentParser) -> None:
 def parse_dim(text: str, option: str) -> tuple[int, int, int]:
     """`X[,Y[,Z]]` as a dimension; what is left out is 1. Raises OptionProblem."""
     if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", text, re.ASCII):
-        raise OptionProblem(
-            f"{option} {text}: not a dimension", advice=f"Write 1 to 3 sizes, each at least 1: {option} 16,16."
-        )
+        most = 1024 if option == "--block" else 2**31 - 1
+        told = f"Write 1 to 3 sizes, each from 1 to {most}: {option} 16,16."
+        raise OptionProblem(f"{option} {text}: not a dimension", advice=told)
     x, y, z = (*map(int, text.split(",")), 1, 1)[:3]
     return x, y, z
 
@@ -205,6 +216,11 @@ def read_text(path: str, advice: str) -> str:
         raise OptionProblem(f"cannot read '{path}': {reason}", advice=advice) from None
 
 
+def many(n: int, what: str) -> str:
+    """A number of things that have a plural in -s."""
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
 def number(value: Fraction) -> int | str:
     """A rational for JSON: an integer as a number, else the exact "p/q"."""
     return value.numerator if value.denominator == 1 else str(value)
@@ -216,9 +232,13 @@ _NAMES: Final = ("metrics", "hardware", "profile", "device", "rules")
 """What may be a file, and otherwise has a name."""
 
 
-def check_outputs(args: argparse.Namespace) -> None:
-    """Raises OptionProblem for a file that cannot be written, or that is read or written besides, before any work is
-    done for it."""
+def check_paths(args: argparse.Namespace) -> None:
+    """Raises OptionProblem for a file that cannot be written, or that is read or written besides, and for a folder of
+    headers that is not there, before any work is done."""
+    for path in getattr(args, "includes", ()):
+        if not Path(path).is_dir():
+            reason = "Not a directory" if Path(path).exists() else "No such file or directory"
+            raise OptionProblem(f"-I {path}: {reason}", advice="Choose another folder.")
     read, written = list(_inputs(args)), dict[str, str]()
     for name, option in _OUTPUTS.items():
         path = getattr(args, name, None)

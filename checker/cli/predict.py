@@ -16,6 +16,7 @@ from checker.cli.options import (
     add_reading_options,
     known_sizes,
     read_kernel,
+    refuse_others,
     source_text,
     tell,
 )
@@ -82,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
         if path.endswith(SUFFIX):
             advice = f"Give CUDA sources; `warpbound wcet {path}` bounds its cycles."
             raise OptionProblem(f"{path}: a program for the mini-SIMT machine, which no device runs", advice=advice)
+        refuse_others(path)
         names: list[str | None] = [args.kernel] if args.kernel or args.instantiate else []
         names += [] if names else kernel_names(path, tuple(args.includes), tuple(args.defines), args.std)
         jobs += [_job(args, path, name, device, at, oracle) for name in names or [None]]

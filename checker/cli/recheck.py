@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         tell(args, (lambda: text) if read else None, lambda: json.dumps(document, indent=2), lambda: _page(read))
     else:
         (told,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
-        tell(args, lambda: "\n".join(_lines(told)), lambda: json.dumps(told), lambda: _page(found))
+        tell(args, lambda: "\n".join(_lines(told)), lambda: json.dumps(told, indent=2), lambda: _page(found))
     return worst
 
 

@@ -18,6 +18,7 @@ from checker.cli.options import (
     read_kernel,
     read_text,
     reading_words,
+    refuse_others,
     source_text,
 )
 
@@ -107,6 +108,7 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
     from semantics.cuda import kernel_names
 
     for path in args.sources:
+        refuse_others(path)
         if name not in kernel_names(path, args.includes, args.defines, args.std):
             continue
         reading = read_kernel(args, path, name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import OptionProblem, add_output_options, emit, tell
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     rules = rule_set(args.rules).rules
     chosen = [r for n, r in rules.items() if args.name is None or args.name in (n, n.partition(":")[2])]
     if not chosen:
-        raise OptionProblem(f"no rule is called '{args.name}'", advice=f"Known: {', '.join(rules)}.")
+        raise OptionProblem(f"no rule is called '{args.name}'", advice=_meant(args.name, rules))
 
     def row(rule: Rule) -> dict[str, Any]:
         return {
@@ -63,6 +64,14 @@ def run(args: argparse.Namespace) -> int:
             lambda: _page(chosen, args.rules),
         )
     return 0
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    """The rules that a name may stand for, else all."""
+    plain = {n.partition(":")[2].lower(): n for n in known} | {n.lower(): n for n in known}
+    near = get_close_matches(name.lower(), plain, 3, 0.8)
+    like = dict.fromkeys(plain[n] for n in near)
+    return f"Is it {' or '.join(like)}?" if like else f"Known: {', '.join(known)}."
 
 
 def _page(rules: Sequence[Rule], name: str) -> Page:

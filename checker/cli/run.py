@@ -19,6 +19,7 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_source_options,
+    many,
     number,
     parse_bindings,
     parse_hardware,
@@ -210,7 +211,7 @@ def _tell(args: argparse.Namespace, done: _Done) -> None:
             found["time_bound"] = number(together.time_bound(done.pair.name, args.issue or 1))
         if lines is not None:
             found["lines"] = [_json_line(line) for line in lines]
-        return json.dumps(found)
+        return json.dumps(found, indent=2)
 
     def page() -> Page:
         sections = [Section(head=table[0], rows=table[1:]), Section(text=bound), Section("Warnings", items=warned)]
@@ -232,7 +233,7 @@ def _tell_divergence(
     found = _json(kernel, metrics, None, None, seconds) | {"error": _witness(refuted)}
     faults = [Fault("divergence", refuted.message, refuted.loc or args.file)]
     page = Page(f"{kernel.name}: refuted", [Section(fixed=told)], faults)
-    tell(args, None, lambda: json.dumps(found), lambda: page)
+    tell(args, None, lambda: json.dumps(found, indent=2), lambda: page)
 
 
 def parse_profile(args: argparse.Namespace) -> Profile | None:
@@ -424,8 +425,8 @@ def _witness(refuted: BarrierDivergence) -> dict[str, object]:
 def _heading(
     kernel: Kernel, result: grid.Result, block: tuple[int, int, int], blocks: tuple[int, int, int], seconds: float
 ) -> str:
-    shape = f"{'x'.join(map(str, blocks))} blocks of {'x'.join(map(str, block))} threads, {result.warps} warps"
-    return f"{kernel.name}: {shape}, {seconds:.2f} s"
+    shape = f"{'x'.join(map(str, blocks))} blocks of {'x'.join(map(str, block))} threads"
+    return f"{kernel.name}: {shape}, {many(result.warps, 'warp')}, {seconds:.2f} s"
 
 
 def _rows(result: grid.Result, together: parallel.Result | None) -> list[tuple[str, ...]]:

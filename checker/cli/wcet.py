@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         print(told, file=sys.stderr)
         nothing = {"estimate": None, "mode": args.mode, "machine": None, "work_span": None}
         faults = [Fault("not-proved", problem.message, problem.loc or args.file)]
-        tell(args, None, lambda: json.dumps(nothing), lambda: Page(title, [Section(fixed=told)], faults))
+        tell(args, None, lambda: json.dumps(nothing, indent=2), lambda: Page(title, [Section(fixed=told)], faults))
         return 1
     cycles, code = None, int(not found.ends)
     faults = [] if found.ends else [Fault("not-proved", f"not proved: {timing.ENDS}", args.file)]
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     tell(
         args,
         lambda: timing.as_text(job, found, cycles, title),
-        lambda: json.dumps(timing.as_json(job, found, cycles)),
+        lambda: json.dumps(timing.as_json(job, found, cycles), indent=2),
         lambda: replace(timing.as_page(job, found, cycles, title), faults=faults),
     )
     return code

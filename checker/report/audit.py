@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from checker.audit import Audited, Change
 from checker.claims import extent, shown, value_at
-from checker.cli.options import number
+from checker.cli.options import many, number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
 from checker.replay import replayed
@@ -319,7 +319,7 @@ def checked(r: Row) -> str:
     total = sum(counts.values())
     by = ", ".join(sorted({engine for engines in r["side_conditions"].values() for engine in engines}))
     kinds = ", ".join(f"{n} {KINDS[kind]}" for kind, n in counts.items())
-    kernel = f"{total} side conditions ({kinds}), decided by {by}" if total else "no side conditions"
+    kernel = f"{many(total, 'side condition')} ({kinds}), decided by {by}" if total else "no side conditions"
     return f"{kernel}; second checker: {r['second_checker']}"
 
 
@@ -338,15 +338,11 @@ def summary(report: Row) -> str:
     """How many certificates there are, by verdict, and what else is wrong."""
     rows, changes = report["certificates"], report["comparison"]
     count = Counter(r["verdict"] for r in rows)
-    found = [f"{_many(len(rows), 'certificate')}: {', '.join(f'{count[v]} {v}' for v in MEANING if count[v])}"]
+    found = [f"{many(len(rows), 'certificate')}: {', '.join(f'{count[v]} {v}' for v in MEANING if count[v])}"]
     others = sum(r["source"] is not None and not r["source"]["same"] for r in rows)
     found += [f"{others} of another source"] if others else []
     worse = sum(c["worse"] for c in changes)
     return "; ".join(found + ([f"{worse} worse than before"] if worse else []))
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def point(at: Mapping[str, int] | None) -> str:

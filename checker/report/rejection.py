@@ -6,6 +6,7 @@ A counterexample is shown only where a run in the semantics confirms it; all els
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,12 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any, Final, cast
 
+from checker.claims import amount
 from checker.cli.options import number
 from checker.diagnosis import Finding
 from checker.elaborate import Stuck
 from checker.kernel import Rejected, updated
-from checker.replay import Dearer, Replay, brief, text, thread, worth_of
+from checker.replay import Dearer, Replay, brief, text, thread, told_cost, worth_of
 from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
 from logic.derivation import Value
 from logic.potentials import ZERO, Poly, const, leaves, variables
@@ -306,13 +308,32 @@ def explain(found: Finding, path: str = "", options: Sequence[str] = ()) -> str:
     error = found.error
     lines = [_head(error, reason_of(found))]
     if isinstance(error, Stuck):
-        lines += [f"  {error.advice}"] if error.advice else []
+        told = error.advice if path.endswith(".cu") else _in_outlines(error.advice)
+        lines += [f"  {told}"] if told else []
     else:
         lines += ["", *_refused(error, found)]
     lines += _whole(found, path, options)
     if found.advice:
         lines += ["", f"  {found.advice}"]
     return "\n".join(lines)
+
+
+_SPELT: Final = (
+    (r"//@ loop potential (\w+); before (\w+)", r"invariant { _; \1; _ } at \2"),
+    (r"//@ loop invariant ([^;]*);", r"invariant { \1; _; _ }"),
+    (r'--assume "([^"]*)"', r"requires \1;"),
+    (r"--assume (\w+)", r"requires \1;"),
+    (r"--block (\d+)", r"block \1"),
+    (r"--block", "block"),
+)
+"""Annotations and options, and what an outline has for them."""
+
+
+def _in_outlines(advice: str) -> str:
+    """Advice for CUDA C as one for an outline."""
+    for ours, theirs in _SPELT:
+        advice = re.sub(ours, theirs, advice)
+    return advice
 
 
 def _refused(error: Rejected, found: Finding) -> list[str]:
@@ -370,16 +391,15 @@ def _whole(found: Finding, path: str, options: Sequence[str]) -> list[str]:
     """Whether the bound that was claimed was seen to be false."""
     if found.claimed is None:
         return []
-    metric, q, worse = found.context.metric.name, found.claimed.q, found.dearer
+    metric, q, worse = found.context.metric, found.claimed.q, found.dearer
     if worse is None:
         weak = isinstance(found.error, Rejected) and isinstance(found.error.obligation, AtLeast)
         told = "the potential is probably too weak here" if weak else "it may hold, this derivation does not show it"
-        return ["", f"  No counterexample to the bound itself, {q} {metric}, was found: {told}."]
-    more = "" if worse.ended else " and more"
+        return ["", f"  No counterexample to the bound itself, {amount(q, metric)}, was found: {told}."]
     lines = [
         "",
         f"  The claimed bound is false. With {launched(worse)}",
-        f"    a warp costs {worse.actual}{more} {metric}; {allowed(q, worse)}.",
+        f"    a warp costs {told_cost(worse.actual, worse.ended, metric)}; {allowed(q, worse)}.",
     ]
     command = command_of(found, path, options)
     return [*lines, f"    {command}"] if command else lines

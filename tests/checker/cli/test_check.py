@@ -293,6 +293,37 @@ def test_an_outline_that_cannot_be_completed(tmp_path: Path, capsys: Capture) ->
     assert "no potential" in result["error"]["reason"]
 
 
+def test_advice_for_an_outline_is_in_its_own_words(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.qhl"
+    head = "kernel k\nmetric steps\nblock 32\nparam int n;\nglobal int A[];\nlocal int i;\nbegin\n  i <- A[0];\n"
+    path.write_text(head + "  while (i < n) { i <- i + 1; }\nend\n")
+    assert main(["check", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert "or state invariant { _; q; _ } at it." in told
+    assert "//@" not in told
+    path.write_text(head.replace("A[0]", "0") + "  while (i < n) { i <- i + m; }\nend\n")
+    path.write_text(path.read_text().replace("param int n;", "param int n, m;"))
+    assert main(["check", str(path)]) == 1
+    assert "  Say requires m > 0;." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [
+        (["bound", "k.qhl"], "`warpbound check k.qhl` takes it."),
+        (["run", "c.json"], "`warpbound check c.json` takes it."),
+        (["coalesce", "p.simt"], "`warpbound machine p.simt` takes it."),
+        (["predict", "k.qhl", "--device", "gtx280"], "`warpbound check k.qhl` takes it."),
+        (["report", str(OUTLINE.with_name("sectors.json")), "--source", "k.qhl"], "`warpbound check k.qhl` takes it."),
+    ],
+)
+def test_another_command_takes_it(words: list[str], other: str, capsys: Capture) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert "is no CUDA source\n" in told
+    assert other in told
+
+
 def changed(tmp_path: Path, **parts: Any) -> Path:
     """The certificate of the outline with other parts, its digest made anew."""
     document = json.loads(OUTLINE.with_name("sectors.json").read_text()) | parts
@@ -411,7 +442,7 @@ def test_erratum_1_as_an_outline(tmp_path: Path, capsys: Capture) -> None:
     assert (code, result["verdict"], result["rules"]) == (0, "accepted", "paper")
     (warning,) = result["warnings"]
     assert warning.startswith("what these rules accept is false: with block 32x1x1")
-    assert warning.endswith("a warp costs 1 sectors, 0 is claimed")
+    assert warning.endswith("a warp costs 1 sector, 0 is claimed")
     code, result = checked(path, capsys)
     assert (code, result["verdict"], result["error"]["run"]["actual"]) == (1, "rejected", 1)
     assert result["error"]["advice"] == "Adding max(0, 2 - p) to the potential in line 7 would do."

@@ -259,6 +259,38 @@ def test_points_and_assumptions_that_cannot_be(words: list[str], told: str, caps
     assert f"error: {told}\n" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told", "advice"),
+    [
+        (["bound", KERNEL, "--block=" + "9" * 20], f"--block {'9' * 20}: not a dimension", "each from 1 to 1024: "),
+        (["bound", KERNEL, "--grid=" + "9" * 20], f"--grid {'9' * 20}: not a dimension", "from 1 to 2147483647: "),
+        (["bound", KERNEL, "-Inodir"], "-I nodir: No such file or directory", "Choose another folder."),
+        (["run", KERNEL, f"-I{KERNEL}"], f"-I {KERNEL}: Not a directory", "Choose another folder."),
+        (["rules", "if4"], "no rule is called 'if4'", "Is it Q:If4?"),
+        (["rules", "Q:Whle1"], "no rule is called 'Q:Whle1'", "Is it Q:While1"),
+        (["rules", "nothing"], "no rule is called 'nothing'", "Known: OQ:Var, "),
+        (["rules", "--set", "gone.py"], "cannot read 'gone.py': No such file or directory", ""),
+    ],
+)
+def test_what_would_do_instead(words: list[str], told: str, advice: str, capsys: Capture) -> None:
+    assert typed(*words) == 2
+    printed = capsys.readouterr().err
+    assert f"error: {told}\n" in printed
+    assert advice in printed
+
+
+def test_one_of_a_kind_and_json_in_lines(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("//@ launch block = 32;\n//@ metric conflicts;\n__global__ void k() {\n    //@ potential 1;\n}\n")
+    assert typed("run", str(path)) == 0
+    assert ", 1 warp, " in capsys.readouterr().out
+    assert typed("check", str(path)) == 0
+    assert capsys.readouterr().out.startswith("accepted: k costs at most 1 conflict a warp\n")
+    for command in ("run", "machine", "wcet"):
+        assert typed(command, str(path), "--format", "json") == 0
+        assert capsys.readouterr().out.startswith('{\n  "')
+
+
 def test_points_add_up(capsys: Capture) -> None:
     """The bound that is to be evaluated knows n from the one option and the grid from the other."""
     words = ["bound", KERNEL, "--metric=sectors", "--per=grid", "--block=32", "--format=json"]

@@ -245,7 +245,7 @@ def test_a_counterexample_is_shown_and_found_again(
     [
         (["none"], "no rule set is called 'none'"),
         (["paper/If9"], "no rule is called 'If9' in 'paper'"),
-        (["no-such.py"], "no such file"),
+        (["no-such.py"], "No such file or directory"),
         (["sound", "--page", "x.md"], "--page goes with --mutants"),
         (["paper", "--mutants"], "'paper' has no mutants"),
     ],
