@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import io
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import add_output_options, tell
-from logic.source import SourceError
+from logic.source import Loc, SourceError
 
 if TYPE_CHECKING:
     from checker.report.page import Page
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     for file, (code, out, error) in zip(args.files, _all(args.files), strict=True):
         codes.append(code)
         if not out and len(args.files) == 1:
-            raise Unreadable(error.strip().removeprefix("error: "))
+            raise _unreadable(file, error)
         sys.stderr.write(error)
         unread = {"verdict": "unreadable", "claim": "", "digest": "", "solver_backed": [], "problem": error.strip()}
         found.append({"file": file, **(json.loads(out) if out else unread)})
@@ -60,6 +61,15 @@ def run(args: argparse.Namespace) -> int:
         (told,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
         tell(args, lambda: "\n".join(_lines(told)), lambda: json.dumps(told, indent=2), lambda: _page(found))
     return worst
+
+
+def _unreadable(file: str, error: str) -> Unreadable:
+    """What the second checker says of a file that it cannot read, without the words of Python's library."""
+    told = error.strip().removeprefix("error: ")
+    if place := re.search(r"line (\d+) column (\d+) \(char \d+\)$", told):
+        where = Loc(file, int(place[1]), int(place[2]))
+        return Unreadable(f"'{file}' is no JSON document", where, "Give a file that `bound --certificate` wrote.")
+    return Unreadable(f"cannot read '{file}': it is not UTF-8 text" if "codec can't decode" in told else told)
 
 
 def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:

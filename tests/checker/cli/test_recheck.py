@@ -54,6 +54,21 @@ def test_what_cannot_be_read_is_the_worst(tampered: str, capsys: Capture) -> Non
     assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == ["invalid", "valid"]
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"{\n  no", "2:3: error: '{}' is no JSON document\n      no\n      ^\n  Give a file that"),
+        (b"\xff", "error: cannot read '{}': it is not UTF-8 text\n"),
+        (b"[]", "error: '{}' is no certificate: "),
+    ],
+)
+def test_what_is_no_certificate(content: bytes, told: str, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "c.json"
+    path.write_bytes(content)
+    assert main(["recheck", str(path)]) == 2
+    assert told.format(path) in capsys.readouterr().err
+
+
 def test_unreadable_as_json(tampered: str, capsys: Capture) -> None:
     assert main(["recheck", "no.json", "--format", "json"]) == 2
     out, error = capsys.readouterr()
