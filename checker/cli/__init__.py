@@ -6,6 +6,7 @@ Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings;
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -55,6 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run a command line and return its exit code. Nothing that a person can type ends in a traceback."""
     words = sys.argv[1:] if argv is None else argv
     digits = sys.get_int_max_str_digits()
+    sys.stderr = sys.stderr or io.StringIO()  # closed: what would be said there is lost
     try:
         from checker.cli.options import check_paths, emit
 

@@ -192,6 +192,18 @@ def test_standard_output_that_cannot_be_written(words: list[str], closed: bool, 
     assert "fault" not in done.stderr
 
 
+@pytest.mark.parametrize(("words", "code"), [(["rules", "If4"], 0), (["rules", "If5"], 2)])
+def test_standard_error_that_is_closed(words: list[str], code: int) -> None:
+    program = "import sys; from checker.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-c", program, *words],  # noqa: S607
+        cwd=PROOFS.parent,
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    assert (done.returncode, bool(done.stdout)) == (code, code == 0)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
