@@ -346,8 +346,9 @@ def summary(report: Row) -> str:
 
 
 def point(at: Mapping[str, int] | None) -> str:
-    """Values of parameters, in words; "" for none."""
-    return ", ".join(f"{name} = {n}" for name, n in (at or {}).items())
+    """Values of parameters, in words; "" for none. That a grid has one dimension goes without saying."""
+    told = {name: n for name, n in (at or {}).items() if (name, n) not in (("gridDim.y", 1), ("gridDim.z", 1))}
+    return ", ".join(f"{name} = {n}" for name, n in (told or at or {}).items())
 
 
 def told(change: Row) -> str:

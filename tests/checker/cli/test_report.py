@@ -487,6 +487,11 @@ def test_html(tmp_path: Path, capsys: Capture) -> None:
     assert json.loads(Path(SECTORS).read_text())["digest"] in page.text
 
 
+def test_a_grid_of_one_dimension(capsys: Capture) -> None:
+    assert main(["report", SECTORS, "--at", "h=5", "--at", "gridDim.x=2"]) == 0
+    assert "= 64 at h = 5, gridDim.x = 2\n" in capsys.readouterr().out
+
+
 def test_html_says_values_of_0(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert main(["report", CONFLICTS, "--at", "h=1,w=1", "--format", "html", "-o", str(path)]) == 0
