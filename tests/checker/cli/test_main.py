@@ -304,10 +304,10 @@ def test_one_of_a_kind_and_json_in_lines(tmp_path: Path, capsys: Capture) -> Non
 
 
 def test_points_add_up(capsys: Capture) -> None:
-    """The bound that is to be evaluated knows n from the one option and the grid from the other."""
+    """What a grid costs is known where the first option counts, too."""
     words = ["bound", KERNEL, "--metric=sectors", "--per=grid", "--block=32", "--format=json"]
     values = []
-    for at in (["--at", "numElements=64", "--at", "gridDim.x=2"], ["--at", "numElements=64,gridDim.x=2"]):
+    for at in (["--at", "gridDim.x=2", "--at", "numElements=64"], ["--at", "numElements=64,gridDim.x=2"]):
         assert typed(*words, *at) == 0
         (row,) = json.loads(capsys.readouterr().out)["results"]
         values.append(row["value"])
