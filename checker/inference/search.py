@@ -188,7 +188,11 @@ class Search:
         return self.within(node.before, q) + self.price(node.before, node.cond, more=more)
 
     def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
-        """A potential that covers q in a's states and r in b's."""
+        """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
+        whose multiples could grow for ever as the constant falls."""
+        known, there = constants((*a.p, *self.given)), constants((*b.p, *self.given))
+        same = {leaf: value for leaf, value in known.items() if isinstance(leaf, Var) and there.get(leaf) == value}
+        q, r = (one.mapped(lambda m: substitute(monomial(m), same)) for one in (q, r))
         gap = (q - r).known()
         if gap is not None and gap.is_constant:
             return q if gap.constant >= 0 else r

@@ -270,6 +270,15 @@ def test_sizes_that_the_launch_knows(body: str, bound: str | None) -> None:
     assert valid(found) == pot(bound)
 
 
+@pytest.mark.parametrize("size", ["blockDim.x / 2", "blockDim.x"])
+@pytest.mark.parametrize("test", ["n == 0", "tid.x == 0"])
+def test_a_size_that_the_launch_knows_in_a_branch(size: str, test: str) -> None:
+    """Beside a constant, multiples of what is 64 anyway could grow for ever as the constant falls."""
+    loop = "x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }"
+    found = result(f"y <- {size}; if ({test}) {{ {loop} }}", block="64")
+    assert evaluate(valid(found), {Param("blockDim.x"): 64}) == (32 if "/" in size else 64)
+
+
 def test_a_counter_that_begins_at_another_one() -> None:
     """The lanes of the outer loop are next to each other, and so are those of the inner one that begins there."""
     found = result(
