@@ -191,8 +191,8 @@ class Search:
         """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
         whose multiples could grow for ever as the constant falls."""
         known, there = constants((*a.p, *self.given)), constants((*b.p, *self.given))
-        same = {leaf: value for leaf, value in known.items() if isinstance(leaf, Var) and there.get(leaf) == value}
-        q, r = (one.mapped(lambda m: substitute(monomial(m), same)) for one in (q, r))
+        same = {leaf: p for leaf, p in known.items() if leaf.name in self.context.sigma.locals and there.get(leaf) == p}
+        q, r = (side.mapped(lambda m: substitute(monomial(m), same)) for side in (q, r))
         gap = (q - r).known()
         if gap is not None and gap.is_constant:
             return q if gap.constant >= 0 else r

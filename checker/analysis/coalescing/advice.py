@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import gcd
 
 from checker.analysis.coalescing.access import LINE
 from checker.analysis.coalescing.exact import Finding
@@ -164,8 +165,18 @@ class _Words:
         if source := self.read():
             return Advice(f"the index comes from {source}, so that threads may meet in a bank")
         if (rows := self.rows()) > 1:
-            return Advice(f"the threads of a warp are in {rows} rows of the block, which share banks", pad)
+            mend = pad if self.row_meets(hardware) else "make blockDim.x a multiple of the warp size"
+            return Advice(f"the threads of a warp are in {rows} rows of the block, which share banks", mend)
         return Advice("the index does not grow evenly with the thread")
+
+    def row_meets(self, hardware: Hardware) -> bool:
+        """Whether the lanes of one row of the block are evenly apart, and share banks among themselves."""
+        tid, lanes = self.m.cohort.tid, self.m.active.lanes
+        row = [i for i in lanes if all(at(tid[a], i) == at(tid[a], lanes[0]) for a in ("y", "z"))]
+        gaps = {minus(at(self.m.index, b), at(self.m.index, a)) for a, b in pairwise(row)}
+        gap = gaps.pop() if len(gaps) == 1 else None
+        words = abs(gap) * self.array.stride // hardware.word if isinstance(gap, int) else 1
+        return words > 0 and hardware.banks // gcd(words, hardware.banks) < len(row)
 
     def read(self) -> str | None:
         """What is read, where what is read decides how lanes differ."""

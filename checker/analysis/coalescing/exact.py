@@ -129,7 +129,7 @@ class _Judge:
         """The most transactions, and the verdict that follows for all runs, if there is one."""
         what, lanes, good = _what(m.array), m.active.lanes, _good(m.array)
         if m.array.space == "shared":
-            n = self.count(what, m, lanes)
+            n = min(self.count(what, m, lanes), self.by_rows(m))
             return n, good if self.conflict_free(m, n, least) else None
         if self.close(m):
             n = 1 if self.in_a_line(m) else min(2, self.count(what, m, lanes))
@@ -299,6 +299,26 @@ class _Judge:
             for j in lanes[k + 1 :]
             if (numbers[i] - numbers[j]) % each
         )
+
+    def by_rows(self, m: Met) -> int:
+        """The most words of a bank where the lanes, or those of each row of the block, lie in as many words as there
+        are banks."""
+        rows: dict[tuple[Number, Number], list[int]] = {}
+        for i in m.active.lanes:
+            rows.setdefault((at(m.cohort.tid["y"], i), at(m.cohort.tid["z"], i)), []).append(i)
+        if self.in_banks(m, m.active.lanes):
+            return 1
+        return sum(1 if self.in_banks(m, row) else self.count("Conflicts", m, tuple(row)) for row in rows.values())
+
+    def in_banks(self, m: Met, lanes: Sequence[int]) -> bool:
+        """Whether the words that lanes access are so close together that no two share a bank."""
+        word, array = self.context.hardware.word, m.array
+        spread = self.spread([at(m.index, i) for i in lanes])
+        if spread is None:
+            return False
+        size = array.stride * spread + array.width  # in bytes, which may begin in the middle of a word
+        begin = 0 if array.stride % word == 0 and array.offset % word == 0 else word - 1
+        return -(-(begin + size) // word) <= self.context.hardware.banks
 
     # --- examples -----------------------------------------------------------------------------------------------------
 

@@ -64,3 +64,11 @@ def test_rows_of_a_small_block(analysed: Analysed) -> None:
     assert "blockDim.x" in found.mend
     found = store(analysed("__shared__ float s[8][64]; s[threadIdx.y][t] = 1;", (8, 8, 1)))
     assert found.reason == "the threads of a warp are in 4 rows of the block, which share banks"
+    assert found.mend == "make blockDim.x a multiple of the warp size"
+
+
+@pytest.mark.parametrize(("width", "mend"), [(16, "pad the rows of s"), (17, "blockDim.x")])
+def test_rows_that_are_padded_are_not_to_be_padded_again(analysed: Analysed, width: int, mend: str) -> None:
+    found = store(analysed(f"__shared__ float s[16][{width}]; s[t][threadIdx.y] = 1;", (16, 16, 1)))
+    assert found.reason == "the threads of a warp are in 2 rows of the block, which share banks"
+    assert mend in found.mend

@@ -288,6 +288,11 @@ def test_conditions_on_the_way_count(analysed: Analysed, body: str, verdict: str
         ("__shared__ float s[1024]; s[n * t] = 1;", "conflicting", 32),
         ("__shared__ int s[1024]; s[I[t] & 255] = 1;", "conflicting", 8),
         ("__shared__ float s[1024]; if (t == 3) s[n * t] = 1;", "conflict-free", 1),
+        # as many words as there are banks, wherever they begin; 64 elements of half a word may lie in one more
+        ("__shared__ float s[1024]; s[min(t % 32, m) + n] = 1;", "conflict-free", 1),
+        ("__shared__ float s[1024]; s[min(t % 32 + t % 32 / 31, m) + n] = 1;", "conflicting", 32),
+        ("__shared__ short s[1024]; s[min(t % 32 * 62 / 31, m) + n] = 1;", "unknown", 32),
+        ("__shared__ short s[1024]; s[min(t % 32 * 60 / 31, m) + n] = 1;", "conflict-free", 1),
         ("__shared__ float s[1024]; if (t % 16 == 3) s[16 * t] = 1;", "conflicting", 2),
     ],
 )
