@@ -86,9 +86,10 @@ def run(args: argparse.Namespace) -> int:
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = judge(_annotated(args, oracle), rules, oracle)
+        judged = _with_ghosts(judge(_annotated(args, oracle), rules, oracle), oracle)
     else:
-        judged = judge(parse_outline(read_text(args.file, CHECKED), args.file), rules, oracle)
+        outline = parse_outline(read_text(args.file, CHECKED), args.file)
+        judged = _with_ghosts(judge(outline, rules, oracle), oracle)
     if args.queries:
         write_queries(oracle.log, args.queries)
     warned, found = _warnings(judged, oracle), _finding(judged, oracle)
@@ -207,6 +208,27 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     except (Rejected, Stuck) as problem:
         outcome = problem
     return Judged(outline.kernel, outline.context, rules, ledger, outcome, derivation, outline)
+
+
+def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
+    """The same outline once more, by all that the search for bounds can do, where a loop is left to the tool and no
+    potential was found; as it was, where that proves something else than the outline claims."""
+    from checker.audit import decide
+    from checker.bound import find_bounds
+    from checker.diagnosis import claimed
+    from checker.elaborate import Stuck
+    from checker.kernel import Ledger
+    from logic.rules import SOUND
+
+    outline = judged.outline
+    if outline is None or judged.rules is not SOUND or not isinstance(judged.outcome, Stuck):
+        return judged
+    (found,) = find_bounds(outline, (judged.context.metric,), oracle)
+    if found.claim is None or found.derivation is None or claimed(outline) not in (None, found.claim.pre):
+        return judged
+    context, ledger = found.claim.context, Ledger()
+    outcome = decide(outline.kernel, context, found.derivation, SOUND, oracle, ledger)
+    return replace(judged, context=context, ledger=ledger, outcome=outcome, derivation=found.derivation)
 
 
 def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:

@@ -658,3 +658,32 @@ def test_outlines_and_certificates_name_their_own(path: Path, words: list[str], 
     out, err = capsys.readouterr()
     assert out == ""
     assert f"error: {words[0]} is for annotated CUDA C: '{path}' names its own\n" in err
+
+
+LANES = """//@ metric sectors;
+//@ launch block = 32;
+__global__ void f(float *out, const float *x, int n) {{
+    //@ potential {};
+    float m = 0;
+    for (int i = threadIdx.x; i < n; i += 32) m += x[i];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [("4*|[0, ceil(n/32)]|", "accepted"), ("7 + 4*|[0, n]|", "accepted"), ("3*|[0, ceil(n/32)]|", "rejected")],
+)
+def test_a_loop_that_is_left_to_the_tool_gets_ghosts_too(
+    claim: str, verdict: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """What `bound` finds `check` finds, but only the claim that is written there is accepted."""
+    path = tmp_path / "k.cu"
+    path.write_text(LANES.format(claim))
+    code, result = checked(path, capsys)
+    assert (code, result["verdict"]) == (int(verdict != "accepted"), verdict)
+    if verdict == "accepted":
+        told = {"4": "4*max(0, ceil(n/32))", "7": "7 + 4*max(0, n)"}[claim[0]]
+        assert result["judgement"].startswith(f"{{true; {told}; {{}}}}")
+    else:
+        assert result["error"]["run"]["actual"] == 4
