@@ -197,7 +197,7 @@ def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr
             if rate is None:
                 return None
             last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
-        least = as_expr(substitute(substitute(own, last), known))
+        least = as_expr(substitute(substitute(own, last), known), bases=True)
         if least is None or not variables(own) <= x:
             return None
         parts.append(Op(">", (least, Const(0))))

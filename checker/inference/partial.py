@@ -14,7 +14,21 @@ from itertools import pairwise
 from checker.inference.counters import constants
 from checker.oracles.farkas import differences
 from logic.assertions import Context, P, X, launch_facts
-from logic.potentials import Leaf, Poly, Sym, const, floor_div, leaves, max0, of_expr, substitute, sym
+from logic.potentials import (
+    Atom,
+    Floor,
+    Leaf,
+    Max0,
+    Poly,
+    Sym,
+    const,
+    floor_div,
+    leaves,
+    max0,
+    of_expr,
+    substitute,
+    sym,
+)
 from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
 
 
@@ -111,16 +125,18 @@ def first_of_warp(context: Context, warp: int) -> Poly | None:
     return const(size * (warp % (x // size))) if x is not None and x % size == 0 else None
 
 
-def as_expr(p: Poly) -> Expr | None:
-    """A polynomial with integer coefficients and no base functions as an expression."""
+def as_expr(p: Poly, bases: bool = False) -> Expr | None:
+    """A polynomial with integer coefficients as an expression; without base functions unless `bases` allows those that
+    C has, too."""
     total: Expr | None = None
     for m, c in p.terms:
-        if c.denominator != 1 or not all(isinstance(a, Sym) for a in m):
+        factors = [_atom(a) if bases or isinstance(a, Sym) else None for a in m]
+        if c.denominator != 1 or None in factors:
             return None
         term: Expr | None = None if m and abs(c) == 1 else Const(int(abs(c)))
-        for a in m:
-            if isinstance(a, Sym):
-                term = a.leaf if term is None else Op("*", (term, a.leaf))
+        for e in factors:
+            if e is not None:
+                term = e if term is None else Op("*", (term, e))
         if term is not None:
             minus = c < 0
             if total is None:
@@ -128,3 +144,20 @@ def as_expr(p: Poly) -> Expr | None:
             else:
                 total = Op("-" if minus else "+", (total, term))
     return Const(0) if total is None else total
+
+
+def _atom(a: Atom) -> Expr | None:
+    """C divides as floor does where nothing is negative, and shifts as it does everywhere."""
+    match a:
+        case Sym(leaf):
+            return leaf
+        case Max0(arg):
+            e = as_expr(arg, True)
+            return None if e is None else Op("max", (Const(0), e))
+        case Floor(arg, k):
+            e = as_expr(arg, True)
+            if e is not None and k & (k - 1) == 0:
+                return Op(">>", (e, Const(k.bit_length() - 1)))
+            positive = all(c > 0 and all(isinstance(b, Max0) for b in m) for m, c in arg.terms)
+            return Op("/", (e, Const(k))) if e is not None and positive else None
+    return None

@@ -193,6 +193,9 @@ STRIDES = {
         1,
     ),
     "for (int j = 0; j < m; j++) for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = j;": ("max(0, m)", 7),
+    # a limit that C divides, and one that it shifts
+    "for (int i = threadIdx.x; i < n / 3; i += blockDim.x) A[i] = m;": ("min(1, max(0, floor(n/3)))", 1),
+    "for (int i = threadIdx.x; i < n >> 2; i += blockDim.x) A[i] = m;": ("min(1, max(0, floor(n/4)))", 1),
     # half a block is no more than a warp apart: every turn may split one
     "for (int i = threadIdx.x; i < n; i += 16) A[i] = m;": ("max(0, ceil(n/16))", 2),
     # lanes that leave by themselves, with a counter that goes on
