@@ -1540,6 +1540,13 @@ def claim_text(document: dict[str, Json], bound: Potential) -> str:
     launch, scope = document["launch"], document["scope"]
     text = f"{kernel}: {whole} at most {show(bound)} ({metric}, scope {scope}, {hardware}"
     text += f", {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')})"
+    if metric not in PRICES:
+        prices = [f"{name} {c}" for name, c in sorted(document["metric"]["fixed"].items())]
+        prices += [f"{name}(n) max(0, {a}*n + {b})" for name, (a, b) in sorted(document["metric"]["counted"].items())]
+        text += f"; {metric} counts {', '.join(prices) or 'nothing'}"
+    if hardware not in SIZES:
+        sizes = (f"{unit} {document['hardware'][unit]}" for unit in UNITS)
+        text += f"; {hardware} has {', '.join(sizes)}"
     if launch["assumptions"]:
         text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"
     if document["admitted"]:

@@ -113,7 +113,10 @@ _DOUBLE: Final = CType("base", "double", 8)
 
 _X, _Y, _Z = TIDS
 _ROW: Final = Op("+", (_Y, Op("*", (Param("blockDim.y"), _Z))))
-WARP: Final = Op("/", (Op("+", (_X, Op("*", (Param("blockDim.x"), _ROW)))), Param("warpSize")))
+THREAD: Final = Op("+", (_X, Op("*", (Param("blockDim.x"), _ROW))))
+"""The number of a thread in its block."""
+
+WARP: Final = Op("/", (THREAD, Param("warpSize")))
 """The number of a thread's warp in its block."""
 
 
@@ -177,9 +180,10 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     if plain in VOTES:
         st.note(f"{name} may give any value, the same at the lanes of a warp that pass the same mask")
         return anything(st, name, [*mask, WARP], type_, node.loc)
-    if plain == "__shfl" and rest[2:] in ([], [Const(32)]):
+    if plain == "__shfl" and rest[2] in (Const(0), Const(32)):  # 0 for the whole warp, as the shim has it
         st.note(f"{name} may give any value, the same at the lanes of a warp that ask for the same lane")
-        return anything(st, name, [rest[1], WARP], type_, node.loc)
+        part = [Op("/", (Op("%", (THREAD, Param("warpSize"))), rest[2]))] if rest[2] == Const(32) else []
+        return anything(st, name, [rest[1], WARP, *part], type_, node.loc)
     st.note(f"{name} may give any value at each lane")
     return anything(st, name, TIDS, type_, node.loc)
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,6 +117,7 @@ class Unit:
         self._lib = cindex.conf.lib
         self.path = path
         self._name = f"./{path}" if path.startswith("-") else path
+        self._defines = [a.removeprefix("-D").encode() for a in args if a.startswith("-D")]
         self._sources = {path: Source(data)}
         self._files: dict[int, str] = {}
         self._decls: dict[int, list[tuple[Any, int]]] = {}
@@ -151,6 +153,25 @@ class Unit:
                 with suppress(AssertionError):  # cindex's, of a file that was not found
                     found.append((str(node._cursor.get_included_file().name), loc.file if loc else "", offset))
         return found
+
+    @cached_property
+    def predefined(self) -> dict[str, bool]:
+        """The macros that are defined somewhere, and whether it is clang that defines them."""
+        return {node.name: not node.span[0] for node in self.root().children if node.kind == "MACRO_DEFINITION"}
+
+    @cached_property
+    def splitting(self) -> frozenset[str]:
+        """The macros that may hold a `;`, by themselves or by others. Of what pastes words nothing is known."""
+        texts = {d.partition(b"=")[0].partition(b"(")[0].decode("latin-1"): d for d in self._defines}
+        for node in self.root().children:
+            if node.kind == "MACRO_DEFINITION":
+                file, start, end = node.span
+                texts[node.name] = texts.get(node.name, b"") + b" " + self.text(file)[start:end]
+        words = {name: {*re.findall(r"[^\W\d]\w*", t.decode("latin-1"))} - {name} for name, t in texts.items()}
+        found = {name for name, t in texts.items() if b";" in t or b"##" in t}
+        while more := {name for name in texts.keys() - found if words[name] & found}:
+            found |= more
+        return frozenset(found)
 
     def text(self, name: str) -> bytes:
         """The text of a file of the unit, as it was parsed; empty for one that cannot be read."""
@@ -409,6 +430,20 @@ class Node:
     @property
     def is_bitfield(self) -> bool:
         return bool(self._cursor.is_bitfield())
+
+    @property
+    def template_arguments(self) -> tuple[str, ...]:
+        """What an instance of a function template is an instance for; `..` for what is no type and no integer."""
+        c, found = self._cursor, []
+        for i in range(max(0, c.get_num_template_arguments())):
+            kind = c.get_template_argument_kind(i).name
+            value = c.get_template_argument_value(i) if kind == "INTEGRAL" else ".."
+            found.append(str(c.get_template_argument_type(i).spelling if kind == "TYPE" else value))
+        return tuple(found)
+
+    @property
+    def is_mutable(self) -> bool:
+        return bool(self._cursor.is_mutable_field())
 
     @property
     def field_offset(self) -> int:

@@ -68,9 +68,18 @@ def check_objects(function: Node) -> None:
 
 
 def _initialised(field: Node) -> bool:
-    """Whether a field has an initialiser: an expression that is not the length of an array, or the width of bits."""
-    dims = len(field.array_kinds) + field.is_bitfield
-    return sum(c.kind.endswith(("_EXPR", "_LITERAL", "_OPERATOR")) for c in field.children) > dims
+    """Whether a field has an initialiser: anything but names of types, attributes, and what follows a `[` or, as the
+    width of bits, a `:`. Of what a macro makes nothing is known."""
+    return any(
+        not c.kind.endswith(("_REF", "_ATTR", "_DECL")) and not _follows(c, "[:" if field.is_bitfield else "[")
+        for c in field.children
+    )
+
+
+def _follows(node: Node, marks: str) -> bool:
+    """Whether the text before a node ends in one of these characters."""
+    file, start, _ = node.span
+    return node.unit.text(file)[:start].rstrip()[-1:].decode("latin-1") in [*marks]
 
 
 def _makes_itself(field: Node) -> bool:

@@ -5,6 +5,7 @@
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
 #define CUDART_VERSION 12000
+#define CUDA_VERSION 12000
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
@@ -181,14 +182,14 @@ ATOMIC(atomicInc, unsigned) ATOMIC(atomicDec, unsigned)
 #undef ATOMIC
 
 template <class T> __device__ T __ldg(const T *);
-template <class T> __device__ T __shfl(T, int, int = 32);
-template <class T> __device__ T __shfl_up(T, unsigned, int = 32);
-template <class T> __device__ T __shfl_down(T, unsigned, int = 32);
-template <class T> __device__ T __shfl_xor(T, int, int = 32);
-template <class T> __device__ T __shfl_sync(unsigned, T, int, int = 32);
-template <class T> __device__ T __shfl_up_sync(unsigned, T, unsigned, int = 32);
-template <class T> __device__ T __shfl_down_sync(unsigned, T, unsigned, int = 32);
-template <class T> __device__ T __shfl_xor_sync(unsigned, T, int, int = 32);
+template <class T> __device__ T __shfl(T, int, int = 0);
+template <class T> __device__ T __shfl_up(T, unsigned, int = 0);
+template <class T> __device__ T __shfl_down(T, unsigned, int = 0);
+template <class T> __device__ T __shfl_xor(T, int, int = 0);
+template <class T> __device__ T __shfl_sync(unsigned, T, int, int = 0);
+template <class T> __device__ T __shfl_up_sync(unsigned, T, unsigned, int = 0);
+template <class T> __device__ T __shfl_down_sync(unsigned, T, unsigned, int = 0);
+template <class T> __device__ T __shfl_xor_sync(unsigned, T, int, int = 0);
 __device__ int __any(int); __device__ int __all(int); __device__ unsigned __ballot(int);
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
 __device__ unsigned __ballot_sync(unsigned, int); __device__ unsigned __activemask();

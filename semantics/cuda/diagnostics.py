@@ -23,9 +23,9 @@ _PROVIDED: Final = re.compile(
 )
 """Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
 
-_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
+_WORD: Final = re.compile(rb"(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
 _SKIPPED: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
-_MACRO: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
+_MACRO: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([\w$\x80-\xff]+)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
 _CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
 _SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
 _FUNCTIONS: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR")
@@ -35,8 +35,17 @@ _EVERYWHERE: Final = frozenset(
 )
 """Words that name nothing."""
 
-_ASSUMED: Final = {"__CUDA_ARCH__": "600", "CUDART_VERSION": "12000", "__CUDACC_VER_MAJOR__": "12"}
-"""Macros of CUDA's compiler whose values are its user's choice, and what they are here."""
+_ASSUMED: Final = {
+    "__CUDA_ARCH__": "600",
+    "CUDART_VERSION": "12000",
+    "CUDA_VERSION": "12000",
+    "__CUDACC_VER_MAJOR__": "12",
+    "__CUDACC_VER_MINOR__": "0",
+    "__GNUC__": "4",
+    "__clang__": "1",
+    "__cplusplus": "what --std says",
+}
+"""Macros whose values are the choice of whoever compiles the file, and what they are here."""
 
 
 def check(unit: Unit, kernel: Node, defines: Sequence[str] = ()) -> tuple[str, ...]:
@@ -80,17 +89,28 @@ class _Reach:
         own = [decl.name, *(c.name for c in decl.children if c.kind == "ENUM_CONSTANT_DECL")]
         if any(name.startswith("operator") or name.encode() in self.words for name in own):
             return True
+        if any(b"\\" in w for w in self.words) and not all(name.isascii() for name in own):
+            return True
         pasted = [w.decode() for w in self.words] if b"##" in self.words else []
         return any(name.startswith(w) or name.endswith(w) for name in own for w in pasted)
 
     def conditions(self, missing: bool) -> Iterator[str]:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
-        texts = b"".join(b"".join(m[1] for m in _CONDITION.finditer(self.unit.text(f))) for f in self.files)
-        asked = dict.fromkeys(w.decode() for w in _WORD.findall(texts))
+        texts = [_SKIPPED.sub(b" ", self.unit.text(f)) for f in self.files]
+        found = [w for text in texts for m in _CONDITION.finditer(text) for w in _WORD.findall(m[1])]
+        for word in found:  # and what macros among them say
+            found += [w for w in _WORD.findall(self.macros.get(word, b"")) if w not in found]
+        asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*found, *sorted(self.words)))
         chosen = {d.partition("=")[0] for d in self.defines}
         for name in asked:
             if name in _ASSUMED and name not in chosen:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
+            elif name.encode() not in found or name in chosen:
+                continue
+            elif name.startswith("__") and self.unit.predefined.get(name, name.startswith("__has_")):
+                yield f"'{name}' is taken as clang has it"
+            elif name.startswith("_") and name not in self.unit.predefined:
+                yield f"'{name}' is taken as not defined: -D {name}=.. says otherwise"
             elif missing and name != "defined" and name.encode() not in self.macros and name not in chosen:
                 yield f"'{name}', which a header that was not found may define, is taken as not defined"
 
@@ -200,6 +220,6 @@ def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
             used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
             if used is None:
                 continue
-            if used.kind == "FIELD_DECL" and used.parent is not None:
+            if used.kind in ("FIELD_DECL", "ENUM_CONSTANT_DECL") and used.parent is not None:
                 used = used.parent
             todo.append(used.definition or used)

@@ -454,6 +454,8 @@ def place(st: State, node: Node) -> Place:
                 return made
         case kind if kind in CASTS:
             inner_ = operand(node)
+            if inner_ is not None and inner_.type.const and not node.type.const and node.kind != "UNEXPOSED_EXPR":
+                raise unsupported("a cast that takes 'const' away", node.loc, "Leave out the 'const' where it begins.")
             if inner_ is not None and same(inner_.type, node.type):
                 return place(st, inner_)
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
@@ -469,6 +471,8 @@ def _member(st: State, node: Node) -> Place:
     decl = node.referenced
     if decl is None or decl.kind not in ("FIELD_DECL", "INDIRECT_FIELD_DECL"):
         raise unsupported(f"the member '{node.name}'", node.loc)
+    if decl.is_mutable:  # what is constant changes, and nobody counts that
+        raise unsupported(f"the mutable member '{node.name}'", node.loc, "Leave out 'mutable'.")
     if inner.type.kind == "pointer":
         whole = address(st, inner).plus(pointee_size(inner.type), Const(0, loc=node.loc))
         return member(st, whole, node, decl)

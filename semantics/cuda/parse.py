@@ -240,24 +240,28 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
 
 
 def _instance(unit: Unit, template: Node, request: Request) -> Node:
-    """The specialisation of a template that is asked for, or that the file uses."""
+    """The specialisation of a template that is asked for, or the only one that the file uses anywhere."""
     found: dict[int, Node] = {}
+    open_ = False
     for top in unit.root().children:
-        hidden = top.name == _INSTANCE
-        if (request.instantiate is not None and not hidden) or top.kind not in ("FUNCTION_DECL", "VAR_DECL"):
+        if request.instantiate is not None and top.name != _INSTANCE:
             continue
         for node in top.walk():
-            used = node.referenced if node.kind == "DECL_REF_EXPR" and node.name == template.name else None
+            if node.name != template.name or node.kind not in ("DECL_REF_EXPR", "OVERLOADED_DECL_REF"):
+                continue
+            used = node.referenced if node.kind == "DECL_REF_EXPR" else None
             body = used.definition if used is not None and used.kind == "FUNCTION_DECL" else None
             if body is not None and is_kernel(body):
                 found[body.identity] = body
-    if len(found) == 1:
+            else:  # in a template: which instances there are depends on that one's
+                open_ = True
+    if len(found) == 1 and not open_:
         return next(iter(found.values()))
     if request.instantiate is not None:
         line = unit.data.count(b"\n", 0, unit.data.rindex(_INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors() if e.loc and e.loc.line == line), "there is no such kernel")
         raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
-    how = "several instances" if found else "no instance"
+    how = "several instances" if found or open_ else "no instance"
     raise CudaError(
         f"the kernel '{template.name}' is a template with {how} in this file",
         template.loc,

@@ -71,7 +71,10 @@ def read_cuda(
     parsed = parse(request)
     node = find(parsed, request, name)
     notes = check(parsed.unit, node, request.defines)
-    notes += tuple(f"the kernel is the instance {k} of a template" for k in parsed.explicit if k.startswith(node.name))
+    instances = [k for k in parsed.explicit if k.startswith(node.name)]
+    if node.template_arguments and not instances and instantiate is None:
+        instances = [f"{node.name}<{', '.join(node.template_arguments)}>"]
+    notes += tuple(f"the kernel is the instance {k} of a template" for k in instances)
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
     unsigned = frozenset((e.loc, e) for e in st.unsigned)

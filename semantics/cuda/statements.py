@@ -24,7 +24,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Final
 
@@ -266,7 +266,7 @@ _INSTEAD: Final = {
 
 def _check_unexposed(node: Node) -> None:
     """A statement that libclang has no name for is a pragma or an attribute in front of another one."""
-    if node.kind == "UNEXPOSED_STMT" and len(node.children) != 1:
+    if node.kind == "UNEXPOSED_STMT" and (len(node.children) != 1 or node.children[0].span[2] != node.span[2]):
         raise unsupported("this statement", node.loc)
 
 
@@ -279,19 +279,33 @@ def _checked_if(node: Node) -> tuple[Node, ...]:
         if test[:2] == then[:2]:
             raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
         end, begin = then[2], other[1]  # a statement and a test would be three parts, too
-        if not any(text == "else" and end <= offset <= begin for text, offset in node.tokens()):
+        between = [text for text, offset, depth in _nested(node) if depth == 0 and end <= offset < begin]
+        code = [text for text in between if not text.startswith(("//", "/*"))]
+        if code[-1:] != ["else"] or "#" in code:
             raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
     return node.children
 
 
-def _check_condition(node: Node) -> None:
-    """Raises where the parentheses of an `if` or `switch` hold a statement, too."""
+def _nested(node: Node) -> Iterator[tuple[str, int, int]]:
+    """The tokens of a statement with their offsets, and how many parentheses and braces each is in."""
     depth = 0
-    for text, _ in node.tokens():
-        depth += (text in "([{") - (text in ")]}")
+    for text, offset in node.tokens():
+        depth -= text in ")]}"
+        yield text, offset, depth
+        depth += text in "([{"
+
+
+def _check_condition(node: Node) -> None:
+    """Raises where the parentheses of an `if` or `switch` hold a statement, too: libclang does not show that of a
+    `switch`."""
+    if node.tokens()[:1] not in ([("if", node.span[1])], [("switch", node.span[1])]):
+        if node.kind == "SWITCH_STMT":
+            raise unsupported("a 'switch' in a macro", node.loc, "Write it out.")
+        return
+    for text, _, depth in _nested(node):
         if text == ")" and depth == 0:
             break
-        if text == ";":
+        if text == ";" or text in node.unit.splitting:
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
@@ -439,6 +453,8 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
         depth += (text in "([{") - (text in ")]}")
         if depth == 0:
             break
+        if text == "#" or text in node.unit.splitting:
+            raise unsupported("the head of this 'for'", node.loc, "Write it without directives, and macros with ';'.")
         if text == ";" and depth == 1:
             semicolons.append(offset)
     if len(semicolons) != 2 or len(head) > 3:
@@ -626,6 +642,15 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
 # --- declarations ----------------------------------------------------------------------------------------------------
 
 
+def _check_attributes(decl: Node) -> None:
+    """Raises for attributes that may mean something, such as a call where the scope ends."""
+    for node in decl.children:
+        file, start, end = node.span
+        text = node.unit.text(file)[start:end] if node.kind == "UNEXPOSED_ATTR" else b"unused"
+        if text.strip(b"_").removeprefix(b"gnu::") not in (b"unused", b"maybe_unused"):
+            raise unsupported(f"this attribute of '{decl.name}'", decl.loc, "Take it out.")
+
+
 def declaration(st: State, decl: Node) -> None:
     """Bind a declared name and emit its initialisation."""
     if decl.kind != "VAR_DECL":
@@ -633,6 +658,7 @@ def declaration(st: State, decl: Node) -> None:
                          "STATIC_ASSERT", "USING_DECLARATION", "USING_DIRECTIVE"):  # fmt: skip
             return
         raise unsupported(described(decl), decl.loc)
+    _check_attributes(decl)
     t, type_ = decl.type, scalar(decl.type)
     if decl.storage in ("STATIC", "EXTERN") and not t.const and not is_shared(decl):
         raise unsupported(f"the {decl.storage.lower()} variable '{decl.name}'", decl.loc, "All threads share it.")

@@ -1839,3 +1839,25 @@ def test_it_runs_as_a_file(tmp_path: Path) -> None:
     path.write_text(written("loop"))
     command = [sys.executable, "-I", str(ROOT / "checker" / "recheck.py"), str(path)]
     assert subprocess.run(command, capture_output=True, check=False, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "more"),
+    [
+        ({"metric": {"name": "Steps"}}, "; Steps counts {prices}"),
+        (
+            {"hardware": {"name": "NVIDIA", "sector": 64}},
+            "; NVIDIA has sector 64, word 4, alignment 256, banks 32, warp 32",
+        ),
+    ],
+)
+def test_names_that_look_like_known_ones_are_spelled_out(part: dict[str, dict[str, Json]], more: str) -> None:
+    """Only `steps` and `nvidia` are the known ones: of all others the claim says the prices, and the sizes."""
+    doc = document("loop")
+    for name, fields in part.items():
+        doc[name] |= fields
+    prices = [f"{name} {c}" for name, c in sorted(doc["metric"]["fixed"].items())]
+    prices += [f"{name}(n) max(0, {a}*n + {b})" for name, (a, b) in sorted(doc["metric"]["counted"].items())]
+    found = recheck.recheck(signed(doc))
+    assert found.verdict == "valid"
+    assert found.claim.endswith(f"any grid){more.format(prices=', '.join(prices))}")

@@ -13,6 +13,7 @@ Lower = Callable[..., str]
 Read = Callable[..., Reading]
 
 WARP = "(tid.x + blockDim.x * (tid.y + blockDim.y * tid.z)) / warpSize"
+PART = WARP.replace("/ warpSize", "% warpSize / 32")
 
 BUILTIN = {
     "A[0] = min(n, 3) + max(n, 2) + abs(n) + __mul24(n, 2);": "A[0] <- min(n, 3) + max(n, 2) + abs(n) + n * 2;",
@@ -48,7 +49,7 @@ BUILTIN = {
     ),
     "A[0] = __shfl(A[1], 3) + __shfl_sync(n, n, n, 32);": (
         f"t <- A[1];\n"
-        f"A[0] <- int(__shfl(__shfl(0.0, 3, {WARP}), 1)) + int(__shfl_sync(__shfl_sync(0.0, n, {WARP}), 2));"
+        f"A[0] <- int(__shfl(__shfl(0.0, 3, {WARP}), 1)) + int(__shfl_sync(__shfl_sync(0.0, n, {WARP}), {PART}, 2));"
     ),
     "A[0] = __popc(n) + __mulhi(n, A[0]) - __mulhi(n, 10);": (
         "A[0] <- int(__popc(as_double(n))) + int(__mulhi(as_double(n), A[0])) - int(__mulhi(as_double(n), 10));"

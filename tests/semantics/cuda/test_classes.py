@@ -17,6 +17,17 @@ FREE = "{ G[threadIdx.x * 32] = 0; }"
 MAKE = "__device__ V<int> make() { V<int> v; v.x = 1; return v; }"
 
 REFUSED = {
+    # an initialiser beside the length of an array that a type hides
+    "an array of another name": (
+        "typedef int V2[2]; struct S { V2 v = {32, 7}; int y; };",
+        "S s{}; A[threadIdx.x * s.v[0]] = 0;",  # 32 sectors, not 1
+        "a field that is a reference or has an initialiser in 'S' as a value",
+    ),
+    "an array that a macro makes": (
+        "#define THREE [3] = {1, 2, 3}\nstruct S { int v THREE; int y; };",
+        "S s{}; A[threadIdx.x * s.v[0]] = 0;",
+        "a field that is a reference or has an initialiser in 'S' as a value",
+    ),
     # instances of templates, of which libclang shows no member: the value would be zero, the store free
     "a constructor": (
         "template<class T> struct V { T x; __device__ V() : x(32) {} };",

@@ -264,6 +264,23 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
         ("__CUDA_ARCH__ >= 700", "", 2, "'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise"),
         ("CUDART_VERSION >= 9000", "", 1, "'CUDART_VERSION' is taken as 12000: -D CUDART_VERSION=.. says otherwise"),
         ("defined(__NVCC__)", "", 1, None),
+        (
+            "VOLTA",
+            "#define VOLTA (ARCH >= 700)\n#define ARCH __CUDA_ARCH__\n",
+            2,
+            "'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise",
+        ),
+        (
+            "1\n/* why */ #endif\n/* why */ #if __CUDACC_VER_MINOR__ > 3",
+            "",
+            2,
+            "'__CUDACC_VER_MINOR__' is taken as 0: -D __CUDACC_VER_MINOR__=.. says otherwise",
+        ),
+        ("__CUDA__", "", 1, "'__CUDA__' is taken as clang has it"),
+        ("__has_feature(modules)", "", 2, "'__has_feature' is taken as clang has it"),
+        ("__cplusplus > 201500", "", 2, "'__cplusplus' is taken as what --std says: -D __cplusplus=.. says otherwise"),
+        ("defined(__MINE__)", "", 2, "'__MINE__' is taken as not defined: -D __MINE__=.. says otherwise"),
+        ("defined(__MINE__)", "#define __MINE__\n", 1, None),
         ("defined(BIG)", "", 2, None),
         (
             "defined(BIG)",
@@ -374,3 +391,16 @@ def test_calls_of_calls_are_bounded(here: Write) -> None:
     error = failure(here(f"{first}\n{twice}\n__global__ void k(int *A) {{ A[0] = f29(2); }}"))
     assert error.message == "the kernel has more than 4096 calls, with those in the functions it calls"
     assert error.loc == Loc("x.cu", 2, 35)
+
+
+def test_the_architecture_in_code_is_noted(here: Write) -> None:
+    reading = read_cuda(here("__global__ void k(int *A) { if (__CUDA_ARCH__ >= 700) A[0] = 1; }"))
+    assert reading.notes == ("'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise",)
+
+
+@pytest.mark.parametrize(("name", "used"), [("été", "été"), ("a$b", "a$b"), ("\\u00e9t", "ét"), ("ét", "\\u00e9t")])
+def test_names_with_other_letters_are_names(here: Write, name: str, used: str) -> None:
+    """What clang leaves out for an error in an enumerator's value: a factor that is read as 0."""
+    path = here(f"enum E {{ {name} = undef }};\n__global__ void k(int *A) {{ A[threadIdx.x * {used}] = 1; }}")
+    with pytest.raises(CudaError, match="use of undeclared identifier 'undef'"):
+        read_cuda(path)

@@ -96,6 +96,7 @@ def test_instances(read: Read) -> None:
     used = read(T + "void h() { k<double, 4><<<1, dim3(16, 16)>>>(0, 1); }")
     assert show_stmt(used.kernel.body) == "a[n] <- 8.0;"
     assert used.block == (16, 16, 1)
+    assert used.notes[0] == "the kernel is the instance k<double, 4> of a template"
     assert used.kernel.name == "k"
     for written in ("k<float, 8>", "k < float, 8 >"):
         told = read(T + f"template __global__ void {written}(float *, int);")
@@ -131,6 +132,20 @@ def test_instances(read: Read) -> None:
         ),
         (
             T + "template __global__ void k<int, 4>(int *, int);\n  template __global__ void k<int, 5>(int *, int);\n",
+            None,
+            "the kernel 'k' is a template with several instances in this file",
+        ),
+        (
+            T
+            + "template <int K> void go() { k<int, K><<<1, 1>>>(0, 1); }\n"
+            + "void h() { k<int, 4><<<1, 1>>>(0, 1); go<5>(); }",
+            None,
+            "the kernel 'k' is a template with several instances in this file",
+        ),
+        (
+            T
+            + "namespace m { struct C { void h() { k<int, 5><<<1, 1>>>(0, 1); } }; }\n"
+            + "void h() { k<int, 4><<<1, 1>>>(0, 1); }",
             None,
             "the kernel 'k' is a template with several instances in this file",
         ),
