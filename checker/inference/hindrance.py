@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from checker.elaborate import Stuck
 from checker.flow import Cycle, Flow, Fork, Step
 from checker.inference.counters import constants, geometric, least, moves
 from checker.inference.ghosts import cycles
+from checker.inference.guards import distances
 from logic.assertions import Context, launch_facts
-from logic.potentials import leaves, substitute
+from logic.potentials import leaves, substitute, variables
 from logic.source import Loc
 from logic.syntax import BOOL, INT, Assign, Expr, Param, Read, local_vars, show, subterms, written
 
@@ -64,10 +66,12 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     if all(context.sigma.locals[name] == BOOL for name in counters):
         return "only what its body finds ends it, and no test limits how often it turns", bounded
     for name in sorted(tested):
-        for step in _assignments(flow, name):
-            for array in _arrays(step.value):
-                read = f"its guard depends on '{name}', which is read from '{array}'{_at(step.loc)}"
-                return read, bounded
+        if (read := _read(flow, name)) and not _limited(cycle, flow, context):
+            return f"its guard depends on '{name}', {read}", bounded
+    for name in counters:
+        for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
+            if read := _read(flow, x):
+                return f"it begins at '{x}', {read}, and may be anything", _BEGINS.format(x)
     for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
         here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
         return (
@@ -102,6 +106,22 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         f"none over its guard, {show(cycle.cond)}, pays for its turns",
         f"State //@ loop potential q; before it, and what it needs: //@ loop invariant e; or --assume e.{block}",
     )
+
+
+_BEGINS: Final = "Bound that on the other side, too, as if ({0} < 0) {0} = 0; does before a loop that counts up."
+
+
+def _read(flow: Flow, name: str) -> str:
+    """Where a variable is read from an array; empty if it is not."""
+    found = ((array, step.loc) for step in _assignments(flow, name) for array in _arrays(step.value))
+    return next((f"which is read from '{array}'{_at(loc)}" for array, loc in found), "")
+
+
+def _limited(cycle: Cycle, flow: Flow, context: Context) -> bool:
+    """Whether a test in the guard limits the counter by what no array holds."""
+    changed = written(cycle.body.stmt)
+    names = ({x for x in variables(d) if x not in changed} for d in distances(cycle.cond, context.sigma))
+    return any(not any(_read(flow, x) for x in others) for others in names)
 
 
 def _at(loc: Loc | None) -> str:

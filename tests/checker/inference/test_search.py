@@ -415,6 +415,11 @@ def test_no_potential(body: str) -> None:
         ("x <- n; while (x != 3) { x <- x - blockDim.x; }", "none over its guard, x != 3", "loop potential q;"),
         ("x <- 0; while (A[x] > 0) { x <- x + 1; }", "its guard reads 'A'", "Add a test to its guard"),
         ("y <- A[0]; x <- 0; while (x < y) { x <- x + 1; }", "'y', which is read from 'A' (line 8)", "Add a test"),
+        (
+            "y <- A[0]; z <- A[1]; x <- z; while (x < y && x < n) { x <- x + 1; }",
+            "it begins at 'z', which is read from 'A' (line 8), and may be anything",
+            "as if (z < 0) z = 0; does",
+        ),
         ("x <- 0; while (x < n) { y <- y + 1; }", "its body changes nothing that its guard tests", "missing?"),
         ("go <- true; while (go) { go <- A[x] > 0; x <- x + 1; }", "only what its body finds ends it", "Add a test"),
         ("x <- 1; while (x < n) { x <- x * x; }", "'x' is not moved by a fixed amount", "loop potential q;"),
