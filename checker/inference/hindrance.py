@@ -11,11 +11,11 @@ from checker.elaborate import Stuck
 from checker.flow import Cycle, Flow, Fork, Step
 from checker.inference.counters import constants, geometric, least, moves
 from checker.inference.ghosts import cycles
-from checker.inference.guards import distances
+from checker.inference.guards import distances, sized
 from logic.assertions import Context, launch_facts
-from logic.potentials import leaves, substitute, variables
+from logic.potentials import leaves, of_expr, substitute, variables
 from logic.source import Loc
-from logic.syntax import BOOL, INT, Assign, Expr, Param, Read, local_vars, show, subterms, written
+from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
@@ -72,6 +72,12 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
             if read := _read(flow, x):
                 return f"it begins at '{x}', {read}, and may be anything", _BEGINS.format(x)
+    given = launch_facts(context.launch, context.hardware, context.scope)
+    for step in (step for name in sorted((tested - changed) & cycle.invariant.x) for step in _assignments(flow, name)):
+        if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
+            told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
+            known = _known(step.value)
+            return told, f"{known}, or {bounded[0].lower()}{bounded[1:]}" if known else bounded
     for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
         here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
         return (
@@ -80,7 +86,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             if name in changed
             else f"Say what bounds it for all of them: //@ loop invariant {name} <= e; with e over parameters.",
         )
-    facts = (*cycle.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
+    facts = (*cycle.invariant.p, *given)
     for name in counters:
         found = (substitute(d, constants(facts)) for d in moves(name, cycle.body.stmt) or ())
         loose = next((d for d in found if not any(least(e, facts) for e in (d, d * -1))), None)
@@ -122,6 +128,15 @@ def _limited(cycle: Cycle, flow: Flow, context: Context) -> bool:
     changed = written(cycle.body.stmt)
     names = ({x for x in variables(d) if x not in changed} for d in distances(cycle.cond, context.sigma))
     return any(not any(_read(flow, x) for x in others) for others in names)
+
+
+def _known(e: Expr) -> str:
+    """Which parameter's number would let a potential say an expression."""
+    for t in subterms(e):
+        match t:
+            case Op("/" | "%" | "<<" | ">>", (_, Param(name))):
+                return f"Say what {name} is, as --assume '{name} == 8' does"
+    return ""
 
 
 def _at(loc: Loc | None) -> str:

@@ -420,6 +420,11 @@ def test_no_potential(body: str) -> None:
             "it begins at 'z', which is read from 'A' (line 8), and may be anything",
             "as if (z < 0) z = 0; does",
         ),
+        (
+            "y <- n / m; x <- 0; while (x < y) { x <- x + 1; }",
+            "its guard depends on 'y', n / m (line 8), which no potential can say",
+            "Say what m is, as --assume 'm == 8' does, or add a test",
+        ),
         ("x <- 0; while (x < n) { y <- y + 1; }", "its body changes nothing that its guard tests", "missing?"),
         ("go <- true; while (go) { go <- A[x] > 0; x <- x + 1; }", "only what its body finds ends it", "Add a test"),
         ("x <- 1; while (x < n) { x <- x * x; }", "'x' is not moved by a fixed amount", "loop potential q;"),
