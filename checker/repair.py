@@ -330,7 +330,7 @@ def _why_not_uniform(work: Repairs, problem: Rejected) -> str:
     if not names:
         return ""
     flow = analyse(work.outline, work.oracle)
-    told = [f"{name} cannot be shown uniform: {why}." for name in names if (why := _divides(flow, name))]
+    told = [f"{name} is not known to be uniform here: {why}." for name in names if (why := _divides(flow, name))]
     return " ".join(told)
 
 

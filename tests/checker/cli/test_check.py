@@ -180,7 +180,7 @@ FALSE_BOUNDS = {
 }  # fmt: skip
 """The edits that make the claimed bound itself false, where a run shows it."""
 
-I_DIFFERS = "i cannot be shown uniform: the value that it is assigned in line 15 may differ between threads."
+I_DIFFERS = "i is not known to be uniform here: the value that it is assigned in line 15 may differ between threads."
 ADVICE = {
     "too small by one": "Adding 1 to the potential in line 14 would do.",
     "h/2 as in the print": "Adding 10 to the potential in line 14 would do.",
@@ -193,8 +193,8 @@ ADVICE = {
     "an i in X that is not uniform": f"{I_DIFFERS} Not listing i as uniform in line 19 would do: {{j}}.",
     "a potential over an i that is not uniform": I_DIFFERS,
     "a uniform loop on a divergent guard": I_DIFFERS,
-    "a divergent loop that keeps its counter": "j cannot be shown uniform: it is assigned in line 25 in a loop that "
-    "may diverge, in line 19. Not listing j as uniform in line 27 would do: {}.",
+    "a divergent loop that keeps its counter": "j is not known to be uniform here: it is assigned in line 25 in a loop "
+    "that may diverge, in line 19. Not listing j as uniform in line 27 would do: {}.",
     "a uniform branch on a divergent condition": "Without [Q:If1] it would pass, by Q:If4.",
     "a branch always taken": "Without [Q:If2] it would pass, by Q:If1.",
     "a branch never taken": "Without [Q:If3] it would pass, by Q:If1.",
