@@ -24,7 +24,7 @@ from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.assertions import Entails, Proved, conj, launch_facts
+from logic.assertions import Entails, Proved, X, conj, launch_facts
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
@@ -350,20 +350,23 @@ def _step(counter: str, value: Expr) -> Expr | None:
     return step
 
 
-def _block(block: Block, lanes: Parts, left: Mapping[Loc | None, Left]) -> Block:
-    return tuple(new for item in block for new in _item(item, lanes, left))
+def _block(block: Block, lanes: Parts, left: Mapping[Loc | None, Left], around: X = frozenset()) -> Block:
+    """A block with its ghosts; those `around` it belong to what its loops list as uniform, too."""
+    return tuple(new for item in block for new in _item(item, lanes, left, around))
 
 
-def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left]) -> Iterator[Item]:
+def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], around: X) -> Iterator[Item]:
     match item:
         case Loop():
+            around |= {GHOST + counter for counter, loc in lanes if loc == item.loc}
+            around |= {left[item.loc].ghost.name} if item.loc in left else set()
             counters = {counter for counter, loc in lanes if loc == item.loc}
             for counter in sorted(local_vars(item.cond) & written(strip(item.body)) & counters):
                 shared, own = lanes[counter, item.loc]
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
-            body = _block(item.body, lanes, left)
+            body = _block(item.body, lanes, left, around)
             if item.loc in left:
                 found = left[item.loc]
                 enough = Op("<=", (found.gap, found.ghost))
@@ -372,9 +375,11 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left]) -> Iterator
                 prepared = _prepared(body, found.wanted, found.flag) if found.wanted else None
                 told = () if found.flag is None else (Partial((enough,)),)
                 body = (*told, *(prepared[0] if prepared else body), Plain(Assign(found.ghost.name, found.less)))
-            yield replace(item, body=body)
+            listed = None if item.invariant.x is None else item.invariant.x | around
+            yield replace(item, invariant=replace(item.invariant, x=listed), body=body)
         case Branch():
-            yield replace(item, then=_block(item.then, lanes, left), orelse=_block(item.orelse, lanes, left))
+            then, orelse = (_block(side, lanes, left, around) for side in (item.then, item.orelse))
+            yield replace(item, then=then, orelse=orelse)
         case Plain(Assign(counter, value)) if any(counter == name for name, _ in lanes):
             yield item
             step = _step(counter, value)

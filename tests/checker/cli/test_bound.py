@@ -349,3 +349,15 @@ def test_what_wraps_around_in_every_launch(body: str, told: str, tmp_path: Path,
     noted = [a.replace(f"{tmp_path}/", "") for a in row["assumptions"] if WRAPS in a]
     assert noted == [f"{told} is not below 0: {WRAPS}"] * bool(told)
     assert printed.err.count(" is unsigned, and below 0 in the first thread") == bool(told)
+
+
+def test_what_a_loop_lists_as_uniform_does_not_shut_ghosts_out(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("""__global__ void k(float *out, const float *x, int n) {
+        float m = 0;
+        //@ loop uniform k;
+        for (int k = 0, i = threadIdx.x; i < n; i += 32, k++) m += x[i];
+        out[0] = m;
+    }""")
+    _, (row,) = bound(capsys, str(path), "--block", "32", "--metric", "sectors")
+    assert (row["verdict"], row["bound"]) == ("certified", "1 + 4*max(0, ceil(n/32))")
