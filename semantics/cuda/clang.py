@@ -226,6 +226,8 @@ class Unit:
         if kind in _POINTERS:
             inner = self.ctype(t.get_pointee())
             return CType(_POINTERS[kind], t.spelling, 8, inner=inner, const=const)
+        if t.spelling.startswith("<"):  # "<bound member function type>": asked for its size, libclang ends the process
+            return CType("other", t.spelling)
         size = max(0, t.get_size())
         if kind in _ARRAYS:
             count = t.element_count if kind == "CONSTANTARRAY" else None

@@ -85,6 +85,8 @@ def _changeable(call: Node) -> tuple[Node, ...]:
     """The arguments that a call may change: those for references to what is not constant, or all if that is unknown."""
     given = call.arguments
     callee = call.referenced
+    if callee is None and len(call.children) == len(given) == 1:  # a copy that is left out
+        return ()
     if callee is not None and callee.is_defaulted:  # a copy, by a constructor or an assignment
         return given[:1] if callee.name == "operator=" else ()
     if callee is None or callee.kind not in ("FUNCTION_DECL", "CONSTRUCTOR") or len(callee.arguments) != len(given):

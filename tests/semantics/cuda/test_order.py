@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading
+from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
 
@@ -15,6 +17,9 @@ struct P { int x, y; };
 __device__ int total[32];
 __device__ int sum(int a, int b) { return a + b; }
 __device__ int all() { return total[0]; }
+__device__ P operator+(P a, P b) { P r = {a.x + b.x, a.y + b.y}; return r; }
+__device__ P both(int x) { P r = {x, x}; return r; }
+__device__ P later(P a, int &x) { x++; return a; }
 """
 HEAD = "int x = 1, y = 2; int &r = x; P p = {n, n}; int *a = A, *b = B; a++; b++; int t[2] = {0, 0};"
 
@@ -58,6 +63,12 @@ REFUSED = [
     "A[0] = x + (y ? x++ : 2);",
     "A[0] = t[x] + t[0]++;",
     "int2 v = make_int2(x, x++);",
+    "P q = p + both(x++) + both(x);",
+    "P q = p + (both(x) + both(x++));",
+    "P q = p + p + (p = both(1));",
+    "P q = both(B[0]++) + p + both(B[1]);",
+    "P q = p + later(p, x) + both(x);",
+    "P q = p + later(p, p.x);",
 ]
 
 READ = [
@@ -88,6 +99,9 @@ READ = [
     "for (int i = 0, j = n; i < j; i++, j--) A[i] = j;",
     "while (x-- > y) A[x] = 1;",
     "y = sum(x, x) + (x, n++);",
+    "P q = p + p + p;",
+    "P q = p + (p + both(x)) + both(y);",
+    "p = p + both(B[x]) + p + both(all());",
 ]
 
 
@@ -106,3 +120,14 @@ def test_refused(read: Reader, body: str, std: str) -> None:
 @pytest.mark.parametrize("body", READ)
 def test_what_has_an_order_is_read(read: Reader, body: str) -> None:
     assert read(text(body)).kernel.name == "k"
+
+
+def test_sums_of_structures(read: Reader) -> None:
+    """What is passed is a copy, which nothing changes: memory is read once for each time that it is named."""
+    kernel = f"{BEFORE}__global__ void k(P *o, P *x, int i) {{ o[0] = x[i] + x[i] + (x[1] + both(7)) + x[0]; }}"
+    body = read(kernel).kernel.body
+    assert show_stmt(body).count("x.x[") == 4
+    lowered = Lowered({"i": 1})
+    lowered.cells |= {("x.x", 0): 1, ("x.y", 0): 20, ("x.x", 1): 300, ("x.y", 1): 4000}
+    lowered.run(body)
+    assert (lowered.cells["o.x", 0], lowered.cells["o.y", 0]) == (3 * 300 + 7 + 1, 3 * 4000 + 7 + 20)
