@@ -23,6 +23,9 @@ _LATE: Final = ("x++", "x--")
 _CALLS: Final = "()"
 """Stands for all memory that the body of a function may read."""
 
+_MEMORY: Final = "[]"
+"""Stands for all arrays: what a function is called for whose value nobody uses may write any of them."""
+
 
 def check_order(st: State, loc: Loc | None, parts: Sequence[Node]) -> None:
     """Raises where one of the parts of an expression changes what another one uses."""
@@ -64,8 +67,12 @@ def _evaluated(node: Node, *, last: bool = False) -> Iterator[Node]:
         here = stack.pop()
         if here.kind != "CXX_UNARY_EXPR":
             yield here
-            ends = here.kind == "CONDITIONAL_OPERATOR" or (here.kind == "BINARY_OPERATOR" and here.operator == ",")
+            ends = here.kind == "CONDITIONAL_OPERATOR" or _binary(here, ",")
             stack.extend(here.children[1:] if last and ends else here.children)
+
+
+def _binary(node: Node, operator: str) -> bool:
+    return node.kind == "BINARY_OPERATOR" and node.operator == operator
 
 
 def _bound(st: State, node: Node) -> Binding | None:
@@ -101,6 +108,14 @@ def _roots(bound: Binding | None) -> set[str]:
     return {bound.root} if isinstance(bound, Address) else set()
 
 
+def _arrays(st: State, node: Node) -> set[str]:
+    """The array that a variable leads to, under a name of its own where it is declared outside and not seen yet."""
+    bound, decl = _bound(st, node), node.referenced
+    if bound is None and decl is not None and node.kind == "DECL_REF_EXPR" and decl.kind == "VAR_DECL":
+        return set() if decl.type.const else {f"{decl.name} {decl.identity}"}
+    return _roots(bound)
+
+
 def _used(st: State, node: Node) -> set[str]:
     """The variables and arrays that an expression mentions."""
     found, stack = set[str](), [node]
@@ -112,9 +127,11 @@ def _used(st: State, node: Node) -> set[str]:
             found |= _found_by(st, first)
             stack.extend(rest)
             continue
-        if bound is not None:
-            found |= _names(bound) | _roots(bound)
-        elif here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
+        arrays = _arrays(st, here)
+        found |= _names(bound) | arrays
+        if arrays:
+            found.add(_MEMORY)
+        if here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
             found.add(_CALLS)
         if here.kind != "CXX_UNARY_EXPR" and (bound is None or here.kind not in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")):
             stack.extend(here.children)
@@ -127,13 +144,14 @@ def _written(st: State, node: Node) -> set[str]:
     for here in _evaluated(node):
         if here.kind == "UNARY_OPERATOR" and here.operator == "&":
             continue
+        if _binary(here, ",") and any(n.kind == "CALL_EXPR" for n in _evaluated(here.children[0])):
+            found |= {_CALLS, _MEMORY}
         for target in here.arguments[:1] if _atomic(here) else targets(here):
             bound = _bound(st, target)
             if isinstance(bound, Local | Moving | Parts):
                 found |= _names(bound)
             else:
-                used = (_bound(st, n) for n in _evaluated(target))
-                found |= {_CALLS}.union(*map(_roots, used))
+                found |= {_CALLS}.union(*(_arrays(st, n) for n in _evaluated(target)))
     return found
 
 

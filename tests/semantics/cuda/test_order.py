@@ -14,7 +14,8 @@ Reader = Callable[..., Reading]
 
 BEFORE = """
 struct P { int x, y; };
-__device__ int total[32];
+__device__ int total[32], others[32];
+__device__ void put(int *p, int v) { p[0] = v; }
 __device__ int sum(int a, int b) { return a + b; }
 __device__ int all() { return total[0]; }
 __device__ P operator+(P a, P b) { P r = {a.x + b.x, a.y + b.y}; return r; }
@@ -63,6 +64,13 @@ REFUSED = [
     "A[0] = x + (y ? x++ : 2);",
     "A[0] = t[x] + t[0]++;",
     "int2 v = make_int2(x, x++);",
+    "A[0] = total[x]++ + total[y];",
+    "A[total[x]] = others[y]++ + others[n];",
+    "A[0] = A[1] + (put(A, 5), 1);",
+    "A[0] = all() + (put(A, 5), 1);",
+    "A[0] = (put(A, 5), 1) + total[0];",
+    "A[B[0]] = (put(B, 5), 1);",
+    "A[0] = B[0] + (__syncthreads(), 1);",
     "P q = p + both(x++) + both(x);",
     "P q = p + (both(x) + both(x++));",
     "P q = p + p + (p = both(1));",
@@ -99,6 +107,9 @@ READ = [
     "for (int i = 0, j = n; i < j; i++, j--) A[i] = j;",
     "while (x-- > y) A[x] = 1;",
     "y = sum(x, x) + (x, n++);",
+    "A[0] = total[x]++ + others[y];",
+    "A[0] = x + threadIdx.x + (put(A, 5), 1);",
+    "put(A, 5), A[0] = B[1] + B[2];",
     "P q = p + p + p;",
     "P q = p + (p + both(x)) + both(y);",
     "p = p + both(B[x]) + p + both(all());",
