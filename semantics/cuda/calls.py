@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from logic.source import Loc
@@ -22,9 +23,23 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, place
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
-from semantics.cuda.records import copied, copies, declared, fill, initialised, put, reference, scalars, values
+from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
 from semantics.cuda.scan import count_changes, loop_counters
-from semantics.cuda.shim import ATOMICS, BITS, FENCES, OPERATORS, SAME, SHUFFLES, SINES, TO_INT, VOTES, in_shim
+from semantics.cuda.shim import (
+    ATOMICS,
+    BITS,
+    FENCES,
+    OPERATORS,
+    READS,
+    READS_ALWAYS,
+    SAME,
+    SHUFFLES,
+    SINES,
+    TO_INT,
+    VOTES,
+    WRITES,
+    in_shim,
+)
 from semantics.cuda.state import MOST_CALLS, Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
@@ -70,9 +85,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in SINES:
         _sines(st, node, name)
         return None
-    if name == "__ldg":
-        where = address(st, args[0]).plus(node.type.size, Const(0))
-        return where if node.type.kind == "record" else load(st, where, node.type, node.loc)
+    if name in READS or name in READS_ALWAYS:
+        return _read(st, node, name)
+    if name in WRITES:
+        _write(st, *args)
+        return None
     if name == f"make_{node.type.name}":
         made = declared(st, "t", node, settled=True)
         put(st, made, values(st, node), node)
@@ -105,6 +122,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
 
 _ADVICE = {
     "printf": "Take it out.",
+    "clock": "Take it out: what it gives is not known.",
+    "clock64": "Take it out: what it gives is not known.",
     "assert": "Define it away: -D 'assert(e)='.",
 }
 
@@ -202,6 +221,28 @@ def _target(st: State, pointer: Node, size: int) -> Place:
     inner = bare(pointer)
     own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
     return frozen(st, place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0)), "t")
+
+
+def _read(st: State, node: Node, name: str) -> Expr | Place:
+    """A read that the caches are told about."""
+    t = replace(node.type, volatile=name in READS_ALWAYS)
+    where = address(st, node.arguments[0]).plus(t.size, Const(0))
+    if t.kind != "record":
+        return load(st, where, t, node.loc)
+    if not t.volatile:
+        return where
+    made = declared(st, "t", node, settled=True)
+    put(st, made, loaded(st, where, node), node)
+    return made
+
+
+def _write(st: State, pointer: Node, value: Node) -> None:
+    """A write that the caches are told about."""
+    where = address(st, pointer).plus(value.type.size, Const(0))
+    if value.type.kind == "record":
+        put(st, where, values(st, value), value)
+    else:
+        store(st, where, expr(st, value), value.type, value.loc)
 
 
 def _atomic(st: State, node: Node, name: str) -> None:

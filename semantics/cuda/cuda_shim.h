@@ -58,6 +58,7 @@ typedef __UINTPTR_TYPE__ uintptr_t;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
+typedef long clock_t;
 
 #define VECTORS(T, N, A) \
   struct N##1 { T x; }; \
@@ -182,6 +183,13 @@ ATOMIC(atomicInc, unsigned) ATOMIC(atomicDec, unsigned)
 #undef ATOMIC
 
 template <class T> __device__ T __ldg(const T *);
+template <class T> __device__ T __ldcs(const T *); template <class T> __device__ T __ldcg(const T *);
+template <class T> __device__ T __ldca(const T *); template <class T> __device__ T __ldlu(const T *);
+template <class T> __device__ T __ldcv(const T *);
+template <class T> struct __warpbound_is { typedef T type; };
+#define STORE(F) template <class T> __device__ void F(T *, typename __warpbound_is<T>::type);
+STORE(__stcs) STORE(__stcg) STORE(__stwb) STORE(__stwt)
+#undef STORE
 template <class T> __device__ T __shfl(T, int, int = 0);
 template <class T> __device__ T __shfl_up(T, unsigned, int = 0);
 template <class T> __device__ T __shfl_down(T, unsigned, int = 0);

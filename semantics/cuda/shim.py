@@ -37,6 +37,15 @@ TO_INT: Final = {
 }  # fmt: skip
 """Conversions to int, with the rounding that comes before the truncation."""
 
+READS: Final = ("__ldg", "__ldcs", "__ldcg", "__ldca")
+"""Reads with a hint for the caches."""
+
+READS_ALWAYS: Final = ("__ldlu", "__ldcv")
+"""The same, which happen even where nobody uses their value."""
+
+WRITES: Final = ("__stcs", "__stcg", "__stwb", "__stwt")
+"""Writes with a hint for the caches."""
+
 FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp")
 
 BITS: Final = ("__popc", "__clz", "__ffs", "__brev", "__mulhi", "__umulhi", "__popcll", "__clzll", "__ffsll",

@@ -23,6 +23,15 @@ BUILTIN = {
     "A[n] = __float2int_rz(F[n]) + __float2int_rd(F[n]);": "A[n] <- int(F[n]) + int(floorf(F[n]));",
     "F[n] = __int2float_rn(n);": "F[n] <- __int2float_rn(as_float(n));",
     "F[n] = __ldg(F + n) + __fdividef(F[0], F[1]);": "F[n] <- F[n] + F[0] / F[1];",
+    "__stcs(F + n, __ldcs(&F[0]) + __ldcg(F + 1)); __stcg(&A[n], 2.5f); __stwb(A, __ldca(A + n));": (
+        "F[n] <- F[0] + F[1];\nA[n] <- 2;\nA[0] <- A[n];"
+    ),
+    "__stwt((unsigned char *)A + n, n);": "A.as_unsigned_char[n] <- n & 255;",
+    "__stcs(A + n++, __ldcs(A));": "n_0 <- n;\nt <- n_0;\nn_0 <- t + 1;\nA[t] <- A[0];",
+    # these happen even where nobody uses their value
+    "A[1] = __ldcv(A); __ldcv(A + n); __ldlu(F), __ldcs(F + 1); f = 0 && __ldcv(F) > 1;": (
+        "f_0 <- f;\nA[1] <- A[0];\nt <- A[n];\nt_1 <- F[0];\nf_0 <- false;"
+    ),
     "A[n] = isnan(F[n]);": "A[n] <- int(F[n] != F[n]);",
     "__syncthreads(); __syncthreads(), A[0] = 1;": "sync;\nsync;\nA[0] <- 1;",
     "atomicAdd(&A[n], 2); atomicMax(A + 1, n); atomicExch(&A[1], n); atomicSub(A, 1);": (

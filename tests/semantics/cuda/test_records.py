@@ -64,6 +64,14 @@ CASES = {
         t.x <- n;
         t.y <- 2;
         M.t[n] <- int(pack(as_double(t.x), t.y));""",
+    # with hints for the caches; some reads happen even where nobody uses their value
+    "__stcs(V + n, __ldcs(&V[1])); __ldcg(V);": """\
+        t <- V[1];
+        V[n] <- pack(pack(t, part(t, 4), part(t, 8)), part(t, 12));""",
+    "__ldcv((float2 *)F);": """\
+        t_1 <- F.as_float2[0];
+        t.x <- t_1;
+        t.y <- part(t_1, 4);""",
     # nothing that is evaluated is lost where a structure is written at once
     "V[n] = make_float4(F[0], F[1], 0, F[n]);": "V[n] <- pack(pack(F[0], F[1], 0.0f), F[n]);",
     "float3 a = make_float3(1, 2.5f, n);": "a.x <- 1.0f;\na.y <- 2.5f;\na.z <- as_float(n);",
