@@ -20,7 +20,7 @@ from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, bare, expr, place
+from semantics.cuda.expressions import address, bare, expr, located, place
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
@@ -45,15 +45,16 @@ from semantics.cuda.statements import bind_pointer, block, jumps
 
 
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:
-    """The value of a call, the place of one that is a structure, None where it has none; what it does is emitted."""
+    """The value of a call, the place of one that is a structure, where one that is a pointer leads to, None where it
+    has none; what it does is emitted."""
     callee = node.referenced
     check_order(st, node.loc, node.arguments)
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
     if callee is not None and callee.name == "operator=" and callee.is_defaulted:
         left, right = node.arguments
-        target = place(st, left)
-        fill(st, target, right, use)
+        target, known = located(st, left)
+        fill(st, target, right, use if known else "part")
         return target
     if callee is not None and callee.kind == "CONSTRUCTOR":
         raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
@@ -322,15 +323,22 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
 def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:
     """Emit the body of a function; the value it returns, of the type of the node `made`."""
     t = callee.result
-    if t.kind in ("pointer", "reference"):
-        raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a scalar.")
+    if t.kind == "reference":
+        raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a value, or a pointer.")
+    name = f"{re.sub(r'[^A-Za-z0-9_]', '', callee.name)}_result"
     last = body.children[-1] if body.children else None
     if t.kind != "record" and last is not None and last.kind == "RETURN_STMT" and last.children:
         before = body.children[:-1]
         if not any("return" in jumps(n) for n in before):
             block(st, before, frozenset())
-            return expr(st, last.children[0], "part" if use == "part" else "whole")
-    type_, name = scalar(t), f"{re.sub(r'[^A-Za-z0-9_]', '', callee.name)}_result"
+            inner: Use = "part" if use == "part" else "whole"
+            if t.kind == "pointer":
+                return frozen(st, address(st, last.children[0], inner), name)
+            return expr(st, last.children[0], inner)
+    if t.kind == "pointer":
+        advice = "Return once, at the end, an index in place of a pointer if need be."
+        raise unsupported("a function that returns a pointer in the middle, or nowhere,", callee.loc, advice)
+    type_ = scalar(t)
     result: Local | Parts | None = None
     if t.kind == "record":
         result = declared(st, name, made)

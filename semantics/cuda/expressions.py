@@ -461,6 +461,18 @@ def place(st: State, node: Node) -> Place:
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
 
 
+def located(st: State, node: Node) -> tuple[Place, bool]:
+    """The place that an lvalue names, and whether it is the same one whatever a call does before it is looked for."""
+    with st.captured() as before:
+        found = place(st, node)
+    st.emit(*before)
+    return found, not before and not any(map(reads_array, _indices(found)))
+
+
+def _indices(p: Place) -> list[Expr]:
+    return [e for _, e in p.terms] if isinstance(p, Address) else []
+
+
 def _number(st: State, node: Node) -> Expr:
     """The value of an index."""
     return convert(expr(st, node), node.type, CType("int", "long", 8), node.loc)
@@ -502,11 +514,15 @@ def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
     return st.bindings[decl.identity]
 
 
-def address(st: State, node: Node) -> Address:
+def address(st: State, node: Node, use: Use = "part") -> Address:
     """The value of a pointer, or where an array begins."""
     match node.kind:
         case "PAREN_EXPR":
-            return address(st, node.children[-1])
+            return address(st, node.children[-1], use)
+        case "CALL_EXPR" if node.type.kind == "pointer":
+            given = st.call(st, node, use)
+            if isinstance(given, Address):
+                return given
         case "DECL_REF_EXPR":
             return _pointer(st, node)
         case "BINARY_OPERATOR" if node.operator in ("+", "-"):
@@ -530,12 +546,12 @@ def address(st: State, node: Node) -> Address:
         case kind if kind in CASTS or kind == "CXX_REINTERPRET_CAST_EXPR":
             inner = operand(node)
             if inner is not None and inner.type.kind in ("pointer", "array"):
-                return _recast(st, node, inner)
+                return _recast(st, node, inner, use)
     raise unsupported(f"{described(node)} as a pointer", node.loc)
 
 
-def _recast(st: State, node: Node, inner: Node) -> Address:
-    found = address(st, inner)
+def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
+    found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
     whole = found.root in st.dynamic and not found.terms
     alike = same if found.root in st.registers else compatible
@@ -677,17 +693,15 @@ def assign(st: State, node: Node, *, wanted: bool) -> Expr:
     t = left.type
     if t.kind == "pointer":
         decl, bound = _moving(st, left)
-        point(st, decl, bound, address(st, right), node.loc)
+        point(st, decl, bound, address(st, right, "part" if wanted else "whole"), node.loc)
         return Const(0)
-    target = place(st, left)
+    target, known = located(st, left)
     if not wanted and isinstance(target, Local):
         into(st, target, right, node.loc)
         return Const(0)
-    indices = [e for _, e in target.terms] if isinstance(target, Address) else []
-    alone = not wanted and not any(reads_array(e) for e in indices)
     with st.captured() as effects:
-        value = expr(st, right, "whole" if alone else "part")
-    if any(local_vars(e) & written(seq(*effects)) for e in indices):
+        value = expr(st, right, "whole" if known and not wanted else "part")
+    if any(local_vars(e) & written(seq(*effects)) for e in _indices(target)):
         raise CudaError("C leaves open whether the index or the value comes first", node.loc, "Use two statements.")
     st.emit(*effects)
     if wanted:

@@ -150,8 +150,10 @@ def _written(st: State, node: Node) -> set[str]:
             bound = _bound(st, target)
             if isinstance(bound, Local | Moving | Parts):
                 found |= _names(bound)
-            else:
-                found |= {_CALLS}.union(*(_arrays(st, n) for n in _evaluated(target)))
+                continue
+            found |= {_CALLS}.union(*(_arrays(st, n) for n in _evaluated(target)))
+            if any(n.kind == "CALL_EXPR" for n in _evaluated(target)):  # the pointer that it gives leads anywhere
+                found.add(_MEMORY)
     return found
 
 

@@ -667,7 +667,7 @@ def declaration(st: State, decl: Node) -> None:
             st.bindings[decl.identity] = shared(st, decl)
     elif t.kind == "pointer":
         init = decl.initialiser
-        bind_pointer(st, decl, None if init is None else address(st, init), decl.loc)
+        bind_pointer(st, decl, None if init is None else address(st, init, "whole"), decl.loc)
     elif t.kind == "reference":
         init = decl.initialiser
         if init is None:
