@@ -21,10 +21,11 @@ from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, located, place
+from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
-from semantics.cuda.scan import count_changes, loop_counters
+from semantics.cuda.scan import METHODS, count_changes, loop_counters
 from semantics.cuda.shim import (
     ATOMICS,
     BITS,
@@ -48,7 +49,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     """The value of a call, the place of one that is a structure, where one that is a pointer leads to, None where it
     has none; what it does is emitted."""
     callee = node.referenced
-    check_order(st, node.loc, node.arguments)
+    check_order(st, node.loc, operands(node))
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
     if callee is not None and callee.name == "operator=" and callee.is_defaulted:
@@ -58,10 +59,8 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return target
     if callee is not None and callee.kind == "CONSTRUCTOR":
         raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
-    if callee is None or callee.kind not in ("FUNCTION_DECL", "CXX_METHOD"):
+    if callee is None or callee.kind not in ("FUNCTION_DECL", *METHODS):
         raise unsupported(f"this call of '{node.name}'" if node.name else "this call", node.loc)
-    if callee.kind == "CXX_METHOD":
-        raise unsupported(f"the method '{callee.name}'", node.loc, "Write it as a device function.")
     definition = callee.definition
     if definition is not None:
         return _inline(st, node, definition, use)
@@ -276,9 +275,10 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)
     with st.captured() as stmts:
+        this = receiver(st, node, callee)
         by_reference = _bind(st, node, callee)
         st.calls.append(callee.identity)
-        st.frames.append(Frame(callee.name))
+        st.frames.append(Frame(callee.name, this))
         value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
@@ -299,9 +299,10 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
     by_reference = False
     pointers: list[tuple[Node, Address, Loc | None]] = []
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
-    if len(callee.arguments) != len(node.arguments):
+    given = arguments(node, callee)
+    if len(callee.arguments) != len(given):
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
-    for parameter, argument in zip(callee.arguments, node.arguments, strict=True):
+    for parameter, argument in zip(callee.arguments, given, strict=True):
         t, type_ = parameter.type, scalar(parameter.type)
         if t.kind == "pointer":
             pointers.append((parameter, address(st, argument), argument.loc))

@@ -430,6 +430,11 @@ class Node:
         return bool(self._cursor.is_virtual_method())
 
     @property
+    def is_static(self) -> bool:
+        """Whether a method has no object."""
+        return bool(self._cursor.is_static_method())
+
+    @property
     def is_bitfield(self) -> bool:
         return bool(self._cursor.is_bitfield())
 

@@ -47,6 +47,7 @@ from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import depending, dropped, evaluated, index, load, member, outside, store
+from semantics.cuda.scan import is_this, owner
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
 
@@ -442,11 +443,13 @@ def place(st: State, node: Node) -> Place:
             return address(st, base).plus(node.type.size, _number(st, offset))
         case "UNARY_OPERATOR" if node.operator == "*":
             (inner,) = node.children
+            if is_this(inner) and st.frame.this is not None:
+                return st.frame.this.place
             return address(st, inner).plus(node.type.size, Const(0, loc=node.loc))
         case "UNARY_OPERATOR" if node.operator in ("++x", "--x"):
             step(st, node, wanted=False)
             return place(st, node.children[0])
-        case "MEMBER_REF_EXPR" if node.children:
+        case "MEMBER_REF_EXPR":
             return _member(st, node)
         case "CALL_EXPR" if node.type.kind == "record":
             made = st.call(st, node, "part")
@@ -479,12 +482,16 @@ def _number(st: State, node: Node) -> Expr:
 
 
 def _member(st: State, node: Node) -> Place:
-    inner = node.children[0]
-    decl = node.referenced
+    inner, decl = owner(node), node.referenced
     if decl is None or decl.kind not in ("FIELD_DECL", "INDIRECT_FIELD_DECL"):
         raise unsupported(f"the member '{node.name}'", node.loc)
     if decl.is_mutable:  # what is constant changes, and nobody counts that
         raise unsupported(f"the mutable member '{node.name}'", node.loc, "Leave out 'mutable'.")
+    if inner is None or is_this(inner):
+        this = st.frame.this
+        if this is None or decl.parent is None or decl.parent.identity != this.type:
+            raise unsupported(f"the member '{node.name}' of this object", node.loc)
+        return member(st, this.place, node, decl)
     if inner.type.kind == "pointer":
         whole = address(st, inner).plus(pointee_size(inner.type), Const(0, loc=node.loc))
         return member(st, whole, node, decl)

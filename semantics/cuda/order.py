@@ -13,7 +13,7 @@ from logic.source import Loc
 from logic.syntax import local_vars
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import CudaError
-from semantics.cuda.scan import targets
+from semantics.cuda.scan import is_this, owner, targets
 from semantics.cuda.shim import ATOMICS, in_shim
 from semantics.cuda.state import Address, Binding, Local, Moving, Parts, State
 
@@ -81,10 +81,14 @@ def _bound(st: State, node: Node) -> Binding | None:
         node = node.children[-1]
     if node.kind == "DECL_REF_EXPR" and node.referenced is not None:
         return st.bindings.get(node.referenced.identity)
-    if node.kind == "MEMBER_REF_EXPR" and node.children:
-        whole = _bound(st, node.children[0])
+    this = None if st.frame.this is None else st.frame.this.place
+    if node.kind == "MEMBER_REF_EXPR":
+        inner = owner(node)
+        if inner is None or is_this(inner):  # a method may use all of it
+            return dict(this.places).get(node.name, this) if isinstance(this, Parts) else this
+        whole = _bound(st, inner)
         return dict(whole.places).get(node.name) if isinstance(whole, Parts) else None
-    return None
+    return this if node.kind == "CXX_THIS_EXPR" else None
 
 
 def _names(bound: Binding | None) -> set[str]:

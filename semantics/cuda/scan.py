@@ -8,6 +8,8 @@ from typing import Final
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import CudaError
 
+METHODS: Final = ("CXX_METHOD", "CONVERSION_FUNCTION")
+
 DEEPEST_TREE: Final = 800
 """How deep clang's tree of a function may be. Each level of C is up to three of its levels."""
 
@@ -89,12 +91,32 @@ def _changeable(call: Node) -> tuple[Node, ...]:
         return ()
     if callee is not None and callee.is_defaulted:  # a copy, by a constructor or an assignment
         return given[:1] if callee.name == "operator=" else ()
-    if callee is None or callee.kind not in ("FUNCTION_DECL", "CONSTRUCTOR") or len(callee.arguments) != len(given):
-        return given
+    if callee is not None and listed(call, callee):  # no method changes its object: those that do are refused
+        given = given[1:]
+    known = callee is not None and callee.kind in ("FUNCTION_DECL", "CONSTRUCTOR", *METHODS)
+    if callee is None or not known or len(callee.arguments) != len(given):
+        return call.arguments
     types = (p.type for p in callee.arguments)
     return tuple(
         a for a, t in zip(given, types, strict=True) if t.kind == "reference" and not (t.inner and t.inner.const)
     )
+
+
+def listed(call: Node, callee: Node) -> bool:
+    """Whether the first argument of a call is the object of a method: so libclang has it for operators."""
+    member = callee.kind in METHODS and not callee.is_static
+    return member and len(call.arguments) == len(callee.arguments) + 1
+
+
+def owner(member: Node) -> Node | None:
+    """The structure, or the pointer to one, that a member is of; None where that is `this`, which is not written."""
+    return next((c for c in member.children if not c.kind.endswith("_REF")), None)
+
+
+def is_this(node: Node) -> bool:
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and node.children:
+        node = node.children[-1]
+    return node.kind == "CXX_THIS_EXPR"
 
 
 _THROUGH: Final = ("PAREN_EXPR", "UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_CONST_CAST_EXPR",

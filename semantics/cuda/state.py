@@ -149,11 +149,20 @@ def scaled(a: Expr, k: int) -> Expr:
     return Op("*", (a, Const(k)), a.loc)
 
 
+@dataclass(frozen=True, slots=True)
+class This:
+    """The object that a method is called for, with the number of the declaration of its structure."""
+
+    place: Place
+    type: int
+
+
 @dataclass(slots=True)
 class Frame:
     """A function being lowered: the kernel, or a device function in the middle of it."""
 
     name: str
+    this: This | None = None
     result: Local | Parts | None = None
     live: str | None = None
 

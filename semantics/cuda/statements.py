@@ -427,7 +427,7 @@ def _own(st: State, init: Node | None, increment: Node | None) -> bool:
         n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
         or (n.kind == "UNARY_OPERATOR" and n.operator != "*")
         or (n.kind == "DECL_REF_EXPR" and (n.type.kind in ("int", "bool") or is_index(n)))
-        or (n.kind == "MEMBER_REF_EXPR" and all(map(is_index, n.children)))
+        or (n.kind == "MEMBER_REF_EXPR" and n.children and all(map(is_index, n.children)))
         for n in increment.walk()
     ) and all(
         (target := bare(n.children[0])).kind == "DECL_REF_EXPR"

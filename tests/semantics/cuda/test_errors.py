@@ -48,7 +48,11 @@ BODIES = {
         "a call of 'inc', which has effects, inside an expression is not supported",
         "Assign its result to a variable first.",
     ),
-    "A[0] = m.get();": (8, "the method 'get' is not supported", "Write it as a device function."),
+    "A[0] = n + m.get(n++);": (
+        8,
+        "a variable or an array is changed and used in one expression, and not every C++ says which comes first",
+        "Use two statements.",
+    ),
     "int *a[65];": (6, "the array 'a' of one thread is not supported", "Use scalars, or shared memory."),
     "int a[4]; a[4] = 1;": (11, "'a' has no element 4", ""),
     "W w;": (3, "the union 'W' as a value is not supported", "Use its fields one by one."),
@@ -106,7 +110,7 @@ def test_unsupported(here: Write, body: str) -> None:
         __device__ int fact(int v) { return v < 2 ? 1 : v * fact(v - 1); }
         __device__ int proto(int);
         __device__ int inc(int *p) { return ++*p; } __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
-        struct M { int z; __device__ int get() { return z; } };
+        struct M { int z; __device__ int get(int i) { return z + i; } };
         struct S { int x, y; }; struct Q { int x, a[9]; };
         union W { int a; float b; };
         __constant__ int T[4];

@@ -1,0 +1,105 @@
+"""Methods: functions of a structure, inlined with `this` for the place of the object that they are called for.
+
+Those that assign to their object are refused: whoever calls a method knows that the object stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from logic.syntax import Const
+from semantics.cuda.clang import Node
+from semantics.cuda.classes import odd
+from semantics.cuda.errors import unsupported
+from semantics.cuda.expressions import CASTS, address, operand, place
+from semantics.cuda.places import frozen
+from semantics.cuda.records import declared, fill, undefined
+from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
+from semantics.cuda.state import Place, State, This, pointee_size
+
+_ADVICE: Final = "Write it as a device function."
+
+
+def arguments(node: Node, callee: Node) -> tuple[Node, ...]:
+    """The arguments of a call without the object, which libclang has among those of an operator."""
+    return node.arguments[1:] if listed(node, callee) else node.arguments
+
+
+def operands(node: Node) -> tuple[Node, ...]:
+    """What a call evaluates, in no order: its arguments, and the object of a method."""
+    called = _member(node)
+    given = None if called is None else owner(called)
+    return node.arguments if given is None else (given, *node.arguments)
+
+
+def receiver(st: State, node: Node, callee: Node) -> This | None:
+    """What `this` is in the body of a function that is called; None where it has none."""
+    if callee.kind not in METHODS or callee.parent is None:
+        return None
+    called = _member(node)
+    given = node.arguments[0] if listed(node, callee) else None if called is None else owner(called)
+    if given is not None and any(_changes(n) for n in given.walk()):
+        raise unsupported("an object whose expression changes something", given.loc, "Change it before.")
+    if callee.is_static:
+        return None
+    what = odd(callee.parent)
+    if what:
+        raise unsupported(f"{what} '{callee.parent.name}', whose method '{callee.name}' this is,", node.loc, _ADVICE)
+    _check_constant(callee)
+    if given is None or is_this(given):
+        if st.frame.this is None or st.frame.this.type != callee.parent.identity:
+            raise unsupported(f"the method '{callee.name}' of this object", node.loc, _ADVICE)
+        return st.frame.this
+    return This(frozen(st, _place(st, given, callee), "this"), callee.parent.identity)
+
+
+def _member(node: Node) -> Node | None:
+    """The `object.method` of a call."""
+    inner = node.children[0] if node.children else None
+    while inner is not None and inner.kind == "UNEXPOSED_EXPR" and len(inner.children) == 1:  # of a static method
+        inner = inner.children[0]
+    method = inner.referenced if inner is not None and inner.kind == "MEMBER_REF_EXPR" else None
+    return inner if method is not None and method.kind in METHODS else None
+
+
+def _changes(node: Node) -> bool:
+    """Whether an expression changes something by itself: what calls in it do is seen where they are lowered."""
+    return bool(targets(node)) and node.kind != "CALL_EXPR" and node.operator != "&"
+
+
+def _place(st: State, given: Node, callee: Node) -> Place:
+    """The place of an object, or a variable for one that is made here."""
+    made = given
+    while made.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(made)) is not None:
+        made = inner
+    t = made.type.inner if made.type.kind == "pointer" and made.type.inner else made.type
+    if callee.parent is None or t.name != callee.parent.type.name:
+        raise unsupported(f"the method '{callee.name}' of another structure than '{t.name}'", given.loc, _ADVICE)
+    if made.kind == "INIT_LIST_EXPR" or undefined(made):
+        found = declared(st, "t", made)
+        fill(st, found, made)
+        return found
+    if given.type.kind == "pointer":
+        return address(st, given).plus(pointee_size(given.type), Const(0, loc=given.loc))
+    return place(st, given)
+
+
+def _check_constant(callee: Node) -> None:
+    """Raises for a method that may change its object."""
+    for node in callee.children[-1].walk():
+        if any(map(_own, targets(node))):
+            advice = "Write it as a device function, with a reference to the object."
+            raise unsupported(f"the method '{callee.name}', which changes its object,", node.loc, advice)
+
+
+def _own(node: Node, behind: bool = False) -> bool:
+    """Whether an lvalue is `*this` or a part of it; `behind` a pointer, the lvalue that this leads to."""
+    if node.kind == "CXX_THIS_EXPR":
+        return True
+    if behind and node.type.kind == "pointer" and node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR"):
+        return False
+    if node.kind == "MEMBER_REF_EXPR":
+        inner = owner(node)
+        return inner is None or _own(inner, behind or inner.type.kind == "pointer")
+    behind = behind or node.kind in ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR")
+    return any(_own(c, behind) for c in node.children if not behind or c.type.kind in ("pointer", "array", "record"))
