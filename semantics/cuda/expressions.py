@@ -699,8 +699,9 @@ def assign(st: State, node: Node, *, wanted: bool) -> Expr:
     check_assignment(st, node)
     t = left.type
     if t.kind == "pointer":
-        decl, bound = _moving(st, left)
-        point(st, decl, bound, address(st, right, "part" if wanted else "whole"), node.loc)
+        found = address(st, right, "part" if wanted else "whole")
+        decl, bound = _moving(st, left)  # a call may have changed it
+        point(st, decl, bound, found, node.loc)
         return Const(0)
     target, known = located(st, left)
     if not wanted and isinstance(target, Local):

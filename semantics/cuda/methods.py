@@ -12,6 +12,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, address, operand, place
+from semantics.cuda.lambdas import check_call, is_lambda
 from semantics.cuda.places import frozen
 from semantics.cuda.records import declared, fill, undefined
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
@@ -26,10 +27,10 @@ def arguments(node: Node, callee: Node) -> tuple[Node, ...]:
 
 
 def operands(node: Node) -> tuple[Node, ...]:
-    """What a call evaluates, in no order: its arguments, and the object of a method."""
+    """What a call evaluates, in no order: its arguments and the object of a method; a lambda's body comes later."""
     called = _member(node)
     given = None if called is None else owner(called)
-    return node.arguments if given is None else (given, *node.arguments)
+    return tuple(p for p in (given, *node.arguments) if p is not None and not is_lambda(p))
 
 
 def receiver(st: State, node: Node, callee: Node) -> This | None:
@@ -38,9 +39,12 @@ def receiver(st: State, node: Node, callee: Node) -> This | None:
         return None
     called = _member(node)
     given = node.arguments[0] if listed(node, callee) else None if called is None else owner(called)
-    if given is not None and any(_changes(n) for n in given.walk()):
+    if given is not None and not is_lambda(given) and any(_changes(n) for n in given.walk()):
         raise unsupported("an object whose expression changes something", given.loc, "Change it before.")
     if callee.is_static:
+        return None
+    if is_lambda(callee.parent):
+        check_call(st, node, callee, given)
         return None
     what = odd(callee.parent)
     if what:

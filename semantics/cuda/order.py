@@ -13,7 +13,8 @@ from logic.source import Loc
 from logic.syntax import local_vars
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import CudaError
-from semantics.cuda.scan import is_this, owner, targets
+from semantics.cuda.lambdas import inside, is_lambda
+from semantics.cuda.scan import is_this, owner, targets, variable
 from semantics.cuda.shim import ATOMICS, in_shim
 from semantics.cuda.state import Address, Binding, Local, Moving, Parts, State
 
@@ -137,6 +138,8 @@ def _used(st: State, node: Node) -> set[str]:
             found.add(_MEMORY)
         if here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
             found.add(_CALLS)
+        if (body := _body(st, here)) is not None:
+            stack.append(body)
         if here.kind != "CXX_UNARY_EXPR" and (bound is None or here.kind not in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")):
             stack.extend(here.children)
     return found
@@ -145,12 +148,18 @@ def _used(st: State, node: Node) -> set[str]:
 def _written(st: State, node: Node) -> set[str]:
     """The variables and arrays that an expression changes."""
     found = set[str]()
+    lambdas = [*st.lambdas.values(), *(n for n in _evaluated(node) if n.kind == "LAMBDA_EXPR")]
     for here in _evaluated(node):
         if here.kind == "UNARY_OPERATOR" and here.operator == "&":
             continue
+        if (body := _body(st, here)) is not None:
+            found |= _written(st, body)
         if _binary(here, ",") and any(n.kind == "CALL_EXPR" for n in _evaluated(here.children[0])):
             found |= {_CALLS, _MEMORY}
         for target in here.arguments[:1] if _atomic(here) else targets(here):
+            decl = variable(target)
+            if decl is not None and any(inside(decl, n) for n in lambdas):  # each call has its own
+                continue
             bound = _bound(st, target)
             if isinstance(bound, Local | Moving | Parts):
                 found |= _names(bound)
@@ -159,6 +168,12 @@ def _written(st: State, node: Node) -> set[str]:
             if any(n.kind == "CALL_EXPR" for n in _evaluated(target)):  # the pointer that it gives leads anywhere
                 found.add(_MEMORY)
     return found
+
+
+def _body(st: State, node: Node) -> Node | None:
+    """What a variable with a lambda may be called for."""
+    made = st.lambdas.get(node.type_decl.identity) if node.kind == "DECL_REF_EXPR" and is_lambda(node) else None
+    return made.children[-1] if made is not None else None
 
 
 def _atomic(node: Node) -> bool:

@@ -33,6 +33,7 @@ from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place, temporary
+from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
 from semantics.cuda.shim import in_shim, is_index
@@ -44,6 +45,8 @@ WIDEST: Final = 16
 
 def fields(node: Node) -> tuple[Node, ...]:
     """The fields of the structure that a node, or a field of one, has."""
+    if is_lambda(node):
+        raise unsupported("a lambda as a value", node.loc, "Call it in the function that makes it, or pass it on.")
     what = odd(node)
     if what:
         raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
@@ -73,18 +76,22 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     """What a structure that is declared with a value, or passed by value, is: variables, but for one that does not
     change and has the value of a parameter of the kernel, or of threadIdx and its like."""
     steady, origin = not st.changed[decl.identity], source(value)
+    if is_lambda(decl):
+        return made(st, decl.name, origin)
     if steady and origin.kind == "DECL_REF_EXPR":
         found = place(st, origin)
         if isinstance(found, Fields) or is_index(origin):
             return found
-    made = declared(st, decl.name, decl, settled=steady)
-    fill(st, made, value, use)
-    return made
+    parts = declared(st, decl.name, decl, settled=steady)
+    fill(st, parts, value, use)
+    return parts
 
 
 def reference(st: State, decl: Node, value: Node) -> Place:
     """What a reference is: another name for a place, or a variable with a copy of a value."""
     t, inner = decl.type, lvalue(value)
+    if is_lambda(value) and (origin := source(value)).kind == "LAMBDA_EXPR":
+        return made(st, decl.name, origin)
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
         return frozen(st, place(st, inner), decl.name)
     if t.inner is None or not temporary(value):

@@ -25,7 +25,7 @@ def count_changes(body: Node, changed: Counter[int]) -> None:
         if depth > DEEPEST_TREE:
             raise CudaError("this is nested too deeply", here.loc, "Split it up, with variables for the parts.")
         for target in targets(here):
-            decl = _variable(target)
+            decl = variable(target)
             if decl is not None:
                 changed[decl.identity] += 1
         stack.extend((c, depth + 1) for c in here.children)
@@ -41,9 +41,9 @@ def loop_counters(body: Node) -> set[int]:
             seen.add(here.referenced.identity)
         if here.kind in ("VAR_DECL", "CALL_EXPR") or (here.kind == "UNARY_OPERATOR" and here.operator == "&"):
             named = here.children if here.kind == "UNARY_OPERATOR" else targets(here)
-            seen |= {decl.identity for target in named if (decl := _variable(target))}
+            seen |= {decl.identity for target in named if (decl := variable(target))}
         first = here.children[0] if here.kind == "FOR_STMT" and len(here.children) == 4 else None
-        counter = _variable(first.children[0]) if first and first.kind == "BINARY_OPERATOR" else None
+        counter = variable(first.children[0]) if first and first.kind == "BINARY_OPERATOR" else None
         if first is None or counter is None or first.operator != "=" or not _counts(counter, body):
             stack.extend((c, inside) for c in here.children)
             continue
@@ -123,7 +123,7 @@ _THROUGH: Final = ("PAREN_EXPR", "UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STAT
                    "CXX_FUNCTIONAL_CAST_EXPR", "CXX_REINTERPRET_CAST_EXPR")  # fmt: skip
 
 
-def _variable(node: Node) -> Node | None:
+def variable(node: Node) -> Node | None:
     """The variable that an lvalue is, or is a part of; None for what a pointer leads to."""
     while node.children and (
         node.kind in _THROUGH or (node.kind == "MEMBER_REF_EXPR" and node.children[0].type.kind == "record")

@@ -187,7 +187,8 @@ class State:
     keep a value for later, `volatile` the reads that happen even where nobody uses their value. `implied` has what has
     to hold where the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not
     negative, since they would wrap around. `unknowns` counts the values of which nothing is
-    known, `numbers` those of pointers that may be null, and of textures.
+    known, `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the
+    numbers of their types.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -215,6 +216,7 @@ class State:
     depth: int = 0
     unknowns: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
+    lambdas: dict[int, Node] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
 
     @property

@@ -67,7 +67,12 @@ BODIES = {
     "int *p = &n;": (10, "the address of a variable is not supported", "Only array elements"),
     "PP[n][1] = 2;": (1, "'PP', of type 'int **', is not supported", ""),
     "if (int x = n) A[x] = 1;": (1, "a declaration in a condition is not supported", "Declare the variable before."),
-    "auto g = [](int x) { return x; };": (10, "a lambda is not supported", ""),
+    "auto g = [](auto x) { return x; }; A[0] = g(n);": (
+        10,
+        "a lambda with a parameter of any type is not supported",
+        "Write the type.",
+    ),
+    "auto g = [m = n](int x) { return x + m; };": (10, "the capture 'm = n' is not supported", "Use [&]."),
     "U[n].a = 1;": (1, "the union member 'a' is not supported", ""),
     "__shared__ int q[8][n];": (
         16,

@@ -299,7 +299,7 @@ REFUSED = {
     "S s = {.y = 1.0f, .x = 2};": "an initialiser with a field's name",
     "N m = {g, {1, 2}, 3};": "a value for the field 'a'",
     "limits.at = 1;": "assigning to 'limits.at'",
-    "auto f = [](int x) { return x; };": "a lambda",
+    "auto f = [](int x) { return x; }; int (*p)(int) = f;": "a lambda as a pointer",
 }
 
 
