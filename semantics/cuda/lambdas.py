@@ -42,7 +42,7 @@ def keep(st: State, node: Node) -> None:
         if by_reference is None:
             raise unsupported("what this lambda captures", node.loc, "Use [&].")
         steady = scalar(used.type) is not None or used.type.kind == "pointer"
-        steady = steady or isinstance(st.bindings.get(used.identity), Fields)
+        steady = steady or isinstance(st.bindings.get(used.identity), Fields) or used.type_decl.identity in st.lambdas
         if not by_reference and (st.changed[used.identity] or used.type.kind == "reference" or not steady):
             what = f"a lambda with a copy of '{used.name}', which may change,"
             raise unsupported(what, node.loc, "Capture it by reference, or a variable that nothing assigns to.")

@@ -54,7 +54,7 @@ def receiver(st: State, node: Node, callee: Node) -> This | None:
         if st.frame.this is None or st.frame.this.type != callee.parent.identity:
             raise unsupported(f"the method '{callee.name}' of this object", node.loc, _ADVICE)
         return st.frame.this
-    return This(frozen(st, _place(st, given, callee), "this"), callee.parent.identity)
+    return This(frozen(st, _place(st, given, callee), "object"), callee.parent.identity)
 
 
 def _member(node: Node) -> Node | None:

@@ -305,7 +305,7 @@ def _check_condition(node: Node) -> None:
     for text, _, depth in _nested(node):
         if text == ")" and depth == 0:
             break
-        if text == ";" or text in node.unit.splitting:
+        if (text == ";" and depth == 1) or text in node.unit.splitting:
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 

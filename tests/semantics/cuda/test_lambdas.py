@@ -18,6 +18,7 @@ template <class F> __device__ int apply(F f, int v) { return f(v); }
 template <class F> __device__ int both(const F &f, int v) { return f(v) * 100 + f(v + 1); }
 template <class F> __device__ void each(F &&f, int n) { for (int i = 0; i < n; i++) f(i); }
 __device__ int g(int *p, int x) { auto f = [&](int i) { return p[i] + x; }; x++; return f(0) + f(1); }
+template <class F> __device__ int copies(F f) { auto h = [=](int i) { return f(i); }; return h(2); }
 __device__ int two(int a, int b) { return a * b; }
 __device__ auto make(int i) { auto f = [=](int j) { return i + j; }; return f; }
 #define LAMBDA [=](int i) { return s + i; }
@@ -58,6 +59,8 @@ RUN: dict[str, dict[int, int]] = {
     },
     "S t = {1, 2}; auto f = [&]() { t.x = 7; S u = {t.x, 1}; return u; }; S v = f(); A[0] = t.x * 10 + v.y;": {0: 71},
     "__shared__ int m[4]; auto f = [=](int i) { m[i] = i + 1; return m[i]; }; int r = f(2); A[0] = r;": {0: 3},
+    "auto f = [&](int i) { return s + i; }; s = 2; A[0] = copies(f);": {0: 4},
+    "if (apply([&](int i) { int r = s; return r + i; }, 2) == 3) A[0] = 1;": {0: 1},
     "int *p = B + 1; auto f = [=](int i) { return p[i] + w.q; }; A[0] = f(1);": {0: 103},
 }  # fmt: skip
 
@@ -99,6 +102,7 @@ REFUSED = {
     "auto f = [&](int i) { s++; return i; }; A[s] = apply(f, 1);": CHANGED,
     "A[s] = apply([&](int i) { s++; return i; }, 1);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; auto h = [&](int i) { return f(i); }; A[s] = h(1);": CHANGED,
+    "auto f = [&](int i) { s++; return i; }; auto h = [=](int i) { return f(i); }; A[s] = h(1);": CHANGED,
     "auto f = [&](int i) { s++; S t = {i, s, {0, 0}}; return t; }; P[s] = f(1);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; A[0] = s + (f(1), 2);": CHANGED,
     "auto f = [&](int i) { A[i]++; return i; }; A[0] = f(1) + A[1];": CHANGED,
