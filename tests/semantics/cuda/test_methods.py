@@ -34,6 +34,7 @@ struct S {
   __device__ int operator()(int a, int b = 7) const { return x * a + b; }
   __device__ operator int() const { return x; }
   __device__ int again(int i) const { return i ? again(i - 1) : x; }
+  template <class F> __device__ int after(F f) const { f(); return x; }
   __device__ void set(int v) { x = v; }
   __device__ void two(int v) { set(v); }
   __device__ void inner(int v) { in.v = v; }
@@ -93,6 +94,9 @@ RUN: dict[str, dict[tuple[str, int], int]] = {
     "A[0] = s.out(n); s.x = 9; A[1] = s.out(n);": {("A", 0): 4, ("A", 1): 12},
     "int r = s.changes(s.x); A[0] = r;": {("A", 0): 3},
     "int i = n; const S &r = P[i]; i = 0; A[i] = r.sum();": {("A", 0): 26},
+    "int i = n; auto f = [&]() { i = 0; s.x = 4; }; int r = P[i].after(f); A[i] = r; r = s.after(f); A[1] = r;": {
+        ("A", 0): 7, ("A", 1): 4,
+    },
     "S t = s.me(), u = s.with(6); t.y = 0; A[0] = t.sum() + 100 * u.sum() + 10000 * s.sum();": {("A", 0): 81806},
     "A[0] = (s + g + P[n]).sum() + make(2).with(3).sum();": {("A", 0): 18 + 30 + 18 + 4 + 12},
     "A[0] = s(5) + s(1, 2) + s.operator()(2, 3) + s + int(s);": {("A", 0): 12 + 3 + 5 + 2},
