@@ -16,13 +16,15 @@ from typing import Final, NamedTuple
 from checker.oracles.terms import leaf_name, leaf_type, leaves_in, value_of
 from logic.operators import Value
 from logic.potentials import Leaf
-from logic.syntax import BOOL, WARP_INDEX, Expr, Op, Param, Tid, Var
+from logic.syntax import BOOL, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
 
 Store = dict[str, Value]
 
 TRIES: Final = 16
 """How many stores are drawn for one claim."""
+MANY: Final = 512
+"""The same for claims with divisions by what is not known, on which solvers spend all of their time."""
 USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 """Distances from a limit, and values of what has none."""
 BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))
@@ -58,6 +60,12 @@ class Sampler:
         """By name, parameters first."""
         found = leaves_in(*self.facts, *self.terms)
         return {leaf_name(leaf): leaf for leaf in sorted(found, key=lambda t: (not isinstance(t, Param), leaf_name(t)))}
+
+    @cached_property
+    def divides(self) -> bool:
+        """Whether something is divided by what is no literal."""
+        parts = (t for e in (*self.facts, *self.terms) for t in subterms(e))
+        return any(isinstance(t, Op) and t.op in ("/", "%") and not isinstance(t.args[1], Const) for t in parts)
 
     @cached_property
     def zeros(self) -> Store:
@@ -103,7 +111,7 @@ class Sampler:
 
     def draws(self) -> Iterator[Store]:
         """Stores drawn at random, always the same ones; small numbers first, which say more to a reader."""
-        for size in range(TRIES):
+        for size in range(MANY if self.divides else TRIES):
             found: list[Store] = []
             usual = USUAL[: 2 + size]
             for place in self._places():

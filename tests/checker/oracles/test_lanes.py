@@ -325,6 +325,7 @@ def test_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_answers_are_kept_whatever_the_metric_and_asked_anew_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "TRIES", 0)
+    monkeypatch.setattr(samples, "MANY", 0)
     oracles, ctx = Oracles(), context((256, 1, 1))
     question = Uniform((), frozenset(), TY)
     assert isinstance(oracles(question, ctx), Proved)

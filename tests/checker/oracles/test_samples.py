@@ -57,9 +57,14 @@ def holds(e: Expr, store: Mapping[str, Value]) -> bool:
     return bool(value_of(e, store))
 
 
+def test_more_is_drawn_where_something_is_divided_by_what_is_not_known() -> None:
+    for p, many in (((op("<", n, op("/", w, 2)),), False), ((op("<", n, op("/", 2, w)),), True)):
+        assert len(list(sampler(p).draws())) == (samples.MANY if many else samples.TRIES)
+
+
 def test_what_is_defined_is_computed_from_the_rest() -> None:
     stores = list(sampler().draws())
-    assert len(stores) == samples.TRIES
+    assert len(stores) == samples.MANY
     for store in stores:
         assert all(holds(e, store) for e in PIXELS if isinstance(e, Op) and e.op == "==")
     assert any(all(holds(e, store) for e in sampler().facts) for store in stores)
@@ -112,6 +117,7 @@ def test_solvers_are_asked_only_where_nothing_drawn_refutes_a_claim(
     tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(samples, "TRIES", tries)
+    monkeypatch.setattr(samples, "MANY", tries)
     for question in (Uniform(PIXELS, frozenset({"i"}), col), Entails(PIXELS, (op("<", y, 2),))):
         oracles = Oracles()
         assert isinstance(oracles(question, CONTEXT), Refuted)

@@ -34,6 +34,7 @@ def op(name: str, *args: Expr | int) -> Op:
 @pytest.fixture(autouse=True)
 def nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "TRIES", 0)
+    monkeypatch.setattr(samples, "MANY", 0)
 
 
 def value(term: Any, **leaves: int) -> int | bool:
