@@ -77,15 +77,17 @@ def run_sizes(args: argparse.Namespace, reading: Reading, values: Mapping[str, V
         kernel = reading.kernel
         hints = read_annotations(kernel, source_text(args.file), check_kernel(kernel))
         block = block or (hints.block and known_sizes(hints.block)) or reading.block
-        grid = grid or (hints.grid and known_sizes(hints.grid)) or _evaluated(hints.formulas, kernel, values)
+        grid = grid or (hints.grid and known_sizes(hints.grid)) or evaluated_grid(hints.formulas, kernel, values)
         if block is None:
             raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
     return block, grid
 
 
-def _evaluated(formulas: tuple[Formula, Formula, Formula] | None, kernel: Kernel, values: Mapping[str, Value]) -> Sizes:
+def evaluated_grid(
+    formulas: tuple[Formula, Formula, Formula] | None, kernel: Kernel, values: Mapping[str, Value]
+) -> Sizes:
     """The sizes that a launch in the source gives a grid by formulas; one block where there are none, or a parameter
-    has no value, which the run then refuses. Raises SourceError."""
+    has no value, which a run then refuses. Raises SourceError."""
     from checker.analysis.formulas import evaluate, names
 
     point = {name: int(v) for name, v in values.items() if isinstance(v, int)}

@@ -22,6 +22,7 @@ from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_reading_options,
+    evaluated_grid,
     known_sizes,
     parse_bindings,
     read_kernel,
@@ -30,9 +31,13 @@ from checker.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from checker.analysis.wcet.estimate import Job
+    from checker.cli.options import Sizes
+    from checker.notation.annotations import Annotations
+    from logic.syntax import Kernel
+    from semantics.values import Value
 
 MOST_CYCLES = 200_000
 """The machine is run for launches that are estimated to take no more."""
@@ -128,6 +133,17 @@ def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Call
     return job, machine, program_title(args, launch)
 
 
+def _formula_grid(hints: Annotations, kernel: Kernel, values: Mapping[str, Value]) -> Sizes:
+    """The grid that the source's launch gives by formulas; one block where it does not. Raises OptionProblem."""
+    from checker.analysis.formulas import names
+
+    missing = sorted(frozenset().union(*map(names, hints.formulas or ())) - values.keys())
+    if missing:
+        told = f"the grid of the launch in the source depends on '{missing[0]}', which has no value"
+        raise OptionProblem(told, kernel.loc, f"Give one: --at {missing[0]}=VALUE. Or give the grid: --grid 1.")
+    return evaluated_grid(hints.formulas, kernel, values)
+
+
 def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Callable[[], int], str]:
     """The job of a kernel, its run, and a heading. Raises SourceError."""
     from checker.analysis.wcet import sound
@@ -151,18 +167,19 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, source_text(args.file), sigma)
-    launch = launch_of(args, kernel, hints.block or reading.block, hints.grid or (1, 1, 1))
+    names = {d.name for d in kernel.params}
+    for name in texts:
+        if name not in names:
+            raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=parameters(kernel))
+    values = read_args(kernel, texts)
+    grid = None if args.grid else hints.grid or _formula_grid(hints, kernel, values)
+    launch = launch_of(args, kernel, hints.block or reading.block, grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     block, blocks = known_sizes(launch.block), known_sizes(launch.grid) or (1, 1, 1)
     if block is None:
         raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
     check_launch(block, blocks)
     context = Context(sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], warp=args.warp_size), launch)
-    names = {d.name for d in kernel.params}
-    for name in texts:
-        if name not in names:
-            raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=parameters(kernel))
-    values = read_args(kernel, texts)
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     known = [a.name for a in kernel.arrays if a.space == "global"]
     for name in arrays:

@@ -41,6 +41,8 @@ def receiver(st: State, node: Node, callee: Node) -> This | None:
     given = node.arguments[0] if listed(node, callee) else None if called is None else owner(called)
     if given is not None and not is_lambda(given) and any(_changes(n) for n in given.walk()):
         raise unsupported("an object whose expression changes something", given.loc, "Change it before.")
+    if (callee.is_static or is_lambda(callee.parent)) and given is not None and not _is_name(given):
+        raise unsupported("an object that is found by more than its name", given.loc, "Give it a name before.")
     if callee.is_static:
         return None
     if is_lambda(callee.parent):
@@ -69,6 +71,13 @@ def _member(node: Node) -> Node | None:
 def _changes(node: Node) -> bool:
     """Whether an expression changes something by itself: what calls in it do is seen where they are lowered."""
     return bool(targets(node)) and node.kind != "CALL_EXPR" and node.operator != "&"
+
+
+def _is_name(node: Node) -> bool:
+    """Whether an object that is not lowered needs no more than its name, or is a lambda that is made here."""
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.children) == 1:
+        node = node.children[0]
+    return node.kind in ("DECL_REF_EXPR", "CXX_THIS_EXPR", "LAMBDA_EXPR")
 
 
 def _place(st: State, given: Node, callee: Node) -> Place:

@@ -127,3 +127,14 @@ def test_a_launch_that_depends_on_parameters(command: str, tmp_path: Path, capsy
     assert told in capsys.readouterr().err
     assert main([command, str(path)]) == 2
     assert "'n' has no value" in capsys.readouterr().err
+
+
+def test_cycles_of_a_launch_that_depends_on_parameters(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(LAUNCHED)
+    assert main(["wcet", str(path), "--at", "n=130"]) == 0
+    assert "3 blocks of 64 threads" in capsys.readouterr().out
+    assert main(["wcet", str(path)]) == 2
+    assert "the grid of the launch in the source depends on 'n', which has no value" in capsys.readouterr().err
+    assert main(["wcet", str(path), "--grid", "2"]) == 0
+    assert "2 blocks of 64 threads" in capsys.readouterr().out

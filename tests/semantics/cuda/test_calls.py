@@ -72,6 +72,9 @@ BUILTIN = {
         "A[1] <- int(__activemask(__activemask(0.0, tid.x, tid.y), tid.z, 2));"
     ),
     "F[0] = fmaf(F[1], F[2], F[3]);": "F[0] <- fmaf(F[1], F[2], F[3]);",
+    "__syncwarp(); __syncwarp(n); __syncwarp(A[5]); __syncwarp(A[0]++);": (
+        "t <- A[5];\nt_1 <- A[0];\nA[0] <- t_1 + 1;"
+    ),
 }
 
 

@@ -147,6 +147,13 @@ REFUSED = {
     "A[0] = d.more();": "a base class in 'Derived', whose method 'more' this is, is not supported",
     "A[0] = P[n++].sum();": "an object whose expression changes something is not supported",
     "A[0] = P[n++].twice(2);": "an object whose expression changes something is not supported",
+    # what finds the object of a static method is evaluated, and nobody lowers it
+    "A[0] = save(B).twice(2);": "an object that is found by more than its name is not supported",
+    "A[0] = P[put(B, 1)].twice(2);": "an object that is found by more than its name is not supported",
+    "A[0] = (put(B, 1), s).twice(2);": "an object that is found by more than its name is not supported",
+    "A[0] = (*(P + put(B, 1))).twice(2);": "an object that is found by more than its name is not supported",
+    "A[0] = (P + put(B, 1))->twice(2);": "an object that is found by more than its name is not supported",
+    "A[0] = P[A[3]].twice(2);": "an object that is found by more than its name is not supported",
     "A[0] = save(B).sum();": "a call of 'save', which has effects, inside an expression is not supported",
     "w.put(0, 1), A[0] = A[1] + (w.put(1, 2), 3);": "is changed and used in one expression",
     "A[0] = P[n].out(n++);": "is changed and used in one expression",
