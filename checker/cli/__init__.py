@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from logic.source import Loc, SourceError
 
@@ -32,7 +32,10 @@ class Usage(SystemExit):
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, with its complaints in the form of all others."""
+    """argparse, with its complaints in the form of all others, and options by their full names only."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

@@ -114,7 +114,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     )
 
 
-_BEGINS: Final = "Bound that on the other side, too, as if ({0} < 0) {0} = 0; does before a loop that counts up."
+_BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
 
 
 def _read(flow: Flow, name: str) -> str:

@@ -56,7 +56,8 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
 
 def wrap(e: Expr) -> str:
     """What is assumed of an unsigned value that the first thread of every grid has below 0."""
-    return f"{show(e)} at {e.loc} is not below 0: the first thread of every grid breaks this if it gets there"
+    at = f" at {e.loc}" if e.loc else ""
+    return f"{show(e)}{at} is not below 0: the first thread of every grid breaks this if it gets there"
 
 
 def _named(kernel: Kernel, barriers: Iterable[int]) -> list[str]:

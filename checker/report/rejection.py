@@ -321,7 +321,7 @@ def explain(found: Finding, path: str = "", options: Sequence[str] = ()) -> str:
 _SPELT: Final = (
     (r"//@ loop potential (\w+); before (\w+)", r"invariant { _; \1; _ } at \2"),
     (r"//@ loop invariant ([^;]*);", r"invariant { \1; _; _ }"),
-    (r'--assume "([^"]*)"', r"requires \1;"),
+    (r"""--assume (["'])(.*?)\1""", r"requires \2;"),
     (r"--assume (\w+)", r"requires \1;"),
     (r"--block (\d+)", r"block \1"),
     (r"--block", "block"),

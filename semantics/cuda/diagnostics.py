@@ -43,7 +43,6 @@ _ASSUMED: Final = {
     "__CUDACC_VER_MINOR__": "0",
     "__GNUC__": "4",
     "__clang__": "1",
-    "__cplusplus": "what --std says",
 }
 """Macros whose values are the choice of whoever compiles the file, and what they are here."""
 
@@ -103,7 +102,9 @@ class _Reach:
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*found, *sorted(self.words)))
         chosen = {d.partition("=")[0] for d in self.defines}
         for name in asked:
-            if name in _ASSUMED and name not in chosen:
+            if name == "__cplusplus":
+                yield f"'{name}' is what --std says"
+            elif name in _ASSUMED and name not in chosen:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
             elif name.encode() not in found or name in chosen:
                 continue

@@ -1,6 +1,7 @@
 """Methods: functions of a structure, inlined with `this` for the place of the object that they are called for.
 
-Those that assign to their object are refused: whoever calls a method knows that the object stays as it is.
+Those that assign to a field of their object are refused, since whoever calls a method takes it that these stay as they
+are. What an array or a pointer of the object leads to may change, as every array may.
 """
 
 from __future__ import annotations

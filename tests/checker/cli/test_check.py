@@ -293,18 +293,24 @@ def test_an_outline_that_cannot_be_completed(tmp_path: Path, capsys: Capture) ->
     assert "no potential" in result["error"]["reason"]
 
 
-def test_advice_for_an_outline_is_in_its_own_words(tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        ("j <- A[0]; i <- 0; while (i < j) { i <- i + 1; }", "or state invariant { _; q; _ } at it."),
+        ("i <- 0; while (i < n) { i <- i + m; }", "  Say requires m > 0;."),
+        ("j <- n / m; i <- 0; while (i < j) { i <- i + 1; }", "  Say what m is, as requires m == 8; does, or add"),
+        ("i <- A[0]; while (i < n) { i <- i + 1; }", "set i to 0 where it is less."),
+    ],
+)
+def test_advice_for_an_outline_is_in_its_own_words(body: str, advice: str, tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.qhl"
-    head = "kernel k\nmetric steps\nblock 32\nparam int n;\nglobal int A[];\nlocal int i;\nbegin\n  i <- A[0];\n"
-    path.write_text(head + "  while (i < n) { i <- i + 1; }\nend\n")
+    declared = "param int n, m;\nglobal int A[];\nlocal int i, j;"
+    path.write_text(f"kernel k\nmetric steps\nblock 32\n{declared}\nbegin\n{body}\nend\n")
     assert main(["check", str(path)]) == 1
     told = capsys.readouterr().out
-    assert "or state invariant { _; q; _ } at it." in told
+    assert advice in told
     assert "//@" not in told
-    path.write_text(head.replace("A[0]", "0") + "  while (i < n) { i <- i + m; }\nend\n")
-    path.write_text(path.read_text().replace("param int n;", "param int n, m;"))
-    assert main(["check", str(path)]) == 1
-    assert "  Say requires m > 0;." in capsys.readouterr().out
+    assert "--" not in told
 
 
 @pytest.mark.parametrize(

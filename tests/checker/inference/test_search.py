@@ -418,7 +418,7 @@ def test_no_potential(body: str) -> None:
         (
             "y <- A[0]; z <- A[1]; x <- z; while (x < y && x < n) { x <- x + 1; }",
             "it begins at 'z', which is read from 'A' (line 8), and may be anything",
-            "as if (z < 0) z = 0; does",
+            "set z to 0 where it is less",
         ),
         (
             "y <- n / m; x <- 0; while (x < y) { x <- x + 1; }",

@@ -67,6 +67,16 @@ def test_rows_of_a_small_block(analysed: Analysed) -> None:
     assert found.mend == "make blockDim.x a multiple of the warp size"
 
 
+def test_rows_of_the_block_by_themselves(analysed: Analysed) -> None:
+    """Of the half warps each has 16 words in a row, 64 words apart: two turns at most, whatever m is."""
+    (f,) = (
+        f
+        for f in analysed("__shared__ float s[1024]; s[threadIdx.y * 64 + min(t, m)] = 1;", (16, 16, 1)).findings
+        if f.access.kind == "store"
+    )
+    assert (f.verdict, f.transactions) == ("conflicting", 2)
+
+
 @pytest.mark.parametrize(("width", "mend"), [(16, "pad the rows of s"), (17, "blockDim.x")])
 def test_rows_that_are_padded_are_not_to_be_padded_again(analysed: Analysed, width: int, mend: str) -> None:
     found = store(analysed(f"__shared__ float s[16][{width}]; s[t][threadIdx.y] = 1;", (16, 16, 1)))
