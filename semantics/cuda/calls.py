@@ -25,7 +25,7 @@ from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
-from semantics.cuda.scan import METHODS, count_changes, loop_counters
+from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.shim import (
     ATOMICS,
     BITS,
@@ -296,6 +296,14 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     return value
 
 
+def _check_default(parameters: Sequence[Node], loc: Loc | None) -> None:
+    """Raises for a default argument, of which libclang shows the value only, if it does more than have one."""
+    found = [c for p in parameters for c in p.children if not c.kind.endswith(("_REF", "_ATTR", "_DECL"))]
+    parts = [n for c in found for n in c.walk()]
+    if not found or any(targets(n) or n.kind in ("CALL_EXPR", "LAMBDA_EXPR", "StmtExpr") for n in parts):
+        raise unsupported("this default argument", loc, "Pass it.")
+
+
 def _bind(st: State, node: Node, callee: Node) -> bool:
     """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller."""
     by_reference = False
@@ -304,7 +312,9 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
     given = arguments(node, callee)
     if len(callee.arguments) != len(given):
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
-    for parameter, argument in zip(callee.arguments, given, strict=True):
+    for i, (parameter, argument) in enumerate(zip(callee.arguments, given, strict=True)):
+        if argument.kind == "UNEXPOSED_EXPR" and not argument.children:
+            _check_default([f.arguments[i] for f in (callee, node.referenced) if f is not None], node.loc)
         t, type_ = parameter.type, scalar(parameter.type)
         if t.kind == "pointer":
             pointers.append((parameter, address(st, argument), argument.loc))

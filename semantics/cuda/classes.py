@@ -6,6 +6,7 @@ class of an instance of a template. So it is the declarations of structures that
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from semantics.cuda.clang import Node
@@ -70,16 +71,9 @@ def check_objects(function: Node) -> None:
 def _initialised(field: Node) -> bool:
     """Whether a field has an initialiser: anything but names of types, attributes, and what follows a `[` or, as the
     width of bits, a `:`. Of what a macro makes nothing is known."""
-    return any(
-        not c.kind.endswith(("_REF", "_ATTR", "_DECL")) and not _follows(c, "[:" if field.is_bitfield else "[")
-        for c in field.children
-    )
-
-
-def _follows(node: Node, marks: str) -> bool:
-    """Whether the text before a node ends in one of these characters."""
-    file, start, _ = node.span
-    return node.unit.text(file)[:start].rstrip()[-1:].decode("latin-1") in [*marks]
+    code = [(text, at) for text, at in field.tokens() if not text.startswith(("//", "/*"))]
+    sizes = {at for (mark, _), (_, at) in pairwise(code) if mark == "[" or (mark == ":" and field.is_bitfield)}
+    return any(not c.kind.endswith(("_REF", "_ATTR", "_DECL")) and c.span[1] not in sizes for c in field.children)
 
 
 def _makes_itself(field: Node) -> bool:

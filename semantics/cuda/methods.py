@@ -15,7 +15,7 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import CASTS, address, operand, place
 from semantics.cuda.lambdas import check_call, is_lambda
 from semantics.cuda.places import frozen
-from semantics.cuda.records import declared, fill, undefined
+from semantics.cuda.records import declared, fill, is_copy, undefined
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.state import Place, State, This, pointee_size
 
@@ -89,7 +89,7 @@ def _place(st: State, given: Node, callee: Node) -> Place:
     t = made.type.inner if made.type.kind == "pointer" and made.type.inner else made.type
     if callee.parent is None or t.name != callee.parent.type.name:
         raise unsupported(f"the method '{callee.name}' of another structure than '{t.name}'", given.loc, _ADVICE)
-    if made.kind == "INIT_LIST_EXPR" or undefined(made):
+    if made.kind == "INIT_LIST_EXPR" or undefined(made) or is_copy(given):
         found = declared(st, "t", made)
         fill(st, found, made)
         return found

@@ -123,7 +123,7 @@ def _arrays(st: State, node: Node) -> set[str]:
 
 def _used(st: State, node: Node) -> set[str]:
     """The variables and arrays that an expression mentions."""
-    found, stack = set[str](), [node]
+    found, stack, seen = set[str](), [node], set[int]()
     while stack:
         here = stack.pop()
         bound = _bound(st, here)
@@ -138,22 +138,22 @@ def _used(st: State, node: Node) -> set[str]:
             found.add(_MEMORY)
         if here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
             found.add(_CALLS)
-        if (body := _body(st, here)) is not None:
+        if (body := _body(st, here, seen)) is not None:
             stack.append(body)
         if here.kind != "CXX_UNARY_EXPR" and (bound is None or here.kind not in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")):
             stack.extend(here.children)
     return found
 
 
-def _written(st: State, node: Node) -> set[str]:
-    """The variables and arrays that an expression changes."""
-    found = set[str]()
+def _written(st: State, node: Node, seen: set[int] | None = None) -> set[str]:
+    """The variables and arrays that an expression changes, without the lambdas that were `seen`."""
+    found, seen = set[str](), set() if seen is None else seen
     lambdas = [*st.lambdas.values(), *(n for n in _evaluated(node) if n.kind == "LAMBDA_EXPR")]
     for here in _evaluated(node):
         if here.kind == "UNARY_OPERATOR" and here.operator == "&":
             continue
-        if (body := _body(st, here)) is not None:
-            found |= _written(st, body)
+        if (body := _body(st, here, seen)) is not None:
+            found |= _written(st, body, seen)
         if _binary(here, ",") and any(n.kind == "CALL_EXPR" for n in _evaluated(here.children[0])):
             found |= {_CALLS, _MEMORY}
         for target in here.arguments[:1] if _atomic(here) else targets(here):
@@ -170,10 +170,13 @@ def _written(st: State, node: Node) -> set[str]:
     return found
 
 
-def _body(st: State, node: Node) -> Node | None:
-    """What a variable with a lambda may be called for."""
-    made = st.lambdas.get(node.type_decl.identity) if node.kind == "DECL_REF_EXPR" and is_lambda(node) else None
-    return made.children[-1] if made is not None else None
+def _body(st: State, node: Node, seen: set[int]) -> Node | None:
+    """What a variable with a lambda may be called for; None where it was seen, from now on."""
+    kind = node.type_decl.identity if node.kind == "DECL_REF_EXPR" and is_lambda(node) else None
+    if kind is None or kind in seen or kind not in st.lambdas:
+        return None
+    seen.add(kind)
+    return st.lambdas[kind].children[-1]
 
 
 def _atomic(node: Node) -> bool:

@@ -92,6 +92,8 @@ def reference(st: State, decl: Node, value: Node) -> Place:
     t, inner = decl.type, lvalue(value)
     if is_lambda(value) and (origin := source(value)).kind == "LAMBDA_EXPR":
         return made(st, decl.name, origin)
+    if inner is not None and is_copy(inner):
+        raise unsupported(f"the reference '{decl.name}' to a part of a copy", value.loc, "Give the copy a name.")
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
         return frozen(st, place(st, inner), decl.name)
     if t.inner is None or not temporary(value):
@@ -155,6 +157,22 @@ def source(node: Node) -> Node:
         if inner is None or inner.type.kind != "record" or inner.type.name != node.type.name:
             return node
         node = inner
+
+
+def is_copy(node: Node) -> bool:
+    """Whether an expression makes a copy of a structure, or is a part of one: no other name for what is copied."""
+    while node.kind != "CALL_EXPR":
+        inner: Node | None = None
+        if node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children):
+            inner = node.children[-1]
+        elif node.kind in CASTS:
+            inner = operand(node)
+        if inner is None or inner.type.kind != "record":
+            return False
+        if node.kind in CASTS and node.kind != "UNEXPOSED_EXPR" and temporary(node):
+            return True
+        node = inner
+    return copies(node)
 
 
 def copies(node: Node) -> bool:

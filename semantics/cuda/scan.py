@@ -39,6 +39,8 @@ def loop_counters(body: Node) -> set[int]:
         here, inside = stack.pop()
         if here.kind == "DECL_REF_EXPR" and here.referenced and here.referenced.identity not in inside:
             seen.add(here.referenced.identity)
+        if here.kind == "LAMBDA_EXPR":  # it runs where it is called
+            seen |= {n.referenced.identity for n in here.walk() if n.kind == "DECL_REF_EXPR" and n.referenced}
         if here.kind in ("VAR_DECL", "CALL_EXPR") or (here.kind == "UNARY_OPERATOR" and here.operator == "&"):
             named = here.children if here.kind == "UNARY_OPERATOR" else targets(here)
             seen |= {decl.identity for target in named if (decl := variable(target))}

@@ -23,6 +23,11 @@ REFUSED = {
         "S s{}; A[threadIdx.x * s.v[0]] = 0;",  # 32 sectors, not 1
         "a field that is a reference or has an initialiser in 'S' as a value",
     ),
+    "a comment that ends as the length of an array begins": (
+        "struct S { int x = //[\n 32; };",
+        "S s{}; A[threadIdx.x * s.x] = 0;",
+        "a field that is a reference or has an initialiser in 'S' as a value",
+    ),
     "an array that a macro makes": (
         "#define THREE [3] = {1, 2, 3}\nstruct S { int v THREE; int y; };",
         "S s{}; A[threadIdx.x * s.v[0]] = 0;",

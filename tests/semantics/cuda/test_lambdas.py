@@ -21,6 +21,7 @@ __device__ int g(int *p, int x) { auto f = [&](int i) { return p[i] + x; }; x++;
 template <class F> __device__ int copies(F f) { auto h = [=](int i) { return f(i); }; return h(2); }
 __device__ int two(int a, int b) { return a * b; }
 __device__ auto make(int i) { auto f = [=](int j) { return i + j; }; return f; }
+#define OTHER s
 #define LAMBDA [=](int i) { return s + i; }
 #define BEFORE_LAMBDA int z = 1; auto f = [=](int i)
 """
@@ -33,6 +34,9 @@ def kernel(body: str) -> str:
 RUN: dict[str, dict[int, int]] = {
     "auto f = [&](int i) { return B[i] * s; }; A[0] = f(3) + f(4); s = 10; A[1] = f(3);": {0: 9, 1: 40},
     "auto f = [=](int i) { return B[i] * n; }; A[0] = f(3);": {0: 12},
+    # the loop of the lambda runs inside the other one, with its counter
+    "int i; auto f = [&] { for (i = 0; i < 9; i++) { if (i == 0) break; } };"
+    " for (i = 0; i < 1; i++) { f(); if (i == 0) A[1] = 70; i = 5; }": {1: 70},
     "auto f = [](int i) { return 2 * i; }; A[0] = f(n) + [&](int i) { return s + i; }(4);": {0: 11},
     "auto f = [&, n](int i) { s += i * n; }; f(1); f(s); A[0] = s;": {0: 16},
     "auto f = [n, &s](int i) { s = n; return i; }; int r = f(5); A[0] = s * 10 + r;": {0: 35},
@@ -79,6 +83,8 @@ CHANGED = "is changed and used in one expression"
 COPY = "a lambda with a copy of '{}', which may change, is not supported"
 NAMED = "an object that is found by more than its name is not supported"
 REFUSED = {
+    "auto f = [&, OTHER](int i) { return s; }; s = 0; A[0] = f(3);": "a macro in what a lambda captures is not "
+    "supported",
     # what finds the lambda is evaluated, and nobody lowers it
     "auto f = [&](int i) { return i; }; A[0] = (two(s, 1), f)(2);": NAMED,
     "auto f = [&](int i) { return i; }; A[0] = (s += 2, f)(2);": NAMED,
@@ -131,3 +137,10 @@ def test_one_that_the_host_makes(read: Reader) -> None:
     host = "void host(int *d) { int z = 3; auto f = [=] __device__(int i) { return i + z; }; k<<<1, 32>>>(d, f); }"
     with pytest.raises(CudaError, match="a call of a lambda that is not made in the kernel"):
         read(text + host)
+
+
+def test_lambdas_of_lambdas_have_an_end(read: Reader) -> None:
+    """Each calls the one before it twice."""
+    more = " ".join(f"auto f{i} = [&] {{ return f{i - 1}() + f{i - 1}(); }};" for i in range(1, 30))
+    with pytest.raises(CudaError, match="the kernel has more than 4096 calls"):
+        read(kernel(f"auto f0 = [&] {{ return s; }}; {more} A[0] = f29();"))
