@@ -296,12 +296,14 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     return value
 
 
-def _check_default(parameters: Sequence[Node], loc: Loc | None) -> None:
-    """Raises for a default argument, of which libclang shows the value only, if it does more than have one."""
+def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Node:
+    """A default argument, of which libclang shows where it is used no more than the value, and that only of an integer.
+    Raises for one that does more than have a value."""
     found = [c for p in parameters for c in p.children if not c.kind.endswith(("_REF", "_ATTR", "_DECL"))]
     parts = [n for c in found for n in c.walk()]
     if not found or any(targets(n) or n.kind in ("CALL_EXPR", "LAMBDA_EXPR", "StmtExpr") for n in parts):
         raise unsupported("this default argument", loc, "Pass it.")
+    return argument if isinstance(argument.evaluate(), int) else found[-1]
 
 
 def _bind(st: State, node: Node, callee: Node) -> bool:
@@ -314,7 +316,9 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
     for i, (parameter, argument) in enumerate(zip(callee.arguments, given, strict=True)):
         if argument.kind == "UNEXPOSED_EXPR" and not argument.children:
-            _check_default([f.arguments[i] for f in (callee, node.referenced) if f is not None], node.loc)
+            argument = _default(
+                [f.arguments[i] for f in (callee, node.referenced) if f is not None], argument, node.loc
+            )
         t, type_ = parameter.type, scalar(parameter.type)
         if t.kind == "pointer":
             pointers.append((parameter, address(st, argument), argument.loc))

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics.cuda import Reading
 
 Lower = Callable[..., str]
@@ -273,3 +274,22 @@ INLINED = {
 @pytest.mark.parametrize("body", INLINED)
 def test_inlined(lower: Lower, body: str) -> None:
     assert lower(body, FUNCTIONS) == dedent(INLINED[body])
+
+
+def test_default_arguments_that_are_no_integers(read: Read) -> None:
+    """libclang gives the value of an integer where the function is called, of others nothing."""
+    reading = read("""template <class T> __device__ T twice(T a, T b = T(2)) { return a * b; }
+        __device__ int scaled(int a, double d = 2.5, float q = 3) { return (int)(a * d * q); }
+        __global__ void k(int *A, float *F) { A[0] = scaled(2); F[0] = twice(2.0f); A[1] = twice(3); }""")
+    assert show_stmt(reading.kernel.body).splitlines() == [
+        "a <- 2;",
+        "d <- 2.5;",
+        "q <- 3.0f;",
+        "A[0] <- int(as_double(a) * d * as_double(q));",
+        "a_1 <- 2.0f;",
+        "b <- 2.0f;",
+        "F[0] <- a_1 * b;",
+        "a_2 <- 3;",
+        "b_1 <- 2;",
+        "A[1] <- a_2 * b_1;",
+    ]
