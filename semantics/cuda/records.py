@@ -165,9 +165,11 @@ def is_copy(node: Node) -> bool:
         inner: Node | None = None
         if node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children):
             inner = node.children[-1]
+        elif node.kind == "ARRAY_SUBSCRIPT_EXPR":
+            inner = operand(node.children[0]) if node.children[0].kind in CASTS else None
         elif node.kind in CASTS:
             inner = operand(node)
-        if inner is None or inner.type.kind != "record":
+        if inner is None or inner.type.kind not in ("record", "array"):
             return False
         if node.kind in CASTS and node.kind != "UNEXPOSED_EXPR" and temporary(node):
             return True

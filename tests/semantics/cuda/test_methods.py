@@ -58,6 +58,7 @@ struct View {
   __device__ void put(int i, int v) { p[i * n] = v; p[n] += v; }
   __device__ int *at(int i) const { return p + i * n; }
 };
+struct Own { int v[2]; int w[2][2]; };
 struct Add { __device__ int operator()(int a, int b) const { return a + b; } };
 struct Scale { int n; __device__ int operator()(int a, int b) const { return a + b * n; } };
 template <class F> __device__ int reduce(F f, const int *p, int n) {
@@ -134,6 +135,7 @@ def test_contents(read: Reader, body: str, std: str) -> None:
 
 
 CHANGES = "which changes its object, is not supported"
+COPY = "the reference 'r' to a part of a copy is not supported"
 REFUSED = {
     "s.set(3);": f"the method 'set', {CHANGES}",
     "s.two(3);": f"the method 'set', {CHANGES}",
@@ -165,8 +167,10 @@ REFUSED = {
     "A[0] = filled(B);": "this default argument is not supported",
     "auto f = [](int a = put(G, 2)) { return a; }; A[0] = f();": "this default argument is not supported",
     # a part of a copy is not a part of what is copied
-    "const int &r = S(s).x; s.x = 0; A[0] = r;": "the reference 'r' to a part of a copy is not supported",
-    "const int &r = static_cast<S>(s).x; s.x = 0; A[0] = r;": "the reference 'r' to a part of a copy is not supported",
+    "const int &r = S(s).x; s.x = 0; A[0] = r;": COPY,
+    "Own o; const int &r = Own(o).v[1]; o.v[1] = 0; A[0] = r;": COPY,
+    "Own o; const int &r = (Own(o).w[1])[0]; A[0] = r;": COPY,
+    "const int &r = static_cast<S>(s).x; s.x = 0; A[0] = r;": COPY,
     "A[0] = save(B).sum();": "a call of 'save', which has effects, inside an expression is not supported",
     "w.put(0, 1), A[0] = A[1] + (w.put(1, 2), 3);": "is changed and used in one expression",
     "A[0] = P[n].out(n++);": "is changed and used in one expression",
