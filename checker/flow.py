@@ -249,8 +249,10 @@ class _Analysis:
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
             if self.sigma.locals[x].kind != "base":
-                shared = [d for d in _of_warp(e, p, self.context) if self.entails(p, Op("==", (e, d)))]
-                kept += [Op("==", (Var(x), d)) for d in dict.fromkeys((*shared, e, sized(e, self.given)))]
+                shared = _of_warp(e, p, self.context)
+                alike = shared is not None and self.entails(p, Op("==", (e, shared)))
+                values = (*([shared] if shared is not None and alike else []), e, sized(e, self.given))
+                kept += [Op("==", (Var(x), d)) for d in dict.fromkeys(values)]
             return conj(kept, self.sigma)
         named = {c: new for c in about if (new := _folded(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
         inverse = _inverse(x, e)
@@ -427,11 +429,11 @@ def _definition(x: str, about: Iterable[Expr]) -> Expr | None:
     return None
 
 
-def _of_warp(e: Expr, p: P, context: Context) -> Iterator[Expr]:
+def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
     """What e, if all lanes of a warp share it, is by the warp's number: its value at the first lane."""
     direct = of_expr(e)
     if direct is None or context.scope != "warp":
-        return
+        return None
     at = unfolded(direct, definitions(p))
     (x, y, z), size = context.launch.block, context.hardware.warp
     warp = sym(Param(WARP_INDEX))
@@ -440,9 +442,7 @@ def _of_warp(e: Expr, p: P, context: Context) -> Iterator[Expr]:
         place = {Tid("x"): warp * size}
     elif z == 1 and x is not None and size % x == 0:
         place = {Tid("x"): ZERO, Tid("y"): warp * (size // x)}
-    first = as_expr(mapped(replaced(at, place), _sign)) if leaves(at) & place.keys() else None
-    if first is not None:
-        yield first
+    return as_expr(mapped(replaced(at, place), _sign)) if leaves(at) & place.keys() else None
 
 
 def _sign(a: Atom) -> Poly:

@@ -358,15 +358,15 @@ def _block(block: Block, lanes: Parts, left: Mapping[Loc | None, Left], around: 
 def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], around: X) -> Iterator[Item]:
     match item:
         case Loop():
-            around |= {GHOST + counter for counter, loc in lanes if loc == item.loc}
-            around |= {left[item.loc].ghost.name} if item.loc in left else set()
             counters = {counter for counter, loc in lanes if loc == item.loc}
+            own_ghosts = {GHOST + counter for counter in counters}
+            inside = around | own_ghosts | ({left[item.loc].ghost.name} if item.loc in left else set())
             for counter in sorted(local_vars(item.cond) & written(strip(item.body)) & counters):
                 shared, own = lanes[counter, item.loc]
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
-            body = _block(item.body, lanes, left, around)
+            body = _block(item.body, lanes, left, inside)
             if item.loc in left:
                 found = left[item.loc]
                 enough = Op("<=", (found.gap, found.ghost))
@@ -375,7 +375,7 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], around: X) 
                 prepared = _prepared(body, found.wanted, found.flag) if found.wanted else None
                 told = () if found.flag is None else (Partial((enough,)),)
                 body = (*told, *(prepared[0] if prepared else body), Plain(Assign(found.ghost.name, found.less)))
-            listed = None if item.invariant.x is None else item.invariant.x | around
+            listed = None if item.invariant.x is None else item.invariant.x | inside
             yield replace(item, invariant=replace(item.invariant, x=listed), body=body)
         case Branch():
             then, orelse = (_block(side, lanes, left, around) for side in (item.then, item.orelse))

@@ -4,7 +4,8 @@ the statements that use a declaration with an error in it, and says no more abou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -95,10 +96,9 @@ class _Reach:
 
     def conditions(self, missing: bool) -> Iterator[str]:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
-        texts = [_SKIPPED.sub(b" ", self.unit.text(f)) for f in self.files]
-        found = [w for text in texts for m in _CONDITION.finditer(text) for w in _WORD.findall(m[1])]
-        for word in found:  # and what macros among them say
-            found += [w for w in _WORD.findall(self.macros.get(word, b"")) if w not in found]
+        texts = (_SKIPPED.sub(b" ", self.unit.text(f)) for f in self.files)
+        named = self._named(m[1] for text in texts for m in _CONDITION.finditer(text))
+        found = [word for word in named if word != b"##"]
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*found, *sorted(self.words)))
         chosen = {d.partition("=")[0] for d in self.defines}
         for name in asked:
@@ -147,13 +147,18 @@ class _Reach:
         for name in self.files:
             included = (place for place in self._places(name, 0) if place[0] != name)
             texts += [self.unit.text(name)] if any(_inside(at, span) for at in included for span in self.spans) else []
-        found: set[bytes] = set()
-        while texts:
-            text = _SKIPPED.sub(b" ", texts.pop())
-            new = {*_WORD.findall(text), *([b"##"] if b"##" in text else [])} - found
-            found |= new
-            texts += [self.macros[word] for word in new if word in self.macros]
-        return found - _EVERYWHERE
+        return {*self._named(texts)} - _EVERYWHERE
+
+    def _named(self, texts: Iterable[bytes]) -> dict[bytes, None]:
+        """The words in texts, and in the macros that they name; `##` where one of these pastes words."""
+        found: dict[bytes, None] = {}
+        todo = deque(texts)
+        while todo:
+            text = _SKIPPED.sub(b" ", todo.popleft())
+            words = dict.fromkeys([*_WORD.findall(text), *([b"##"] if b"##" in text else [])])
+            todo += [self.macros[word] for word in words if word in self.macros and word not in found]
+            found |= words
+        return found
 
     @cached_property
     def declarations(self) -> list[Node]:

@@ -298,11 +298,12 @@ def _nested(node: Node) -> Iterator[tuple[str, int, int]]:
 def _check_condition(node: Node) -> None:
     """Raises where the parentheses of an `if` or `switch` hold a statement, too: libclang does not show that of a
     `switch`."""
-    if node.tokens()[:1] not in ([("if", node.span[1])], [("switch", node.span[1])]):
+    tokens = _nested(node)
+    if next(tokens, ("", 0, 0))[:2] not in (("if", node.span[1]), ("switch", node.span[1])):
         if node.kind == "SWITCH_STMT":
             raise unsupported("a 'switch' in a macro", node.loc, "Write it out.")
         return
-    for text, _, depth in _nested(node):
+    for text, _, depth in tokens:
         if text == ")" and depth == 0:
             break
         if (text == ";" and depth == 1) or text in node.unit.splitting:

@@ -129,7 +129,8 @@ class _Judge:
         """The most transactions, and the verdict that follows for all runs, if there is one."""
         what, lanes, good = _what(m.array), m.active.lanes, _good(m.array)
         if m.array.space == "shared":
-            n = min(self.count(what, m, lanes), self.by_rows(m))
+            n = self.count(what, m, lanes)
+            n = min(n, self.by_rows(m)) if n > 1 else n
             return n, good if self.conflict_free(m, n, least) else None
         if self.close(m):
             n = 1 if self.in_a_line(m) else min(2, self.count(what, m, lanes))
@@ -303,11 +304,11 @@ class _Judge:
     def by_rows(self, m: Met) -> int:
         """The most words of a bank where the lanes, or those of each row of the block, lie in as many words as there
         are banks."""
+        if self.in_banks(m, m.active.lanes):
+            return 1
         rows: dict[tuple[Number, Number], list[int]] = {}
         for i in m.active.lanes:
             rows.setdefault((at(m.cohort.tid["y"], i), at(m.cohort.tid["z"], i)), []).append(i)
-        if self.in_banks(m, m.active.lanes):
-            return 1
         return sum(1 if self.in_banks(m, row) else self.count("Conflicts", m, tuple(row)) for row in rows.values())
 
     def in_banks(self, m: Met, lanes: Sequence[int]) -> bool:

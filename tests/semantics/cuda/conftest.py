@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from logic.syntax import show_stmt
-from semantics.cuda import Reading, read_cuda
+from semantics.cuda import CudaError, Reading, read_cuda
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,19 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reading]:
         return read_cuda(str(file), name, **options)
 
     return read_text
+
+
+@pytest.fixture(scope="session")
+def refused(read: Callable[..., Reading]) -> Callable[[str, str], None]:
+    """Checks that a text is refused, at a place, in these words among others."""
+
+    def refused_text(text: str, words: str) -> None:
+        with pytest.raises(CudaError) as caught:
+            read(text)
+        assert words in caught.value.message
+        assert caught.value.loc is not None
+
+    return refused_text
 
 
 @pytest.fixture(scope="session")
