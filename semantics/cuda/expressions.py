@@ -583,11 +583,18 @@ def _pointer(st: State, node: Node) -> Address:
     match binding(st, decl, node.loc):
         case Address() as found:
             return found
-        case Moving(Address() as base, size, index):
-            return base.plus(size, Var(index, node.loc))
-        case Moving():
-            raise CudaError(f"the pointer '{decl.name}' is used before it is assigned", node.loc)
+        case Moving(_, size, index) as bound:
+            return _base(decl, bound, node.loc).plus(size, Var(index, node.loc))
     raise unsupported(f"'{decl.name}' as a pointer", node.loc)
+
+
+def _base(decl: Node, bound: Moving, loc: Loc | None) -> Address:
+    """The array that a pointer variable leads to."""
+    if bound.several:
+        raise _several(decl, loc)
+    if bound.base is None:
+        raise CudaError(f"the pointer '{decl.name}' is used before it is assigned", loc)
+    return bound.base
 
 
 def _moved(st: State, node: Node) -> Address:
@@ -615,23 +622,28 @@ def _moving(st: State, node: Node) -> tuple[Node, Moving]:
 
 def _stepped(st: State, node: Node) -> Address:
     """`p++` and its like, inside an expression."""
-    _, bound = _moving(st, node.children[0])
+    decl, bound = _moving(st, node.children[0])
     old: Expr = Var(bound.index, node.loc)
-    if bound.base is None:
-        raise CudaError("a pointer is used before it is assigned", node.loc)
+    base = _base(decl, bound, node.loc)
     postfix = node.operator.startswith("x")
     if postfix:
         old = st.saved(old, INT)
     step(st, node, wanted=False)
-    return bound.base.plus(bound.size, old)
+    return base.plus(bound.size, old)
+
+
+def _several(decl: Node, loc: Loc | None) -> CudaError:
+    return unsupported(f"the pointer '{decl.name}' into two arrays", loc, "Use a pointer for each array.")
 
 
 def point(st: State, decl: Node, bound: Moving, target: Address, loc: Loc | None) -> None:
-    """Emit `p = target` for a pointer variable p."""
+    """Emit `p = target` for a pointer variable p. To another array only where no loop leads back to before."""
     base = Address(target.root, target.space, (), target.path, target.offset, target.total)
-    if bound.base is not None and bound.base != base:
-        raise unsupported(f"the pointer '{decl.name}' into two arrays", loc, "Use a pointer for each array.")
-    st.bindings[decl.identity] = Moving(base, bound.size, bound.index)
+    if bound.several or bound.base not in (None, base):
+        if len(st.loops) != bound.loops:
+            raise _several(decl, loc)
+        st.moved.append(decl.identity)
+    st.bindings[decl.identity] = replace(bound, base=base, several=False)
     st.emit(Assign(bound.index, steps(target, bound.size, loc), loc))
 
 

@@ -97,7 +97,7 @@ def _names(bound: Binding | None) -> set[str]:
     match bound:
         case Local(name):
             return {name}
-        case Moving(_, _, name):
+        case Moving(index=name):
             return {name}
         case Parts(_, places):
             return set[str]().union(*(_names(p) | _roots(p) for _, p in places))

@@ -150,7 +150,7 @@ def _parameter(st: State, p: Node) -> None:
         case Address() if t.inner is not None:
             offset = st.declare(p.name, INT, p.loc, first=0)
             st.emit(Assign(offset.name, Const(0, loc=p.loc), p.loc))
-            st.bindings[p.identity] = Moving(place, t.inner.size, offset.name)
+            st.bindings[p.identity] = Moving(place, t.inner.size, offset.name, 0)
         case _:
             st.bindings[p.identity] = made = declared(st, p.name, p)
             put(st, made, loaded(st, place, p), p)

@@ -102,11 +102,14 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """A pointer variable that is assigned: its value is base + size * the local variable `index`."""
+    """A pointer variable that is assigned: its value is base + size * the local variable `index`. It is declared in
+    `loops` loops; without a base it has no value yet, or `several` are possible."""
 
     base: Address | None
     size: int
     index: str
+    loops: int
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +183,15 @@ class Loop:
 class State:
     """The state of the lowering of one kernel.
 
-    `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the assignments
-    to each declaration, `counters` are those that only their loops see. `registers` has the arrays of one thread by the
-    root of their addresses, `spilled` where those are declared that are no variables, `unknown_lengths` the offsets of
-    the shared arrays whose declared length is a stand-in. `copies` has the variables that are no one's but ours and
-    keep a value for later, `volatile` the reads that happen even where nobody uses their value. `implied` has what has
-    to hold where the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not
-    negative, since they would wrap around. `unknowns` counts the values of which nothing is
-    known, `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the
-    numbers of their types.
+    `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the
+    assignments to each declaration, `counters` are those that only their loops see. `registers` has the arrays of
+    one thread by the root of their addresses, `spilled` where those are declared that are no variables,
+    `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in. `copies` has the
+    variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned another
+    array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
+    the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not negative, since
+    they would wrap around. `unknowns` counts the values of which nothing is known, `numbers` those of pointers that
+    may be null, and of textures. `lambdas` has those that were made, by the numbers of their types.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -199,6 +202,7 @@ class State:
     locals: list[Decl] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {"skip", "sync"})
     bindings: dict[int, Binding] = field(default_factory=dict)
+    moved: list[int] = field(default_factory=list)
     registers: dict[str, Registers] = field(default_factory=dict)
     changed: Counter[int] = field(default_factory=Counter)
     counters: set[int] = field(default_factory=set)
@@ -232,12 +236,17 @@ class State:
 
     @contextmanager
     def captured(self) -> Iterator[list[Stmt]]:
-        """Collect what is emitted inside instead of emitting it."""
+        """Collect what is emitted inside instead of emitting it. What follows may come after it or not."""
         outer, self.out = self.out, []
+        before = len(self.moved)
         try:
             yield self.out
         finally:
             self.out = outer
+            for pointer in self.moved[before:]:
+                bound = self.bindings[pointer]
+                if isinstance(bound, Moving):
+                    self.bindings[pointer] = replace(bound, base=None, several=True)
 
     def block(self, lower: Callable[[], None]) -> Stmt:
         """What `lower` emits, as one statement."""

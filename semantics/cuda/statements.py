@@ -19,7 +19,8 @@
   another type, nothing is known of the elements: what is evaluated is paid for, each read may give anything.
 - a structure of one thread is a variable for each field (`semantics.cuda.records`).
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
-  variable first); one that is assigned is an array and an int variable for the offset in it.
+  variable first); one that is assigned is an array and an int variable for the offset in it. It may be assigned another
+  array where that is done on every way to its uses, and not in a loop that does not declare it.
 """
 
 from __future__ import annotations
@@ -743,8 +744,8 @@ def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None)
         raise unsupported(f"the type of '{decl.name}'", decl.loc)
     offset = st.declare(decl.name, INT, decl.loc)
     if target is None:
-        st.bindings[decl.identity] = Moving(None, size, offset.name)
+        st.bindings[decl.identity] = Moving(None, size, offset.name, len(st.loops))
         return
     base = Address(target.root, target.space, (), target.path, target.offset, target.total)
-    st.bindings[decl.identity] = Moving(base, size, offset.name)
+    st.bindings[decl.identity] = Moving(base, size, offset.name, len(st.loops))
     st.emit(Assign(offset.name, steps(target, size, loc), loc))

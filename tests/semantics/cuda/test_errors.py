@@ -60,7 +60,11 @@ BODIES = {
     "static int s = 1;": (12, "the static variable 's' is not supported", "All threads share it."),
     "__shared__ float *p;": (19, "the shared pointer 'p' is not supported", "Share an index in place of it."),
     "float *p = n ? F : F + 1;": (12, "'?:' as a pointer is not supported", ""),
-    "int *p = A; p = B;": (13, "the pointer 'p' into two arrays is not supported", "Use a pointer for each array."),
+    "int *p = A; if (n) p = B; p[0] = 1;": (
+        27,
+        "the pointer 'p' into two arrays is not supported",
+        "Use a pointer for each array.",
+    ),
     "int *p; *p = 1; p = A;": (10, "the pointer 'p' is used before it is assigned", ""),
     "A[0] = (long long)A;": (8, "a pointer as a number is not supported", "Use the index of what it points to."),
     "if (A < B) A[0] = 1;": (5, "comparing pointers into different arrays is not supported", ""),
