@@ -228,8 +228,20 @@ class Decl:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a value is that lanes of a warp pass to one another: names and literals for what each passes (`value`), for
+    the lane or the distance that it asks for (`by`), the width of the parts of a warp, and the mask."""
+
+    value: Expr
+    by: Expr | None = None
+    width: Expr | None = None
+    mask: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel: its signature Sigma (parameters, arrays, locals) and its body."""
+    """A kernel: its signature Sigma (parameters, arrays, locals) and its body. `exchanges` has, by their numbers, the
+    values that come from other lanes: for runs, nothing is proved of them."""
 
     name: str
     params: tuple[Decl, ...]
@@ -237,6 +249,7 @@ class Kernel:
     locals: tuple[Decl, ...]
     body: Stmt
     loc: Loc | None = field(default=None, compare=False, repr=False)
+    exchanges: Mapping[int, Exchange] = field(default_factory=dict, compare=False, repr=False)
 
 
 GHOST: Final = "ghost:"

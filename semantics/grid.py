@@ -247,6 +247,7 @@ def machines(
                 initial,
                 step_limit,
                 _watch(lengths, launch.out_of_bounds, observer),
+                launch.kernel.exchanges,
             ),
         )
 

@@ -30,6 +30,7 @@ from logic.syntax import (
     Array,
     Assign,
     Const,
+    Exchange,
     Expr,
     If,
     Op,
@@ -46,8 +47,9 @@ from logic.syntax import (
     Write,
 )
 from logic.typing import Signature, type_of
+from semantics import exchange
 from semantics.events import Dim, Event, Observer, Thread, Threads
-from semantics.values import Value, default, literal, operation
+from semantics.values import Value, converted, default, literal, operation, unknown
 
 STEP_LIMIT = 1_000_000
 
@@ -113,6 +115,7 @@ class Machine:
     initial: Mapping[str, Initial] = field(default_factory=dict)
     step_limit: int = STEP_LIMIT
     observer: Observer | None = None
+    exchanges: Mapping[int, Exchange] = field(default_factory=dict)
     _prices: dict[tuple[str, int | None], Cost] = field(default_factory=dict, init=False, repr=False, compare=False)
     _types: dict[int, tuple[Expr, Type]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -278,9 +281,63 @@ def oc_tid(e: Tid, sigma: Store, t: Threads, m: Machine) -> Result:
 def ec_op(e: Op, sigma: Store, t: Threads, m: Machine) -> Result:
     """EC:Op    sigma; e1 op e2 |_T (R1(t) op R2(t)); C1 + C2 + M.op"""
     rs, cs = zip(*(expression(a, sigma, t, m) for a in e.args), strict=True)
+    if exchange.kind(e):
+        return exchanged(e, sigma, t, m), sum(cs, m.pay("op", e, t))
     op = operation(e.op, m.type_of(e.args[-1]), m.type_of(e), e.loc)
     r = {u: op(tuple(ri[u] for ri in rs)) for u in t}
     return r, sum(cs, m.pay("op", e, t))
+
+
+def exchanged(e: Op, sigma: Store, t: Threads, m: Machine) -> dict[Thread, Value]:
+    """What the threads of T get from others of their warp, by a shuffle or a vote. Raises ValueProblem for what PTX
+    leaves undefined, and where the kernel does not say what is passed."""
+    k = exchange.number(e)
+    if k is None:
+        return dict.fromkeys(t, 0.0)
+    if k not in m.exchanges:
+        raise unknown(e, "")
+    warps: dict[Warp, dict[int, Thread]] = {}
+    for u in t:
+        warps.setdefault(warp_of(u, m), {})[linear(u.tid, m.block) % m.hardware.warp] = u
+    found: dict[Thread, Value] = {}
+    for lanes in warps.values():
+        got = _passed(e, m.exchanges[k], lanes, sigma, m)
+        found |= {u: converted(got[lane], m.type_of(e)) for lane, u in lanes.items()}
+    return {u: found[u] for u in t}
+
+
+def _passed(e: Op, x: Exchange, lanes: Mapping[int, Thread], sigma: Store, m: Machine) -> dict[int, Value]:
+    """What the active lanes of one warp get."""
+    value, by, width, mask = (
+        {lane: 0 if part is None else _leaf(part, u, sigma, m) for lane, u in lanes.items()}
+        for part in (x.value, x.by, x.width, x.mask)
+    )
+    name, got = exchange.kind(e), dict[int, Value]()
+    for lane in lanes:
+        if name not in exchange.SHUFFLES:
+            got[lane] = exchange.voted(name, value, None if x.mask is None else int(mask[lane]))
+            continue
+        other = exchange.source(name, lane, int(by[lane]), int(width[lane]), m.hardware.warp)
+        if other is None:
+            raise unknown(e, f" with a width of {width[lane]}")
+        if other not in lanes:
+            raise unknown(e, f" from lane {other}, which is not active")
+        got[lane] = value[other]
+    return got
+
+
+def _leaf(e: Expr, u: Thread, sigma: Store, m: Machine) -> Value:
+    """The value of a name or a literal, for nothing."""
+    match e:
+        case Var(name):
+            return sigma.locals.get(name, {}).get(u, default(m.sigma.locals[name]))
+        case Param(name):
+            return m.params[name]
+        case Tid(axis):
+            return u.tid["xyz".index(axis)]
+        case Const():
+            return literal(e)
+    raise ValueError("an exchange of more than names and literals")
 
 
 def ec_garr(e: Read, sigma: Store, t: Threads, m: Machine) -> Result:

@@ -371,6 +371,7 @@ def run(
             plain.initial,
             plain.step_limit,
             plain.observer,
+            plain.exchanges,
             profiles=tuple(profiles),
         )
         c = _run(kernel.body, launch.store, grid.threads_of(index, block), m, m.nothing)

@@ -17,7 +17,7 @@ import numpy as np
 
 from logic.operators import denote
 from logic.source import Loc, SourceError
-from logic.syntax import Const, Type
+from logic.syntax import Const, Op, Type
 
 Value = int | bool | float
 
@@ -153,6 +153,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 structure that is accessed at once, of which `part` gives a scalar, has the value of its first one here."""
 
 
+def unknown(e: Op, why: str) -> ValueProblem:
+    """A call whose value nobody says."""
+    name = e.op.removeprefix("call:")
+    return ValueProblem(f"a run cannot tell what '{name}' gives{why}", e.loc, "A bound holds whatever it gives.")
+
+
 def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ...]], Value]:
     plain = name.removeprefix("__")
     function = FUNCTIONS.get(plain) or FUNCTIONS.get(plain.removesuffix("f"))
@@ -162,8 +168,8 @@ def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ..
             raise ValueProblem("a run does not keep this array of one thread", loc, advice)
         if plain == "half":
             raise ValueProblem("a run does not round to half precision", loc, "A bound holds whatever the values are.")
-        if plain.startswith(("shfl", "any", "all", "ballot", "activemask", "match", "atomic", "tex")):
-            raise ValueProblem(f"a run cannot tell what '{name}' gives", loc, "A bound holds whatever it gives.")
+        if plain.startswith(("atomic", "tex")):
+            raise unknown(Op(f"call:{name}", (), loc), "")
         advice = f"Known are {', '.join(sorted(FUNCTIONS))}, each also with an f at its end."
         raise ValueProblem(f"the value of the function '{name}' is not known", loc, advice)
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Param, Sync, Var, Write, seq, statements, written
+from logic.syntax import INT, TRUE, Assign, Const, Exchange, Expr, Op, Param, Sync, Var, Write, seq, statements, written
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
@@ -193,20 +193,22 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
     args = [expr(st, a) for a in node.arguments]
-    for e in args:
-        evaluate(st, e)
-    type_ = scalar(node.type) or INT
-    plain = name.removesuffix("_sync")
-    mask, rest = (args[:1], args[1:]) if name.endswith("_sync") else ([], args)
+    names = [evaluate(st, e) for e in args]
+    type_, plain, masked = scalar(node.type) or INT, name.removesuffix("_sync"), name.endswith("_sync")
+    mask, rest, on = names[:masked], names[masked:], list[Expr](TIDS)
     if plain in VOTES:
-        st.note(f"{name} may give any value, the same at the lanes of a warp that pass the same mask")
-        return anything(st, name, [*mask, WARP], type_, node.loc)
-    if plain == "__shfl" and rest[2] in (Const(0), Const(32)):  # 0 for the whole warp, as the shim has it
-        st.note(f"{name} may give any value, the same at the lanes of a warp that ask for the same lane")
+        st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that pass the same mask")
+        on = [*mask, WARP]
+    elif plain == "__shfl" and rest[2] in (Const(0), Const(32)):  # 0 for the whole warp, as the shim has it
+        st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that ask for the same lane")
         part = [Op("/", (Op("%", (THREAD, Param("warpSize"))), rest[2]))] if rest[2] == Const(32) else []
-        return anything(st, name, [rest[1], WARP, *part], type_, node.loc)
-    st.note(f"{name} may give any value at each lane")
-    return anything(st, name, TIDS, type_, node.loc)
+        on = [rest[1], WARP, *part]
+    else:
+        st.note(f"for bounds {name} may give any value at each lane")
+    e = anything(st, name, on, type_, node.loc)
+    value, by, width = (*rest, *[None] * 3)[:3]
+    st.exchanges[st.unknowns] = Exchange(value or TRUE, by, width, *mask)
+    return e
 
 
 def _sines(st: State, node: Node, name: str) -> None:

@@ -148,10 +148,13 @@ def depending(name: str, on: Sequence[Expr], type_: Type, loc: Loc | None) -> Ex
     return retyped(called(name, zero(base, loc), on, loc), base, type_, loc)
 
 
-def evaluate(st: State, e: Expr) -> None:
-    """Emit the evaluation of an expression whose value nobody uses: its costs."""
-    if not is_plain(e):
-        st.emit(Assign(st.declare("t", type_of(e, st.sigma), e.loc).name, e, e.loc))
+def evaluate(st: State, e: Expr) -> Expr:
+    """Emit the evaluation of an expression whose value the logic does not use: its costs. Gives a name for it."""
+    if is_plain(e):
+        return e
+    local = st.declare("t", type_of(e, st.sigma), e.loc)
+    st.emit(Assign(local.name, e, e.loc))
+    return Var(local.name, e.loc)
 
 
 def dropped(st: State, *values: Expr) -> None:

@@ -123,7 +123,8 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
         st.emit(Assign(st.frame.live, TRUE, node.loc))
     whole = seq(*st.out, *stmts)
     _check_depth(whole)
-    kernel = Kernel(node.name, tuple(st.params), tuple(st.sigma.arrays.values()), tuple(st.locals), whole, node.loc)
+    arrays = tuple(st.sigma.arrays.values())
+    kernel = Kernel(node.name, tuple(st.params), arrays, tuple(st.locals), whole, node.loc, st.exchanges)
     try:
         check_kernel(kernel)
     except TypeProblem as e:

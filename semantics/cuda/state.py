@@ -15,6 +15,7 @@ from logic.syntax import (
     Assign,
     Const,
     Decl,
+    Exchange,
     Expr,
     Op,
     Param,
@@ -31,6 +32,7 @@ from logic.typing import Signature, type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import CudaError
+from semantics.exchange import kind
 
 DEEPEST: Final = 200
 """How deep expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
@@ -191,7 +193,8 @@ class State:
     array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
     the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not negative, since
     they would wrap around. `unknowns` counts the values of which nothing is known, `numbers` those of pointers that
-    may be null, and of textures. `lambdas` has those that were made, by the numbers of their types.
+    may be null, and of textures. `lambdas` has those that were made, by the numbers of their types, `exchanges` what
+    comes from other lanes, by the number of the value.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -221,6 +224,7 @@ class State:
     unknowns: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
     lambdas: dict[int, Node] = field(default_factory=dict)
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
 
     @property
@@ -287,7 +291,12 @@ class State:
 
     def is_settled(self, e: Expr) -> bool:
         """Whether e has the same value wherever it can be used."""
-        return not any(isinstance(t, Read) or (isinstance(t, Var) and t.name not in self.settled) for t in subterms(e))
+        return not any(
+            isinstance(t, Read)
+            or (isinstance(t, Var) and t.name not in self.settled)
+            or (isinstance(t, Op) and kind(t))
+            for t in subterms(e)
+        )
 
     def is_int(self, e: Expr) -> bool:
         return type_of(e, self.sigma) == INT

@@ -18,6 +18,7 @@ from logic.metrics import Hardware
 from logic.syntax import (
     Assign,
     Const,
+    Exchange,
     Expr,
     If,
     Kernel,
@@ -37,13 +38,14 @@ from logic.syntax import (
     subterms,
 )
 from logic.typing import Signature, type_of
+from semantics import exchange
 from semantics.events import Dim, Thread
 from semantics.grid import OutOfBounds
 from semantics.lockstep import Barrier, Cost, StepLimit
-from semantics.values import Value, ValueProblem, default, literal
+from semantics.values import Value, ValueProblem, default, literal, unknown
 from semantics.vectorised.counts import Prices, Tally, access
 from semantics.vectorised.memory import BLOCK_SHIFT, PHASE_SHIFT, Cells, Keys, OutOfOrder
-from semantics.vectorised.values import Data, Mask, Val, lanewise, uniform
+from semantics.vectorised.values import Data, Mask, Val, dtype, lanewise, passed, uniform
 
 
 class Narrow(Exception):
@@ -71,6 +73,7 @@ class Program:
     """The expressions of a kernel's statements as functions, and their fixed costs, by the ids of the statements."""
 
     kernel: Kernel
+    sigma: Signature
     evaluate: dict[int, tuple[Evaluate, ...]] = field(default_factory=dict)
     costs: dict[int, Counter[str]] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
@@ -82,7 +85,7 @@ _OWN: Final = {Assign: "vwrite", If: "if", While: "if", Sync: "sync"}
 
 def program(kernel: Kernel, sigma: Signature) -> Program:
     """The kernel, ready to run. Raises Unsupported."""
-    p = Program(kernel)
+    p = Program(kernel, sigma)
     for s in statements(kernel.body):
         match s:
             case Assign(_, value):
@@ -97,9 +100,9 @@ def program(kernel: Kernel, sigma: Signature) -> Program:
         fixed: Counter[str] = Counter([_OWN[type(s)]] if type(s) in _OWN else [])
         match s:
             case Write(_, index, value) if not reads_array(index):
-                p.evaluate[id(s)] = (_remembered(_compiled(index, sigma)), _compiled(value, sigma, index))
+                p.evaluate[id(s)] = (_remembered(_compiled(index, p)), _compiled(value, p, index))
             case _:
-                p.evaluate[id(s)] = tuple(_compiled(e, sigma) for e in terms)
+                p.evaluate[id(s)] = tuple(_compiled(e, p) for e in terms)
         for e in terms:
             for part in subterms(e):
                 match part:
@@ -125,7 +128,7 @@ def _remembered(evaluate: Evaluate) -> Evaluate:
     return remember
 
 
-def _compiled(e: Expr, sigma: Signature, written_at: Expr | None = None) -> Evaluate:
+def _compiled(e: Expr, p: Program, written_at: Expr | None = None) -> Evaluate:
     """An expression as a function; the unit remembers the value of `written_at`, an index: `A[i] <- A[i] + 1`."""
     match e:
         case Var() | Param() | Tid():
@@ -138,17 +141,40 @@ def _compiled(e: Expr, sigma: Signature, written_at: Expr | None = None) -> Eval
                 return _raising(problem, ())
             return lambda _u, _t: constant
         case Op(op, args):
-            parts = tuple(_compiled(a, sigma, written_at) for a in args)
+            parts = tuple(_compiled(a, p, written_at) for a in args)
             try:
-                function = lanewise(op, tuple(type_of(a, sigma) for a in args), type_of(e, sigma), e.loc)
+                if exchange.kind(e):
+                    return _exchanged(e, p, parts)
+                function = lanewise(op, tuple(type_of(a, p.sigma) for a in args), type_of(e, p.sigma), e.loc)
             except ValueProblem as problem:
                 return _raising(problem, parts)
-            return lambda u, t: function(tuple([p(u, t) for p in parts]), t.mask)
+            return lambda u, t: function(tuple([part(u, t) for part in parts]), t.mask)
         case Read(_, index):
             if index == written_at:
                 return lambda u, t: u.load(e, u.written_at, t)
-            at = _compiled(index, sigma, written_at)
+            at = _compiled(index, p, written_at)
             return lambda u, t: u.load(e, at(u, t), t)
+
+
+def _exchanged(e: Op, p: Program, parts: tuple[Evaluate, ...]) -> Evaluate:
+    """A shuffle or a vote. Raises ValueProblem where the kernel does not say what is passed."""
+    k, type_ = exchange.number(e), type_of(e, p.sigma)
+    if k is not None and k not in p.kernel.exchanges:
+        raise unknown(e, "")
+    x = p.kernel.exchanges[k] if k is not None else Exchange(Const(False))
+    value, *rest = (_compiled(part or Const(0), p) for part in (x.value, x.by, x.width, x.mask))
+    masked = x.mask is not None
+
+    def evaluate(u: Unit, t: Active) -> Val:
+        for part in parts:
+            part(u, t)
+        if k is None:
+            return Val(np.zeros((1, 1), dtype(type_)))
+        by, width, mask = (part(u, t) for part in rest)
+        asked = (by, width, mask if masked else None)
+        return Val(passed(e, value(u, t), asked, t.mask, u.chunk.hardware.warp).astype(dtype(type_)))
+
+    return evaluate
 
 
 def _raising(problem: ValueProblem, parts: tuple[Evaluate, ...]) -> Evaluate:

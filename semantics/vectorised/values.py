@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logic.source import Loc
-from logic.syntax import Type
+from logic.syntax import Op, Type
+from semantics import exchange
 from semantics.values import Value, operation
 
 Data = NDArray[Any]
@@ -100,6 +101,37 @@ def lanewise(op: str, operands: tuple[Type, ...], result: Type, loc: Loc | None)
         logical = _LOGICAL[op]
         return lambda args, _: Val(logical(*(a.data for a in args)))
     return _on_integers(_INTEGERS[op])
+
+
+def passed(e: Op, value: Val, asked: tuple[Val, Val, Val | None], active: Mask, warp: int) -> Data:
+    """What lanes get by a shuffle or a vote. Raises Unsupported unless all lanes ask alike, for what is defined."""
+    name, (by, width, mask) = exchange.kind(e), asked
+    if any(v is not None and v.data.size > 1 for v in (width, mask)) or (name != "shfl" and by.data.size > 1):
+        raise Unsupported
+    there: Data = np.array(True) if active is None else active
+    shape = np.broadcast_shapes(value.data.shape, by.data.shape, (1, warp), there.shape)
+    data, there = np.broadcast_to(value.data, shape), np.broadcast_to(there, shape)
+    if name in exchange.SHUFFLES:
+        wide, far = int(width.data.flat[0]) or warp, by.data % warp
+        same = 0 if far.size > 1 else int(far.flat[0])
+        known = [exchange.source(name, lane, same, wide, warp) for lane in range(warp)]
+        if None in known:
+            raise Unsupported
+        sources = np.broadcast_to(np.array(known) + (far % wide if far.size > 1 else 0), shape)
+        if not (np.take_along_axis(there, sources, 1) | ~there).all():
+            raise Unsupported
+        return np.take_along_axis(data, sources, 1)
+    lanes, yes = np.arange(warp), data.astype(np.bool_)
+    if mask is not None:
+        there = there & ((mask.data >> lanes) & 1).astype(np.bool_)
+    match name:
+        case "any":
+            found = (yes & there).any(axis=1, keepdims=True)
+        case "all":
+            found = (yes | ~there).all(axis=1, keepdims=True)
+        case _:
+            found = ((yes & there).astype(np.int64) << lanes).sum(axis=1, keepdims=True)
+    return np.asarray(found)
 
 
 # --- integers --------------------------------------------------------------------------------------------------------
