@@ -427,6 +427,7 @@ class Node:
 
     @property
     def is_virtual(self) -> bool:
+        """Whether a method is."""
         return bool(self._cursor.is_virtual_method())
 
     @property
@@ -450,6 +451,7 @@ class Node:
 
     @property
     def is_mutable(self) -> bool:
+        """Whether a field is."""
         return bool(self._cursor.is_mutable_field())
 
     @property

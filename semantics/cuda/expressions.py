@@ -759,6 +759,8 @@ def update(st: State, node: Node, *, wanted: bool) -> Expr:
     if working.kind == "int" and working.size < 4:
         working = CType("int", "int", 4)
     value: Expr = Op(op, (convert(a, t, working, left.loc), _operand(b, right, working, op)), node.loc)
+    if op == "-" and _wraps(t):
+        st.unsigned.append(value)
     value = convert(value, working, t, node.loc)
     if wanted:
         return _result(st, target, value, t, node.loc)
@@ -788,7 +790,10 @@ def step(st: State, node: Node, *, wanted: bool) -> Expr:
     if type_ == BOOL:
         raise unsupported("counting with a bool", node.loc)
     working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else common(t, t) if t.kind == "base" else t
-    value = convert(Op(op, (old, literal(1, type_, node.loc)), node.loc), working, t, node.loc)
+    made = Op(op, (old, literal(1, type_, node.loc)), node.loc)
+    if op == "-" and _wraps(t):
+        st.unsigned.append(made)
+    value = convert(made, working, t, node.loc)
     if wanted and not node.operator.startswith("x"):
         return _result(st, target, value, t, node.loc)
     store(st, target, value, t, node.loc)

@@ -116,6 +116,7 @@ def owner(member: Node) -> Node | None:
 
 
 def is_this(node: Node) -> bool:
+    """Whether an expression is `this`."""
     while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and node.children:
         node = node.children[-1]
     return node.kind == "CXX_THIS_EXPR"

@@ -327,7 +327,11 @@ WRAPS = "the first thread of every grid breaks this if it gets there"
         ("if (n > 7 && (unsigned)(j - 1) < m) A[n] = 1;", "j - 1 at k.cu:2:25"),
         ("A[n] = i ? 0 : i - 2;", "i - 2 at k.cu:2:16"),
         ("unsigned x = 3; x = x - 4; A[x] = 1;", "x - 4 at k.cu:2:21"),
+        ("i--; A[i] = 1;", "i - 1 at k.cu:2:1"),
+        ("unsigned x = 3; x -= 4; if (x < m) A[n] = 1;", "x - 4 at k.cu:2:17"),
         # not below 0, not unsigned, not known, or not in the first thread
+        ("unsigned x = 3; while (x-- > 0) A[x] = 1;", ""),
+        ("j--; if (j < n) A[n] = 1;", ""),
         ("if (i > 0 && i - 1 < m) A[n] = 1;", ""),
         ("if (i > 0) A[i - 1] = 1;", ""),
         ("A[n] = i ? i - 1 : 0;", ""),
