@@ -20,7 +20,7 @@ from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, bare, expr, located, place
+from semantics.cuda.expressions import address, bare, expr, located, place, unwrapped
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
@@ -41,7 +41,7 @@ from semantics.cuda.shim import (
     WRITES,
     in_shim,
 )
-from semantics.cuda.state import MOST_CALLS, Address, Binding, Frame, Local, Parts, Place, State, Use
+from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import bind_pointer, block, jumps
 
 
@@ -103,7 +103,12 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         x = expr(st, args[0])
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS:
-        t, e = callee.result, Op(OPERATORS[name], tuple(expr(st, a) for a in args), node.loc)
+        given = [expr(st, a) for a in args]
+        for a, value in zip(args, given, strict=True):
+            unwrapped(st, a.type, callee.result, value)
+        if name in ("__mul24", "__umul24"):
+            st.note(f"the operands of {name} fit in 24 bits")
+        t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)
         return convert(e, common(t, t), t, node.loc) if e.op in ("+", "-", "*", "/") and t.kind == "base" else e
     if name in SAME:
         return convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
@@ -269,10 +274,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     body = callee.children[-1]
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the function '{callee.name}'", node.loc)
-    st.inlined += 1
-    if st.inlined > MOST_CALLS:
-        problem = f"the kernel has more than {MOST_CALLS} calls, with those in the functions it calls"
-        raise CudaError(problem, node.loc, "Let these functions call others less often.")
+    st.count(node.loc)
     check_objects(callee)
     check_lengths(st, callee)
     count_changes(body, st.changed)
@@ -317,7 +319,7 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
     if len(callee.arguments) != len(given):
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
     for i, (parameter, argument) in enumerate(zip(callee.arguments, given, strict=True)):
-        if argument.kind == "UNEXPOSED_EXPR" and not argument.children:
+        if argument.kind == "UNEXPOSED_EXPR" and not argument.children and argument.loc is None:
             argument = _default(
                 [f.arguments[i] for f in (callee, node.referenced) if f is not None], argument, node.loc
             )
@@ -346,7 +348,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
         raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a value, or a pointer.")
     name = f"{re.sub(r'[^A-Za-z0-9_]', '', callee.name)}_result"
     last = body.children[-1] if body.children else None
-    if t.kind != "record" and last is not None and last.kind == "RETURN_STMT" and last.children:
+    if t.kind not in ("record", "void") and last is not None and last.kind == "RETURN_STMT" and last.children:
         before = body.children[:-1]
         if not any("return" in jumps(n) for n in before):
             block(st, before, frozenset())

@@ -168,7 +168,7 @@ class Unit:
                 file, start, end = node.span
                 texts[node.name] = texts.get(node.name, b"") + b" " + self.text(file)[start:end]
         words = {name: {*re.findall(r"[^\W\d]\w*", t.decode("latin-1"))} - {name} for name, t in texts.items()}
-        found = {name for name, t in texts.items() if b";" in t or b"##" in t}
+        found = {name for name, t in texts.items() if b";" in t or b"##" in t or b"%:%:" in t}
         while more := {name for name in texts.keys() - found if words[name] & found}:
             found |= more
         return frozenset(found)

@@ -155,7 +155,7 @@ class _Reach:
         todo = deque(texts)
         while todo:
             text = _SKIPPED.sub(b" ", todo.popleft())
-            words = dict.fromkeys([*_WORD.findall(text), *([b"##"] if b"##" in text else [])])
+            words = dict.fromkeys([*_WORD.findall(text), *([b"##"] if b"##" in text or b"%:%:" in text else [])])
             todo += [self.macros[word] for word in words if word in self.macros and word not in found]
             found |= words
         return found

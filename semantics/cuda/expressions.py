@@ -90,6 +90,22 @@ def lvalue(node: Node) -> Node | None:
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
 
 
+_UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "typeof", "__typeof__", "auto"})
+"""What the text of a cast to a reference may have, if no name in it is one."""
+
+
+def _to_a_value(cast: Node) -> bool:
+    """Whether a cast is for certain not to a reference: libclang does not say. Names of templates may hide one, and
+    macros."""
+    names = [c for c in cast.children if c.kind in ("TYPE_REF", "TEMPLATE_REF")]
+    templates = [c.referenced for c in names if c.kind == "TEMPLATE_REF"]
+    return (
+        not {"reference", "other"} & {c.type.kind for c in names if c.kind == "TYPE_REF"}
+        and all(t is not None and t.kind == "CLASS_TEMPLATE" for t in templates)
+        and not any(text in _UNTOLD or text in cast.unit.predefined for text, _ in cast.tokens())
+    )
+
+
 def temporary(node: Node | None) -> bool:
     """Whether an expression makes a value, of which a reference gets a copy, and for certain names no place."""
     if node is None or node.kind in ("INIT_LIST_EXPR", "PAREN_EXPR"):
@@ -98,9 +114,7 @@ def temporary(node: Node | None) -> bool:
         inner = operand(node)
         return inner is not None and (temporary(inner) or _name_of(inner) != _name_of(node))
     if node.kind in CASTS:
-        names = [c.type.kind for c in node.children if c.kind == "TYPE_REF"]
-        told = not {"reference", "other"} & {*names} and not any("&" in text for text, _ in node.tokens())
-        return temporary(operand(node)) or told
+        return temporary(operand(node)) or _to_a_value(node)
     if node.kind == "CALL_EXPR":
         callee = node.referenced
         return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
@@ -222,8 +236,7 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
         raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
-    if inner.type.kind == "int" and inner.type.signed and _wraps(node.type):
-        st.unsigned.append(value)
+    unwrapped(st, inner.type, node.type, value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
             _check_bits(node)
@@ -292,6 +305,12 @@ def _binary(st: State, node: Node) -> Expr:
     if op == "-" and _wraps(node.type):
         st.unsigned.append(made)
     return made
+
+
+def unwrapped(st: State, a: CType, b: CType, value: Expr) -> None:
+    """Keep a value that is converted from a to b, where it is taken as not negative."""
+    if a.kind == "int" and a.signed and _wraps(b):
+        st.unsigned.append(value)
 
 
 def _wraps(t: CType) -> bool:
@@ -406,7 +425,10 @@ def _unary(st: State, node: Node) -> Expr:
         case "+":
             return expr(st, inner)
         case "-":
-            return folded(node, Op("neg", (expr(st, inner),), node.loc))
+            negative = folded(node, Op("neg", (expr(st, inner),), node.loc))
+            if _wraps(node.type):
+                st.unsigned.append(negative)
+            return negative
         case "~":
             t = node.type
             if t.kind == "int" and not t.signed:
@@ -758,6 +780,8 @@ def update(st: State, node: Node, *, wanted: bool) -> Expr:
     working = t if op in ("<<", ">>") else common(t, right.type)
     if working.kind == "int" and working.size < 4:
         working = CType("int", "int", 4)
+    if op not in ("<<", ">>") and right.type.size >= t.size:
+        unwrapped(st, t, right.type, a)
     value: Expr = Op(op, (convert(a, t, working, left.loc), _operand(b, right, working, op)), node.loc)
     if op == "-" and _wraps(t):
         st.unsigned.append(value)

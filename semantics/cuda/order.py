@@ -145,15 +145,16 @@ def _used(st: State, node: Node) -> set[str]:
     return found
 
 
-def _written(st: State, node: Node, seen: set[int] | None = None) -> set[str]:
+def _written(st: State, node: Node, seen: set[int] | None = None, top: Node | None = None) -> set[str]:
     """The variables and arrays that an expression changes, without the lambdas that were `seen`."""
-    found, seen = set[str](), set() if seen is None else seen
-    lambdas = [*st.lambdas.values(), *(n for n in _evaluated(node) if n.kind == "LAMBDA_EXPR")]
+    found, seen, top = set[str](), set() if seen is None else seen, top or node
+    known = (*st.lambdas.values(), *(n for n in _evaluated(node) if n.kind == "LAMBDA_EXPR"))
+    lambdas = [n for n in known if n is top or not inside(top, n)]  # in the body that this is, they are the same ones
     for here in _evaluated(node):
         if here.kind == "UNARY_OPERATOR" and here.operator == "&":
             continue
         if (body := _body(st, here, seen)) is not None:
-            found |= _written(st, body, seen)
+            found |= _written(st, body, seen, top)
         if _binary(here, ",") and any(n.kind == "CALL_EXPR" for n in _evaluated(here.children[0])):
             found |= {_CALLS, _MEMORY}
         for target in here.arguments[:1] if _atomic(here) else targets(here):

@@ -96,7 +96,8 @@ def reference(st: State, decl: Node, value: Node) -> Place:
         raise unsupported(f"the reference '{decl.name}' to a part of a copy", value.loc, "Give the copy a name.")
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
         return frozen(st, place(st, inner), decl.name)
-    if t.inner is None or not temporary(value):
+    steady = t.inner is not None and (t.inner.const or t.name.endswith("&&"))  # no other one takes a value
+    if t.inner is None or not steady or not temporary(value):
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
     if t.inner.kind == "record":
         return initialised(st, decl, value)

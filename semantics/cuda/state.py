@@ -37,7 +37,7 @@ from semantics.exchange import kind
 DEEPEST: Final = 200
 """How deep expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
 
-MOST_CALLS: Final = 4096
+MOST_PARTS: Final = 4096
 """That are inlined in a kernel: functions that call others twice would double it again and again."""
 
 
@@ -219,7 +219,7 @@ class State:
     loops: list[Loop] = field(default_factory=list)
     dynamic: list[str] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
-    inlined: int = 0
+    lowered: int = 0
     depth: int = 0
     unknowns: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
@@ -300,6 +300,13 @@ class State:
 
     def is_int(self, e: Expr) -> bool:
         return type_of(e, self.sigma) == INT
+
+    def count(self, loc: Loc | None) -> None:
+        """Count a call, or a section of a `switch`, that is lowered. Raises CudaError for too many."""
+        self.lowered += 1
+        if self.lowered > MOST_PARTS:
+            problem = f"the kernel has more than {MOST_PARTS} calls and sections of 'switch', with those inside of them"
+            raise CudaError(problem, loc, "Let these call others, or fall through to others, less often.")
 
     def note(self, text: str) -> None:
         self.notes[text] = None

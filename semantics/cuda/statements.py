@@ -25,6 +25,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Final
@@ -49,13 +50,14 @@ from logic.syntax import (
     local_vars,
     reads_array,
     seq,
+    statements,
     substitute,
 )
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_array
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
-from semantics.cuda.errors import unsupported
+from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, steps
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.records import declared, fill, initialised, reference, undefined
@@ -69,6 +71,9 @@ Kinds = frozenset[str]
 _JUMPS = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
 _LOOPS = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
 _INNER = frozenset({"break", "continue"})
+
+MOST_STATEMENTS: Final = 10_000
+"""The most of a `do` loop, whose body comes twice: such loops in one another would grow without limit."""
 
 
 def jumps(part: Part) -> Kinds:
@@ -282,7 +287,7 @@ def _checked_if(node: Node) -> tuple[Node, ...]:
         end, begin = then[2], other[1]  # a statement and a test would be three parts, too
         between = [text for text, offset, depth in _nested(node) if depth == 0 and end <= offset < begin]
         code = [text for text in between if not text.startswith(("//", "/*"))]
-        if code[-1:] != ["else"] or "#" in code:
+        if code[-1:] != ["else"] or {"#", "%:"} & {*code}:
             raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
     return node.children
 
@@ -304,10 +309,12 @@ def _check_condition(node: Node) -> None:
         if node.kind == "SWITCH_STMT":
             raise unsupported("a 'switch' in a macro", node.loc, "Write it out.")
         return
+    macro = False
     for text, _, depth in tokens:
         if text == ")" and depth == 0:
             break
-        if (text == ";" and depth == 1) or text in node.unit.splitting:
+        macro = macro or text in node.unit.predefined
+        if text in ("#", "%:", *node.unit.splitting) or (text == ";" and (depth == 1 or macro)):
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
@@ -367,6 +374,7 @@ def _switch(st: State, node: Node, tail: Kinds) -> None:
     st.loops.append(Loop(switch=True))
 
     def body(i: int) -> None:
+        st.count(found[i].loc)
         parts = tuple(part for section in found[i:] for part in section.parts)
         block(st, parts, tail | {"break"})
 
@@ -449,13 +457,13 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     semicolons: list[int] = []
     depth = 0
     tokens = node.tokens()
-    if tokens[0] != ("for", node.span[1]) or len({part.span[1] for part in head}) < len(head):
+    if tokens[:1] != [("for", node.span[1])] or len({part.span[1] for part in head}) < len(head):
         raise unsupported("a 'for' with its parts in a macro", node.loc, "Write it as a 'while'.")
     for text, offset in tokens[1:]:
         depth += (text in "([{") - (text in ")]}")
         if depth == 0:
             break
-        if text == "#" or text in node.unit.splitting:
+        if text in ("#", "%:", *node.unit.splitting):
             raise unsupported("the head of this 'for'", node.loc, "Write it without directives, and macros with ';'.")
         if text == ";" and depth == 1:
             semicolons.append(offset)
@@ -558,6 +566,9 @@ def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: 
         stmts.insert(0, Assign(flag, TRUE, loc))
     st.emit(*stmts)
     if c != FALSE:
+        if sum(1 for t in stmts for _ in statements(t)) > MOST_STATEMENTS:
+            problem = f"the body of this loop, which is read twice, has more than {MOST_STATEMENTS} statements"
+            raise CudaError(problem, loc, "Write it as a 'while' that begins with its test.")
         st.emit(While(c, seq(*stmts), loc))
 
 
@@ -647,9 +658,12 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
 def _check_attributes(decl: Node) -> None:
     """Raises for attributes that may mean something, such as a call where the scope ends."""
     for node in decl.children:
+        if node.kind != "UNEXPOSED_ATTR":
+            continue
         file, start, end = node.span
-        text = node.unit.text(file)[start:end] if node.kind == "UNEXPOSED_ATTR" else b"unused"
-        if text.strip(b"_").removeprefix(b"gnu::") not in (b"unused", b"maybe_unused"):
+        text = node.unit.text(file)[start:end]
+        hidden = any(word in node.unit.predefined for word in re.findall(r"\w+", text.decode("latin-1")))
+        if hidden or text.strip(b"_").removeprefix(b"gnu::") not in (b"unused", b"maybe_unused"):
             raise unsupported(f"this attribute of '{decl.name}'", decl.loc, "Take it out.")
 
 

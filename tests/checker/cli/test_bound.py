@@ -329,6 +329,9 @@ WRAPS = "the first thread of every grid breaks this if it gets there"
         ("unsigned x = 3; x = x - 4; A[x] = 1;", "x - 4 at k.cu:2:21"),
         ("i--; A[i] = 1;", "i - 1 at k.cu:2:1"),
         ("unsigned x = 3; x -= 4; if (x < m) A[n] = 1;", "x - 4 at k.cu:2:17"),
+        ("int d = -1; if (min(d, 5u) < m) A[n] = 1;", "d at k.cu:2:21"),
+        ("int d = -6; d /= 2u; if (d < n) A[n] = 1;", "d at k.cu:2:13"),
+        ("if (-(i + 1) < m) A[n] = 1;", "-(i + 1) at k.cu:2:5"),
         # not below 0, not unsigned, not known, or not in the first thread
         ("unsigned x = 3; while (x-- > 0) A[x] = 1;", ""),
         ("j--; if (j < n) A[n] = 1;", ""),

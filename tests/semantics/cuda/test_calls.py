@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from logic.syntax import show_stmt
-from semantics.cuda import Reading
+from semantics.cuda import CudaError, Reading
 
 Lower = Callable[..., str]
 Read = Callable[..., Reading]
@@ -158,6 +158,8 @@ def test_notes(read: Read) -> None:
         "atomicAdd is a read and a write of one lock-step instruction: collisions of lanes are not counted",
         "memory fences and __syncwarp cost nothing and order nothing",
     )
+    reading = read("__global__ void k(int *A, int n) { A[0] = __mul24(n, 3); A[1] = min(n, 2); }")
+    assert reading.notes == ("the operands of __mul24 fit in 24 bits",)
 
 
 FUNCTIONS = """
@@ -293,3 +295,14 @@ def test_default_arguments_that_are_no_integers(read: Read) -> None:
         "b_1 <- 2;",
         "A[1] <- a_2 * b_1;",
     ]
+
+
+def test_a_value_of_a_type_is_no_default_argument(read: Read) -> None:
+    before = "__device__ void f(int *A, float s = 5.0f) { if (s > 1) A[0] = 1; }"
+    with pytest.raises(CudaError, match="this kind of expression is not supported"):
+        read(f"{before} __global__ void k(int *A) {{ f(A, float()); }}")
+
+
+def test_a_call_that_gives_nothing_is_returned(lower: Lower) -> None:
+    before = "__device__ void g(int *p) { p[0] = 1; } __device__ void h(int *p) { return g(p + 1); }"
+    assert lower("h(A);", before) == "A[1] <- 1;"

@@ -118,6 +118,8 @@ REFUSED = {
     "auto f = [&](int i) { s++; S t = {i, s, {0, 0}}; return t; }; P[s] = f(1);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; A[0] = s + (f(1), 2);": CHANGED,
     "auto f = [&](int i) { A[i]++; return i; }; A[0] = f(1) + A[1];": CHANGED,
+    "auto f = [&](int i) { int m[2] = {0, 0}; m[i++] = i; return m[1]; }; A[0] = f(1);": CHANGED,
+    "auto f = [&](int i) { auto g = [&](int j) { return j << j++; }; return g(i); }; A[0] = f(1);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; A[0] = n && f(1);": (
         "a call of 'operator()', which has effects, inside an expression is not supported"
     ),

@@ -33,6 +33,11 @@ __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
 __device__ int fill(int *p) { p[0] = 5; return 1; }
 template <class T> __device__ T most(const T &a, const T &b) { return a > b ? a : b; }
 using Const = const int &;
+template <class T> using Ref = const T &;
+template <class T> struct Wrap { using type = T &; };
+#define CREF const int &
+#define ID(x) x
+#define unused cleanup(leave)
 #define SEMI ;
 #define GONE(x)
 #define TWO(a, b) a SEMI b
@@ -189,6 +194,10 @@ REFUSED = {
     "SWITCH(A[n] = 1, n) { case 1: A[0] = 1; }": "a 'switch' in a macro is not supported",
     "for (\n#if 0\n;\n#endif\n0; n < 5 SEMI) { A[n] = 1; n++; }": "the head of this 'for' is not supported",
     "\n#pragma clang __debug captured\n{ A[n] = 1; }": "this statement is not supported",
+    "switch (ID(A[n] = 1;) n) { default: A[0] = 1; }": "a statement in a condition is not supported",
+    'switch (\n#line 1\nn) { default: A[0] = 1; }': "a statement in a condition is not supported",
+    "switch (\n%:if 1\nn\n%:endif\n) { default: A[0] = 1; }": "a statement in a condition is not supported",
+    "int g __attribute__((unused)) = n; A[g] = 1;": "this attribute of 'g' is not supported",
     "S s; s = (f)(s);": "this call is not supported",
     "G g;": "the destructor of 'G' as a value is not supported",
     "D d;": "a field that is a reference or has an initialiser in 'D' as a value is not supported",
@@ -206,6 +215,16 @@ REFUSED = {
         ]
         + [
             f"int x = n, y = 0; const int &r = {e}; y = 100; A[r] = 1;"
+            for e in (
+                "static_cast<Ref<int>>(y)",
+                "static_cast<CREF>(y)",
+                "(const Wrap<int>::type)y",
+                "(Ref<int>)y",
+                "(Wrap<const int>::type)y",
+            )
+        ]
+        + [
+            f"int x = n, y = 0; const int &r = {e}; y = 100; A[r] = 1;"
             for e in ("(x++, y)", "(n > 5 ? x : y)", "(y = 3)", "{y}", "((((const int &)(y))))")
         ]
         + ["S s = {1, 2}, t; const S &r = (t = s); t.x = 9; A[r.x] = 1;"],
@@ -220,6 +239,7 @@ REFUSED = {
     "S s = {1, 2}; A[0] = take(static_cast<S &&>(s));": "what the reference 's' refers to is not supported",
     "int x = n; A[x] = f2(x);": ORDER,
     "switch (n++; n) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
+    "int y = 0; set((Wrap<int>::type)y); A[y] = 1;": "what the reference 'x' refers to is not supported",
     "set((int &)n);": "what the reference 'x' refers to is not supported",
     "set(n + 1);": "no matching function for call to 'set'",
 }
