@@ -11,7 +11,7 @@ from checker.oracles import Oracles
 from checker.outline import Outline
 from logic.assertions import Entails, P, Proved, assume, opaque
 from logic.source import Loc
-from logic.syntax import FALSE, WARP_INDEX, Assign, Const, Expr, Op, Param, Read, Tid, Write
+from logic.syntax import BUILTINS, FALSE, INT, WARP_INDEX, Assign, Const, Expr, Op, Param, Read, Tid, Write
 from logic.typing import Signature
 
 Place = tuple[Loc | None, Expr]
@@ -25,17 +25,19 @@ FIRST: Final[P] = tuple(Op("==", (leaf, Const(0))) for leaf in _LEAVES)
 
 
 def wrapping(outline: Outline, unsigned: Collection[Place], oracle: Oracles) -> list[Expr]:
-    """Of values that are taken as not negative, those that are below 0 in the first thread of a grid if it gets there;
-    of one line, once."""
+    """Of values that are taken as not negative, those that are below 0 in the first thread of a grid if it gets there,
+    which it may with parameters that are not negative; of one line, once."""
     if not unsigned:
         return []
     sigma = outline.context.sigma
+    sizes = [Op(">=", (Param(name), Const(0))) for name, t in sigma.params.items() if t == INT and name not in BUILTINS]
     found: dict[tuple[Loc | None, Expr], Expr] = {}
     for p, e in _evaluated(analyse(outline, oracle), sigma):
         line = (e.loc and replace(e.loc, column=0), e)
         if (e.loc, e) in unsigned and line not in found and not opaque(e, sigma):
             here = (*p, *FIRST)
-            if _proved(here, Op("<", (e, Const(0))), outline, oracle) and not _proved(here, FALSE, outline, oracle):
+            usual = (*here, *sizes)
+            if _proved(here, Op("<", (e, Const(0))), outline, oracle) and not _proved(usual, FALSE, outline, oracle):
                 found[line] = e
     return list(found.values())
 

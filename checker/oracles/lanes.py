@@ -253,6 +253,8 @@ class View:
         match fact:
             case Op("==", (Var(name), _)) | Op("==", (_, Var(name))) if name not in self.x:
                 return len(self._defs.get(name, ())) == 1
+        if any(isinstance(t, Tid) and leaf_name(t) in self._defs for t in subterms(fact)):
+            return False  # it may be what says where the thread is
         known = self.value(fact, self.nowhere)
         return known is not None and known != 0
 

@@ -282,15 +282,14 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     before = frozenset(st.sigma.locals)
     with st.captured() as stmts:
         this = receiver(st, node, callee)
-        by_reference = _bind(st, node, callee)
+        _bind(st, node, callee)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name, this))
         value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
-    outer = by_reference or any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
-    outer = outer or bool(written(seq(*stmts)) & before)
-    if outer and use == "part":
+    outer = any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
+    if use == "part" and (outer or written(seq(*stmts)) & before):
         raise unsupported(
             f"a call of '{callee.name}', which has effects, inside an expression",
             node.loc,
@@ -310,9 +309,8 @@ def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Nod
     return argument if isinstance(argument.evaluate(), int) else found[-1]
 
 
-def _bind(st: State, node: Node, callee: Node) -> bool:
-    """Bind the parameters to the arguments. Gives whether the callee can assign to a variable of the caller."""
-    by_reference = False
+def _bind(st: State, node: Node, callee: Node) -> None:
+    """Bind the parameters to the arguments."""
     pointers: list[tuple[Node, Address, Loc | None]] = []
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
     given = arguments(node, callee)
@@ -327,7 +325,6 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
         if t.kind == "pointer":
             pointers.append((parameter, address(st, argument), argument.loc))
         elif t.kind == "reference":
-            by_reference = by_reference or not (t.inner and t.inner.const)
             bound[parameter.identity] = reference(st, parameter, argument)
         elif type_ is not None:
             bound[parameter.identity] = copied(st, parameter, argument, type_)
@@ -338,7 +335,6 @@ def _bind(st: State, node: Node, callee: Node) -> bool:
     st.bindings |= bound
     for parameter, target, loc in pointers:
         bind_pointer(st, parameter, target, loc)
-    return by_reference
 
 
 def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:

@@ -1,7 +1,7 @@
 """Where values live: C lvalues and pointers as places, and places as variables and array elements of miniCUDA.
 
 A pointer is a base array and a sum of stride * index. An access to it becomes `A[index]` where the stride of the array
-is the smallest of the strides, so `s[i][j]` of `int s[4][8]` is `s[i * 8 + j]` and `A[i].x` is an element of the array
+divides all of the strides, so `s[i][j]` of `int s[4][8]` is `s[i * 8 + j]` and `A[i].x` is an element of the array
 `A.x`, which has the stride of the structure and the offset of the field.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import gcd
 from typing import Final
 
 from logic.source import Loc
@@ -59,9 +60,7 @@ def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None 
     if elem is None:
         what = "copying a whole structure" if t.kind == "record" else f"a value of type '{t.name}' in an array"
         raise unsupported(what, loc, f"Access the scalars in '{name}' one by one.")
-    stride = min((s for s, _ in a.terms), default=width)
-    if any(s % stride for s, _ in a.terms):
-        raise unsupported(f"the layout of '{name}'", loc, "Its strides have to be multiples of the smallest one.")
+    stride = gcd(*(s for s, _ in a.terms)) or width
     length = None if a.total is None else (a.total - a.offset - width) // stride + 1
     array = Array(name, a.space, elem, stride, a.offset, width, length)
     if st.sigma.arrays.setdefault(name, array) != array:

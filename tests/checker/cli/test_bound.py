@@ -335,6 +335,7 @@ WRAPS = "the first thread of every grid breaks this if it gets there"
         # not below 0, not unsigned, not known, or not in the first thread
         ("unsigned x = 3; while (x-- > 0) A[x] = 1;", ""),
         ("j--; if (j < n) A[n] = 1;", ""),
+        ("if (i >= (unsigned)n + 1 && i - n < m) A[n] = 1;", ""),
         ("if (i > 0 && i - 1 < m) A[n] = 1;", ""),
         ("if (i > 0) A[i - 1] = 1;", ""),
         ("A[n] = i ? i - 1 : 0;", ""),

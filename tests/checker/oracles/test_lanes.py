@@ -178,6 +178,17 @@ def test_narrowing_by_p() -> None:
     assert reads("A", op("*", TX, 8), (32, 1, 1), op("<", TX, N)) == 32
 
 
+@pytest.mark.parametrize("block", [(256, 1, 1), (None, 1, 1), (16, 16, 1)])
+def test_one_lane_by_an_equation(block: Dim) -> None:
+    """What says where the thread is leaves out all others, also where it is a definition of threadIdx."""
+    rows = 2 if block == (16, 16, 1) else 1
+    assert reads("A", op("*", TX, 8), block, op("==", TX, 0)) == 1
+    assert reads("A", Var("i"), block, op("==", TX, 5), op("<", TX, N)) == rows
+    assert banks("S", op("*", TX, 32), block, op("==", 3, TX)) == 1
+    assert reads("A", op("*", TX, 8), block, op("==", TX, N), op("==", TX, 3)) == 1
+    assert reads("A", op("*", TX, 8), block, op("==", TX, Var("j"))) == (16 if rows == 2 else 32)
+
+
 def test_remainders_of_what_may_be_negative_are_not_residues() -> None:
     index = op("%", op("+", op("*", N, 16), TX), 16)
     assert reads("A", index, (16, 1, 1), op(">=", N, 0)) == 2

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from logic.syntax import BOOL, FLOAT, INT, Array, Decl, If, Var, statements
+from logic.syntax import BOOL, FLOAT, INT, Array, Decl, If, Var, show_stmt, statements
 from semantics.cuda import CudaError, Reading
 
 Lower = Callable[..., str]
@@ -74,6 +74,17 @@ def test_shared_arrays_are_flat(read: Read, lower: Lower) -> None:
         "s": Array("s", "shared", INT, 4, length=32),
         "one": Array("one", "shared", INT, 4, length=1),
     }
+
+
+def test_structures_in_structures(read: Read) -> None:
+    """Strides of 88 and 24 bytes: an index counts 8 of them."""
+    before = "struct N { int x, y, z, number; long offset; }; struct B { int n; N near[3]; long extra; };\n"
+    text = before + kernel("const B *b, int n", "int i = b[n].near[threadIdx.x].number + b[n].near[0].number + b[n].n;")
+    reading = read(text)
+    assert show_stmt(reading.kernel.body) == "i <- b.near.number[n * 11 + tid.x * 3] + b.near.number[n * 11] + b.n[n];"
+    found = arrays(reading)
+    assert found["b.near.number"] == Array("b.near.number", "global", INT, 8, 20, 4)
+    assert found["b.n"] == Array("b.n", "global", INT, 88, 0, 4)
 
 
 def test_dynamic_shared_memory(read: Read, lower: Lower) -> None:

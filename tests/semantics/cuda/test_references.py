@@ -195,7 +195,7 @@ REFUSED = {
     "for (\n#if 0\n;\n#endif\n0; n < 5 SEMI) { A[n] = 1; n++; }": "the head of this 'for' is not supported",
     "\n#pragma clang __debug captured\n{ A[n] = 1; }": "this statement is not supported",
     "switch (ID(A[n] = 1;) n) { default: A[0] = 1; }": "a statement in a condition is not supported",
-    'switch (\n#line 1\nn) { default: A[0] = 1; }': "a statement in a condition is not supported",
+    "switch (\n#line 1\nn) { default: A[0] = 1; }": "a statement in a condition is not supported",
     "switch (\n%:if 1\nn\n%:endif\n) { default: A[0] = 1; }": "a statement in a condition is not supported",
     "int g __attribute__((unused)) = n; A[g] = 1;": "this attribute of 'g' is not supported",
     "S s; s = (f)(s);": "this call is not supported",
