@@ -859,6 +859,9 @@ class Lanes:
         """d op 0"""
         if not isinstance(d, Poly):
             return int(CONCRETE[op](d, 0))
+        match alone(d) or alone(d * -1):
+            case ("op", inner, e, 0) if op in ("==", "!=") and inner in OPPOSITE:  # a truth value is 0, or is not
+                return self._compared(inner if op == "!=" else OPPOSITE[inner], e)
         low, high, inside = self.least(d), self.least(d * -1), gcd(*(int(c) for mono, c in d.terms if mono))
         possible = {-1: low is None or low < 0, 1: high is None or high < 0}
         possible[0] = offset(d) % inside == 0 and not (low or 0) > 0 and not (high or 0) > 0
@@ -943,28 +946,36 @@ class Lanes:
     def most(self, what: str, array: Array, index: Expr) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch."""
         most, hw, self.together = 0, self.program.hardware, True
+        period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
         for warp in self.warps:
-            rows: dict[Potential, set[int]] = {}
+            phases: dict[Potential, dict[Potential, set[int]]] = {}
             for v in self._values(index, warp):
-                rows.setdefault(v - offset(v), set()).add(int(offset(v)))
-            here = sum(touched(what, array, hw, row, constants) for row, constants in rows.items())
-            if len(rows) > 1 and here > most:
-                common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
-                own = [row - common + c for row, cs in rows.items() for c in cs]
+                row = v - offset(v)
+                phase = plus(*(t for t in singles(row) if any(c * array.stride % period for _, c in terms(t))))
+                phases.setdefault(phase, {}).setdefault(row, set()).add(int(offset(v)))
+            here = sum(touched(what, array, hw, phase, rows.values()) for phase, rows in phases.items())
+            own = [row + c for rows in phases.values() for row, cs in rows.items() for c in cs]
+            if len(own) > 1 and here > most:
+                common = Poly(frozenset.intersection(*(frozenset(terms(v - offset(v))) for v in own)))
+                own = [v - common for v in own]
                 ends = [[self.least(v * sign) for v in own] for sign in (1, -1)]
                 low, high = (None if None in each else min(end for end in each if end is not None) for each in ends)
                 if low is not None and high is not None and -high - low < MAX_SPAN:
-                    here = min(here, touched(what, array, hw, common, range(low, 1 - high)))
+                    here = min(here, touched(what, array, hw, common, [range(low, 1 - high)]))
             most = max(most, here)
         return most
 
 
-def touched(what: str, array: Array, hw: dict[str, int], row: Potential, constants: Iterable[int]) -> int:
-    """The most that indices can touch which are an unknown part plus one of the constants."""
+def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Iterable[Iterable[int]]) -> int:
+    """The most that indices can touch which are an unknown part, the same but for whole sectors or rounds of banks,
+    plus one of the constants of a row."""
     unit, most = hw["sector" if what == "MemReads" else "word"], 0
-    for shift in range(0, unit, gcd(unit, *(array.stride * int(c) for _, c in terms(row)))):
-        starts = [array.stride * i + array.offset + shift for i in constants]
-        units = {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
+    rows = [tuple(constants) for constants in rows]
+    for shift in range(0, unit, gcd(unit, *(array.stride * int(c) for _, c in terms(phase)))):
+        units: list[int] = []
+        for constants in rows:
+            starts = [array.stride * i + array.offset + shift for i in constants]
+            units += {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
         most = max(most, len(units) if what == "MemReads" else max(Counter(u % hw["banks"] for u in units).values()))
     return most
 
@@ -1295,7 +1306,7 @@ class Checker(Program):
         array = self.arrays[name]
         what, hw = "MemReads" if array.space == "global" else "Conflicts", self.hardware
         want(self.type_of(index) == INT, "an index is not an int")
-        decided = n >= hw["warp"] * touched(what, array, hw, single("any"), (0,))
+        decided = n >= hw["warp"] * touched(what, array, hw, single("any"), [(0,)])
         if not decided and array.width <= 64 * min(hw["sector"], hw["word"]):
             decided = self.lanes(p, x).most(what, array, index) <= n
         proof = self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")

@@ -31,11 +31,13 @@ Leaf = Var | Param | Tid
 class Lane:
     """A thread: its index in the block (None: unknown), its warp, and the values of locals found so far.
 
-    `warp` keys what reads return: lanes of one warp read together. None: no read is the same as another lane's.
+    `warp` keys what reads return: lanes of one warp read together. None: no read is the same as another lane's. `own`
+    keys what is only known to be its own; None: this is no single thread.
     """
 
     tid: dict[str, Number | None]
     warp: int | None
+    own: int | None = None
     known: dict[str, Number | None] = field(default_factory=dict)
 
 
@@ -203,12 +205,12 @@ class View:
             threads = [(i, j, k) for k, j, i in product(z, y, x)]
             pinned = None if self.block_scope else self.value(Param(WARP_INDEX), self.nowhere)
             return [
-                [self._lane(i, j, k, first // size) for i, j, k in threads[first : first + size]]
+                [self._lane(*threads[i], i) for i in range(first, min(first + size, len(threads)))]
                 for first in range(0, len(threads), size)
                 if not isinstance(pinned, int) or pinned == first // size
             ]
         if not self.in_rows:
-            return [[_nowhere(0)] * size]
+            return [[Lane(dict.fromkeys("xyz"), 0, i) for i in range(size)]]
         widest = None if self.dims[0] is None else self.atoms.bounds(self.dims[0])[1]
         row_of_one = self.dims[1:] == (1, 1) and not self.block_scope
         key = ("leaf", WARP_INDEX) if row_of_one else ("w",)
@@ -217,10 +219,12 @@ class View:
             axis: 0 if d == 1 else self.atoms.atom(("tid", axis), 0)
             for axis, d in zip("yz", self.dims[1:], strict=True)
         }
-        return [[Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]]
+        return [[Lane({"x": plus(scaled(w, size), i), **row}, 0, i) for i in range(size)]]
 
-    def _lane(self, x: int, y: int, z: int, warp: int) -> Lane:
-        return Lane({"x": x, "y": y, "z": z}, warp, {} if self.block_scope else {WARP_INDEX: warp})
+    def _lane(self, x: int, y: int, z: int, number: int) -> Lane:
+        warp, i = divmod(number, self.hardware.warp)
+        tid: dict[str, Number | None] = {"x": x, "y": y, "z": z}
+        return Lane(tid, warp, number, {}) if self.block_scope else Lane(tid, warp, i, {WARP_INDEX: warp})
 
     def _active(self, warp: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
@@ -287,7 +291,8 @@ class View:
     def _leaf(self, leaf: Var | Param, lane: Lane) -> Number | None:
         shared = isinstance(leaf, Param) or leaf.name in self.x
         if not shared:
-            return self._defined(leaf.name, lane)
+            known = self._defined(leaf.name, lane)
+            return known if known is not None or lane.own is None else self.atoms.atom(("own", leaf.name, lane.own))
         if (value := self._defined(leaf.name, self.nowhere)) is not None:
             return value
         instead = self._instead.get(leaf.name)

@@ -1401,11 +1401,45 @@ def test_sectors(view: Lanes, index: Any, reads: int) -> None:
     assert view.most("MemReads", view.program.arrays["G"], e(index)) == reads
 
 
+@pytest.mark.parametrize(
+    ("index", "conflicts"),
+    [
+        (("+", "t", ("*", 32, "i")), 1),  # a row of 32 words leaves the bank as it is
+        (("+", "t", ("*", 64, ("*", "i", "j"))), 1),
+        (("*", 32, "i"), 32),
+        (("+", ("/", "t", 2), ("*", 32, "i")), 2),  # two rows, in one bank
+        (("+", ("/", "t", 2), ("*", 32, "n")), 1),
+        (("+", "t", ("*", 31, "i")), 32),
+        (("+", "t", ("*", 16, "i")), 32),
+        (("+", ("*", 2, "t"), ("+", "n", ("*", 32, "i"))), 2),
+    ],
+)
+def test_banks_of_rows_that_nothing_is_known_of(index: Any, conflicts: int) -> None:
+    view = lanes()
+    array = view.program.arrays["G"]._replace(space="shared")
+    assert view.most("Conflicts", array, e(index)) == conflicts
+
+
+@pytest.mark.parametrize(
+    ("facts", "goal", "implied"),
+    [
+        ((("==", "i", ("int", (">=", "n", "m"))), ("==", "i", 0)), ("<", "n", "m"), True),
+        ((("==", "i", ("int", (">=", "n", "m"))), ("!=", "i", 0)), (">=", "n", "m"), True),
+        ((("==", "i", ("int", (">=", "n", "m"))), ("==", "i", 1)), ("<", "n", "m"), False),
+        ((("==", "i", ("int", ("==", "n", 0))), ("==", "i", 0), (">=", "n", 0)), (">", "n", 0), True),
+        ((("==", "i", ("int", (">=", "n", "m"))),), ("<", "n", "m"), False),
+    ],
+)
+def test_a_truth_value_that_has_a_name(facts: Any, goal: Any, implied: bool) -> None:
+    made = program()
+    assert Lanes(made, made.conj(map(e, facts)), None).implies(e(goal)) == implied
+
+
 def test_wide_elements_span_units() -> None:
     hw, unknown = program().hardware, recheck.single("any")
     arrays = [recheck.Array("global", recheck.INT, *sizes) for sizes in ((4, 0, 4), (12, 4, 8), (256, 0, 256))]
-    assert [recheck.touched("MemReads", array, hw, unknown, {0}) for array in arrays[:2]] == [1, 2]
-    assert recheck.touched("Conflicts", arrays[2], hw, unknown, {0}) == 2
+    assert [recheck.touched("MemReads", array, hw, unknown, [{0}]) for array in arrays[:2]] == [1, 2]
+    assert recheck.touched("Conflicts", arrays[2], hw, unknown, [{0}]) == 2
 
 
 LEAVES: Final = st.sampled_from(["t", "n", "m", "i", "j", "a", 0, 1, 2, 3, 5, -2])

@@ -178,6 +178,19 @@ def test_narrowing_by_p() -> None:
     assert reads("A", op("*", TX, 8), (32, 1, 1), op("<", TX, N)) == 32
 
 
+@pytest.mark.parametrize("block", [(64, 1, 1), (None, 1, 1), (16, 16, 1)])
+def test_banks_of_rows_that_nothing_is_known_of(block: Dim) -> None:
+    """A row of 32 words leaves the bank as it is; two lanes' rows are two, and what is read at i not what is at j."""
+    tiled = int(block == (16, 16, 1))
+    rows, read = op("*", 32, Var("i")), op("*", 64, Read("N", Var("j")))
+    assert banks("S", op("+", rows, op("+", TX, op("*", 16, TY))), block) == (1 if block[1] == 1 or tiled else 32)
+    assert banks("S", op("+", TX, rows), block) == 1 + tiled
+    assert banks("S", op("+", TX, read), block) == 1 + tiled
+    assert banks("S", op("+", op("*", 32, K), TX), block) == 1
+    assert banks("S", op("+", TX, op("*", 31, Var("i"))), block) == banks("S", rows, block) == 32
+    assert reads("A", op("+", TX, rows), block) == 32
+
+
 @pytest.mark.parametrize("block", [(256, 1, 1), (None, 1, 1), (16, 16, 1)])
 def test_one_lane_by_an_equation(block: Dim) -> None:
     """What says where the thread is leaves out all others, also where it is a definition of threadIdx."""
