@@ -362,8 +362,9 @@ def _show_atom(a: Atom) -> str:
 
 
 def _numerator(p: Poly) -> str:
-    text = show(p)
-    return text if len(p.terms) == 1 and not text.startswith("-") and "*" not in text else f"({text})"
+    text, (rest, minima) = show(p), _fold_minima(p)
+    whole = rest == ZERO and len(minima) == 1 and minima[0][0] == 1
+    return text if whole or (len(p.terms) == 1 and not text.startswith("-") and "*" not in text) else f"({text})"
 
 
 def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
@@ -390,7 +391,8 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
 
 
 def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
-    """Split off what reads better as c * min(k, q): k - max(0, k - q) for a k > 0, where q has no minus sign."""
+    """Split off what reads better as c * min(k, q): k - max(0, k - q) for a k > 0, or for sums of names k and q, where
+    neither has a minus sign."""
     minima: list[tuple[Fraction, str]] = []
     for m, c in p.terms:
         if len(m) != 1 or not isinstance(m[0], Max0) or c > 0:
@@ -400,6 +402,11 @@ def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
         if k > 0 and p.constant >= -c * k and all(x > 0 for _, x in rest.terms):
             p = p - Poly(((m, c),)) + c * k
             minima.append((-c, f"min({k}, {show(rest)})"))
+        elif k == 0:
+            have, most = dict(p.terms), Poly(tuple((n, x) for n, x in m[0].arg.terms if x > 0))
+            if all(have.get(n, Fraction(0)) >= -c * x for n, x in most.terms) and most != m[0].arg and most != ZERO:
+                p = p - Poly(((m, c),)) + most * c
+                minima.append((-c, f"min({show(most)}, {show(most - m[0].arg)})"))
     return p, minima
 
 

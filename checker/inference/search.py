@@ -36,7 +36,7 @@ from checker.inference.linear import MAX_DEGREE, ONE, Affine, Linear, degree, li
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
 from checker.oracles.farkas import differences
-from logic.assertions import AtLeast, Context, Proved, assume, launch_facts
+from logic.assertions import AtLeast, Context, Proved, assume, conj, launch_facts
 from logic.potentials import (
     ZERO,
     Atom,
@@ -400,13 +400,20 @@ def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Itera
 
 
 def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
-    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive."""
+    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
+    two tests that both have to hold, also the less of their distances, if these stay apart as they are."""
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
-    for distance in distances(sized(node.cond, facts), context.sigma):
-        over = uniform_bound(distance, node.invariant.x, facts)
-        if over is not None and over * -1 not in known:
-            yield over
+    changed = written(node.body.stmt)
+    before: list[Poly] = []
+    for test in conj((sized(node.cond, facts),), context.sigma):
+        bounds = (uniform_bound(distance, node.invariant.x, facts) for distance in distances(test, context.sigma))
+        found = [over for over in bounds if over is not None and over * -1 not in known]
+        yield from found
+        if len(found) == 1:
+            apart = [one - found[0] for one in before if not variables(one - found[0]) & changed]
+            yield from (found[0] + gap - max0(gap) for gap in apart if not gap.is_constant)
+            before += found
 
 
 def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:
@@ -562,7 +569,9 @@ _LARGEST: Final = 10**9
 def _objective(entry: Linear, context: Context) -> lp.Row:
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
     row: lp.Row = {}
-    for store in _stores(names, context):
+    inside = {b for m in entry.terms for a in m if isinstance(a, Max0) for b in atoms(a.arg) if isinstance(b, Max0)}
+    orders = (names, names[::-1]) if any(len(leaves(b.arg)) > 1 for b in inside) else (names,)  # which is less of two
+    for store in (store for order in orders for store in _stores(order, context)):
         values = {m: evaluate(monomial(m), store) for m in entry.terms}
         scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
         for m, a in entry.terms.items():

@@ -71,9 +71,11 @@ def valid(found: Result) -> Poly:
             "2*max(0, n)",
         ),
         ("x <- 0; while (!(x >= n)) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
-        ("x <- 0; while (!(x >= n || x >= m)) { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
-        ("x <- 0; while (x < n ? x < m : false) { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
+        ("x <- 0; while (!(x >= n || x >= m)) { A[0] <- 1; x <- x + 1; }", "max(0, min(m, n))"),
+        ("x <- 0; while (x < n ? x < m : false) { A[0] <- 1; x <- x + 1; }", "max(0, min(m, n))"),
         ("x <- m; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
+        ("x <- 0; while (x < n && x < 100) { A[0] <- 1; x <- x + 1; }", "max(0, min(100, n))"),
+        ("x <- 0; while (x < n && x < m) { A[0] <- 1; x <- x + 4; }", "max(0, ceil(min(m, n)/4))"),
     ],
 )
 def test_loops(body: str, bound: str) -> None:
@@ -251,7 +253,7 @@ def test_an_index_that_moves_with_the_counter(body: str, sectors: str) -> None:
             "max(0, floor((n + 31)/32))",
         ),
         ("y <- 1 << m; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "8"),
-        ("x <- 0; while (x < 1 << m && x < n) { A[0] <- 1; x <- x + 1; }", "8"),
+        ("x <- 0; while (x < 1 << m && x < n) { A[0] <- 1; x <- x + 1; }", "max(0, min(8, n))"),
         ("x <- 0; while (x < n >> m) { A[32*x + tid.x] <- 1; x <- x + 1; }", "4*max(0, floor(n/8))"),
         (
             "y <- (n + 31) / blockDim.x; x <- y*tid.x; while (x < y*tid.x + y && x < n) { A[x] <- 1; x <- x + 1; }",
