@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Final
@@ -14,8 +15,11 @@ from checker.inference.partial import as_expr
 from logic.assertions import MAX_BLOCK, X, conj, opaque
 from logic.potentials import (
     ZERO,
+    Floor,
     Leaf,
+    Log2,
     Max0,
+    Monomial,
     Poly,
     Sym,
     const,
@@ -160,9 +164,30 @@ def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
 
 
 def _rises(p: Poly, leaf: Leaf) -> bool | None:
-    """Whether all terms with this leaf are added, or (False) all taken away; None where neither."""
-    signs = {c > 0 for m, c in p.terms if leaf in leaves(Poly(((m, c),)))}
+    """Whether p rises with a leaf, or (False) falls, in each of the cases of what max(0, .) are worth where that is
+    needed; None where neither. Factors beside the leaf are taken as not negative."""
+    signs = {_term_rises(m, c, leaf) for m, c in p.terms if leaf in leaves(Poly(((m, c),)))}
+    if len(signs) > 1:
+        signs = {_rises(q, leaf) for q in _cases(p, leaf) if leaf in leaves(q)}
     return signs.pop() if len(signs) == 1 else None
+
+
+def _term_rises(m: Monomial, c: Fraction, leaf: Leaf) -> bool | None:
+    match m:
+        case (Max0(arg),) | (Floor(arg, _),) | (Log2(arg),):
+            inside = _rises(arg, leaf)
+            return None if inside is None else inside == (c > 0)
+    return c > 0
+
+
+def _cases(p: Poly, leaf: Leaf) -> list[Poly]:
+    """p with 0 and with the argument in place of a max(0, .) with this leaf; none if there is none."""
+    for m, c in p.terms:
+        match m:
+            case (Max0(arg),) if leaf in leaves(arg):
+                rest = p - Poly(((m, c),))
+                return [rest, rest + arg * c]
+    return []
 
 
 def _limit(name: str, most: bool, x: X, facts: Sequence[Expr]) -> Poly | None:

@@ -89,6 +89,8 @@ def test_loops(body: str, bound: str) -> None:
     ("body", "bound"),
     [
         ("y <- tid.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "31"),
+        ("y <- min(tid.x, n); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "min(31, n)"),
+        ("y <- min(n, 2*tid.x); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "min(n, 62)"),
         ("x <- 0; while (x <= 2 * tid.x) { A[0] <- 1; x <- x + 1; }", "63"),
         ("x <- tid.x; while (x > 0) { A[0] <- 1; x <- x - 1; }", "31"),
         ("x <- tid.x; while (x > 0) { A[0] <- 1; x <- x - 2; }", "16"),
