@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +36,7 @@ _BINARY: Final = {
 }  # fmt: skip
 
 
+_SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
 _CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
 
@@ -57,6 +60,13 @@ def _cindex() -> Any:
         function = getattr(lib, name)
         function.argtypes, function.restype = [cindex.Cursor], result
     lib.clang_Cursor_getVarDeclInitializer.errcheck = cindex.Cursor.from_cursor_result
+    ranges = type("Ranges", (ctypes.Structure,), {})
+    ranges._fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]  # type: ignore[attr-defined]
+    lib.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
+    lib.clang_getSkippedRanges.restype = ctypes.POINTER(ranges)
+    lib.clang_disposeSourceRangeList.argtypes, lib.clang_disposeSourceRangeList.restype = [ctypes.POINTER(ranges)], None
+    lib.clang_getFileLocation.argtypes = lib.clang_getInstantiationLocation.argtypes
+    lib.clang_getFileLocation.restype = None
     for name, result in (
         ("clang_EvalResult_getKind", ctypes.c_int),
         ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
@@ -122,6 +132,7 @@ class Unit:
         self._files: dict[int, str] = {}
         self._decls: dict[int, list[tuple[Any, int]]] = {}
         self._types: dict[tuple[int, int | None], CType] = {}
+        self._code: dict[str, list[tuple[str, int]]] = {}
         self._count = 0
         try:
             self._tu = cindex.Index.create().parse(self._name, list(args), [(self._name, data)], KEEP_GOING_WITH_RECORD)
@@ -162,34 +173,81 @@ class Unit:
     @cached_property
     def splitting(self) -> frozenset[str]:
         """The macros that may hold a `;`, by themselves or by others. Of what pastes words nothing is known."""
+        return self.saying(lambda text: b";" in text or b"##" in text or b"%:%:" in text)
+
+    def saying(self, says: Callable[[bytes], bool]) -> frozenset[str]:
+        """The macros of whose definitions something is true, by themselves or by others that they name."""
+        found = {name for name, text in self.macros.items() if says(text)}
+        while more := {name for name in self.macros.keys() - found if self._named[name] & found}:
+            found |= more
+        return frozenset(found)
+
+    @cached_property
+    def macros(self) -> dict[str, bytes]:
+        """The text of every macro, its name included: of all its definitions, where there are several."""
         texts = {d.partition(b"=")[0].partition(b"(")[0].decode("latin-1"): d for d in self._defines}
         for node in self.root().children:
             if node.kind == "MACRO_DEFINITION":
                 file, start, end = node.span
-                texts[node.name] = texts.get(node.name, b"") + b" " + self.text(file)[start:end]
-        words = {name: {*re.findall(r"[^\W\d]\w*", t.decode("latin-1"))} - {name} for name, t in texts.items()}
-        found = {name for name, t in texts.items() if b";" in t or b"##" in t or b"%:%:" in t}
-        while more := {name for name in texts.keys() - found if words[name] & found}:
-            found |= more
-        return frozenset(found)
+                texts[node.name] = texts.get(node.name, b"") + b" " + _SPLICE.sub(b"", self.text(file)[start:end])
+        return texts
+
+    @cached_property
+    def _named(self) -> dict[str, set[str]]:
+        """The words in the text of every macro, without its name."""
+        words = {name: {*re.findall(r"[^\W\d]\w*", text.decode("latin-1"))} for name, text in self.macros.items()}
+        return {name: found - {name} for name, found in words.items()}
+
+    def code(self, name: str) -> list[tuple[str, int]]:
+        """The tokens of a file with their byte offsets, without comments, literals, definitions of macros, and what
+        the preprocessor leaves out."""
+        if name not in self._code:
+            cindex, size = self._cindex, len(self.text(name))
+            file = cindex.File.from_name(self._tu, self._name if name == self.path else name)
+            ends = (cindex.SourceLocation.from_offset(self._tu, file, at) for at in (0, size))
+            tokens = cindex.TokenGroup.get_tokens(self._tu, cindex.SourceRange.from_locations(*ends))
+            hidden = sorted((*self._skipped(file), *self._definitions(name)))
+            starts, reach = [start for start, _ in hidden], list(accumulate((end for _, end in hidden), max))
+            found = []
+            for token in tokens:
+                at = token.location.offset
+                before = bisect_right(starts, at)
+                if token.kind.name not in ("COMMENT", "LITERAL") and (not before or reach[before - 1] <= at):
+                    found.append((_SPLICE.sub(b"", token.spelling.encode()).decode(), at))
+            self._code[name] = found
+        return self._code[name]
+
+    def _definitions(self, name: str) -> Iterator[tuple[int, int]]:
+        for node in self.root().children:
+            if node.kind == "MACRO_DEFINITION" and node.span[0] == name:
+                yield node.span[1:]
+
+    def _skipped(self, file: Any) -> list[tuple[int, int]]:
+        """The extents of a file that are between conditions of the preprocessor that do not hold."""
+        ranges = self._lib.clang_getSkippedRanges(self._tu, file)
+        try:
+            listed = [ranges.contents.ranges[i] for i in range(ranges.contents.count)]
+            return [(self.place(r.start)[1], self.place(r.end)[1]) for r in listed]
+        finally:
+            self._lib.clang_disposeSourceRangeList(ranges)
 
     def text(self, name: str) -> bytes:
         """The text of a file of the unit, as it was parsed; empty for one that cannot be read."""
         return self._source(name).data
 
-    def place(self, location: Any) -> tuple[Loc | None, int]:
-        """A libclang location (where a macro is used, not where it is defined) and its byte offset."""
+    def place(self, location: Any, argument: bool = False) -> tuple[Loc | None, int]:
+        """A libclang location (where a macro is used, not where it is defined) and its byte offset. `argument` says
+        whether a location in an argument of a macro is where that is written; else it is where the macro is used."""
+        find = self._lib.clang_getFileLocation if argument else self._lib.clang_getInstantiationLocation
         file = self._cindex.c_object_p()
         line, column, offset = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-        self._lib.clang_getInstantiationLocation(
-            location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset)
-        )
+        find(location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset))
         address = ctypes.cast(file, ctypes.c_void_p).value
         if not address:
             return None, 0
         name = self._files.get(address)
         if name is None:
-            found = location.file.name
+            found = self._cindex.File(file).name
             name = self._files[address] = self.path if found == self._name else found
         return Loc(name, line.value, self._source(name).column(line.value, column.value)), offset.value
 
@@ -321,6 +379,12 @@ class Node:
     def offset(self) -> int:
         """The byte offset of what the node is called by: of a declaration, its name."""
         return self.unit.place(self._cursor.location)[1]
+
+    @property
+    def written(self) -> tuple[str, int]:
+        """The file and the byte offset of what the node is called by, also in an argument of a macro."""
+        loc, offset = self.unit.place(self._cursor.location, argument=True)
+        return (loc.file if loc else "", offset)
 
     @property
     def result(self) -> CType:

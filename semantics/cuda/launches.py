@@ -2,112 +2,190 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
-from semantics.cuda.parse import functions, is_kernel
+from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
+from semantics.cuda.parse import INSTANCE, functions, is_kernel
 from semantics.cuda.scan import automatic
+from semantics.cuda.shim import in_shim, is_shim
 
 Sizes = tuple[int, int, int]
 
+_ASKING: Final = (
+    "cudaFuncSetAttribute", "cudaFuncSetCacheConfig", "cudaFuncSetSharedMemConfig", "cudaFuncGetAttributes",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaOccupancyMaxPotentialBlockSize",
+)  # fmt: skip
+"""Functions that take a kernel and do not launch it."""
 
-def grid_of(unit: Unit, kernel: Node) -> Sizes | None:
-    """The grid that the launches of a kernel in its file agree on; None without a launch, or where one is unclear."""
-    return _agreed(unit, kernel, 0)
-
-
-def block_of(unit: Unit, kernel: Node) -> Sizes | None:
-    """The block, likewise."""
-    return _agreed(unit, kernel, 1)
+_LIBRARIES: Final = ("std", "thrust", "cub")
 
 
-def _agreed(unit: Unit, kernel: Node, position: int) -> Sizes | None:
+def sizes_of(unit: Unit, kernel: Node) -> tuple[Sizes | None, Sizes | None]:
+    """The grid and the block that the launches of a kernel in its file agree on; None without a launch, or where one
+    is unclear or may be missing."""
+    launches = _launches(unit)
+    if not launches or not _complete(unit, kernel, launches):
+        return None, None
+    return _agreed(launches, kernel, 0), _agreed(launches, kernel, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """A launch, the call that has its sizes, and the function that it is in, where that is a plain one."""
+
+    node: Node
+    config: Node
+    host: Node | None
+
+
+def _launches(unit: Unit) -> list[_Launch]:
+    hosts = [f for f in functions(unit) if not is_kernel(f)]
+    plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
+    return [
+        _Launch(node, child, plain.get(node.span))
+        for node in unit.root().walk()
+        if node.kind == "CALL_EXPR"
+        for child in node.children
+        if child.kind == "CALL_EXPR" and child.name == "cudaConfigureCall"
+    ]
+
+
+def _agreed(launches: list[_Launch], kernel: Node, position: int) -> Sizes | None:
     sizes: set[Sizes | None] = set()
-    for host, launch, config in _launches(unit):
-        callee = launch.referenced
+    for launch in launches:
+        callee, config, host = launch.node.referenced, launch.config, launch.host
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE"):
             sizes.add(None)  # by another name, perhaps
-        elif launch.name == kernel.name:
-            given = config.arguments[position] if len(config.arguments) > 1 else None
+        elif launch.node.name == kernel.name:
+            given = config.arguments[position] if len(config.arguments) > 1 and not _varies(host) else None
             sizes.add(_dim3(given, host, config.offset) if given is not None and host is not None else None)
     return next(iter(sizes)) if len(sizes) == 1 else None
 
 
-def _launches(unit: Unit) -> Iterator[tuple[Node | None, Node, Node]]:
-    """The function of a launch, where it is a plain one, the launch, and the call that has its sizes."""
-    hosts = [f for f in functions(unit) if not is_kernel(f)]
-    plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
+def _varies(host: Node | None) -> bool:
+    """Whether a function is another one for the host: the file is parsed as for a device."""
+    if host is None:
+        return True
+    file, start, end = host.span
+    return b"__CUDA_ARCH__" in host.unit.text(file)[start:end]
+
+
+# --- launches that clang left out ------------------------------------------------------------------------------------
+
+
+def _complete(unit: Unit, kernel: Node, launches: list[_Launch]) -> bool:
+    """Whether the launches are all that the text has of a kernel: clang leaves out those whose arguments it cannot
+    resolve. Nor may anything else in the text get the kernel."""
+    found = {launch.config.written for launch in launches}
+    callees = {n.written for launch in launches for n in launch.node.children[0].walk() if n.kind == "DECL_REF_EXPR"}
+    others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel.name}
+    same = _same_word(unit, kernel) | callees
+    macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel.name))
+    twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
+    included = [name for name, by, _ in unit.inclusions() if not is_shim(name) and not is_shim(by)]
+    for file in dict.fromkeys((unit.path, *included)):
+        tokens = unit.code(file)
+        for i, (word, at) in enumerate(tokens):
+            place = (file, at)
+            if word == "<<<" and place not in found and (i == 0 or tokens[i - 1][0] not in others):
+                return False
+            if word in macros and (word in twice or place not in found | callees):
+                return False
+            if word == kernel.name and place not in same and not _idle(tokens, i):
+                return False
+    return True
+
+
+def _same_word(unit: Unit, kernel: Node) -> set[tuple[str, int]]:
+    """Where the kernel's name declares something, or is that of something else."""
+    found = set()
     for node in unit.root().walk():
-        if node.kind == "CALL_EXPR":
-            for child in node.children:
-                if child.kind == "CALL_EXPR" and child.name == "cudaConfigureCall":
-                    yield plain.get(node.span), node, child
+        if node.name == kernel.name:
+            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
+            other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
+            if other or node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE":
+                found.add(node.written)
+    return found
 
 
-def _dim3(node: Node, host: Node, launch: int) -> Sizes | None:
-    """The value of an expression of type dim3, following a variable to its initialiser and assignments."""
+def _count(text: bytes, macros: frozenset[str]) -> int:
+    """How many launches a macro may have: those in its text, and the macros in it that may have one."""
+    return text.count(b"<<<") + sum(names(text, macro) for macro in macros)
+
+
+def _idle(tokens: list[Token], at: int) -> bool:
+    """Whether the text around a kernel's name says that it launches nothing, whatever it refers to."""
+    qualifier, before = (tokens[i][0] if i >= 0 else "" for i in (at - 2, at - 1))
+    if before in ("void", ".", "->") or (before == "::" and qualifier in _LIBRARIES):
+        return True
+    depth = 0
+    for i in range(at - 1, -1, -1):
+        word = tokens[i][0]
+        if word in (";", "{", "}"):
+            return False
+        if word.startswith(INSTANCE):
+            return True
+        depth += {"(": -1, ")": 1}.get(word, 0)
+        if depth < 0:
+            depth = 0
+            if tokens[i - 1][0] in _ASKING:
+                return True
+    return False
+
+
+# --- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def _dim3(node: Node, host: Node, at: int) -> Sizes | None:
+    """The value of an expression of type dim3 at a place, following a variable to its initialiser and assignments."""
     while node.kind in _WRAPPERS or (node.kind == "CALL_EXPR" and len(node.arguments) == 1):
         callee = node.referenced if node.kind == "CALL_EXPR" else None
         inner = [c for c in node.children if c.kind != "TYPE_REF"] if callee is None else node.arguments
-        if len(inner) != 1 or (callee is not None and callee.kind != "CONSTRUCTOR"):
+        if len(inner) != 1 or (callee is not None and not _constructs(callee)):
             return None
         (node,) = inner
     if node.kind == "DECL_REF_EXPR":
         decl = node.referenced
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
-        return _variable(decl, host, launch) if decl is not None and own else None
-    if node.kind == "CALL_EXPR" and node.name == "dim3" and len(node.arguments) == 3:
-        sizes = [a.evaluate() for a in node.arguments]
-        x, y, z = (s if isinstance(s, int) and s > 0 else 0 for s in sizes)
+        return _variable(decl, host, at) if decl is not None and own else None
+    made = node.referenced if node.kind == "CALL_EXPR" and len(node.arguments) == 3 else None
+    if made is not None and _constructs(made):
+        x, y, z = (_positive(a, host) for a in node.arguments)
         return (x, y, z) if x and y and z else None
     return None
+
+
+def _constructs(callee: Node) -> bool:
+    """Whether this makes a dim3, not something derived from it."""
+    return callee.kind == "CONSTRUCTOR" and callee.name == "dim3" and in_shim(callee)
 
 
 _WRAPPERS: Final = ("UNEXPOSED_EXPR", "PAREN_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
 
 
-def _variable(decl: Node, host: Node, launch: int) -> Sizes | None:
-    """The value of a dim3 variable that is only changed by `b.x = constant`, once a field, before the launch."""
-    start = _dim3(decl.initialiser, host, launch) if decl.initialiser is not None else None
-    if start is None:
-        return None
-    if any(node.kind in ("LABEL_STMT", "GOTO_STMT", "INDIRECT_GOTO_STMT") for node in host.walk()):
+def _positive(node: Node, host: Node) -> int:
+    """The value of a constant above 0, else 0."""
+    value = node.evaluate()
+    return value if isinstance(value, int) and value > 0 and settled(node, host) else 0
+
+
+def _variable(decl: Node, host: Node, at: int) -> Sizes | None:
+    """The value of a dim3 variable that is only changed by `b.x = constant`, once a field, before a place."""
+    start = _dim3(decl.initialiser, host, decl.offset) if decl.initialiser is not None else None
+    found = mentions(decl, host) if start is not None else None
+    if start is None or found is None:
         return None
     sizes = dict(zip("xyz", start, strict=True))
-    plain = {s.offset for s in host.children[-1].children if s.kind == "BINARY_OPERATOR" and s.operator == "="}
     seen: set[str] = set()
-    for node in host.walk():
-        for target in _changed(node):
-            inner = _open(target)
-            inner = _open(inner.children[0]) if inner.kind == "MEMBER_REF_EXPR" and inner.children else inner
-            used = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
-            if used is None or used.identity != decl.identity:
-                continue
-            value = node.children[1].evaluate() if node.kind == "BINARY_OPERATOR" else None
-            fine = node.offset in plain and node.offset < launch and target.name in sizes and target.name not in seen
-            if not fine or not isinstance(value, int) or value <= 0:
-                return None
-            seen.add(target.name)
-            sizes[target.name] = value
+    for mention in found:
+        if reads(mention):
+            continue
+        field, value = assignment(mention, host) or ("", None)
+        size = _positive(value, host) if value is not None and mention.node.offset < at else 0
+        if not size or field not in sizes or field in seen or jumps(host):
+            return None
+        seen.add(field)
+        sizes[field] = size
     return sizes["x"], sizes["y"], sizes["z"]
-
-
-def _open(node: Node) -> Node:
-    """What parentheses hold."""
-    while node.kind == "PAREN_EXPR":
-        node = node.children[-1]
-    return node
-
-
-def _changed(node: Node) -> tuple[Node, ...]:
-    """The expressions whose value a node may change."""
-    if node.kind == "BINARY_OPERATOR" and node.operator != "=":
-        return ()
-    if node.kind in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR", "UNARY_OPERATOR"):
-        return node.children[:1]
-    if node.kind == "VAR_DECL":
-        return tuple(c for c in node.children if node.type.kind in ("reference", "pointer"))
-    if node.kind == "LAMBDA_EXPR":
-        return tuple(c for c in node.walk() if c.kind == "DECL_REF_EXPR")
-    return node.children if node.kind == "CALL_EXPR" else ()

@@ -22,7 +22,7 @@ OPTIONS: Final = (
 )  # fmt: skip
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
-_INSTANCE: Final = "warpbound_instance"
+INSTANCE: Final = "warpbound_instance"
 _COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _EXPLICIT: Final = re.compile(rb"(?:^|[;}])\s*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
 _LONG: Final = 16_384
@@ -88,14 +88,14 @@ def parse(request: Request) -> Parsed:
     if request.instantiate is not None:
         if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
             raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")
-        data += f"\nstatic auto *{_INSTANCE} = &{request.instantiate};\n".encode()
+        data += f"\nstatic auto *{INSTANCE} = &{request.instantiate};\n".encode()
     else:  # libclang does not show `template __global__ void k<float>(float *);`
         text = _COMMENT.sub(b" ", data)
         explicit = dict.fromkeys(
             m[1].decode("latin-1") for m in _EXPLICIT.finditer(text) if not _conditional(text[: m.end()])
         )
         for i, instance in enumerate(explicit):
-            data += f"\nstatic auto *{_INSTANCE}_{i} = &{instance};\n".encode("latin-1")
+            data += f"\nstatic auto *{INSTANCE}_{i} = &{instance};\n".encode("latin-1")
     unit = _unit(request, data)
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
@@ -244,7 +244,7 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
     found: dict[int, Node] = {}
     open_ = False
     for top in unit.root().children:
-        if request.instantiate is not None and top.name != _INSTANCE:
+        if request.instantiate is not None and top.name != INSTANCE:
             continue
         for node in top.walk():
             if node.name != template.name or node.kind not in ("DECL_REF_EXPR", "OVERLOADED_DECL_REF"):
@@ -258,7 +258,7 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
     if len(found) == 1 and not open_:
         return next(iter(found.values()))
     if request.instantiate is not None:
-        line = unit.data.count(b"\n", 0, unit.data.rindex(_INSTANCE.encode())) + 1
+        line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors() if e.loc and e.loc.line == line), "there is no such kernel")
         raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
     how = "several instances" if found or open_ else "no instance"

@@ -31,7 +31,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.launches import block_of, grid_of
+from semantics.cuda.launches import sizes_of
 from semantics.cuda.parse import Parsed, Request, find, kernels, parse
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.records import declared, loaded, put
@@ -78,7 +78,8 @@ def read_cuda(
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
     unsigned = frozenset((e.loc, e) for e in st.unsigned)
-    return Reading(kernel, block_of(parsed.unit, node), grid_of(parsed.unit, node), (*notes, *st.notes), unsigned)
+    grid, block = sizes_of(parsed.unit, node)
+    return Reading(kernel, block, grid, (*notes, *st.notes), unsigned)
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:

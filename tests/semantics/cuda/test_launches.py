@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,169 @@ def test_block(read: Read, host: str, block: tuple[int, int, int] | None) -> Non
 )
 def test_launches_in_methods_count(read: Read, more: str) -> None:
     assert read(f"{K}void h() {{ k<<<1, 1>>>(0); }}\n{more}\n", "k").block is None
+
+
+ODD = """#include <iostream>
+#include "helper.h"
+#include <vector>
+#define N 3
+#define CFG b.y = 1; if (n) b.x = 16
+#define SET b.x = 64
+#define SWAP std::swap(b, d)
+#define RUN(launch) launch; std::swap(b, d)
+#define HIDE std::size_t T = 64
+#define LAUNCH(f, ...) f<<<1, 64>>>(__VA_ARGS__)
+#define TWO(f, a) f<<<1, 32>>>(0); f<<<1, 64>>>(a)
+#define BOTH(size) k<<<1, size>>>(0); std::swap(size, d)
+#define MORE(size) k<<<1, size>>>(0); std::cin >> size.x; lost
+#define PASTE(p, q) p##q
+namespace std { template <class T> struct box { T &r; }; }
+void *operator new(size_t, void *);
+struct From : dim3 { From(dim3 d) : dim3(64) {} };
+const int T = 32;
+"""
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        # what clang leaves out
+        "std::cin >> b.x; k<<<1, b>>>(0);",
+        "std::cin >> b.x >> b.y; k<<<1, b>>>(0);",
+        "std::swap(b, d); k<<<1, b>>>(0);",
+        "std::tie(b.x, b.y) = std::pair(64, 1); k<<<1, b>>>(0);",
+        "configure(b); k<<<1, b>>>(0);",
+        "configure(b.x); k<<<1, b>>>(0);",
+        "configure(&b); k<<<1, b>>>(0);",
+        "std::vector<int> v; k<<<1, 64>>>(v.data()); k<<<1, 32>>>(0);",
+        "std::vector<int> v; for (int t : v) k<<<1, t>>>(0); k<<<1, 32>>>(0);",
+        "std::vector<int> v; (k)<<<1, 64>>>(v.data()); k<<<1, 32>>>(0);",
+        "std::vector<int> v; LAUNCH(k, v.data()); k<<<1, 32>>>(0);",
+        "std::vector<int> v; TWO(k, v.data()); k<<<1, 32>>>(0);",
+        "std::vector<int> v; lib::fn f = k; f<<<1, 64>>>(v.data()); k<<<1, 32>>>(0);",
+        "auto f = std::ref(k); k<<<1, 32>>>(0);",
+        "k<<<1, 32>>>(0); lib::launch(k, 1, 64);",
+        "k<<<1, 32>>>(0); cudaLaunchKernel((void *)k, dim3(1), dim3(64), 0, 0, 0);",
+        "k<<<1, 32>>>(0); void (*f)(int *) = n ? k : k2; f<<<1, 64>>>(0);",
+        "std::size_t T = 64; k<<<1, T>>>(0);",
+        "std::size_t T = 64; dim3 c(T); k<<<1, c>>>(0);",
+        "std::size_t T = 64; dim3 c; c.x = T; k<<<1, c>>>(0);",
+        "std::size_t T = 64; const int t = T; k<<<1, t>>>(0);",
+        "HIDE; k<<<1, T>>>(0);",
+        "{ lib::dim b(64); k<<<1, b>>>(0); }",
+        "SWAP; k<<<1, b>>>(0);",
+        "RUN(k<<<1, b>>>(0)); k<<<1, b>>>(0);",
+        "BOTH(b); k<<<1, b>>>(0);",
+        "for (;;) { MORE(b); }",
+        "std::swap(PASTE(, b), d); k<<<1, b>>>(0);",
+        'dim3 c(32);\n#include "sizes.h"\nk<<<1, c>>>(0);',
+        '_Pragma("omp parallel for") EACH(i, n) b.x = 64; k<<<1, b>>>(0);',
+        "UNLESS(n) b.x = 64; k<<<1, b>>>(0);",
+        "UNLESS(n) { b.x = 64; } k<<<1, b>>>(0);",
+        # what changes a variable by another name
+        "auto &[x, y, z] = b; x = 64; k<<<1, b>>>(0);",
+        "(n > 1 ? b : d).x = 64; k<<<1, b>>>(0);",
+        "(n > 1 ? b.x : d.x) = 64; k<<<1, b>>>(0);",
+        "static_cast<dim3 &>(b).x = 64; k<<<1, b>>>(0);",
+        "((dim3 &)b).x = 64; k<<<1, b>>>(0);",
+        "(n, b).x = 64; k<<<1, b>>>(0);",
+        "(b = d).x = 64; k<<<1, b>>>(0);",
+        "struct S { dim3 &r; } t{b}; t.r.x = 64; k<<<1, b>>>(0);",
+        "std::box<dim3> t{b}; t.r.x = 64; k<<<1, b>>>(0);",
+        "dim3 &&r = (dim3 &&)b; r.x = 64; k<<<1, b>>>(0);",
+        "const dim3 &r = b; const_cast<dim3 &>(r).x = 64; k<<<1, b>>>(0);",
+        "const unsigned &r = b.x; const_cast<unsigned &>(r) = 64; k<<<1, b>>>(0);",
+        "volatile unsigned &r = b.x; r = 64; k<<<1, b>>>(0);",
+        "new (&b) dim3(64); k<<<1, b>>>(0);",
+        "unsigned *p = &(&b)->x; *p = 64; k<<<1, b>>>(0);",
+        "b.operator=(dim3(64)); k<<<1, b>>>(0);",
+        'asm("" : "=r"(b.x)); k<<<1, b>>>(0);',
+        "for (dim3 &r : {b}) k<<<1, b>>>(0);",
+        "auto l = [b]() mutable { b.x = 64; k<<<1, b>>>(0); }; l();",
+        "auto l = [&b = d]() { k<<<1, b>>>(0); }; d.x = 64; l();",
+        # statements that macros make
+        "CFG; k<<<1, b>>>(0);",
+        "SET; k<<<1, b>>>(0);",
+        "if (n) SET; k<<<1, b>>>(0);",
+        # values of another time or type
+        "dim3 c(b); b.x = 64; k<<<1, c>>>(0);",
+        "k<<<1, From(dim3(32))>>>(0);",
+        "do b.x = 64; while (0); k<<<1, b>>>(0);",
+        "{ b.x = 64; } k<<<1, b>>>(0);",
+        "#ifdef __CUDA_ARCH__\nk<<<1, 32>>>(0);\n#else\nk<<<1, 64>>>(0);\n#endif\n",
+    ],
+)
+def test_a_block_that_may_be_another(read: Read, host: str) -> None:
+    assert read(f"{ODD}{K}void h(int n) {{ dim3 b(32), d(64);\n{host} }}\n", "k", std="c++17").block is None
+
+
+def test_a_parameter_that_hides_a_constant(read: Read) -> None:
+    assert read(f"{ODD}{K}void h(lib::num T) {{ k<<<1, T>>>(0); }}", "k").block is None
+
+
+def test_another_launch_is_missing(read: Read) -> None:
+    lost = "void g() { std::vector<int> v; %s<<<1, 64>>>(v.data()); }\n"
+    both = "void h() { k<<<1, 32>>>(0); k2<<<1, 16>>>(0); }\n"
+    assert read(K + lost % "k" + both, "k").block is None
+    assert read(K + lost % "k" + both, "k2").block == (16, 1, 1)
+    assert read(K + lost % "k2" + both, "k").block == (32, 1, 1)
+    assert read(K + lost % "m::k" + both, "k").block is None
+    assert read(f"{K}#if 0\n{lost % 'k'}\n#endif\n// {lost % 'k'}/* {lost % 'k'} */{both}", "k").block == (32, 1, 1)
+
+
+REAL = """#include <stdio.h>
+#include <iostream>
+#include <vector>
+#include "helper_cuda.h"
+#define TILE 16
+#define CHECK(call) do { cudaError_t err = (call); if (err != cudaSuccess) { \\
+    fprintf(stderr, "%s:%d: %s\\n", __FILE__, __LINE__, cudaGetErrorString(err)); exit(1); } } while (0)
+#define SAY(call) if ((call) != cudaSuccess) { printf("%s:%d\\n", __FILE__, __LINE__); exit(1); }
+#define UP(a, b) (((a) + (b) - 1) / (b))
+#define GO(f, size) f<<<4, size>>>(0)
+const int WIDTH = 8;
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "block"),
+    [
+        ("dim3 block(16, 16); dim3 grid((n + 15) / 16, n / 16); k<<<grid, block>>>(a);", (16, 16, 1)),
+        (
+            "dim3 block(TILE, TILE); dim3 grid(n / block.x, (n + block.y - 1) / block.y); k<<<grid, block>>>(a);",
+            (16,) * 2,
+        ),
+        ("const dim3 block(WIDTH * 2); const dim3 grid(n / block.x); k<<<grid, block>>>(a);", (16,)),
+        ("dim3 block = dim3(TILE); block.y = WIDTH; k<<<n, block>>>(a); k<<<1, block>>>(a);", (16, 8)),
+        ('dim3 b(32); printf("%d %d\\n", b.x, b.x * b.y); k<<<1, b>>>(a);', (32,)),
+        ('dim3 b(32); std::cout << "block " << b.x << ", " << b.y << std::endl; k<<<1, b>>>(a);', (32,)),
+        ("dim3 b(32); SAY(cudaMalloc(&a, n * b.x * sizeof(int))); k<<<1, b>>>(a);", (32,)),
+        ("dim3 block(32), grid(UP(n, block.x)); k<<<grid, block>>>(a);", (32,)),
+        ("dim3 b(32); int threads = b.x * b.y; k<<<n, b, threads * sizeof(int)>>>(a);", (32,)),
+        ("dim3 b(32), c = b; for (int i = 0; i < n; i++) { k<<<n, c>>>(a); CHECK(cudaGetLastError()); }", (32,)),
+        ("dim3 b(32); SAY((k<<<1, b>>>(a), cudaGetLastError()));", (32,)),
+        ("dim3 b(32); { dim3 b(8); k2<<<1, b>>>(a); } k<<<1, b>>>(a);", (32,)),
+        ("GO(k, 32); GO(k2, 64);", (32,)),
+        ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 32>>>(a);", (32,)),
+        ("CHECK(cudaFuncSetAttribute((const void *)k, 8, 65536)); k<<<1, 32>>>(a);", (32,)),
+        ("struct { int k; } s; s.k = n; std::vector<int> v; v.k(); std::k(); k<<<1, 32>>>(a);", (32,)),
+        ("k2<<<1, v.size()>>>(v.data()); k<<<1, 32>>>(a);", (32,)),
+    ],
+)
+def test_real_host_code(read: Read, host: str, block: tuple[int, ...]) -> None:
+    before = "std::vector<int> v(n); int *a; checkCudaErrors(cudaMalloc((void **)&a, n * sizeof(int)));\n"
+    before += "CHECK(cudaMemcpy(a, v.data(), n * 4, cudaMemcpyHostToDevice)); cudaEvent_t e; cudaEventCreate(&e);\n"
+    after = "CHECK(cudaDeviceSynchronize()); for (auto i : v) std::cout << i; cudaFree(a); return 0;"
+    text = f"{REAL}{K}int main(int argc, char **argv) {{ int n = atoi(argv[1]);\n{before}{host}\n{after} }}\n"
+    assert read(text, "k").block == (*block, 1, 1)[:3]
+
+
+def test_launches_in_included_files(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "run.cuh").write_text("void g() { dim3 b(32); k<<<1, b>>>(0); }\n")
+    (tmp_path / "lost.cuh").write_text("void g2() { std::vector<int> v; k<<<1, 64>>>(v.data()); }\n")
+    run = f'{K}#include "run.cuh"\n'
+    assert read(run, "k", includes=[str(tmp_path)]).block == (32, 1, 1)
+    assert read(f'{run}#include "lost.cuh"\n', "k", includes=[str(tmp_path)]).block is None
 
 
 @pytest.mark.parametrize(

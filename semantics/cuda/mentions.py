@@ -1,0 +1,177 @@
+"""What host code does with a variable. clang leaves out what it cannot resolve for lack of a header, so its tree is
+held against the text: a variable is known only where each word of the text that names it is a mention in the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from semantics.cuda.clang import Node
+from semantics.cuda.shim import in_shim
+
+Token = tuple[str, int]
+
+_WORD: Final = re.compile(rb"[^\W\d]\w*")
+_UNDECLARED: Final = re.compile(r"use of undeclared identifier '(\w+)'")
+_PRINTED: Final = re.compile(r"(?:std :: )?(?:cout|cerr|clog)(?: (?:<<|::|\.|\w+))*")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A mention of a variable, and the nodes around it from the innermost to the function."""
+
+    node: Node
+    around: tuple[Node, ...]
+
+    @property
+    def moved(self) -> bool:
+        """Whether a macro puts it where it is: what the text has around it says nothing then."""
+        return self.node.written[1] != self.node.offset
+
+
+def mentions(decl: Node, host: Node) -> list[Mention] | None:
+    """Where a function mentions a variable, its declaration aside, without what only prints a field of it. None where
+    the text of the function may do so elsewhere, too."""
+    unit, name = host.unit, decl.name
+    tokens = code(host)
+    words = [word for word, _ in tokens]
+    if "include" in words or not unit.saying(
+        lambda text: b"##" in text or b"%:%:" in text or names(text, name)
+    ).isdisjoint(words):
+        return None
+    places = {at for i, (word, at) in enumerate(tokens) if word == name and not _printed(tokens, i)}
+    found, seen = [], set[int]()
+    for mention in _named(host, name):
+        node = mention.node
+        file, at = node.written
+        if node.kind == "DECL_REF_EXPR" and node.referenced is not None and node.referenced.identity == decl.identity:
+            if file != host.span[0] or at not in places or (mention.moved and _loses(host, node.offset)):
+                return None
+            found.append(mention)
+        if file == host.span[0]:
+            seen.add(at)
+    return found if places <= seen else None
+
+
+def _loses(host: Node, at: int) -> bool:
+    """Whether clang may have left out a part of what a macro stands for at a place: it keeps calls of what is not
+    declared."""
+    unit, file = host.unit, host.span[0]
+    tokens = [word for word, _ in code(host)]
+    for error in unit.errors():
+        if error.loc is None or (error.loc.file, error.offset) != (file, at):
+            continue
+        missing = _UNDECLARED.fullmatch(error.message)
+        if missing is None:
+            return True
+        name = missing[1]
+        other = re.compile(rf"\b{name}\b(?!\s*\()".encode())
+        called = all(after == "(" for word, after in pairwise(tokens) if word == name)
+        if not called or any(other.search(text) for text in unit.macros.values()):
+            return True
+    return False
+
+
+def code(host: Node) -> list[Token]:
+    """The tokens of a function; see `Unit.code`."""
+    file, start, end = host.span
+    return [token for token in host.unit.code(file) if start <= token[1] < end]
+
+
+def names(text: bytes, name: str) -> bool:
+    """Whether a text has a word, or may have it in another spelling."""
+    word = name.encode()
+    return word in (_WORD.findall(text) if _WORD.fullmatch(word) else text) or b"\\u" in text.lower()
+
+
+def settled(node: Node, host: Node) -> bool:
+    """Whether each name in an expression is surely the declaration that clang takes it for: one that hides it may be
+    among what clang leaves out."""
+    todo, seen = [node], set[int]()
+    while todo:
+        for here in todo.pop().walk():
+            decl = here.referenced if here.kind == "DECL_REF_EXPR" else None
+            if decl is None or decl.identity in seen or in_shim(decl):
+                continue
+            seen.add(decl.identity)
+            if mentions(decl, host) is None:
+                return False
+            if decl.kind == "VAR_DECL" and decl.initialiser is not None:
+                todo.append(decl.initialiser)
+    return True
+
+
+def reads(mention: Mention) -> bool:
+    """Whether a mention of a dim3 surely takes no more than its value, or that of one of its fields."""
+    outer = [n for n in mention.around if n.kind != "PAREN_EXPR"]
+    if outer[0].kind == "MEMBER_REF_EXPR":
+        field, load = outer[:2]
+        plain = load.type.kind == "int" and not load.type.const and not load.type.volatile
+        return plain and _converts(load, field)
+    call = outer[1] if _converts(outer[0], mention.node) else outer[0]
+    made = call.referenced if call.kind == "CALL_EXPR" and len(call.arguments) == 1 else None
+    return made is not None and made.kind == "CONSTRUCTOR" and made.name == "dim3" and in_shim(made)
+
+
+def _converts(node: Node, inner: Node) -> bool:
+    """Whether a node is a conversion that is not written. libclang names these by what they convert, without
+    parentheses."""
+    if node.kind != "UNEXPOSED_EXPR" or len(node.children) != 1:
+        return False
+    return node.name == inner.name or node.children[0].kind == "PAREN_EXPR"
+
+
+def assignment(mention: Mention, host: Node) -> tuple[str, Node] | None:
+    """The field and the value, where a mention of a dim3 is that of `b.x = value`, a statement that a function runs
+    once, whatever else it does."""
+    outer = [n for n in mention.around if n.kind != "PAREN_EXPR"]
+    if mention.moved or [n.kind for n in outer[:3]] != ["MEMBER_REF_EXPR", "BINARY_OPERATOR", "COMPOUND_STMT"]:
+        return None
+    field, statement, body = outer[:3]
+    body_of_host = len(outer) == 4 and body.span == host.children[-1].span
+    first = statement.children[0].span == field.span and statement.operator == "="
+    straight = body_of_host and first and _straight(host, statement.span[1])
+    return (field.name, statement.children[1]) if straight else None
+
+
+def _straight(host: Node, at: int) -> bool:
+    """Whether the text has a statement of its own at a place, in the braces of the function and in no others."""
+    depth, before = 0, ""
+    for word, place in code(host):
+        if place == at:
+            return depth == 1 and before in (";", "{", "}")
+        depth += {"{": 1, "}": -1}.get(word, 0)
+        before = word
+        if word == "goto":
+            break
+    return False
+
+
+def jumps(host: Node) -> bool:
+    """Whether a function may jump over its statements."""
+    labels = ("LABEL_STMT", "GOTO_STMT", "INDIRECT_GOTO_STMT")
+    return any(word == "goto" for word, _ in code(host)) or any(node.kind in labels for node in host.walk())
+
+
+def _printed(tokens: list[Token], at: int) -> bool:
+    """Whether a word is all that is shifted to std::cout, but for its field: `std::cout << b.x << ..`."""
+    words = [word for word, _ in tokens[at - 1 : at + 4]]
+    if len(words) < 5 or words[0] != "<<" or words[2] != "." or words[4] not in ("<<", ";"):
+        return False
+    start = at
+    while start and tokens[start - 1][0] not in (";", "{", "}", ")", "else"):
+        start -= 1
+    return _PRINTED.fullmatch(" ".join(word for word, _ in tokens[start : at - 1])) is not None
+
+
+def _named(host: Node, name: str) -> Iterator[Mention]:
+    """The declarations and uses of a name in a function."""
+    stack: list[tuple[Node, tuple[Node, ...]]] = [(host, ())]
+    while stack:
+        node, around = stack.pop()
+        if node.name == name and (node.kind.endswith("_DECL") or node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")):
+            yield Mention(node, around)
+        stack.extend((c, (node, *around)) for c in reversed(node.children))
