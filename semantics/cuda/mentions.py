@@ -15,6 +15,7 @@ from semantics.cuda.shim import in_shim
 Token = tuple[str, int]
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
+_NAMING: Final = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "TYPE_REF", "TEMPLATE_REF")
 _UNDECLARED: Final = re.compile(r"use of undeclared identifier '(\w+)'")
 _PRINTED: Final = re.compile(r"(?:std :: )?(?:cout|cerr|clog)(?: (?:<<|::|\.|\w+))*")
 
@@ -88,20 +89,31 @@ def names(text: bytes, name: str) -> bool:
 
 
 def settled(node: Node, host: Node) -> bool:
-    """Whether each name in an expression is surely the declaration that clang takes it for: one that hides it may be
-    among what clang leaves out."""
-    todo, seen = [node], set[int]()
+    """Whether each name in an expression is surely the declaration that clang takes it for, and that as it is written:
+    one that hides it, or a part of it, may be among what clang leaves out."""
+    (file, start, end), todo, seen = host.span, [node], set[int]()
     while todo:
         for here in todo.pop().walk():
-            decl = here.referenced if here.kind == "DECL_REF_EXPR" else None
-            if decl is None or decl.identity in seen or in_shim(decl):
+            decl = here.referenced if here.kind in _NAMING else None
+            if decl is None or in_shim(decl):
                 continue
-            seen.add(decl.identity)
-            if mentions(decl, host) is None:
+            inside = file == here.written[0] and start <= here.written[1] < end
+            if inside and mentions(decl, host) is None:
                 return False
-            if decl.kind == "VAR_DECL" and decl.initialiser is not None:
-                todo.append(decl.initialiser)
+            if decl.identity not in seen:
+                seen.add(decl.identity)
+                whole = decl.parent if decl.kind == "ENUM_CONSTANT_DECL" else decl.definition
+                if not _clean(whole or decl):
+                    return False
+                todo.append(whole or decl)
     return True
+
+
+def _clean(decl: Node) -> bool:
+    """Whether clang found no error in a declaration."""
+    file, start, end = decl.span
+    places = ((e.loc.file, e.offset) for e in decl.unit.errors() if e.loc is not None)
+    return not decl.is_invalid and not any(name == file and start <= at <= end for name, at in places)
 
 
 def reads(mention: Mention) -> bool:
@@ -172,6 +184,6 @@ def _named(host: Node, name: str) -> Iterator[Mention]:
     stack: list[tuple[Node, tuple[Node, ...]]] = [(host, ())]
     while stack:
         node, around = stack.pop()
-        if node.name == name and (node.kind.endswith("_DECL") or node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")):
+        if node.name == name and (node.kind.endswith("_DECL") or node.kind in _NAMING):
             yield Mention(node, around)
         stack.extend((c, (node, *around)) for c in reversed(node.children))
