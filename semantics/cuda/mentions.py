@@ -157,8 +157,6 @@ def _straight(host: Node, at: int) -> bool:
             return depth == 1 and before in (";", "{", "}")
         depth += {"{": 1, "}": -1}.get(word, 0)
         before = word
-        if word == "goto":
-            break
     return False
 
 
