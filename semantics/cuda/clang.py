@@ -213,7 +213,7 @@ class Unit:
                 at = token.location.offset
                 before = bisect_right(starts, at)
                 if token.kind.name not in ("COMMENT", "LITERAL") and (not before or reach[before - 1] <= at):
-                    found.append((_SPLICE.sub(b"", token.spelling.encode()).decode(), at))
+                    found.append((_spelling(token), at))
             self._code[name] = found
         return self._code[name]
 
@@ -302,6 +302,14 @@ class Unit:
         if kind in ("RECORD", "ELABORATED"):
             return CType("record", _plain(t), size, const=const)
         return CType("void" if kind == "VOID" else "other", _plain(t), size, const=const)
+
+
+def _spelling(token: Any) -> str:
+    """A token as written, in one line."""
+    try:
+        return _SPLICE.sub(b"", token.spelling.encode()).decode()
+    except UnicodeDecodeError:  # a stray byte of a Latin-1 file
+        return "?"
 
 
 def _plain(t: Any) -> str:

@@ -102,11 +102,11 @@ def _same_word(unit: Unit, kernel: Node) -> set[tuple[str, int]]:
     """Where the kernel's name declares something, or is that of something else."""
     found = set()
     for node in unit.root().walk():
-        if node.name == kernel.name:
-            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
-            other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
-            if other or node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE":
-                found.add(node.written)
+        used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
+        other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
+        declares = node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE"
+        if (other or declares) and node.name == kernel.name:
+            found.add(node.written)
     return found
 
 

@@ -182,6 +182,6 @@ def _named(host: Node, name: str) -> Iterator[Mention]:
     stack: list[tuple[Node, tuple[Node, ...]]] = [(host, ())]
     while stack:
         node, around = stack.pop()
-        if node.name == name and (node.kind.endswith("_DECL") or node.kind in _NAMING):
+        if (node.kind.endswith("_DECL") or node.kind in _NAMING) and node.name == name:
             yield Mention(node, around)
         stack.extend((c, (node, *around)) for c in reversed(node.children))

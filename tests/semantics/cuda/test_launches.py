@@ -227,6 +227,11 @@ def test_real_host_code(read: Read, host: str, block: tuple[int, ...]) -> None:
     assert read(text, "k").block == (*block, 1, 1)[:3]
 
 
+def test_bytes_that_are_no_utf_8(read: Read) -> None:
+    odd = b'// \xe9 k<<<\n#if 0\n\xe9\n#endif\nvoid h() { const char *s = "\xe9"; dim3 b(32); \xe9; k<<<1, b>>>(0); }\n'
+    assert read(K.encode() + odd, "k").block == (32, 1, 1)
+
+
 def test_launches_in_included_files(read: Read, tmp_path: Path) -> None:
     (tmp_path / "run.cuh").write_text("void g() { dim3 b(32); k<<<1, b>>>(0); }\n")
     (tmp_path / "lost.cuh").write_text("void g2() { std::vector<int> v; k<<<1, 64>>>(v.data()); }\n")
