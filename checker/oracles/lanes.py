@@ -32,13 +32,13 @@ class Lane:
     """A thread: its index in the block (None: unknown), its warp, and the values of locals found so far.
 
     `warp` keys what reads return: lanes of one warp read together. None: no read is the same as another lane's. `own`
-    keys what is only known to be its own; None: this is no single thread.
+    keys values that are only known to be one of this lane; None: there are none.
     """
 
     tid: dict[str, Number | None]
     warp: int | None
-    own: int | None = None
     known: dict[str, Number | None] = field(default_factory=dict)
+    own: int | None = None
 
 
 def _solved(a: Expr, b: Expr) -> Iterator[tuple[Leaf, Expr]]:
@@ -205,12 +205,12 @@ class View:
             threads = [(i, j, k) for k, j, i in product(z, y, x)]
             pinned = None if self.block_scope else self.value(Param(WARP_INDEX), self.nowhere)
             return [
-                [self._lane(*threads[i], i) for i in range(first, min(first + size, len(threads)))]
+                [self._lane(i, j, k, first // size) for i, j, k in threads[first : first + size]]
                 for first in range(0, len(threads), size)
                 if not isinstance(pinned, int) or pinned == first // size
             ]
         if not self.in_rows:
-            return [[Lane(dict.fromkeys("xyz"), 0, i) for i in range(size)]]
+            return [[_nowhere(0)] * size]
         widest = None if self.dims[0] is None else self.atoms.bounds(self.dims[0])[1]
         row_of_one = self.dims[1:] == (1, 1) and not self.block_scope
         key = ("leaf", WARP_INDEX) if row_of_one else ("w",)
@@ -219,12 +219,10 @@ class View:
             axis: 0 if d == 1 else self.atoms.atom(("tid", axis), 0)
             for axis, d in zip("yz", self.dims[1:], strict=True)
         }
-        return [[Lane({"x": plus(scaled(w, size), i), **row}, 0, i) for i in range(size)]]
+        return [[Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]]
 
-    def _lane(self, x: int, y: int, z: int, number: int) -> Lane:
-        warp, i = divmod(number, self.hardware.warp)
-        tid: dict[str, Number | None] = {"x": x, "y": y, "z": z}
-        return Lane(tid, warp, number, {}) if self.block_scope else Lane(tid, warp, i, {WARP_INDEX: warp})
+    def _lane(self, x: int, y: int, z: int, warp: int) -> Lane:
+        return Lane({"x": x, "y": y, "z": z}, warp, {} if self.block_scope else {WARP_INDEX: warp})
 
     def _active(self, warp: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
@@ -346,6 +344,8 @@ class View:
         most = Count(1, "lanes", False)
         for warp in self.warps:
             values = [self.value(index, lane) for lane in warp]
+            if None in values:
+                values = [self.value(index, _single(lane, i)) for i, lane in enumerate(warp)]
             pattern = frozenset(values), values.count(None)
             if pattern in seen:
                 continue
@@ -359,6 +359,11 @@ class View:
 
 def _nowhere(warp: int | None) -> Lane:
     return Lane({"x": None, "y": None, "z": None}, warp)
+
+
+def _single(lane: Lane, own: int) -> Lane:
+    """The lane, with values of its own for what is not known."""
+    return Lane(lane.tid, lane.warp, {name: v for name, v in lane.known.items() if v is not None}, own)
 
 
 def _agreed(values: set[Number | None]) -> bool:
