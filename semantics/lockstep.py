@@ -303,6 +303,8 @@ def exchanged(e: Op, sigma: Store, t: Threads, m: Machine) -> dict[Thread, Value
     for lanes in warps.values():
         got = _passed(e, m.exchanges[k], lanes, sigma, m)
         found |= {u: converted(got[lane], m.type_of(e)) for lane, u in lanes.items()}
+        if any(isinstance(got[lane], int) and found[u] != got[lane] for lane, u in lanes.items()):
+            raise unknown(e, ", a number of more than 53 bits")
     return {u: found[u] for u in t}
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from logic.operators import denote
 from logic.source import Loc, SourceError
 from logic.syntax import Const, Op, Type
+from semantics.exchange import kind
 
 Value = int | bool | float
 
@@ -168,8 +169,9 @@ def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ..
             raise ValueProblem("a run does not keep this array of one thread", loc, advice)
         if plain == "half":
             raise ValueProblem("a run does not round to half precision", loc, "A bound holds whatever the values are.")
-        if plain.startswith(("atomic", "tex")):
-            raise unknown(Op(f"call:{name}", (), loc), "")
+        call = Op(f"call:{name}", (), loc)
+        if plain.startswith(("atomic", "tex")) or kind(call):
+            raise unknown(call, "")
         advice = f"Known are {', '.join(sorted(FUNCTIONS))}, each also with an f at its end."
         raise ValueProblem(f"the value of the function '{name}' is not known", loc, advice)
 

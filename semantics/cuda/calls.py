@@ -213,7 +213,7 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     e = anything(st, name, on, type_, node.loc)
     value, by, width = (*rest, *[None] * 3)[:3]
     st.exchanges[st.unknowns] = Exchange(value or TRUE, by, width, *mask)
-    return e
+    return st.saved(e, type_)  # here and now: who is active matters, and what is passed
 
 
 def _sines(st: State, node: Node, name: str) -> None:

@@ -28,6 +28,10 @@ _MEMORY: Final = "[]"
 """Stands for all arrays: what a function is called for whose value nobody uses may write any of them."""
 
 
+_POINTER: Final = "*"
+"""Stands for a pointer that is assigned: what it leads to then is not known before."""
+
+
 def check_order(st: State, loc: Loc | None, parts: Sequence[Node]) -> None:
     """Raises where one of the parts of an expression changes what another one uses."""
     if not any(p.acts for p in parts):
@@ -55,7 +59,7 @@ def check_assignment(st: State, node: Node) -> None:
 
 
 def _apart(changed: set[str], used: list[set[str]], loc: Loc | None) -> None:
-    if any(changed & names for names in used):
+    if _POINTER in changed or any(changed & names for names in used):
         what = "a variable or an array is changed and used in one expression, and not every C++ says which comes first"
         raise CudaError(what, loc, "Use two statements.")
 
@@ -163,7 +167,7 @@ def _written(st: State, node: Node, seen: set[int] | None = None, top: Node | No
                 continue
             bound = _bound(st, target)
             if isinstance(bound, Local | Moving | Parts):
-                found |= _names(bound)
+                found |= _names(bound) | ({_POINTER} if isinstance(bound, Moving) and _binary(here, "=") else set())
                 continue
             found |= {_CALLS}.union(*(_arrays(st, n) for n in _evaluated(target)))
             if any(n.kind == "CALL_EXPR" for n in _evaluated(target)):  # the pointer that it gives leads anywhere

@@ -26,6 +26,9 @@ Data = NDArray[Any]
 Mask = NDArray[np.bool_] | None
 """Which lanes are active; None: all."""
 
+MAX_BITS: Final = 53
+"""Of an integer that a double holds."""
+
 LIMIT: Final = 2**62
 """No integer beyond this is computed, so sums of two never overflow."""
 
@@ -104,7 +107,10 @@ def lanewise(op: str, operands: tuple[Type, ...], result: Type, loc: Loc | None)
 
 
 def passed(e: Op, value: Val, asked: tuple[Val, Val, Val | None], active: Mask, warp: int) -> Data:
-    """What lanes get by a shuffle or a vote. Raises Unsupported unless all lanes ask alike, for what is defined."""
+    """What lanes get by a shuffle or a vote. Raises Unsupported unless all lanes ask alike, for what is defined and for
+    numbers of no more than MAX_BITS bits."""
+    if warp > MAX_BITS or (value.data.dtype.kind == "i" and (np.abs(value.data) >> MAX_BITS).any()):
+        raise Unsupported
     name, (by, width, mask) = exchange.kind(e), asked
     if any(v is not None and v.data.size > 1 for v in (width, mask)) or (name != "shfl" and by.data.size > 1):
         raise Unsupported

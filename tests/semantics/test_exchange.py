@@ -148,6 +148,31 @@ def test_the_value_is_that_of_the_call(make: Make) -> None:
     assert found == {t + 3 + t - t % 32: 100 for t in range(64)}
 
 
+ACTIVE: dict[str, set[int]] = {
+    "int x = t < 5; if (t < 5 && __all(x)) A[t] = 1;": {*range(5)},
+    "int y = t < 5 ? __all(t < 5) : 0; if (y) A[t] = 1;": {*range(5)},
+    "if (t < 5 && __activemask() == 31) A[t] = 1;": {*range(5)},
+    "if (t > 40 || __any(t == 33)) A[t] = 1;": {*range(32, 64)},
+    "int x = 1; while (__all(x)) { A[t] = 1; if (t > 0) break; x = 0; }": {*range(64)},
+    # what is passed is what the variable was
+    "int x = 5; while (__shfl_down_sync(-1, x--, 1) > 0) A[t + 100 * x] = 1;": {
+        t + 100 * x for x in range(5) for t in range(64)
+    },
+    "int v = 1, w = 2; int2 d = make_int2(__shfl_sync(-1, w, 0), __shfl_sync(-1, v, 0)); A[d.x] = d.y;": {2},
+    "int x = 1; int2 d = {__shfl_down_sync(-1, x, 1), (x = 5)}; A[d.x * 10] = d.y;": {10},
+}
+
+
+@pytest.mark.parametrize("body", ACTIVE)
+def test_who_takes_part_and_with_what(make: Make, body: str) -> None:
+    assert set(both(make(body), range(64))) == ACTIVE[body]
+
+
+def test_what_a_double_does_not_hold(make: Make) -> None:
+    with pytest.raises(ValueProblem, match="gives, a number of more than 53 bits"):
+        both(make("long long x = (1LL << 60) + 1; A[t] = __shfl_sync(-1, x, 3) == x;"), range(64))
+
+
 def test_no_kernel_says_what_is_passed(make: Make) -> None:
     kernel = make("A[t] = __any_sync(-1, n);")
     bare = Kernel(kernel.name, kernel.params, kernel.arrays, kernel.locals, kernel.body)

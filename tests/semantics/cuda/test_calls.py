@@ -50,27 +50,27 @@ BUILTIN = {
     ),
     # what other lanes pass is evaluated, and the value is one that depends on the thread, or on the warp
     "F[0] = __shfl_down_sync(0xffffffff, F[1], n);": (
-        "t <- F[1];\nF[0] <- __shfl_down_sync(__shfl_down_sync(0.0f, tid.x, tid.y), tid.z, 1);"
+        "t <- F[1];\nt_1 <- __shfl_down_sync(__shfl_down_sync(0.0f, tid.x, tid.y), tid.z, 1);\nF[0] <- t_1;"
     ),
     "F[0] = __shfl_xor_sync(A[0], F[1], n, A[1]) * __shfl_sync(-1, F[1], n, 16);": (
-        "t <- A[0];\nt_1 <- F[1];\nt_2 <- A[1];\nt_3 <- F[1];\n"
-        "F[0] <- __shfl_xor_sync(__shfl_xor_sync(0.0f, tid.x, tid.y), tid.z, 1) * "
-        "__shfl_sync(__shfl_sync(0.0f, tid.x, tid.y), tid.z, 2);"
+        "t <- A[0];\nt_1 <- F[1];\nt_2 <- A[1];\n"
+        "t_3 <- __shfl_xor_sync(__shfl_xor_sync(0.0f, tid.x, tid.y), tid.z, 1);\nt_4 <- F[1];\n"
+        "t_5 <- __shfl_sync(__shfl_sync(0.0f, tid.x, tid.y), tid.z, 2);\nF[0] <- t_3 * t_5;"
     ),
     "A[0] = __shfl(A[1], 3) + __shfl_sync(n, n, n, 32);": (
-        f"t <- A[1];\n"
-        f"A[0] <- int(__shfl(__shfl(0.0, 3, {WARP}), 1)) + int(__shfl_sync(__shfl_sync(0.0, n, {WARP}), {PART}, 2));"
+        f"t <- A[1];\nt_1 <- int(__shfl(__shfl(0.0, 3, {WARP}), 1));\n"
+        f"t_2 <- int(__shfl_sync(__shfl_sync(0.0, n, {WARP}), {PART}, 2));\nA[0] <- t_1 + t_2;"
     ),
     "A[0] = __popc(n) + __mulhi(n, A[0]) - __mulhi(n, 10);": (
         "A[0] <- int(__popc(as_double(n))) + int(__mulhi(as_double(n), A[0])) - int(__mulhi(as_double(n), 10));"
     ),
     "A[0] = __any(n > 2); A[1] = __all_sync(n, n);": (
-        f"t <- int(n > 2);\nA[0] <- int(__any(0.0, {WARP}, 1));\n"
-        f"A[1] <- int(__all_sync(__all_sync(0.0, n, {WARP}), 2));"
+        f"t <- int(n > 2);\nt_1 <- int(__any(0.0, {WARP}, 1));\nA[0] <- t_1;\n"
+        f"t_2 <- int(__all_sync(__all_sync(0.0, n, {WARP}), 2));\nA[1] <- t_2;"
     ),
     "A[0] = __ballot_sync(1, n); A[1] = __activemask();": (
-        f"A[0] <- int(__ballot_sync(__ballot_sync(0.0, 1, {WARP}), 1));\n"
-        "A[1] <- int(__activemask(__activemask(0.0, tid.x, tid.y), tid.z, 2));"
+        f"t <- int(__ballot_sync(__ballot_sync(0.0, 1, {WARP}), 1));\nA[0] <- t;\n"
+        "t_1 <- int(__activemask(__activemask(0.0, tid.x, tid.y), tid.z, 2));\nA[1] <- t_1;"
     ),
     "F[0] = fmaf(F[1], F[2], F[3]);": "F[0] <- fmaf(F[1], F[2], F[3]);",
     "__syncwarp(); __syncwarp(n); __syncwarp(A[5]); __syncwarp(A[0]++);": (
