@@ -117,10 +117,12 @@ def test_contents_that_part_threads() -> None:
     assert replay(Uniform((), frozenset(), expr("A[n] > 2")), None, CONTEXT) is None
 
 
-def test_random_states_keep_to_the_assumptions() -> None:
+def test_random_states_keep_to_the_assumptions(monkeypatch: pytest.MonkeyPatch) -> None:
     launch = Launch((32, 1, 1), assumptions=facts("n > 8", "n % 2 == 1"))
     context = replace(CONTEXT, launch=launch)
-    found = replay(AtLeast((), frozenset(), pot("n"), pot("10")), None, context)
+    with monkeypatch.context() as patient:
+        patient.setattr("checker.replay.PATIENCE", 60.0)
+        found = replay(AtLeast((), frozenset(), pot("n"), pot("10")), None, context)
     assert found is not None
     assert found.state.params["n"] == 9
     assert replay(AtLeast((), frozenset(), pot("n"), pot("9")), None, context) is None
