@@ -948,16 +948,17 @@ class Lanes:
         most, hw, self.together = 0, self.program.hardware, True
         period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
         for warp in self.warps:
-            phases: dict[Potential, dict[Potential, set[int]]] = {}
+            rows: dict[Potential, set[int]] = {}
             for v in self._values(index, warp):
-                row = v - offset(v)
-                phase = plus(*(t for t in singles(row) if any(c * array.stride % period for _, c in terms(t))))
-                phases.setdefault(phase, {}).setdefault(row, set()).add(int(offset(v)))
-            here = sum(touched(what, array, hw, phase, rows.values()) for phase, rows in phases.items())
-            own = [row + c for rows in phases.values() for row, cs in rows.items() for c in cs]
-            if len(own) > 1 and here > most:
-                common = Poly(frozenset.intersection(*(frozenset(terms(v - offset(v))) for v in own)))
-                own = [v - common for v in own]
+                rows.setdefault(v - offset(v), set()).add(int(offset(v)))
+            phases: dict[Potential, list[set[int]]] = {}
+            for row, constants in rows.items():
+                phase = collected({mono: c for mono, c in terms(row) if c * array.stride % period})
+                phases.setdefault(phase, []).append(constants)
+            here = sum(touched(what, array, hw, phase, found) for phase, found in phases.items())
+            if len(rows) > 1 and here > most:
+                common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
+                own = [row - common + c for row, cs in rows.items() for c in cs]
                 ends = [[self.least(v * sign) for v in own] for sign in (1, -1)]
                 low, high = (None if None in each else min(end for end in each if end is not None) for each in ends)
                 if low is not None and high is not None and -high - low < MAX_SPAN:
@@ -966,11 +967,10 @@ class Lanes:
         return most
 
 
-def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Iterable[Iterable[int]]) -> int:
+def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Collection[Collection[int]]) -> int:
     """The most that indices can touch which are an unknown part, the same but for whole sectors or rounds of banks,
     plus one of the constants of a row."""
     unit, most = hw["sector" if what == "MemReads" else "word"], 0
-    rows = [tuple(constants) for constants in rows]
     for shift in range(0, unit, gcd(unit, *(array.stride * int(c) for _, c in terms(phase)))):
         units: list[int] = []
         for constants in rows:

@@ -13,9 +13,12 @@ from logic.syntax import Const, Op
 
 SHUFFLES: Final = ("shfl", "shfl_up", "shfl_down", "shfl_xor")
 VOTES: Final = ("any", "all", "ballot")
-_OPERATORS: Final = {f"call:__{name}{end}": name for name in (*SHUFFLES, *VOTES) for end in ("", "_sync")} | {
-    "call:__activemask": "activemask"
+FUNCTIONS: Final = {f"__{name}{end}": name for name in (*SHUFFLES, *VOTES) for end in ("", "_sync")} | {
+    "__activemask": "activemask"
 }
+"""CUDA's names for them; those in `_sync` pass a mask first."""
+
+_OPERATORS: Final = {f"call:{function}": name for function, name in FUNCTIONS.items()}
 
 
 def kind(e: Op) -> str:

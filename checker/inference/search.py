@@ -56,6 +56,7 @@ from logic.potentials import (
     log2,
     mapped,
     max0,
+    minimum,
     of_expr,
     substitute,
     sym,
@@ -411,8 +412,9 @@ def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
         found = [over for over in bounds if over is not None and over * -1 not in known]
         yield from found
         if len(found) == 1:
-            apart = [one - found[0] for one in before if not variables(one - found[0]) & changed]
-            yield from (found[0] + gap - max0(gap) for gap in apart if not gap.is_constant)
+            apart = ((one, one - found[0]) for one in before)
+            fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
+            yield from (minimum(one, found[0]) for one in fixed)
             before += found
 
 

@@ -15,6 +15,7 @@ from typing import Final
 from logic.source import Loc
 from logic.syntax import INT, TRUE, Assign, Const, Exchange, Expr, Op, Param, Sync, Var, Write, seq, statements, written
 from logic.typing import type_of
+from semantics import exchange
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped
@@ -34,10 +35,8 @@ from semantics.cuda.shim import (
     READS,
     READS_ALWAYS,
     SAME,
-    SHUFFLES,
     SINES,
     TO_INT,
-    VOTES,
     WRITES,
     in_shim,
 )
@@ -119,7 +118,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return _of_structures(st, node, name)
     if name in BITS:
         return _of_bits(st, node, name)
-    if name == "__activemask" or name.removesuffix("_sync") in (*VOTES, *SHUFFLES):
+    if name in exchange.FUNCTIONS:
         return _of_lanes(st, node, name)
     if result is None or result.kind != "base" or not args:
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
@@ -199,12 +198,12 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
     args = [expr(st, a) for a in node.arguments]
     names = [evaluate(st, e) for e in args]
-    type_, plain, masked = scalar(node.type) or INT, name.removesuffix("_sync"), name.endswith("_sync")
+    type_, kind, masked = scalar(node.type) or INT, exchange.FUNCTIONS[name], name.endswith("_sync")
     mask, rest, on = names[:masked], names[masked:], list[Expr](TIDS)
-    if plain in VOTES:
+    if kind in exchange.VOTES:
         st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that pass the same mask")
         on = [*mask, WARP]
-    elif plain == "__shfl" and rest[2] in (Const(0), Const(32)):  # 0 for the whole warp, as the shim has it
+    elif kind == "shfl" and rest[2] in (Const(0), Const(32)):  # 0 for the whole warp, as the shim has it
         st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that ask for the same lane")
         part = [Op("/", (Op("%", (THREAD, Param("warpSize"))), rest[2]))] if rest[2] == Const(32) else []
         on = [rest[1], WARP, *part]

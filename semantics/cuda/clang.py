@@ -172,8 +172,9 @@ class Unit:
 
     @cached_property
     def splitting(self) -> frozenset[str]:
-        """The macros that may hold a `;`, by themselves or by others. Of what pastes words nothing is known."""
-        return self.saying(lambda text: b";" in text or b"##" in text or b"%:%:" in text)
+        """The macros that may hold a `;`, by themselves or by others, and what begins a directive. Of what pastes words
+        nothing is known."""
+        return self.saying(lambda text: b";" in text or b"##" in text or b"%:%:" in text) | {"#", "%:"}
 
     def saying(self, says: Callable[[bytes], bool]) -> frozenset[str]:
         """The macros of whose definitions something is true, by themselves or by others that they name."""

@@ -302,15 +302,20 @@ def _binary(st: State, node: Node) -> Expr:
     if op not in _ARITHMETIC:
         raise unsupported(f"the operator '{op}'", node.loc)
     made = folded(node, Op(op, (a, b), node.loc))
-    if op == "-" and _wraps(node.type):
-        st.unsigned.append(made)
-    return made
+    return _not_below_0(st, made, node.type) if op == "-" else made
 
 
 def unwrapped(st: State, a: CType, b: CType, value: Expr) -> None:
     """Keep a value that is converted from a to b, where it is taken as not negative."""
-    if a.kind == "int" and a.signed and _wraps(b):
+    if a.kind == "int" and a.signed:
+        _not_below_0(st, value, b)
+
+
+def _not_below_0(st: State, value: Expr, t: CType) -> Expr:
+    """The value, kept among those that are taken as not negative if its type has no such numbers."""
+    if _wraps(t):
         st.unsigned.append(value)
+    return value
 
 
 def _wraps(t: CType) -> bool:
@@ -425,10 +430,7 @@ def _unary(st: State, node: Node) -> Expr:
         case "+":
             return expr(st, inner)
         case "-":
-            negative = folded(node, Op("neg", (expr(st, inner),), node.loc))
-            if _wraps(node.type):
-                st.unsigned.append(negative)
-            return negative
+            return _not_below_0(st, folded(node, Op("neg", (expr(st, inner),), node.loc)), node.type)
         case "~":
             t = node.type
             if t.kind == "int" and not t.signed:
@@ -783,8 +785,8 @@ def update(st: State, node: Node, *, wanted: bool) -> Expr:
     if op not in ("<<", ">>") and right.type.size >= t.size:
         unwrapped(st, t, right.type, a)
     value: Expr = Op(op, (convert(a, t, working, left.loc), _operand(b, right, working, op)), node.loc)
-    if op == "-" and _wraps(t):
-        st.unsigned.append(value)
+    if op == "-":
+        _not_below_0(st, value, t)
     value = convert(value, working, t, node.loc)
     if wanted:
         return _result(st, target, value, t, node.loc)
@@ -815,8 +817,8 @@ def step(st: State, node: Node, *, wanted: bool) -> Expr:
         raise unsupported("counting with a bool", node.loc)
     working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else common(t, t) if t.kind == "base" else t
     made = Op(op, (old, literal(1, type_, node.loc)), node.loc)
-    if op == "-" and _wraps(t):
-        st.unsigned.append(made)
+    if op == "-":
+        _not_below_0(st, made, t)
     value = convert(made, working, t, node.loc)
     if wanted and not node.operator.startswith("x"):
         return _result(st, target, value, t, node.loc)

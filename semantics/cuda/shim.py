@@ -53,12 +53,6 @@ BITS: Final = ("__popc", "__clz", "__ffs", "__brev", "__mulhi", "__umulhi", "__p
                "__funnelshift_l", "__funnelshift_r")  # fmt: skip
 """Functions to int that no operator is."""
 
-VOTES: Final = ("__any", "__all", "__ballot")
-"""Functions of what all lanes of a warp pass, without `_sync`: those that pass the same mask get the same."""
-
-SHUFFLES: Final = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
-"""Functions that give what another lane passes, without `_sync`."""
-
 SINES: Final = {
     "sincosf": ("sinf", "cosf"), "__sincosf": ("__sinf", "__cosf"), "sincos": ("sin", "cos"),
     "sincospif": ("sinpif", "cospif"),

@@ -314,7 +314,7 @@ def _check_condition(node: Node) -> None:
         if text == ")" and depth == 0:
             break
         macro = macro or text in node.unit.predefined
-        if text in ("#", "%:", *node.unit.splitting) or (text == ";" and (depth == 1 or macro)):
+        if text in node.unit.splitting or (text == ";" and (depth == 1 or macro)):
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
@@ -463,7 +463,7 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
         depth += (text in "([{") - (text in ")]}")
         if depth == 0:
             break
-        if text in ("#", "%:", *node.unit.splitting):
+        if text in node.unit.splitting:
             raise unsupported("the head of this 'for'", node.loc, "Write it without directives, and macros with ';'.")
         if text == ";" and depth == 1:
             semicolons.append(offset)

@@ -18,7 +18,6 @@ from logic.metrics import Hardware
 from logic.syntax import (
     Assign,
     Const,
-    Exchange,
     Expr,
     If,
     Kernel,
@@ -161,18 +160,27 @@ def _exchanged(e: Op, p: Program, parts: tuple[Evaluate, ...]) -> Evaluate:
     k, type_ = exchange.number(e), type_of(e, p.sigma)
     if k is not None and k not in p.kernel.exchanges:
         raise unknown(e, "")
-    x = p.kernel.exchanges[k] if k is not None else Exchange(Const(False))
+    if k is None:
+        return _after(parts, lambda _u, _t: uniform(0.0, type_))
+    x = p.kernel.exchanges[k]
     value, *rest = (_compiled(part or Const(0), p) for part in (x.value, x.by, x.width, x.mask))
     masked = x.mask is not None
 
     def evaluate(u: Unit, t: Active) -> Val:
-        for part in parts:
-            part(u, t)
-        if k is None:
-            return Val(np.zeros((1, 1), dtype(type_)))
         by, width, mask = (part(u, t) for part in rest)
         asked = (by, width, mask if masked else None)
         return Val(passed(e, value(u, t), asked, t.mask, u.chunk.hardware.warp).astype(dtype(type_)))
+
+    return _after(parts, evaluate)
+
+
+def _after(parts: tuple[Evaluate, ...], then: Evaluate) -> Evaluate:
+    """A term whose operands are evaluated for their costs only."""
+
+    def evaluate(u: Unit, t: Active) -> Val:
+        for part in parts:
+            part(u, t)
+        return then(u, t)
 
     return evaluate
 
