@@ -11,7 +11,7 @@ from typing import Final, Literal
 from checker import kernel as trusted
 from checker.elaborate import Elaborator, Proof, Stuck, named, weaken
 from checker.flow import Flow, analyse
-from checker.inference.ghosts import cycles, with_ghosts
+from checker.inference.ghosts import cycles, with_ghosts, with_names
 from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
 from checker.kernel import INDICES, Claim, Ledger, Rejected
@@ -57,11 +57,12 @@ MANY_LOOPS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Which ghosts a search uses: those that count turns at places where loops are in the way, and those of counters
-    that begin where another one is that has a ghost."""
+    """Which ghosts a search uses: those that count turns at places where loops are in the way, those of counters that
+    begin where another one is that has a ghost, and those that keep what variables were before."""
 
     stuck: frozenset[Loc | None] = frozenset()
     again: bool = False
+    named: bool = False
 
 
 def find_bounds(
@@ -77,7 +78,7 @@ def find_bounds(
     `hinted` names the metric that the potentials in the outline are for; None means all of them.
     """
     start = time.perf_counter()
-    cases = _cases(outline.context, per)
+    cases, names = _cases(outline.context, per), with_names(outline)
 
     @cache
     def plain(p: P) -> Flow:
@@ -85,6 +86,8 @@ def find_bounds(
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
+        if way.named and not way.again:
+            return with_ghosts(names, analyse(names, oracle, start=cases[0]), oracle, way.stuck, again=True)
         if not way.again:
             return with_ghosts(outline, plain(cases[0]), oracle, way.stuck)
         once = replace(way, again=False)
@@ -122,7 +125,8 @@ def find_bounds(
     def other(way: Way, at: Loc, tried: bool) -> Way | None:
         """Another way where a loop is in the way of this one."""
         inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
-        more = [Way(way.stuck | places, way.again) for places in ({at}, {at, *inside})]
+        more = [replace(way, stuck=way.stuck | places) for places in ({at}, {at, *inside})]
+        more += [replace(w, named=True) for w in more if names is not outline]
         many = sum(1 for _ in cycles(plain(cases[0]))) > MANY_LOOPS
         ways = more if tried or many else [replace(way, again=True), *more]
         return next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None)

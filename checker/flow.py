@@ -48,6 +48,7 @@ from logic.source import Loc
 from logic.syntax import (
     BUILTINS,
     FALSE,
+    GHOST,
     INT,
     WARP_INDEX,
     Assign,
@@ -420,8 +421,12 @@ def _settled(c: Expr, known: P) -> bool:
     return isinstance(c, Op) and c.op == "||" and any(a in known for a in c.args)
 
 
-def _definition(x: str, about: Iterable[Expr]) -> Expr | None:
-    """What an equality says that x is, without mentioning it."""
+def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
+    """What an equality says that x is, without mentioning it: the ghost that keeps its value, where there is one."""
+    for c in about:
+        match c:
+            case Op("==", (Var(name), Var(own))) if own == x and name.startswith(GHOST):
+                return Var(name)
     for c in about:
         match c:
             case Op("==", (Var(name), d)) if name == x and x not in local_vars(d) and len([*subterms(d)]) <= LARGEST:

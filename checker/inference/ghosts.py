@@ -8,6 +8,9 @@ Where lanes turn differently often, as in `for (j = max(0, i - r); j <= min(n - 
 what the distance j has to go is at most, here min(n, 2*r + 1), and falls by 1 a turn, is at least that distance always.
 Where each turn halves the distance, as a binary search does whatever it finds, the ghost is halved, too. Where a flag
 ends the loop, as `break` does, the ghost has to be at least the distance only as long as the flag says to go on.
+
+Where a variable gets another value that is made from its own, as in `lo = max(lo, 0)`, a ghost keeps the one before:
+what is known of other variables by that stays a polynomial, whatever it was.
 """
 
 from __future__ import annotations
@@ -49,6 +52,9 @@ from logic.syntax import (
 
 MAX_TERMS: Final = 256
 """An expression with more is not taken apart."""
+
+MAX_NAMES: Final = 8
+"""Of values before assignments; with more there are no ghosts for them."""
 
 
 class Left(NamedTuple):
@@ -116,6 +122,36 @@ def with_ghosts(
     wider = replace(context.sigma, locals={**context.sigma.locals, **dict.fromkeys(ghosts, INT)})
     added = replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left))
     return added, (*ghosts, *chosen)  # those that use others are left out first
+
+
+def with_names(outline: Outline) -> Outline:
+    """The outline with ghosts for values of variables that assignments replace by others made from them, beyond sums;
+    itself where there are none, or where its writer chose ghosts."""
+    locals_ = outline.context.sigma.locals
+    if any(x.startswith(GHOST) for x in locals_):
+        return outline
+    ghosts: list[str] = []
+
+    def named(block: Block, counters: frozenset[str]) -> Iterator[Item]:
+        for item in block:
+            match item:
+                case Plain(Assign(x, e)) if x in local_vars(e) - counters and locals_[x] == INT and not _step(x, e):
+                    ghosts.append(f"{GHOST}was{len(ghosts)}")
+                    yield Plain(Assign(ghosts[-1], Var(x)))
+                    yield item
+                case Loop():
+                    yield replace(item, body=tuple(named(item.body, counters | local_vars(item.cond))))
+                case Branch():
+                    then, orelse = (tuple(named(side, counters)) for side in (item.then, item.orelse))
+                    yield replace(item, then=then, orelse=orelse)
+                case _:
+                    yield item
+
+    body = tuple(named(outline.body, frozenset()))
+    if not 0 < len(ghosts) <= MAX_NAMES:
+        return outline
+    sigma = replace(outline.context.sigma, locals={**locals_, **dict.fromkeys(ghosts, INT)})
+    return replace(outline, context=replace(outline.context, sigma=sigma), body=body)
 
 
 def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left | None:

@@ -3,6 +3,10 @@
 A goal is a nonnegative rational combination of products of facts (Farkas, Handelman), after splitting on the sign of
 what stands inside max(0, .). An LP finds the coefficients, in exact fractions. docs/certificate.md describes the
 result.
+
+A nest of loops costs products such as turns * (rows + columns * 3), of which a turn of the outer loop takes rows +
+columns * 3. Rows and columns are factors there: what they are multiplied by is shown to be nonnegative for each of
+their products, in the same cases for all.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, takewhile
-from math import ceil, gcd, lcm
+from math import ceil, gcd, lcm, prod
 from typing import Any, Final
 
 from checker.certificate import expression, potential
@@ -27,6 +31,7 @@ from logic.potentials import (
     Leaf,
     Log2,
     Max0,
+    Monomial,
     Poly,
     Sym,
     atom,
@@ -39,6 +44,7 @@ from logic.potentials import (
     max0,
     of_expr,
     substitute,
+    sym,
 )
 from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Type, Var, subterms
 from logic.typing import type_of
@@ -52,6 +58,9 @@ MAX_RATE: Final = 6
 
 MAX_EXPONENT: Final = 50
 """Nor logarithms with larger numbers."""
+
+FACTOR: Final = "factor:"
+"""What the variables begin with that stand for max(0, .) as factors: no name in a program has a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +185,9 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
 def _prove(goal: Poly, have: list[Fact]) -> Json:
     """An arithmetic proof of goal >= 0, or None: from the facts as they are, or with each max(0, .) in them whose sign
     they tell, as that of threadIdx, settled first; or that the facts contradict each other."""
-    found = prove(goal, have)
+    apart = _factored(goal)
+    found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in apart)), None)
+    found = found or prove(goal, have)
     if found is not None:
         return found
     whole = have
@@ -194,14 +205,52 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
     return found if absurd is None else {"absurd": absurd}
 
 
+def _factored(goal: Poly) -> Iterator[tuple[Poly, list[Fact]]]:
+    """Ways to write a goal with variables for the max(0, .) that are multiplied by others with which they have no leaf
+    in common, directly or through others; and that these variables are nonnegative."""
+    parts: list[set[Atom]] = []
+    for a in dict.fromkeys(a for m, _ in goal.terms for a in m):
+        near = [part for part in parts if any(_leaves(a) & _leaves(b) for b in part)]
+        parts = [*(part for part in parts if part not in near), {a}.union(*near)]
+    if len(parts) < 2 or all(len(m) < 2 for m, _ in goal.terms):
+        return
+    for own in parts:
+        others = sorted({a for part in parts if part != own for a in part}, key=str)
+        if all(isinstance(a, Max0) for a in others):
+            names = {a: sym(Var(f"{FACTOR}{i}")) for i, a in enumerate(others)}
+            facts = [Fact(names[a], ["max0", potential(a.arg)]) for a in others if isinstance(a, Max0)]
+            terms = (prod([const(c), *(names.get(a) or atom(a) for a in m)], start=const(1)) for m, c in goal.terms)
+            yield sum(terms, ZERO), facts
+
+
+def _leaves(a: Atom) -> set[Leaf]:
+    return set(leaves(atom(a)))
+
+
+def _is_factor(a: Atom) -> bool:
+    return isinstance(a, Sym) and isinstance(a.leaf, Var) and a.leaf.name.startswith(FACTOR)
+
+
+def _named(a: Atom, have: list[Fact]) -> Json:
+    """How the certificate names an atom that is nonnegative."""
+    return ["max0", potential(a.arg)] if isinstance(a, Max0) else next(f.name for f in have if f.poly == atom(a))
+
+
+def _parts(goal: Poly) -> dict[Monomial, Poly]:
+    """What the products of factors in a goal are multiplied by."""
+    found: dict[Monomial, Poly] = {}
+    for m, c in goal.terms:
+        key, rest = tuple(a for a in m if _is_factor(a)), tuple(a for a in m if not _is_factor(a))
+        found[key] = found.get(key, ZERO) + Poly(((rest, c),))
+    return found
+
+
 def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     """An arithmetic proof of goal >= 0 from the facts, or None."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
     if _termwise(goal):
-        return {
-            "sum": [[str(c), [["max0", potential(a.arg)] for a in m if isinstance(a, Max0)]] for m, c in goal.terms]
-        }
+        return {"sum": [[str(c), [_named(a, have) for a in m]] for m, c in goal.terms]}
     for on in _outer(goal) if cases < MAX_SPLITS else ():
         if all(_termwise(replaced(goal, on, value)) for value in (on, ZERO)):
             return _split(on, goal, have, cases)
@@ -212,14 +261,17 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     if inside and cases < MAX_SPLITS:
         return _split(_middle(inside), goal, have, cases)
     relevant = _relevant(goal, have)
-    combination = _combination(goal, relevant)
+    combination = _by_factors(goal, relevant)
     if combination is not None:
         return {"sum": combination}
     absurd = _combination(const(-1), relevant)
     if absurd is not None:
         return {"absurd": absurd}
+    longer = () if inside else _products(goal, relevant)
+    if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
+        return {"sum": combination}
     if not inside and _mixed(relevant):
-        combination = _combination(goal, relevant, products=True)
+        combination = _by_factors(goal, relevant, products=True)
         if combination is not None:
             return {"sum": combination}
     if cases >= MAX_SPLITS:
@@ -236,7 +288,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
 
 def _termwise(goal: Poly) -> bool:
     """Whether each term is a product of max(0, .) that is added: also where `_combination` has no product as long."""
-    return all(c >= 0 and all(isinstance(a, Max0) for a in m) for m, c in goal.terms)
+    return all(c >= 0 and all(isinstance(a, Max0) or _is_factor(a) for a in m) for m, c in goal.terms)
 
 
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
@@ -260,10 +312,11 @@ def _settled(on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], c
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     """A polynomial that the facts let be negative over the rationals only: the goal without its common factor, or f - n
     or n - f for a floor f in the goal."""
-    size = gcd(*(c.numerator for _, c in goal.terms)), lcm(*(c.denominator for _, c in goal.terms))
-    whole = goal * Fraction(size[1], size[0])
-    if -1 < (_least(whole, have) or -1) < 0:
-        return whole
+    for part in _parts(goal).values():
+        size = gcd(*(c.numerator for _, c in part.terms)), lcm(*(c.denominator for _, c in part.terms))
+        whole = part * Fraction(size[1], size[0])
+        if -1 < (_least(whole, have) or -1) < 0:
+            return whole
     for a in dict.fromkeys(a for a in atoms(goal) if isinstance(a, Floor)):
         for sign in (1, -1):
             f = atom(a) * sign
@@ -399,21 +452,64 @@ def _mixed(have: Iterable[Fact]) -> set[Leaf]:
     return {leaf for f in have for m, c in f.poly.terms if len(m) > 1 for leaf in leaves(Poly(((m, c),)))}
 
 
-def _combination(goal: Poly, have: list[Fact], products: bool = False) -> Json:
+def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
+    """The same as `_combination`, for what each product of factors in the goal is multiplied by."""
+    parts = _parts(goal)
+    if not any(parts):
+        return _combination(goal, have, products)
+    rows: list[Json] = []
+    other = [f for f in have if not any(map(_is_factor, atoms(f.poly)))]
+    for factors, part in parts.items():
+        found = _combination(part, other, products)
+        if found is None:
+            return None
+        rows += [[c, [*names, *(_named(a, have) for a in factors)]] for c, names in found]
+    return rows
+
+
+Rows = list[tuple[Fraction, list[Json]]]
+"""Coefficients, and the names of what they are multiplied by."""
+
+
+def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
+    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why."""
+
+    @cache
+    def why(a: Atom) -> Rows | None:
+        found = _combination(atom(a), have) if isinstance(a, Sym) else None
+        return None if found is None else [(Fraction(c), names) for c, names in found]
+
+    found = []
+    mixed = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
+    for m in [*mixed][:MAX_FACTORS]:
+        a, b = map(why, m)
+        if a is not None and b is not None:
+            rows = [(c * d, [*names, *others]) for c, names in a for d, others in b]
+            found.append((Poly(((m, Fraction(1)),)), rows))
+    return found
+
+
+def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[tuple[Poly, Rows]] = ()) -> Json:
     """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution.
 
     Products of two facts take part where the goal itself has some; with `products` those about leaves that facts
-    multiply.
+    multiply; `more` is what else is nonnegative, and why.
     """
-    summands: list[tuple[Poly, list[Json]]] = [(const(1), []), *((f.poly, [f.name]) for f in have)]
+    one = Fraction(1)
+    summands: list[tuple[Poly, Rows]] = [(const(1), [(one, [])]), *((f.poly, [(one, [f.name])]) for f in have), *more]
     if products or any(len(m) > 1 for m, _ in goal.terms):
         mixed = _mixed(have) if products else None
         first = [f for f in have if f.poly.terms and (mixed is None or leaves(f.poly) <= mixed)][:MAX_FACTORS]
-        summands += [(f.poly * g.poly, [f.name, g.name]) for f, g in combinations_with_replacement(first, 2)]
+        summands += [(f.poly * g.poly, [(one, [f.name, g.name])]) for f, g in combinations_with_replacement(first, 2)]
     solution = lp.solve(_program(goal, (p for p, _ in summands)), again=False)
     if solution is None:
         return None
-    return [[str(c), names] for i, (_, names) in enumerate(summands) if (c := solution.get(str(i), Fraction(0)))]
+    return [
+        [str(c * d), names]
+        for i, (_, rows) in enumerate(summands)
+        if (c := solution.get(str(i), Fraction(0)))
+        for d, names in rows
+    ]
 
 
 def _program(goal: Poly, products: Iterable[Poly]) -> lp.Program:

@@ -24,6 +24,9 @@ from logic.typing import Signature
 MAX_THREADS = 4096
 """Blocks with more threads than this (CUDA allows 1024) are not enumerated."""
 
+LOOKED_AT = (0, 1, 2, 3, 7, 8, 15, 16, 30, 31)
+"""Lanes of the first and the last warp at which a fact is tried: one that is known at none of them is not looked at."""
+
 Leaf = Var | Param | Tid
 
 
@@ -190,8 +193,28 @@ class View:
 
     @cached_property
     def warps(self) -> list[list[Lane]]:
-        """The active lanes of each warp that has any."""
-        return [active for warp in self._shape() if (active := self._active(warp))]
+        """The active lanes of each warp that has any: those at which no conjunct of P is false."""
+        shape = self._shape()
+        for warp in shape:
+            self._tell(warp)
+        seen = [warp[i] for warp in (shape[0], shape[-1]) for i in LOOKED_AT if i < len(warp)] if shape else []
+        facts = [f for f in self._facts if self._restricts(f, seen)]
+        active = ([lane for lane in warp if all(self.value(f, lane) != 0 for f in facts)] for warp in shape)
+        return [warp for warp in active if warp]
+
+    def _restricts(self, fact: Expr, seen: Iterable[Lane]) -> bool:
+        """Whether a fact may be false at some lanes: it does not hold whatever threadIdx is, and it is known at some
+        of those that are looked at. One that is left out is one that lets all lanes pass."""
+        here = self.value(fact, self._anyone)
+        holds = isinstance(here, int) and here != 0
+        return not holds and any(isinstance(self.value(fact, lane), int) for lane in seen)
+
+    @cached_property
+    def _anyone(self) -> Lane:
+        """A thread with any threadIdx that is in the block."""
+        tops = (None if d is None else self.atoms.bounds(d)[1] for d in self.dims)
+        ends = {axis: None if top is None else top - 1 for axis, top in zip("xyz", tops, strict=True)}
+        return Lane({axis: self.atoms.atom(("any", axis), 0, end) for axis, end in ends.items()}, None)
 
     def _in_rows(self) -> bool:
         """Whether every warp has threadIdx.x = warp * w + lane, and one threadIdx.y and threadIdx.z."""
@@ -224,14 +247,13 @@ class View:
     def _lane(self, x: int, y: int, z: int, warp: int) -> Lane:
         return Lane({"x": x, "y": y, "z": z}, warp, {} if self.block_scope else {WARP_INDEX: warp})
 
-    def _active(self, warp: list[Lane]) -> list[Lane]:
-        """The lanes at which no conjunct of P is false."""
+    def _tell(self, warp: list[Lane]) -> None:
+        """Puts what P says of uniform locals at the lanes of a warp, where they agree on it, in the lanes."""
         for name in self._defined_alike:
             here = {self._defined(name, lane) for lane in warp}
             if len(here) == 1 and (value := here.pop()) is not None:
                 for lane in warp:
                     lane.known[name] = value
-        return [lane for lane in warp if all(self.value(f, lane) != 0 for f in self._facts)]
 
     @cached_property
     def _defined_alike(self) -> list[str]:

@@ -7,7 +7,7 @@ a claim is for the caller to find out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -23,7 +23,7 @@ Store = dict[str, Value]
 
 TRIES: Final = 16
 """How many stores are drawn for one claim."""
-MANY: Final = 512
+MANY: Final = 256
 """The same for claims with divisions by what is not known, on which solvers spend all of their time."""
 USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 """Distances from a limit, and values of what has none."""
@@ -72,6 +72,12 @@ class Sampler:
         """All names with the value 0 or false."""
         zero: Store = {n: False if leaf_type(leaf, self.sigma) == BOOL else 0 for n, leaf in self.leaves.items()}
         return self._joined([zero] * len(self.threads))
+
+    @property
+    def key(self) -> Hashable:
+        """What the stores depend on."""
+        types = tuple((name, type(zero)) for name, zero in self.zeros.items())
+        return tuple(self.facts), types, frozenset(self.shared), self.threads, self.warp, self.divides
 
     @cached_property
     def steps(self) -> list[Step]:

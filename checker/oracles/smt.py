@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from checker.oracles import second
 from checker.oracles.counts import span_count
-from checker.oracles.samples import Sampler
+from checker.oracles.samples import Sampler, Store
 from checker.oracles.terms import (
     facts_of,
     is_function,
@@ -42,11 +42,16 @@ from logic.typing import Signature
 MAX_SHIFT: Final = 64
 MAX_SPAN: Final = 4096
 MAX_EXAMPLES: Final = 48
+MAX_DRAWN: Final = 64
+"""Of the samplers whose stores are kept."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
 KNOWN: Final = "examples"
 """The engine that refutes by a store that refuted something else before."""
+
+Drawn = tuple[list[Store], Iterator[Store]]
+"""Stores that were drawn, and what draws more."""
 
 Real = Callable[[Mapping[str, Value]], bool]
 """Whether a store refutes a claim, computed exactly. Raises KeyError where that cannot be computed."""
@@ -329,6 +334,8 @@ class Desk:
     asked: list[Query] = field(default_factory=list)
     answers: dict[tuple[str, str], tuple[float, Answer]] = field(default_factory=dict)
     examples: list[dict[str, Value]] = field(default_factory=list)
+    drawn: dict[Hashable, Drawn] = field(default_factory=dict)
+    """Stores drawn of late, and what draws more of them, by what they are drawn for."""
 
     def known(self, sampler: Sampler, real: Real) -> Verdict | None:
         """Refuted where an example does it, or one that is drawn."""
@@ -338,11 +345,22 @@ class Desk:
             if known := _refuted(store, real) or _refuted(sampler.refitted(store), real):
                 self.examples.append(self.examples.pop(i))
                 return known
-        for store in sampler.draws():
+        for store in self.draws(sampler):
             if known := _refuted(store, real):
                 self.learn(store)
                 return known
         return None
+
+    def draws(self, sampler: Sampler) -> Iterator[Store]:
+        """What the sampler draws, which for the same facts and names is the same."""
+        key = sampler.key
+        stores, more = self.drawn[key] = self.drawn.pop(key, ([], sampler.draws()))
+        for old in [*self.drawn][:-MAX_DRAWN]:
+            del self.drawn[old]
+        yield from stores
+        for store in more:
+            stores.append(store)
+            yield store
 
     def learn(self, store: dict[str, Value]) -> None:
         """One more example; the one that was of use the longest time ago is dropped."""

@@ -177,6 +177,23 @@ def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None
     assert valid(found) == pot(bound)
 
 
+@pytest.mark.parametrize("start", ["tid.x % n - m", "A[tid.x]"])
+def test_a_window_whose_ends_are_clamped(start: str) -> None:
+    """As in pooling: both ends are made of where it starts, and that gets another value before the loop."""
+    loop = "z <- x; while (z < y) { A[0] <- 1; z <- z + 1; }"
+    found = result(f"x <- {start}; y <- min(x + k, n); x <- max(x, 0); {loop}")
+    own = 4 if "A" in start else 0
+    assert str(valid(found) - own) == "max(0, min(k, n))"
+
+
+def test_a_nest_in_a_grid_stride() -> None:
+    """What a turn of the outer loop takes is shown for each of its products, however many blocks there are."""
+    inner = "y <- 0; while (y < m) { A[0] <- 1; z <- 0; while (z < k) { A[0] <- 1; z <- z + 1; } y <- y + 1; }"
+    found = result(f"x <- tid.x; while (x < n) {{ {inner} x <- x + 32 * gridDim.x; }}")
+    turns = "max(0, ceil(n/32))"
+    assert str(valid(found)) == f"max(0, m)*{turns} + max(0, k)*max(0, m)*{turns}"
+
+
 @pytest.mark.parametrize(
     ("first", "step"),
     [

@@ -224,6 +224,11 @@ def ruler(x: str) -> str:
     return f"|[0, {x}]|" + "".join(f" - |[{2**k}, {x}]|/{2**k}" for k in range(1, 7))
 
 
+def nest(turns: str, columns: str = "y") -> str:
+    """What so many turns cost, each of which has rows and columns."""
+    return f"({turns})*4 + ({turns})*max(0, {columns})*max(0, y - 2)*64"
+
+
 TRUE = [
     at_least("", "3", "0"),
     at_least("x >= 1, x < 256", stairs("x"), f"1 + {stairs('2*x')}"),
@@ -269,6 +274,9 @@ TRUE = [
     at_least("x >= 1", "min(1, max(0, x)) + log2(x)", "1 + min(1, max(0, floor(x/2))) + log2(floor(x/2))"),
     at_least("x >= 3", "max(0, log2(x) - log2(3) + 1)", "1 + max(0, log2(floor(x/2)) - log2(3) + 1)"),
     at_least("x >= 1, n >= 0", "n*log2(2*x)", "n + n*log2(x)"),
+    at_least("x < n, x >= 0", nest("|[x, n]|"), nest("1 + |[2*x + 5, n]|")),
+    entails("y == x*n, x >= tid.x, n > x", "y >= 0, y + 1 > 0"),
+    entails("y == x*n, 2*x >= tid.x, 3*n > x", "y >= 0"),
 ]
 FALSE = [
     at_least("", "0", "1"),
@@ -282,6 +290,9 @@ FALSE = [
     at_least("", "n*n", "x*x"),
     at_least("", "3*floor(x/3) + 1", "x"),
     at_least("n > 0", "1", "log2(n)"),
+    at_least("x < n, x >= 0", nest("|[x, n]|"), nest("2 + |[2*x + 5, n]|")),
+    at_least("x < n, x >= 0", nest("|[x, n]|"), nest("1 + |[2*x + 5, n]|", "y + 1")),
+    entails("y == x*n, x >= tid.x - 1, n > x", "y >= 0"),
     entails("x <= n", "x < n"),
     entails("x < n", "n < x"),
     entails("", "tid.x <= 2"),

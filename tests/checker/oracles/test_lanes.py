@@ -110,6 +110,13 @@ def test_a_remainder_that_is_not_zero_aligns_too() -> None:
     assert reads("A", op("*", TX, 8), (32, 1, 1), op(">=", TX, N), *some) == 29
 
 
+def test_lanes_that_facts_exclude_though_the_first_may_be_there() -> None:
+    few = op("<", op("+", N, TX), 8)
+    assert reads("A", TX, (32, 1, 1), few, op(">=", N, 0)) == 1
+    assert reads("A", TX, (32, 1, 1), few) == 4
+    assert reads("A", TX, (32, 1, 1), op("||", op("<", TX, 8), op("<", op("+", N, TX), 3)), op(">=", N, 0)) == 1
+
+
 def test_rows_of_100() -> None:
     index = op("+", op("*", TY, 100), TX)
     assert reads("A", index, (32, 32, 1)) == 5

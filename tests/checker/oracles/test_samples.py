@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import pytest
 
 from checker.oracles import Oracles, samples
 from checker.oracles.samples import Sampler
+from checker.oracles.smt import Desk
 from checker.oracles.terms import facts_of, value_of
 from logic.assertions import Context, Entails, Launch, P, Proved, Refuted, Uniform, Unknown, Verdict, conj
 from logic.metrics import HARDWARE, METRICS
@@ -80,6 +82,17 @@ def test_limits_are_kept_where_both_sides_are_known() -> None:
 
 def test_the_same_stores_each_time() -> None:
     assert list(sampler().draws()) == list(sampler().draws())
+
+
+def test_stores_are_drawn_once_for_the_same_facts_and_names() -> None:
+    """Those that one claim has looked at, and then those that none has."""
+    desk = Desk()
+    first = list(islice(desk.draws(sampler()), 3))
+    drawn = list(desk.draws(sampler()))
+    assert drawn == list(sampler().draws())
+    assert all(a is b for a, b in zip(drawn, first, strict=False))
+    other = conj((*PIXELS, op(">", i, 1)), SIGMA)
+    assert list(desk.draws(sampler(other))) == list(sampler(other).draws()) != drawn
 
 
 def test_two_threads_agree_on_what_they_share() -> None:
