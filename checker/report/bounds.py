@@ -21,6 +21,11 @@ from logic.metrics import HARDWARE, Metric
 from logic.source import Loc, SourceError
 from logic.syntax import Expr, Kernel, Sync, show, show_stmt, statements
 
+MATHEMATICAL: Final = (
+    "integers are mathematical: no signed overflow, no unsigned wrap-around, "
+    "no conversion to 32 or 64 bits that changes a value"
+)
+
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
 
@@ -48,7 +53,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
         ),
         *(f"all threads of a block reach {barrier} together" for barrier in _named(kernel, barriers)),
         *notes,
-        "integers are mathematical: no signed overflow, no unsigned wrap-around",
+        MATHEMATICAL,
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
         "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
     ]

@@ -105,6 +105,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         given = [expr(st, a) for a in args]
         for a, value in zip(args, given, strict=True):
             unwrapped(st, a.type, callee.result, value)
+        if callee.result.kind == "base":
+            given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
         if name in ("__mul24", "__umul24"):
             st.note(f"the operands of {name} fit in 24 bits")
         t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)

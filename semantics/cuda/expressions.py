@@ -41,6 +41,7 @@ from logic.syntax import (
     seq,
     written,
 )
+from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
@@ -96,7 +97,15 @@ _UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "
 
 def _to_a_value(cast: Node) -> bool:
     """Whether a cast is for certain not to a reference: libclang does not say. Names of templates may hide one, and
-    macros."""
+    macros; in an instance of a template its parameters have no type here, but what is cast to a value has been made one
+    by a conversion that is not written."""
+    inner = operand(cast)
+    while inner is not None and inner.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(inner.children) == 1:
+        inner = inner.children[0]
+    named = any(c.kind == "TYPE_REF" for c in cast.children)
+    made = inner is None or inner.kind in ("UNEXPOSED_EXPR", "INIT_LIST_EXPR") or temporary(inner)
+    if not made and not (named and inner is not None and inner.type.kind != cast.type.kind == "record"):
+        return False
     names = [c for c in cast.children if c.kind in ("TYPE_REF", "TEMPLATE_REF")]
     templates = [c.referenced for c in names if c.kind == "TEMPLATE_REF"]
     return (
@@ -151,9 +160,11 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
         value = st.call(st, node, use)
         if value is None:
             raise CudaError(f"'{node.name}' returns no value", node.loc)
-        if isinstance(value, Expr):
-            return value
-        raise unsupported("a structure as a number", node.loc)
+        if not isinstance(value, Expr):
+            raise unsupported("a structure as a number", node.loc)
+        if type_of(value, st.sigma) != scalar(node.type):
+            raise unsupported(f"this call of '{node.name}'", node.loc)
+        return value
     lower = _VALUES.get(node.kind)
     if lower is None:
         raise unsupported(described(node), node.loc)
@@ -234,6 +245,9 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
         if scalar(node.type) == BOOL:
             return _not_null(st, inner)
         raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
+    alike = same(inner.type, node.type) and inner.type.volatile == node.type.volatile
+    if node.kind != "UNEXPOSED_EXPR" and not alike and not _to_a_value(node):
+        raise unsupported("a cast to a reference", node.loc, "Cast to the type itself, or write *(T *)&x.")
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     unwrapped(st, inner.type, node.type, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,7 +27,7 @@ def sizes_of(unit: Unit, kernel: Node) -> tuple[Sizes | None, Sizes | None]:
     """The grid and the block that the launches of a kernel in its file agree on; None without a launch, or where one
     is unclear or may be missing."""
     launches = _launches(unit)
-    if not launches or not _complete(unit, kernel, launches):
+    if not launches or not _complete(unit, kernel, launches) or _varies(unit):
         return None, None
     return _agreed(launches, kernel, 0), _agreed(launches, kernel, 1)
 
@@ -59,17 +60,18 @@ def _agreed(launches: list[_Launch], kernel: Node, position: int) -> Sizes | Non
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE"):
             sizes.add(None)  # by another name, perhaps
         elif launch.node.name == kernel.name:
-            given = config.arguments[position] if len(config.arguments) > 1 and not _varies(host) else None
+            given = config.arguments[position] if len(config.arguments) > 1 else None
             sizes.add(_dim3(given, host, config.offset) if given is not None and host is not None else None)
     return next(iter(sizes)) if len(sizes) == 1 else None
 
 
-def _varies(host: Node | None) -> bool:
-    """Whether a function is another one for the host: the file is parsed as for a device."""
-    if host is None:
-        return True
-    file, start, end = host.span
-    return b"__CUDA_ARCH__" in host.unit.text(file)[start:end]
+def _varies(unit: Unit) -> bool:
+    """Whether constants may be others for the host: the file is parsed as for a device."""
+    included = (name for name, _, _ in unit.inclusions() if not is_shim(name))
+    return any(_DEVICE.search(unit.text(file)) for file in (unit.path, *included))
+
+
+_DEVICE: Final = re.compile(rb"__CUDA_ARCH|\blong\s+double\b|LONG_DOUBLE|__LDBL_")
 
 
 # --- launches that clang left out ------------------------------------------------------------------------------------

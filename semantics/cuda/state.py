@@ -31,7 +31,7 @@ from logic.syntax import (
 from logic.typing import Signature, type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType
-from semantics.cuda.errors import CudaError
+from semantics.cuda.errors import CudaError, unsupported
 from semantics.exchange import kind
 
 DEEPEST: Final = 200
@@ -65,6 +65,8 @@ class Address:
 
     def plus(self, stride: int, index: Expr) -> Address:
         """The address `index` elements of `stride` bytes further."""
+        if stride < 1 and index != Const(0):
+            raise unsupported("a step over elements of which the size is not known", index.loc)
         if self.terms and self.terms[-1][0] == stride:
             return replace(self, terms=(*self.terms[:-1], (stride, added(self.terms[-1][1], index))))
         return replace(self, terms=(*self.terms, (stride, index)))

@@ -69,6 +69,11 @@ BODIES = {
     "A[0] = (long long)A;": (8, "a pointer as a number is not supported", "Use the index of what it points to."),
     "if (A < B) A[0] = 1;": (5, "comparing pointers into different arrays is not supported", ""),
     "int *p = &n;": (10, "the address of a variable is not supported", "Only array elements"),
+    "float (*p)[n] = (float (*)[n])F; p[n][0] = 1;": (
+        11,
+        "cannot use variable-length arrays in __global__ functions",
+        "",
+    ),
     "PP[n][1] = 2;": (1, "'PP', of type 'int **', is not supported", ""),
     "if (int x = n) A[x] = 1;": (1, "a declaration in a condition is not supported", "Declare the variable before."),
     "auto g = [](auto x) { return x; }; A[0] = g(n);": (
@@ -132,6 +137,13 @@ def test_unsupported(here: Write, body: str) -> None:
     assert advice in error.advice
     place = Loc("x.cu", 2, 61) if column is None else Loc("x.cu", 12, column)
     assert error.loc == place
+
+
+def test_rows_whose_length_is_a_parameter(here: Write) -> None:
+    """`A[i][0]` is in another row for each i."""
+    error = failure(here("__global__ void k(int n, float (*A)[n]) { A[0][1] = 1; A[threadIdx.x][0] = 1; }"))
+    assert error.message == "a step over elements of which the size is not known is not supported"
+    assert (error.loc and error.loc.column) == 58
 
 
 @pytest.mark.parametrize(

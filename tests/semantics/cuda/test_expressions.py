@@ -96,6 +96,14 @@ CASES = {
     "int x{}, y = {}; float z{}; bool b{}; const int c{};": "x <- 0;\ny <- 0;\nz <- 0.0f;\nb <- false;\nc <- 0;",
     "float x = 1'000.5f; A[n] = 1'000;": "x <- 1000.5f;\nA[n] <- 1000;",
     "A[1] = __builtin_offsetof(S, a[N]); unsigned long x = offsetof(S, a);": "A[1] <- 16;\nx <- 4;",
+    # an integer becomes what a function of floating types takes: 3/2 is 1, and 3.0/2 is not
+    "if (fabs(n) / fabs(2) > 1) A[0] = 1;": "if (abs(as_double(n)) / abs(2.0) > 1.0) {\n  A[0] <- 1;\n}",
+    "F[0] = fabsf(f) + fminf(n, 2u) + max(F[1], n);": (
+        "F[0] <- abs(as_float(f)) + min(as_float(n), 2.0f) + max(F[1], as_float(n));"
+    ),
+    "F[0] = fabs((short)n) + floor(n) + abs(n);": (
+        "F[0] <- as_float(abs(as_double((n + 32768 & 65535) - 32768)) + floor(as_double(n)) + as_double(abs(n)));"
+    ),
     "A[0] = unnamed(true, n);": "unnamed <- true;\nunnamed_1 <- n;\nA[0] <- 3;",
     "__int128 x = n; x = x * 3 + (__int128)5; if (x > (__int128)7) A[0] = 1;": (
         "x <- n;\nx <- x * 3 + 5;\nif (x > 7) {\n  A[0] <- 1;\n}"

@@ -165,6 +165,22 @@ def test_the_same_block_where_nothing_is_odd(read: Read) -> None:
     assert read(f"{ODD}{K}void h(int n) {{ dim3 b(T), d(64); k<<<1, b>>>(0); }}", "k", std="c++17").block == (32, 1, 1)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "#ifdef __CUDA_ARCH__\n#define T 8\n#else\n#define T 64\n#endif\n",
+        "#if !__CUDA_ARCH__\nconst int T = 64;\n#else\nconst int T = 8;\n#endif\n",
+        "#define DEVICE defined(__CUDA_ARCH__)\n#if DEVICE\nenum { T = 8 };\n#else\nenum { T = 64 };\n#endif\n",
+        "const int T = sizeof(long  double);\n",
+        "const int T = __SIZEOF_LONG_DOUBLE__;\n",
+        '#include "t.cuh"\n',
+    ],
+)
+def test_constants_that_are_others_on_the_host(read: Read, other: str, tmp_path: Path) -> None:
+    (tmp_path / "t.cuh").write_text("#ifdef __CUDA_ARCH__\n#define T 8\n#else\n#define T 64\n#endif\n")
+    assert read(f"{other}{K}void h() {{ k<<<1, T>>>(0); }}\n", "k").block is None
+
+
 def test_another_launch_is_missing(read: Read) -> None:
     lost = "void g() { std::vector<int> v; %s<<<1, 64>>>(v.data()); }\n"
     both = "void h() { k<<<1, 32>>>(0); k2<<<1, 16>>>(0); }\n"

@@ -49,6 +49,9 @@ __device__ void unconst(const int &x) { (int &)x = 0; }
 __device__ void unconst(const S &s) { ((S &)s).x = 0; }
 __device__ void reset(const Mu &s) { s.x = 0; }
 __device__ int f2(int &x) { x = 0; return 1; }
+__device__ int f3(int x) { return x; }
+template <class T> __device__ int same_bits(short (&h)[2]) { return f3((T)h[0]); }
+#define IREF int &
 """
 PARAMS = "int *A, S *P, Made *M, int n"
 
@@ -229,6 +232,22 @@ REFUSED = {
         ]
         + ["S s = {1, 2}, t; const S &r = (t = s); t.x = 9; A[r.x] = 1;"],
         "what the reference 'r' refers to is not supported",
+    ),
+    **dict.fromkeys(
+        [
+            f"unsigned char t[4] = {{1, 2, 3, 4}}; short h[2] = {{1, 1}}; {use}"
+            for use in (
+                "int x = (int &)t[0]; A[x] = 1;",
+                "A[static_cast<int &&>((int &)t[0])] = 1;",
+                "using I = int &; A[I(h[0])] = 1;",
+                "switch ((IREF)h[0]) { case 1: A[0] = 1; }",
+                "A[same_bits<int &>(h)] = 1;",
+                "A[(Wrap<int &>::type)h[0]] = 1;",
+                "A[f3((int &)h[0])] = 1;",
+                "bool b = (volatile int &)A[n] && false;",
+            )
+        ],
+        "a cast to a reference is not supported",
     ),
     "char c = 0; (unsigned char &)c = 200;": "this (cstyle_cast) as a place in memory is not supported",
     "int r[2] = {0, 0}; int x = r[0] + fill(r);": "a call of 'fill', which has effects, inside an expression is not "
