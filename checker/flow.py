@@ -72,6 +72,9 @@ from logic.syntax import (
 )
 from logic.typing import Signature
 
+SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
+"""The oracles' engines that a certificate needs no solver for."""
+
 MAX_MODULUS: Final = 1 << 10
 """Of residues that are guessed: sectors, banks and warps are powers of two."""
 
@@ -200,6 +203,14 @@ class _Analysis:
     def entails(self, p: P, goal: Expr) -> bool:
         return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))
 
+    def by_solver(self, p: P, goal: Expr) -> bool:
+        """Whether what P entails rests on a solver: no arithmetic proof can speak of it, and lanes do not show it."""
+        sides = goal.args if isinstance(goal, Op) else ()
+        return any(of_expr(side) is None for side in sides) and not any(
+            isinstance(verdict, Proved) and verdict.engine in SOLVER_FREE
+            for verdict in (self.oracle(Entails(p, conj((goal,), self.sigma)), self.context),)
+        )
+
     def block(self, block: Block, start: State, given: bool = False) -> Flow:
         """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
         state = start
@@ -260,16 +271,18 @@ class _Analysis:
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
             return conj(kept, self.sigma)
-        anything = abstracted(e, self.sigma)
-        kept += [c for c in about if self.entails(p, substitute(c, {x: anything}))]
+        anything, before = abstracted(e, self.sigma), _definition(x, about)
+        after = None if before is None or opaque(e, self.sigma) else substitute(e, {x: before})
+        defined = after is not None and self.entails(p, Op("==", (e, after)))
+        for c in about:
+            new = substitute(c, {x: anything})
+            if self.entails(p, new) and not (defined and self.by_solver(p, new)):
+                kept.append(c)
         kept += named.values()
         kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
-        before = _definition(x, about)
-        if before is not None and not opaque(e, self.sigma):
-            after = substitute(e, {x: before})
-            if self.entails(p, Op("==", (e, after))):
-                kept.append(Op("==", (Var(x), after)))
+        if after is not None and defined:
+            kept.append(Op("==", (Var(x), after)))
         return conj(kept, self.sigma)
 
     def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:

@@ -840,7 +840,11 @@ class Lanes:
             return self._compared(op, a - b)
         if op in ("^", "|"):
             return self._bits(op, a, b)
+        if op == "/" and isinstance(b, Poly) and alone(a)[:2] == ("op", "/"):  # (c / d) / b is c / (d*b)
+            return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         found = binary(op, a, b, self._part) if len(args) == 2 else None
+        if found is None and op == "%":
+            return a - times(b, self._operated("/", a, b))
         return single("op", op, *args) if found is None else found
 
     def _bits(self, op: str, *args: Potential) -> Potential:
@@ -959,12 +963,32 @@ class Lanes:
             if len(rows) > 1 and here > most:
                 common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
                 own = [row - common + c for row, cs in rows.items() for c in cs]
+                if window := quotients([v - offset(own[0]) for v in own]):
+                    near = [int(offset(own[0])) + i for i in window]
+                    here = min(here, touched(what, array, hw, common + window.step * single("first"), [near]))
                 ends = [[self.least(v * sign) for v in own] for sign in (1, -1)]
                 low, high = (None if None in each else min(end for end in each if end is not None) for each in ends)
                 if low is not None and high is not None and -high - low < MAX_SPAN:
                     here = min(here, touched(what, array, hw, common, [range(low, 1 - high)]))
             most = max(most, here)
         return most
+
+
+def quotients(values: list[Potential]) -> range:
+    """Where c * ((a + i) / d) for some i and the same c, a and d are, but for the least of them: quotients of numbers
+    that are i apart are at most i apart. Empty where the values are others."""
+    rows = [[*terms(v)] for v in values]
+    found = [row[0] for row in rows if len(row) == 1]
+    divided = [alone(Poly(frozenset({(mono, 1)}))) for mono, _ in found]
+    alike = len(found) == len(rows) and len({c for _, c in found}) == 1
+    if not alike or any(d[:2] != ("op", "/") or d[3] != divided[0][3] for d in divided):
+        return range(0)
+    apart = [d[2] - divided[0][2] for d in divided]
+    c = max(found[0][1], -found[0][1])
+    if c.denominator > 1 or any(isinstance(i, Poly) for i in apart):
+        return range(0)
+    size = int(c * (max(apart) - min(apart)))
+    return range(0, size + 1 if size < MAX_SPAN else 0, int(c))
 
 
 def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Collection[Collection[int]]) -> int:

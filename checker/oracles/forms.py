@@ -178,6 +178,11 @@ class Atoms:
             elif rest is not None:
                 self.narrow(m[0], None, rest // -c)
 
+    def _key(self, a: Number) -> Hashable:
+        """The key of the atom that a is, None for all else."""
+        alone = isinstance(a, Form) and not a.const and len(a.terms) == 1 and len(a.terms[0][0]) == a.terms[0][1] == 1
+        return self.keys[a.terms[0][0][0]] if alone and isinstance(a, Form) else None
+
     # --- operators -----------------------------------------------------------------------------------------------
 
     def floor(self, a: Number, k: int) -> Number:
@@ -203,7 +208,10 @@ class Atoms:
         return (0, high) if low is not None and low >= 0 and divisor is not None and divisor >= 0 else (None, None)
 
     def quotient(self, a: Number, b: Number) -> Number:
-        """C's a / b: truncated toward zero, 0 for b = 0."""
+        """C's a / b: truncated toward zero, 0 for b = 0. (a / b) / c is a / (b*c), whatever they are."""
+        match self._key(a):
+            case ("/", Form() | int() as first, Form() | int() as second) if not isinstance(b, int):
+                a, b = first, times(second, b)
         if not isinstance(b, int):
             return self.atom(("/", a, b), *self._small(a, b))
         if b == 0:
@@ -221,9 +229,14 @@ class Atoms:
         return self.atom(("/", a, b))
 
     def remainder(self, a: Number, b: Number) -> Number:
-        """C's a % b: the sign of a, a itself for b = 0."""
+        """C's a % b: the sign of a, a itself for b = 0; a - b * (a / b), so that it goes away beside b * (a / b)."""
         if not isinstance(b, int):
-            return self.atom(("%", a, b), *self._small(a, b))
+            found, (low, high) = minus(a, times(b, self.quotient(a, b))), self._small(a, b)
+            if low is not None:
+                self.at_least(found)
+            if high is not None:
+                self.at_least(minus(high, found))
+            return found
         if b == 0:
             return a
         k = abs(b)

@@ -186,6 +186,21 @@ def test_a_window_whose_ends_are_clamped(start: str) -> None:
     assert str(valid(found) - own) == "max(0, min(k, n))"
 
 
+@pytest.mark.parametrize(
+    ("body", "sectors"),
+    [
+        ("A[x / n * n + x % n] <- 1;", 4),
+        ("A[(x / (n * m) * m + x / n % m) * n + x % n] <- 1;", 4),
+        ("y <- x % n; x <- x / n; z <- x % m; x <- x / m; A[(x * m + z) * n + y] <- 1;", 4),
+        ("if (x < k) { y <- x % n; x <- x / n; A[x * n + y] <- 1; }", 4),
+        ("if (x < k) { x <- x / n; A[x] <- 1; }", 5),
+    ],
+)
+def test_an_index_that_is_taken_apart(body: str, sectors: int) -> None:
+    """As those of pixels in rows, channels and pictures: what is made of the parts again is the index."""
+    assert valid(result(f"x <- 256 * blockIdx.x + tid.x; {body}", block="256")) == pot(str(sectors))
+
+
 def test_a_nest_in_a_grid_stride() -> None:
     """What a turn of the outer loop takes is shown for each of its products, however many blocks there are."""
     inner = "y <- 0; while (y < m) { A[0] <- 1; z <- 0; while (z < k) { A[0] <- 1; z <- z + 1; } y <- y + 1; }"
