@@ -716,9 +716,10 @@ class Lanes:
         self.low = cache(self._least)
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
-        definitions = [d for f in (*own, *general) for d in self._definitions(f)]
-        defined, rounds = {leaf for leaf, _ in definitions}, []
+        rounds = []
         for _ in range(2):  # values have bounds, and bounds give values
+            definitions = [d for f in (*own, *general) for d in self._definitions(f)]
+            defined = {leaf for leaf, _ in definitions}
             self.known = {}
             for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
                 self._define(definitions if leaf in defined else [])
@@ -741,6 +742,7 @@ class Lanes:
         """What a fact, if it is an equation, says that leaves are worth."""
         atom = alone(fact)
         d = atom[2] - atom[3] if atom[:2] == ("op", "==") else fact - 1
+        d = replaced(d, {}, NORMAL | {"max0": self._signed}) if self.sums else d
         for mono, c in terms(d):
             for leaf, e in mono:
                 if len(mono) == 1 and abs(c) == e == 1 and leaf[0] in ("var", "param"):
@@ -758,8 +760,9 @@ class Lanes:
             for leaf, p in definitions:
                 if leaf not in self.known and leaves(p) <= self.known.keys():
                     value = self.value(p, self.known)
+                    low, high = self.least(value), self.least(value * -1)
                     if alone(value)[:1] != ("unknown",):
-                        self.known[leaf] = value
+                        self.known[leaf] = value if low is None or high != -low else low
 
     def _learn(self, fact: Potential) -> None:
         """Takes in what a comparison of what all threads share says that a sum is at least."""
@@ -811,12 +814,19 @@ class Lanes:
             return None if inside is None else sign * (sign * inside // int(atom[2]))
         return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*atom) * sign)
 
-    def _part(self, p: Potential) -> Potential:
-        """max(0, p); max(0, p) and max(0, -p) in terms of the same atom, so that n % 1 is 0."""
+    def _signed(self, p: Potential) -> Potential:
+        """max(0, p), by what is known of p."""
         for sign in (1, -1):
             low = self.least(p * sign)
             if low is not None and low >= 0:
                 return p if sign > 0 else 0
+        return max0(p)
+
+    def _part(self, p: Potential) -> Potential:
+        """The same; max(0, p) and max(0, -p) in terms of the same atom, so that n % 1 is 0."""
+        found = self._signed(p)
+        if not isinstance(found, Poly) or found != max0(p):
+            return found
         first = min((show(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p) if mono)
         return max0(p) if first[1] > 0 else p + max0(p * -1)
 
@@ -834,6 +844,11 @@ class Lanes:
                 return absorbing if absorbing in rest else rest[0] if rest else 1 - absorbing
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
+        if op == "?:" and alone(a)[3:] == (0,) and alone(a)[1] in ("<", ">="):  # min or max
+            more = (args[1] - b) * (1 if alone(a)[1] == ">=" else -1)
+            for kind, gap in (("max", more), ("min", more * -1)):
+                if alone(a)[2] - gap in (0, -1):
+                    return binary(kind, args[1], b, self._part)  # type: ignore[return-value]
         if op in CONCRETE and not any(isinstance(v, Poly) for v in args) and not (op == "<<" and b > 63):  # type: ignore[operator]
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
@@ -947,8 +962,8 @@ class Lanes:
             groups = [[thread for warp in self.warps for thread in warp] if everyone else self.strangers]
         return all(len(set(self._values(e, group))) <= 1 for group in groups)
 
-    def most(self, what: str, array: Array, index: Expr) -> int:
-        """The most sectors, or words in one bank, that the lanes of one warp can touch."""
+    def most(self, what: str, array: Array, index: Expr, enough: int = 0) -> int:
+        """The most sectors, or words in one bank, that lanes of one warp can touch; no better than what is enough."""
         most, hw, self.together = 0, self.program.hardware, True
         period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
         for warp in self.warps:
@@ -960,35 +975,61 @@ class Lanes:
                 phase = collected({mono: c for mono, c in terms(row) if c * array.stride % period})
                 phases.setdefault(phase, []).append(constants)
             here = sum(touched(what, array, hw, phase, found) for phase, found in phases.items())
-            if len(rows) > 1 and here > most:
+            if len(rows) > 1 and here > max(most, enough):
                 common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
                 own = [row - common + c for row, cs in rows.items() for c in cs]
-                if window := quotients([v - offset(own[0]) for v in own]):
-                    near = [int(offset(own[0])) + i for i in window]
-                    here = min(here, touched(what, array, hw, common + window.step * single("first"), [near]))
                 ends = [[self.least(v * sign) for v in own] for sign in (1, -1)]
                 low, high = (None if None in each else min(end for end in each if end is not None) for each in ends)
                 if low is not None and high is not None and -high - low < MAX_SPAN:
                     here = min(here, touched(what, array, hw, common, [range(low, 1 - high)]))
+                divisors = {a[3] for v in own for a in atoms(v) if a[:2] == ("op", "/")}
+                if here > enough and len(divisors) < 2:  # it is positive or not
+                    here = min(here, max(near(what, array, hw, [v + common for v in own], sign) for sign in (1, -1)))
             most = max(most, here)
         return most
 
 
-def quotients(values: list[Potential]) -> range:
-    """Where c * ((a + i) / d) for some i and the same c, a and d are, but for the least of them: quotients of numbers
-    that are i apart are at most i apart. Empty where the values are others."""
-    rows = [[*terms(v)] for v in values]
-    found = [row[0] for row in rows if len(row) == 1]
-    divided = [alone(Poly(frozenset({(mono, 1)}))) for mono, _ in found]
-    alike = len(found) == len(rows) and len({c for _, c in found}) == 1
-    if not alike or any(d[:2] != ("op", "/") or d[3] != divided[0][3] for d in divided):
-        return range(0)
-    apart = [d[2] - divided[0][2] for d in divided]
-    c = max(found[0][1], -found[0][1])
-    if c.denominator > 1 or any(isinstance(i, Poly) for i in apart):
-        return range(0)
-    size = int(c * (max(apart) - min(apart)))
-    return range(0, size + 1 if size < MAX_SPAN else 0, int(c))
+def near(what: str, array: Array, hw: dict[str, int], values: list[Potential], sign: int) -> int:
+    """The most that indices can touch, each of which is between two numbers away from the first of its group."""
+    groups: dict[Potential, set[int]] = {}
+    for v in values:
+        first, ends = next(((q, found) for q in groups if (found := apart(v, q, sign))), (v, (0, 0)))
+        start = int(offset(first))
+        groups.setdefault(first, set()).update(range(start + ends[0], start + ends[1] + 1))
+    return sum(touched(what, array, hw, first - offset(first), [window]) for first, window in groups.items())
+
+
+def apart(p: Potential, q: Potential, sign: int) -> tuple[int, int] | None:
+    """What p - q is at least and at most, where its terms come in pairs of max(0, .), floors or quotients by a divisor
+    of this sign, whose arguments are so far apart."""
+    low = high = offset(p - q)
+    each = [(alone(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p - q) if mono]
+    down = [(atom, -c) for atom, c in each if c < 0]
+    for atom, c in each:
+        if c > 0:
+            pairs = ((other, ends) for other in down if other[1] == c and (ends := _pair(atom, other[0], sign)))
+            other, (least, most) = next(pairs, (None, (0, 0)))
+            if other is None:
+                return None
+            down.remove(other)
+            low, high = low + c * least, high + c * most
+    known = not down and low.denominator == high.denominator == 1 and high - low < MAX_SPAN
+    return (int(low), int(high)) if known else None
+
+
+def _pair(a: Atom, b: Atom, sign: int) -> tuple[int, int] | None:
+    """What f(p) - f(q) is at least and at most."""
+    match a, b:
+        case ("max0", p), ("max0", q):
+            ends = apart(p, q, sign)
+            return ends and (min(0, ends[0]), max(0, ends[1]))
+        case ("floor", p, k), ("floor", q, m) if k == m:
+            ends = apart(p, q, sign)
+            return ends and (ends[0] // k, -(-ends[1] // k))
+        case ("op", "/", p, d), ("op", "/", q, e) if d == e:
+            ends = apart(p, q, sign) if sign > 0 else apart(q, p, sign)
+            return ends and (min(0, ends[0]), max(0, ends[1]))
+    return None
 
 
 def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Collection[Collection[int]]) -> int:
@@ -1332,7 +1373,7 @@ class Checker(Program):
         want(self.type_of(index) == INT, "an index is not an int")
         decided = n >= hw["warp"] * touched(what, array, hw, single("any"), [(0,)])
         if not decided and array.width <= 64 * min(hw["sector"], hw["word"]):
-            decided = self.lanes(p, x).most(what, array, index) <= n
+            decided = self.lanes(p, x).most(what, array, index, n) <= n
         proof = self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")
         want(proof is None, "a proof stands where there is none of this form")
 

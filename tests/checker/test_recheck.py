@@ -1404,16 +1404,72 @@ def test_base_values_have_no_arithmetic() -> None:
         (lanes(), ("/", ("*", "m", "t"), "n"), 32),
         (lanes(), ("/", "n", "t"), 32),
         (lanes(), ("/", "t", ("+", "t", "n")), 32),
-        (lanes(), ("*", ("/", "t", "n"), ("-", ("*", 2, ("%", "t", 2)), 1)), 32),
+        (lanes(), ("*", ("/", "t", "n"), ("-", ("*", 2, ("%", "t", 2)), 1)), 10),
         (lanes(), ("+", ("/", "t", "n"), ("/", "t", "m")), 32),
-        (lanes(), ("+", ("/", "t", "n"), ("*", 8, ("%", "t", 2))), 32),
+        (lanes(), ("+", ("/", "t", "n"), ("*", 8, ("%", "t", 2))), 6),
         (lanes(("<", "t", 8)), ("/", "t", "n"), 2),
+        (lanes(), ("+", ("/", "t", "n"), "t"), 9),  # the divisor may be positive
+        (lanes(), ("-", "t", ("/", "t", "n")), 9),  # or not
+        # what is clamped is no farther apart than it was
+        (lanes(), ("min", ("+", "t", "n"), "m"), 5),
+        (lanes(), ("max", ("-", "t", "n"), 0), 5),
+        (lanes(), ("?:", ("<", ("+", "t", "n"), "m"), ("+", "t", "n"), "m"), 5),
+        (lanes(), ("?:", ("<=", ("+", "t", "n"), "m"), "m", ("+", "t", "n")), 5),
+        (lanes(), ("?:", (">=", "t", "n"), "t", "n"), 5),
+        (lanes(), ("?:", (">", "t", "n"), "n", "t"), 5),
+        (lanes(), ("?:", (">", "t", "n"), "n", ("+", "t", 1)), 32),
+        (lanes(), ("?:", ("==", "t", "n"), "n", "m"), 32),
+        (lanes(), ("max", ("*", 2, "t"), "n"), 9),
+        (lanes(), ("-", "t", ("max", ("-", "t", "n"), 0)), 5),
+        (lanes(), ("+", "t", ("max", ("-", "t", "n"), 0)), 9),
+        (lanes(), ("+", "m", ("/", ("max", ("+", "t", "n"), 0), 4)), 2),
+        (lanes(), ("max", ("min", ("+", "t", "n"), "m"), 0), 5),
+        (lanes(), ("+", ("*", ("min", ("/", "t", 16), "m"), "n"), ("min", ("%", "t", 16), "m")), 6),
         (lanes(block=[None, 1, 1]), "t", 4),
         (lanes(block=[None, None, 1]), "t", 32),
     ],
 )
 def test_sectors(view: Lanes, index: Any, reads: int) -> None:
     assert view.most("MemReads", view.program.arrays["G"], e(index)) == reads
+
+
+def divided(p: recheck.Potential, q: recheck.Potential) -> recheck.Potential:
+    return recheck.single("op", "/", p, q)
+
+
+SOME: Final = poly("n")
+MORE: Final = poly("m")
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        ((SOME, SOME - 2), (2, 2)),
+        ((SOME, MORE), None),
+        ((SOME + MORE * Fraction(1, 2) + Fraction(1, 2), SOME + MORE * Fraction(1, 2)), None),
+        ((recheck.max0(SOME), recheck.max0(SOME - 3)), (0, 3)),
+        ((recheck.max0(SOME - 3), recheck.max0(SOME) - 1), (-2, 1)),
+        ((recheck.max0(SOME), recheck.max0(MORE)), None),
+        ((recheck.max0(SOME) * 2, recheck.max0(SOME - 3) * 2), (0, 6)),
+        ((recheck.max0(SOME) * 2, recheck.max0(SOME - 3) * 3), None),
+        ((recheck.max0(SOME) + recheck.max0(MORE), recheck.max0(SOME - 3)), None),
+        ((recheck.max0(SOME) + recheck.max0(MORE), recheck.max0(MORE - 1) + recheck.max0(SOME - 3)), (0, 4)),
+        ((recheck.max0(SOME - recheck.max0(MORE)), recheck.max0(SOME - recheck.max0(MORE - 2))), (-2, 0)),
+        ((recheck.max0(SOME) * MORE, recheck.max0(SOME - 3) * MORE), None),
+        ((recheck.floor_of(SOME + 5, 4), recheck.floor_of(SOME, 4)), (1, 2)),
+        ((recheck.floor_of(SOME, 4), recheck.floor_of(SOME + 5, 4)), (-2, -1)),
+        ((recheck.floor_of(SOME + 5, 4), recheck.floor_of(SOME, 5)), None),
+        ((divided(SOME + 3, MORE), divided(SOME, MORE)), (0, 3)),
+        ((divided(SOME + 3, MORE), divided(SOME, MORE + 1)), None),
+        ((SOME, SOME - recheck.MAX_SPAN + 1), (recheck.MAX_SPAN - 1,) * 2),
+        ((recheck.max0(SOME), recheck.max0(SOME - recheck.MAX_SPAN)), None),
+    ],
+)
+def test_how_far_values_are_apart(values: tuple[Any, Any], ends: tuple[int, int] | None) -> None:
+    p, q = values
+    assert recheck.apart(p, q, 1) == ends
+    by_quotients = any(a[:2] == ("op", "/") for a in recheck.atoms(p))
+    assert recheck.apart(p, q, -1) == ((-ends[1], -ends[0]) if by_quotients and ends else ends)
 
 
 @pytest.mark.parametrize(

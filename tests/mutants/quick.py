@@ -305,10 +305,10 @@ class _Lanes(recheck.Lanes):
             self.answers[e] = super().uniform(e)
         return bool(self.answers[e])
 
-    def most(self, what: str, array: Any, index: Any) -> int:
-        key = what, array, index
+    def most(self, what: str, array: Any, index: Any, enough: int = 0) -> int:
+        key = what, array, index, enough
         if key not in self.answers:
-            self.answers[key] = super().most(what, array, index)
+            self.answers[key] = super().most(what, array, index, enough)
         return int(self.answers[key])
 
 
