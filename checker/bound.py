@@ -55,6 +55,10 @@ MANY_LOOPS: Final = 6
 """With more, no ghosts are looked for a second time: it takes too long."""
 
 
+MAX_CASES: Final = 16
+"""Of max(0, .) in a bound; one that has more is left as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """Which ghosts a search uses: those that count turns at places where loops are in the way, those of counters that
@@ -240,7 +244,8 @@ def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
         return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
 
     outer = {a for m, _ in q.terms for a in m}
-    for a in dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0)):
+    cases = list(dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0)))
+    for a in cases if len(cases) <= MAX_CASES else ():
         known = a.arg in (sym(Param(name)) for name in BUILTINS)
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(replaced(q, a.arg * -1, ZERO), a.arg, a.arg), replaced(q, a.arg, ZERO))

@@ -204,12 +204,12 @@ class _Analysis:
         return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))
 
     def by_solver(self, p: P, goal: Expr) -> bool:
-        """Whether what P entails rests on a solver: no arithmetic proof can speak of it, and lanes do not show it."""
-        sides = goal.args if isinstance(goal, Op) else ()
-        return any(of_expr(side) is None for side in sides) and not any(
-            isinstance(verdict, Proved) and verdict.engine in SOLVER_FREE
-            for verdict in (self.oracle(Entails(p, conj((goal,), self.sigma)), self.context),)
-        )
+        """Whether a goal that P entails rests on a solver's word: no arithmetic proof can speak of it, and neither
+        closed forms nor lanes show it."""
+        if all(of_expr(side) is not None for side in (goal.args if isinstance(goal, Op) else ())):
+            return False
+        verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
+        return not (isinstance(verdict, Proved) and verdict.engine in SOLVER_FREE)
 
     def block(self, block: Block, start: State, given: bool = False) -> Flow:
         """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
@@ -274,7 +274,7 @@ class _Analysis:
         anything, before = abstracted(e, self.sigma), _definition(x, about)
         after = None if before is None or opaque(e, self.sigma) else substitute(e, {x: before})
         defined = after is not None and self.entails(p, Op("==", (e, after)))
-        for c in about:
+        for c in about:  # what is defined can be shown again where it is needed, so it need not rest on a solver here
             new = substitute(c, {x: anything})
             if self.entails(p, new) and not (defined and self.by_solver(p, new)):
                 kept.append(c)
@@ -435,7 +435,7 @@ def _settled(c: Expr, known: P) -> bool:
 
 
 def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
-    """What an equality says that x is, without mentioning it: the ghost that keeps its value, where there is one."""
+    """What an equality says that x is, without mentioning it: a ghost that is the same, where there is one."""
     for c in about:
         match c:
             case Op("==", (Var(name), Var(own))) if own == x and name.startswith(GHOST):

@@ -723,8 +723,7 @@ class Lanes:
             self.known = {}
             for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
                 self._define(definitions if leaf in defined else [])
-                low, high = (self.sums.get(single(*leaf) * sign) for sign in (1, -1))
-                self.known.setdefault(leaf, single(*leaf) if low is None or high != -low else low)
+                self.known.setdefault(leaf, self._met(single(*leaf)))
             self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
             self._define(definitions)
             rounds.append([self.value(f, self.known) for f in (*own, *general)])
@@ -742,16 +741,15 @@ class Lanes:
         """What a fact, if it is an equation, says that leaves are worth."""
         atom = alone(fact)
         d = atom[2] - atom[3] if atom[:2] == ("op", "==") else fact - 1
-        d = replaced(d, {}, NORMAL | {"max0": self._signed}) if self.sums else d
-        for mono, c in terms(d):
-            for leaf, e in mono:
-                if len(mono) == 1 and abs(c) == e == 1 and leaf[0] in ("var", "param"):
-                    value = single(*leaf) - d * c
-                    # where it mentions the leaf itself, as in n == 4 * floor(n/4), that is an unknown: the same for all
-                    inside = [a for m, _ in terms(value) for a, _ in m if leaf in leaves(single(*a))]
-                    swap: dict[Atom, Potential] = {a: single("as it is", a) for a in inside}
-                    if all(leaves(single(*a)) <= self.shared for a in swap):
-                        yield leaf, replaced(value, swap)
+        d = self.value(d, {}, NORMAL | {"max0": self._signed}) if self.sums else d  # nothing has a sign before
+        alike = [(leaf, c) for mono, c in terms(d) if len(mono) == 1 for leaf, e in mono if abs(c) == e == 1]
+        for leaf, c in sorted((leaf, c) for leaf, c in alike if leaf[0] in ("var", "param")):
+            value = single(*leaf) - d * c
+            # where it mentions the leaf itself, as in n == 4 * floor(n/4), that is an unknown: the same for all
+            inside = [a for m, _ in terms(value) for a, _ in m if leaf in leaves(single(*a))]
+            swap: dict[Atom, Potential] = {a: single("as it is", a) for a in inside}
+            if all(leaves(single(*a)) <= self.shared for a in swap):
+                yield leaf, replaced(value, swap)
 
     def _define(self, definitions: list[tuple[Atom, Potential]]) -> None:
         before = -1
@@ -760,9 +758,8 @@ class Lanes:
             for leaf, p in definitions:
                 if leaf not in self.known and leaves(p) <= self.known.keys():
                     value = self.value(p, self.known)
-                    low, high = self.least(value), self.least(value * -1)
                     if alone(value)[:1] != ("unknown",):
-                        self.known[leaf] = value if low is None or high != -low else low
+                        self.known[leaf] = self._met(value)
 
     def _learn(self, fact: Potential) -> None:
         """Takes in what a comparison of what all threads share says that a sum is at least."""
@@ -814,19 +811,24 @@ class Lanes:
             return None if inside is None else sign * (sign * inside // int(atom[2]))
         return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*atom) * sign)
 
+    def _met(self, p: Potential) -> Potential:
+        """p, or the number where its bounds meet."""
+        low, high = self.least(p), self.least(p * -1)
+        return p if low is None or high != -low else low
+
+    def _sign(self, p: Potential) -> int:
+        """1 where p is known to be at least 0, -1 where at most, else 0."""
+        return next((sign for sign in (1, -1) if (low := self.least(p * sign)) is not None and low >= 0), 0)
+
     def _signed(self, p: Potential) -> Potential:
         """max(0, p), by what is known of p."""
-        for sign in (1, -1):
-            low = self.least(p * sign)
-            if low is not None and low >= 0:
-                return p if sign > 0 else 0
-        return max0(p)
+        sign = self._sign(p)
+        return max0(p) if sign == 0 else p if sign > 0 else 0
 
     def _part(self, p: Potential) -> Potential:
         """The same; max(0, p) and max(0, -p) in terms of the same atom, so that n % 1 is 0."""
-        found = self._signed(p)
-        if not isinstance(found, Poly) or found != max0(p):
-            return found
+        if self._sign(p):
+            return self._signed(p)
         first = min((show(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p) if mono)
         return max0(p) if first[1] > 0 else p + max0(p * -1)
 
@@ -844,21 +846,23 @@ class Lanes:
                 return absorbing if absorbing in rest else rest[0] if rest else 1 - absorbing
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
-        if op == "?:" and alone(a)[3:] == (0,) and alone(a)[1] in ("<", ">="):  # min or max
-            more = (args[1] - b) * (1 if alone(a)[1] == ">=" else -1)
-            for kind, gap in (("max", more), ("min", more * -1)):
-                if alone(a)[2] - gap in (0, -1):
-                    return binary(kind, args[1], b, self._part)  # type: ignore[return-value]
+        match op, alone(a):
+            case "?:", ("op", "<" | ">=" as test, d, 0):  # where d is what x and y differ by: min or max
+                x, y = (args[1], b) if test == ">=" else (b, args[1])
+                if d - (x - y) in (0, -1):  # x >= y, or x > y
+                    return x + self._part(y - x)
+                if d - (y - x) in (0, -1):
+                    return x - self._part(x - y)
+            case "/", ("op", "/", c, d) if isinstance(b, Poly):  # where a divisor is 0, both are 0
+                return self._operated("/", c, times(d, b))
         if op in CONCRETE and not any(isinstance(v, Poly) for v in args) and not (op == "<<" and b > 63):  # type: ignore[operator]
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
             return self._compared(op, a - b)
         if op in ("^", "|"):
             return self._bits(op, a, b)
-        if op == "/" and isinstance(b, Poly) and alone(a)[:2] == ("op", "/"):  # (c / d) / b is c / (d*b)
-            return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         found = binary(op, a, b, self._part) if len(args) == 2 else None
-        if found is None and op == "%":
+        if found is None and op == "%":  # so that b * (a/b) + a % b is a
             return a - times(b, self._operated("/", a, b))
         return single("op", op, *args) if found is None else found
 
@@ -928,10 +932,10 @@ class Lanes:
 
         return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
 
-    def value(self, p: Potential, swap: Values) -> Potential:
+    def value(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
         """What p is worth where leaves are worth so much."""
         try:
-            found = replaced(p, swap, self.normal)
+            found = replaced(p, swap, normal or self.normal)
         except Bad:
             return single("unknown", next(self.numbers))
         return found if len(terms(found)) <= MAX_LANE_TERMS else single("unknown", next(self.numbers))
@@ -963,7 +967,8 @@ class Lanes:
         return all(len(set(self._values(e, group))) <= 1 for group in groups)
 
     def most(self, what: str, array: Array, index: Expr, enough: int = 0) -> int:
-        """The most sectors, or words in one bank, that lanes of one warp can touch; no better than what is enough."""
+        """The most sectors, or words in one bank, that the lanes of one warp can touch; not less than is needed to see
+        whether that is at most what is enough."""
         most, hw, self.together = 0, self.program.hardware, True
         period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
         for warp in self.warps:
@@ -983,35 +988,40 @@ class Lanes:
                 if low is not None and high is not None and -high - low < MAX_SPAN:
                     here = min(here, touched(what, array, hw, common, [range(low, 1 - high)]))
                 divisors = {a[3] for v in own for a in atoms(v) if a[:2] == ("op", "/")}
-                if here > enough and len(divisors) < 2:  # it is positive or not
-                    here = min(here, max(near(what, array, hw, [v + common for v in own], sign) for sign in (1, -1)))
+                if here > enough and len(divisors) < 2:  # with two, their signs may differ
+                    count = partial(touched, what, array, hw)
+                    here = min(here, max(grouped(count, [v + common for v in own], sign) for sign in (1, -1)))
             most = max(most, here)
         return most
 
 
-def near(what: str, array: Array, hw: dict[str, int], values: list[Potential], sign: int) -> int:
-    """The most that indices can touch, each of which is between two numbers away from the first of its group."""
+def grouped(count: Callable[..., int], values: list[Potential], sign: int) -> int:
+    """The most that indices touch if all divisors have this sign. An index whose distance from the first of a group is
+    bounded is in this group, which may touch all in these bounds."""
     groups: dict[Potential, set[int]] = {}
     for v in values:
-        first, ends = next(((q, found) for q in groups if (found := apart(v, q, sign))), (v, (0, 0)))
+        first, ends = next(((q, found) for q in groups if (found := between(v - q, sign))), (v, (0, 0)))
         start = int(offset(first))
         groups.setdefault(first, set()).update(range(start + ends[0], start + ends[1] + 1))
-    return sum(touched(what, array, hw, first - offset(first), [window]) for first, window in groups.items())
+    return sum(count(first - offset(first), [window]) for first, window in groups.items())
 
 
-def apart(p: Potential, q: Potential, sign: int) -> tuple[int, int] | None:
-    """What p - q is at least and at most, where its terms come in pairs of max(0, .), floors or quotients by a divisor
-    of this sign, whose arguments are so far apart."""
-    low = high = offset(p - q)
-    each = [(alone(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p - q) if mono]
-    down = [(atom, -c) for atom, c in each if c < 0]
-    for atom, c in each:
+def between(d: Potential, sign: int) -> tuple[int, int] | None:
+    """What d is at least and at most, if its terms are pairs f(p) - f(q) of max(0, .), of floors or of quotients, whose
+    divisors have this sign; None for all else."""
+    low = high = offset(d)
+    parts = [(alone(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(d) if mono]
+    if not all(atom for atom, _ in parts):
+        return None
+    parts.sort(key=lambda part: show(single(*part[0])))  # sets have no order
+    down = [(atom, -c) for atom, c in parts if c < 0]
+    for atom, c in parts:
         if c > 0:
-            pairs = ((other, ends) for other in down if other[1] == c and (ends := _pair(atom, other[0], sign)))
-            other, (least, most) = next(pairs, (None, (0, 0)))
-            if other is None:
+            found = [(e[1] - e[0], i, e) for i, (b, k) in enumerate(down) if k == c and (e := _pair(atom, b, sign))]
+            if not found:
                 return None
-            down.remove(other)
+            _, i, (least, most) = min(found)  # the narrowest
+            del down[i]
             low, high = low + c * least, high + c * most
     known = not down and low.denominator == high.denominator == 1 and high - low < MAX_SPAN
     return (int(low), int(high)) if known else None
@@ -1020,16 +1030,16 @@ def apart(p: Potential, q: Potential, sign: int) -> tuple[int, int] | None:
 def _pair(a: Atom, b: Atom, sign: int) -> tuple[int, int] | None:
     """What f(p) - f(q) is at least and at most."""
     match a, b:
-        case ("max0", p), ("max0", q):
-            ends = apart(p, q, sign)
-            return ends and (min(0, ends[0]), max(0, ends[1]))
         case ("floor", p, k), ("floor", q, m) if k == m:
-            ends = apart(p, q, sign)
+            ends = between(p - q, sign)
             return ends and (ends[0] // k, -(-ends[1] // k))
-        case ("op", "/", p, d), ("op", "/", q, e) if d == e:
-            ends = apart(p, q, sign) if sign > 0 else apart(q, p, sign)
-            return ends and (min(0, ends[0]), max(0, ends[1]))
-    return None
+        case ("max0", p), ("max0", q):
+            ends = between(p - q, sign)
+        case ("op", "/", p, c), ("op", "/", q, d) if c == d:
+            ends = between((p - q) * sign, sign)
+        case _:
+            return None
+    return ends and (min(0, ends[0]), max(0, ends[1]))  # not farther apart than p and q, and on the same side
 
 
 def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Collection[Collection[int]]) -> int:

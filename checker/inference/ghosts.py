@@ -54,7 +54,7 @@ MAX_TERMS: Final = 256
 """An expression with more is not taken apart."""
 
 MAX_NAMES: Final = 8
-"""Of values before assignments; with more there are no ghosts for them."""
+"""Of values before assignments. With more there are no ghosts for them: each makes the proof longer by the program."""
 
 
 class Left(NamedTuple):
@@ -125,8 +125,8 @@ def with_ghosts(
 
 
 def with_names(outline: Outline) -> Outline:
-    """The outline with ghosts for values of variables that assignments replace by others made from them, beyond sums;
-    itself where there are none, or where its writer chose ghosts."""
+    """The outline with a ghost for each value that an assignment such as x <- max(x, 0) replaces, while steps such as
+    x <- x + 1 need none; itself where there are none, or too many, or where its writer chose ghosts."""
     locals_ = outline.context.sigma.locals
     if any(x.startswith(GHOST) for x in locals_):
         return outline

@@ -30,6 +30,9 @@ from logic.potentials import (
 from logic.syntax import FALSE, TRUE, Expr, Op
 
 EXACT: Final = "closed-form"
+DEEPEST: Final = 4
+"""How many max(0, .) inside each other are compared: each takes twice as long."""
+
 CHAIN: Final = 4
 """How many facts a lower bound may come from, one by one."""
 
@@ -171,28 +174,29 @@ def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
             return _nonnegative_terms(arg, k)
 
 
-def _nonnegative_terms(p: Poly, k: Knowledge) -> bool:
-    """Whether every term is nonnegative, or taken away from one that is no less: max(0, q - 1) from max(0, q)."""
+def _nonnegative_terms(p: Poly, k: Knowledge, deep: int = DEEPEST) -> bool:
+    """Whether every term is nonnegative, or taken away from one that is no less: max(0, q - 1) from max(0, q); so far
+    inside each other."""
     if not all(_nonnegative_atom(a, k) for m, _ in p.terms for a in m):
         return False
     left = {m: c for m, c in p.terms if c > 0}
     for m, c in p.terms:
         if c < 0:
-            more = next((other for other in left if left[other] >= -c and _no_less(other, m, k)), None)
+            more = next((other for other in left if left[other] >= -c and _no_less(other, m, k, deep)), None)
             if more is None:
                 return False
             left[more] += c
     return True
 
 
-def _no_less(m: Monomial, n: Monomial, k: Knowledge) -> bool:
+def _no_less(m: Monomial, n: Monomial, k: Knowledge, deep: int) -> bool:
     """Whether m is n without max(0, q), where q is at most 1, or with max(0, p) in its place, where q is no more than p
     or max(0, p)."""
     match [a for a in m if a not in n], [a for a in n if a not in m]:
         case [], [Max0(q) as b] if _without(n, b) == m:
             return _nonnegative_terms(const(1) - q, k)
         case [Max0(p) as a], [Max0(q) as b] if _without(m, a) == _without(n, b):
-            return any(_nonnegative_terms(larger - q, k) for larger in (p, atom(a)))
+            return deep > 0 and any(_nonnegative_terms(larger - q, k, deep - 1) for larger in (p, atom(a)))
     return False
 
 

@@ -185,8 +185,8 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
 def _prove(goal: Poly, have: list[Fact]) -> Json:
     """An arithmetic proof of goal >= 0, or None: from the facts as they are, or with each max(0, .) in them whose sign
     they tell, as that of threadIdx, settled first; or that the facts contradict each other."""
-    apart = _factored(goal)
-    found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in apart)), None)
+    ways = _factored(goal)  # they come first: as it is, a product is split into many cases before it is given up
+    found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in ways)), None)
     found = found or prove(goal, have)
     if found is not None:
         return found
@@ -232,8 +232,8 @@ def _is_factor(a: Atom) -> bool:
 
 
 def _named(a: Atom, have: list[Fact]) -> Json:
-    """How the certificate names an atom that is nonnegative."""
-    return ["max0", potential(a.arg)] if isinstance(a, Max0) else next(f.name for f in have if f.poly == atom(a))
+    """How the certificate names a max(0, .), or a factor, of which there is a fact."""
+    return ["max0", potential(a.arg)] if isinstance(a, Max0) else {f.poly: f.name for f in have}[atom(a)]
 
 
 def _parts(goal: Poly) -> dict[Monomial, Poly]:
@@ -455,7 +455,7 @@ def _mixed(have: Iterable[Fact]) -> set[Leaf]:
 def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     """The same as `_combination`, for what each product of factors in the goal is multiplied by."""
     parts = _parts(goal)
-    if not any(parts):
+    if parts.keys() <= {()}:
         return _combination(goal, have, products)
     rows: list[Json] = []
     other = [f for f in have if not any(map(_is_factor, atoms(f.poly)))]

@@ -25,7 +25,8 @@ MAX_THREADS = 4096
 """Blocks with more threads than this (CUDA allows 1024) are not enumerated."""
 
 LOOKED_AT = (0, 1, 2, 3, 7, 8, 15, 16, 30, 31)
-"""Lanes of the first and the last warp at which a fact is tried: one that is known at none of them is not looked at."""
+"""Lanes of the first and the last warp at which a fact is tried: one that is known at none of them is not looked at. A
+guess, of ends, middles and powers of two, that can only let more lanes pass."""
 
 Leaf = Var | Param | Tid
 

@@ -43,7 +43,7 @@ MAX_SHIFT: Final = 64
 MAX_SPAN: Final = 4096
 MAX_EXAMPLES: Final = 48
 MAX_DRAWN: Final = 64
-"""Of the samplers whose stores are kept."""
+"""Of the samplers whose stores are kept, some 100 kB each."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 

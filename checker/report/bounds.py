@@ -25,6 +25,7 @@ MATHEMATICAL: Final = (
     "integers are mathematical: no signed overflow, no unsigned wrap-around, "
     "no conversion to 32 or 64 bits that changes a value"
 )
+"""What every bound assumes of the numbers of C."""
 
 EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 

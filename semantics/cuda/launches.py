@@ -65,13 +65,19 @@ def _agreed(launches: list[_Launch], kernel: Node, position: int) -> Sizes | Non
     return next(iter(sizes)) if len(sizes) == 1 else None
 
 
+_OTHER_ON_HOST: Final = re.compile(rb"__CUDA_ARCH|\blong\s+double\b|LONG_DOUBLE|__LDBL_")
+"""What constants may depend on that are others for the host: which pass it is, and a type that has another size."""
+
+
 def _varies(unit: Unit) -> bool:
     """Whether constants may be others for the host: the file is parsed as for a device."""
-    included = (name for name, _, _ in unit.inclusions() if not is_shim(name))
-    return any(_DEVICE.search(unit.text(file)) for file in (unit.path, *included))
+    return any(_OTHER_ON_HOST.search(unit.text(file)) for file in _own_files(unit))
 
 
-_DEVICE: Final = re.compile(rb"__CUDA_ARCH|\blong\s+double\b|LONG_DOUBLE|__LDBL_")
+def _own_files(unit: Unit) -> list[str]:
+    """The file and what it includes, but for what the shim has or includes."""
+    included = [name for name, by, _ in unit.inclusions() if not is_shim(name) and not is_shim(by)]
+    return list(dict.fromkeys((unit.path, *included)))
 
 
 # --- launches that clang left out ------------------------------------------------------------------------------------
@@ -86,8 +92,7 @@ def _complete(unit: Unit, kernel: Node, launches: list[_Launch]) -> bool:
     same = _same_word(unit, kernel) | callees
     macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel.name))
     twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
-    included = [name for name, by, _ in unit.inclusions() if not is_shim(name) and not is_shim(by)]
-    for file in dict.fromkeys((unit.path, *included)):
+    for file in _own_files(unit):
         tokens = unit.code(file)
         for i, (word, at) in enumerate(tokens):
             place = (file, at)

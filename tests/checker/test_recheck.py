@@ -1456,6 +1456,14 @@ MORE: Final = poly("m")
         ((recheck.max0(SOME) + recheck.max0(MORE), recheck.max0(MORE - 1) + recheck.max0(SOME - 3)), (0, 4)),
         ((recheck.max0(SOME - recheck.max0(MORE)), recheck.max0(SOME - recheck.max0(MORE - 2))), (-2, 0)),
         ((recheck.max0(SOME) * MORE, recheck.max0(SOME - 3) * MORE), None),
+        # of several ways to pair them, the narrowest
+        (
+            (
+                recheck.max0(SOME + 3) + recheck.max0(SOME - 3),
+                recheck.max0(SOME + 1) + recheck.max0(SOME - 1),
+            ),
+            (-2, 2),
+        ),
         ((recheck.floor_of(SOME + 5, 4), recheck.floor_of(SOME, 4)), (1, 2)),
         ((recheck.floor_of(SOME, 4), recheck.floor_of(SOME + 5, 4)), (-2, -1)),
         ((recheck.floor_of(SOME + 5, 4), recheck.floor_of(SOME, 5)), None),
@@ -1467,9 +1475,20 @@ MORE: Final = poly("m")
 )
 def test_how_far_values_are_apart(values: tuple[Any, Any], ends: tuple[int, int] | None) -> None:
     p, q = values
-    assert recheck.apart(p, q, 1) == ends
-    by_quotients = any(a[:2] == ("op", "/") for a in recheck.atoms(p))
-    assert recheck.apart(p, q, -1) == ((-ends[1], -ends[0]) if by_quotients and ends else ends)
+    assert recheck.between(p - q, 1) == ends
+
+
+def test_how_far_quotients_by_a_negative_number_are_apart() -> None:
+    assert recheck.between(divided(SOME + 3, MORE) - divided(SOME, MORE), -1) == (-3, 0)
+    assert recheck.between(recheck.max0(SOME) - recheck.max0(SOME - 3), -1) == (0, 3)
+
+
+@pytest.mark.parametrize("enough", [0, 4, 5, 9, 31, 32])
+@pytest.mark.parametrize("index", [("max", "t", "n"), ("+", "t", ("*", 8, "n")), ("/", "n", "t"), ("&", "i", 7)])
+def test_what_is_enough_decides_the_same(index: Any, enough: int) -> None:
+    view = lanes()
+    least, found = (view.most("MemReads", view.program.arrays["G"], e(index), n) for n in (0, enough))
+    assert (found <= enough) == (least <= enough)
 
 
 @pytest.mark.parametrize(
