@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
@@ -1006,6 +1006,7 @@ def grouped(count: Callable[..., int], values: list[Potential], sign: int) -> in
     return sum(count(first - offset(first), [window]) for first, window in groups.items())
 
 
+@lru_cache(maxsize=1 << 12)
 def between(d: Potential, sign: int) -> tuple[int, int] | None:
     """What d is at least and at most, if its terms are pairs f(p) - f(q) of max(0, .), of floors or of quotients, whose
     divisors have this sign; None for all else."""

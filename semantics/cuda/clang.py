@@ -517,7 +517,10 @@ class Node:
         """What an instance of a function template is an instance for; `..` for what is no type and no integer."""
         c, found = self._cursor, []
         for i in range(max(0, c.get_num_template_arguments())):
-            kind = c.get_template_argument_kind(i).name
+            try:
+                kind = c.get_template_argument_kind(i).name
+            except ValueError:  # cindex's, of what is a template itself
+                kind = "TEMPLATE"
             value = c.get_template_argument_value(i) if kind == "INTEGRAL" else ".."
             found.append(str(c.get_template_argument_type(i).spelling if kind == "TYPE" else value))
         return tuple(found)

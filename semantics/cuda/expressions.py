@@ -100,6 +100,8 @@ def _to_a_value(cast: Node) -> bool:
     macros; in an instance of a template its parameters have no type here, but what is cast to a value has been made one
     by a conversion that is not written."""
     inner = operand(cast)
+    _, start, end = inner.span if inner is not None else ("", 0, 0)
+    written = [text for text, at in cast.tokens() if not start <= at < end]
     while inner is not None and inner.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(inner.children) == 1:
         inner = inner.children[0]
     named = any(c.kind == "TYPE_REF" for c in cast.children)
@@ -111,7 +113,7 @@ def _to_a_value(cast: Node) -> bool:
     return (
         not {"reference", "other"} & {c.type.kind for c in names if c.kind == "TYPE_REF"}
         and all(t is not None and t.kind == "CLASS_TEMPLATE" for t in templates)
-        and not any(text in _UNTOLD or text in cast.unit.predefined for text, _ in cast.tokens())
+        and not any(text in _UNTOLD or text in cast.unit.predefined for text in written)
     )
 
 

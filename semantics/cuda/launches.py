@@ -65,13 +65,22 @@ def _agreed(launches: list[_Launch], kernel: Node, position: int) -> Sizes | Non
     return next(iter(sizes)) if len(sizes) == 1 else None
 
 
-_OTHER_ON_HOST: Final = re.compile(rb"__CUDA_ARCH|\blong\s+double\b|LONG_DOUBLE|__LDBL_")
-"""What constants may depend on that are others for the host: which pass it is, and a type that has another size."""
+_UNREAD: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL)
+"""Comments, strings and characters."""
+
+_OTHER_ON_HOST: Final = re.compile(
+    rb"__CUDA_ARCH|__NVPTX|__PTX__|(?:##|%:%:).*(?:ARCH|PTX)|(?:ARCH|PTX).*(?:##|%:%:)"  # which pass it is
+    rb"|\blong\s+double\b|\bdouble\s+long\b|LDBL_|LONG_DOUBLE|FLOAT80|FLOAT128|__float\d"  # of another size
+    rb"|(?:\d\.|\.\d|\d[eEpP])[\w.'+-]*[lL]\b|__BIGGEST_ALIGNMENT__|__DECIMAL_DIG__|max_align_t",
+    re.DOTALL,
+)
+"""What constants may depend on that are others for the host."""
 
 
 def _varies(unit: Unit) -> bool:
     """Whether constants may be others for the host: the file is parsed as for a device."""
-    return any(_OTHER_ON_HOST.search(unit.text(file)) for file in _own_files(unit))
+    texts = (unit.text(file).replace(b"\\\r\n", b"").replace(b"\\\n", b"") for file in _own_files(unit))
+    return any(_OTHER_ON_HOST.search(_UNREAD.sub(b" ", text)) for text in texts)
 
 
 def _own_files(unit: Unit) -> list[str]:

@@ -96,6 +96,9 @@ CASES = {
     "int x{}, y = {}; float z{}; bool b{}; const int c{};": "x <- 0;\ny <- 0;\nz <- 0.0f;\nb <- false;\nc <- 0;",
     "float x = 1'000.5f; A[n] = 1'000;": "x <- 1000.5f;\nA[n] <- 1000;",
     "A[1] = __builtin_offsetof(S, a[N]); unsigned long x = offsetof(S, a);": "A[1] <- 16;\nx <- 4;",
+    "A[0] = (Q)(n & 1) + static_cast<Q>(A[n & 3]) + Q(n > 0 && n < 3);": (
+        "A[0] <- (n & 1) + A[n & 3] + int(n > 0 && n < 3);"
+    ),
     # an integer becomes what a function of floating types takes: 3/2 is 1, and 3.0/2 is not
     "if (fabs(n) / fabs(2) > 1) A[0] = 1;": "if (abs(as_double(n)) / abs(2.0) > 1.0) {\n  A[0] <- 1;\n}",
     "F[0] = fabsf(f) + fminf(n, 2u) + max(F[1], n);": (
@@ -116,5 +119,6 @@ def test_expression(lower: Lower, body: str) -> None:
     before = "#define N 3\n#define EPS 0.25f\nenum { E1, E2 };\nconst int M = 6;\n"
     before += "struct S { int x, a[9]; };\n#define offsetof __builtin_offsetof\n"
     before += "__device__ volatile int V[64];\n__device__ int last(volatile int *p) { return *p; }\n"
+    before += "enum Q { Q0, Q1 };\n"
     before += "__device__ int unnamed(bool, int) { return 3; }\n"
     assert lower(body, before) == CASES[body]

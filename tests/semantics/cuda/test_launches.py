@@ -173,12 +173,30 @@ def test_the_same_block_where_nothing_is_odd(read: Read) -> None:
         "#define DEVICE defined(__CUDA_ARCH__)\n#if DEVICE\nenum { T = 8 };\n#else\nenum { T = 64 };\n#endif\n",
         "const int T = sizeof(long  double);\n",
         "const int T = __SIZEOF_LONG_DOUBLE__;\n",
+        "const int T = sizeof(1.0L);\n",
+        "auto q = 1e0l;\nconst int T = sizeof(q);\n",
+        "typedef double long ld;\nconst int T = sizeof(ld);\n",
+        "const int T = sizeof(long/**/double);\n",
+        "const int T = sizeof(long \\\ndouble);\n",
+        "const int T = __BIGGEST_ALIGNMENT__;\n",
+        "const int T = __DECIMAL_DIG__ > 17 ? 128 : 64;\n",
+        "#define CAT(a, b) a##b\n#define C2(a, b) CAT(a, b)\nconst int T = C2(__CUDA_, ARCH__) + 0 ? 64 : 128;\n",
+        "#ifdef __NVPTX__\nconst int T = 64;\n#else\nconst int T = 128;\n#endif\n",
+        "#ifdef __PTX__\nconst int T = 64;\n#else\nconst int T = 128;\n#endif\n",
+        "#ifdef __SIZEOF_FLOAT80__\nconst int T = 128;\n#else\nconst int T = 64;\n#endif\n",
         '#include "t.cuh"\n',
     ],
 )
 def test_constants_that_are_others_on_the_host(read: Read, other: str, tmp_path: Path) -> None:
     (tmp_path / "t.cuh").write_text("#ifdef __CUDA_ARCH__\n#define T 8\n#else\n#define T 64\n#endif\n")
     assert read(f"{other}{K}void h() {{ k<<<1, T>>>(0); }}\n", "k").block is None
+
+
+def test_comments_and_strings_change_no_constants(read: Read) -> None:
+    told = "// __CUDA_ARCH__, long double\n/* 1.0L ## ARCH */ char c = '\"';\n"
+    told += 'const char *s = "__CUDA_ARCH__ \\" long double";\n'
+    more = "const long a = 1L; const double b = 1.5, d = 0x1L; const float f = 1e3f; // it's\n"
+    assert read(f"{told}{more}{K}void h() {{ k<<<1, 64>>>(0); }}\n", "k").block == (64, 1, 1)
 
 
 def test_another_launch_is_missing(read: Read) -> None:
