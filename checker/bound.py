@@ -82,7 +82,7 @@ def find_bounds(
     `hinted` names the metric that the potentials in the outline are for; None means all of them.
     """
     start = time.perf_counter()
-    cases, names = _cases(outline.context, per), with_names(outline)
+    cases, kept = _cases(outline.context, per), with_names(outline)
 
     @cache
     def plain(p: P) -> Flow:
@@ -90,14 +90,13 @@ def find_bounds(
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
-        if way.named and not way.again:
-            return with_ghosts(names, analyse(names, oracle, start=cases[0]), oracle, way.stuck, again=True)
         if not way.again:
-            return with_ghosts(outline, plain(cases[0]), oracle, way.stuck)
+            first = analyse(kept, oracle, start=cases[0]) if way.named else plain(cases[0])
+            return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, more=way.named)
         once = replace(way, again=False)
         found, ghosts = ghosted(once)
         own = not ghosts or outline.context.sigma.locals.keys() & {*ghosts}
-        return (found, ghosts) if own else with_ghosts(found, flow(once, cases[0]), oracle, again=True)
+        return (found, ghosts) if own else with_ghosts(found, flow(once, cases[0]), oracle, more=True)
 
     @cache
     def flow(way: Way, p: P) -> Flow:
@@ -130,7 +129,7 @@ def find_bounds(
         """Another way where a loop is in the way of this one."""
         inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
         more = [replace(way, stuck=way.stuck | places) for places in ({at}, {at, *inside})]
-        more += [replace(w, named=True) for w in more if names is not outline]
+        more += [replace(w, named=True) for w in more if kept is not outline]
         many = sum(1 for _ in cycles(plain(cases[0]))) > MANY_LOOPS
         ways = more if tried or many else [replace(way, again=True), *more]
         return next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None)
@@ -244,8 +243,10 @@ def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
         return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
 
     outer = {a for m, _ in q.terms for a in m}
-    cases = list(dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0)))
-    for a in cases if len(cases) <= MAX_CASES else ():
+    cases = dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0))
+    if len(cases) > MAX_CASES:
+        return proof
+    for a in cases:
         known = a.arg in (sym(Param(name)) for name in BUILTINS)
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(replaced(q, a.arg * -1, ZERO), a.arg, a.arg), replaced(q, a.arg, ZERO))

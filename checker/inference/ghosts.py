@@ -84,15 +84,15 @@ Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
 
 
 def with_ghosts(
-    outline: Outline, flow: Flow, oracle: Oracle, stuck: Collection[Loc | None] = (), again: bool = False
+    outline: Outline, flow: Flow, oracle: Oracle, stuck: Collection[Loc | None] = (), more: bool = False
 ) -> tuple[Outline, tuple[str, ...]]:
     """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts.
 
     A loop at a place in `stuck` gets one that counts the turns that are left at most, if there is a limit to them. With
-    `again`, the outline has ghosts, and counters get theirs that begin where one with a ghost is.
+    `more`, the outline may have ghosts that the writer did not choose, and gets these beside them.
     """
     chosen = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
-    if chosen and not again:
+    if chosen and not more:
         return outline, chosen
     lanes: Parts = {}
     wrong: set[tuple[str, Loc | None]] = set()

@@ -194,7 +194,7 @@ def _no_less(m: Monomial, n: Monomial, k: Knowledge, deep: int) -> bool:
     or max(0, p)."""
     match [a for a in m if a not in n], [a for a in n if a not in m]:
         case [], [Max0(q) as b] if _without(n, b) == m:
-            return _nonnegative_terms(const(1) - q, k)
+            return _nonnegative_terms(const(1) - q, k, deep)
         case [Max0(p) as a], [Max0(q) as b] if _without(m, a) == _without(n, b):
             return deep > 0 and any(_nonnegative_terms(larger - q, k, deep - 1) for larger in (p, atom(a)))
     return False

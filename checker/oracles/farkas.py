@@ -216,9 +216,10 @@ def _factored(goal: Poly) -> Iterator[tuple[Poly, list[Fact]]]:
         return
     for own in parts:
         others = sorted({a for part in parts if part != own for a in part}, key=str)
-        if all(isinstance(a, Max0) for a in others):
-            names = {a: sym(Var(f"{FACTOR}{i}")) for i, a in enumerate(others)}
-            facts = [Fact(names[a], ["max0", potential(a.arg)]) for a in others if isinstance(a, Max0)]
+        factors = [a for a in others if isinstance(a, Max0)]
+        if len(factors) == len(others):
+            names: dict[Atom, Poly] = {a: sym(Var(f"{FACTOR}{i}")) for i, a in enumerate(factors)}
+            facts = [Fact(names[a], ["max0", potential(a.arg)]) for a in factors]
             terms = (prod([const(c), *(names.get(a) or atom(a) for a in m)], start=const(1)) for m, c in goal.terms)
             yield sum(terms, ZERO), facts
 
@@ -476,8 +477,7 @@ def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
 
     @cache
     def why(a: Atom) -> Rows | None:
-        found = _combination(atom(a), have) if isinstance(a, Sym) else None
-        return None if found is None else [(Fraction(c), names) for c, names in found]
+        return _solution(atom(a), have) if isinstance(a, Sym) else None
 
     found = []
     mixed = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
@@ -490,6 +490,14 @@ def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
 
 
 def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[tuple[Poly, Rows]] = ()) -> Json:
+    """The same as the certificate writes it."""
+    found = _solution(goal, have, products, more)
+    return None if found is None else [[str(c), names] for c, names in found]
+
+
+def _solution(
+    goal: Poly, have: list[Fact], products: bool = False, more: Iterable[tuple[Poly, Rows]] = ()
+) -> Rows | None:
     """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution.
 
     Products of two facts take part where the goal itself has some; with `products` those about leaves that facts
@@ -505,7 +513,7 @@ def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Ite
     if solution is None:
         return None
     return [
-        [str(c * d), names]
+        (c * d, names)
         for i, (_, rows) in enumerate(summands)
         if (c := solution.get(str(i), Fraction(0)))
         for d, names in rows

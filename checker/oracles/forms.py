@@ -180,8 +180,10 @@ class Atoms:
 
     def _key(self, a: Number) -> Hashable:
         """The key of the atom that a is, None for all else."""
-        alone = isinstance(a, Form) and not a.const and len(a.terms) == 1 and len(a.terms[0][0]) == a.terms[0][1] == 1
-        return self.keys[a.terms[0][0][0]] if alone and isinstance(a, Form) else None
+        match a:
+            case Form((((number,), 1),), 0):
+                return self.keys[number]
+        return None
 
     # --- operators -----------------------------------------------------------------------------------------------
 
@@ -268,13 +270,12 @@ class Atoms:
             return 0
         if a.terms[0][1] < 0:
             a = Form(tuple((m, -c) for m, c in a.terms), -a.const)
-        if len(a.terms) == 1 and len(a.terms[0][0]) == 1 and a.terms[0][1] == 1:
-            # e % k == r for an e of unknown sign: e and e % k are congruent, and e % k == 0 says no more than that
-            match self.keys[a.terms[0][0][0]]:
-                case ("%", Form() | int() as e, int() as k):
-                    same = self.zero(self.residue(plus(e, a.const), k))
-                    if same == 0 or a.const == 0:
-                        return same
+        # e % k == r for an e of unknown sign: e and e % k are congruent, and e % k == 0 says no more than that
+        match self._key(plus(a, -a.const)):
+            case ("%", Form() | int() as e, int() as k):
+                same = self.zero(self.residue(plus(e, a.const), k))
+                if same == 0 or a.const == 0:
+                    return same
         g = content(a)
         return self.atom(("==0", Form(tuple((m, c // g) for m, c in a.terms), a.const // g)), 0, 1)
 

@@ -354,9 +354,10 @@ class Desk:
     def draws(self, sampler: Sampler) -> Iterator[Store]:
         """What the sampler draws, which for the same facts and names is the same."""
         key = sampler.key
-        stores, more = self.drawn[key] = self.drawn.pop(key, ([], sampler.draws()))
-        for old in [*self.drawn][:-MAX_DRAWN]:
-            del self.drawn[old]
+        stores, more = self.drawn.pop(key, ([], sampler.draws()))
+        self.drawn[key] = stores, more  # the latest
+        if len(self.drawn) > MAX_DRAWN:
+            del self.drawn[next(iter(self.drawn))]
         yield from stores
         for store in more:
             stores.append(store)

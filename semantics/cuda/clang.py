@@ -36,7 +36,9 @@ _BINARY: Final = {
 }  # fmt: skip
 
 
-_SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
+SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
+"""What joins two lines to one."""
+
 _CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
 
@@ -190,7 +192,7 @@ class Unit:
         for node in self.root().children:
             if node.kind == "MACRO_DEFINITION":
                 file, start, end = node.span
-                texts[node.name] = texts.get(node.name, b"") + b" " + _SPLICE.sub(b"", self.text(file)[start:end])
+                texts[node.name] = texts.get(node.name, b"") + b" " + SPLICE.sub(b"", self.text(file)[start:end])
         return texts
 
     @cached_property
@@ -308,7 +310,7 @@ class Unit:
 def _spelling(token: Any) -> str:
     """A token as written, in one line."""
     try:
-        return _SPLICE.sub(b"", token.spelling.encode()).decode()
+        return SPLICE.sub(b"", token.spelling.encode()).decode()
     except UnicodeDecodeError:  # a stray byte of a Latin-1 file
         return "?"
 

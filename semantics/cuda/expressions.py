@@ -101,20 +101,29 @@ def _to_a_value(cast: Node) -> bool:
     by a conversion that is not written."""
     inner = operand(cast)
     _, start, end = inner.span if inner is not None else ("", 0, 0)
-    written = [text for text, at in cast.tokens() if not start <= at < end]
-    while inner is not None and inner.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(inner.children) == 1:
-        inner = inner.children[0]
-    named = any(c.kind == "TYPE_REF" for c in cast.children)
-    made = inner is None or inner.kind in ("UNEXPOSED_EXPR", "INIT_LIST_EXPR") or temporary(inner)
-    if not made and not (named and inner is not None and inner.type.kind != cast.type.kind == "record"):
-        return False
-    names = [c for c in cast.children if c.kind in ("TYPE_REF", "TEMPLATE_REF")]
-    templates = [c.referenced for c in names if c.kind == "TEMPLATE_REF"]
+    text_of_type = [text for text, at in cast.tokens() if not start <= at < end]
+    types = {c.type.kind for c in cast.children if c.kind == "TYPE_REF"}
+    templates = [c.referenced for c in cast.children if c.kind == "TEMPLATE_REF"]
     return (
-        not {"reference", "other"} & {c.type.kind for c in names if c.kind == "TYPE_REF"}
+        (inner is None or _made(inner) or (bool(types) and cast.type.kind == "record" != _unwrapped(inner).type.kind))
+        and not {"reference", "other"} & types
         and all(t is not None and t.kind == "CLASS_TEMPLATE" for t in templates)
-        and not any(text in _UNTOLD or text in cast.unit.predefined for text in written)
+        and not any(text in _UNTOLD or text in cast.unit.predefined for text in text_of_type)
     )
+
+
+def _made(node: Node) -> bool:
+    """Whether what is cast is a value: it is one by itself, or has been made one by a conversion that is not written.
+    Lists in braces stand here as they are written."""
+    inner = _unwrapped(node)
+    return inner.kind in ("UNEXPOSED_EXPR", "INIT_LIST_EXPR") or temporary(inner)
+
+
+def _unwrapped(node: Node) -> Node:
+    """What parentheses, and braces around one part, hold."""
+    while node.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(node.children) == 1:
+        node = node.children[0]
+    return node
 
 
 def temporary(node: Node | None) -> bool:

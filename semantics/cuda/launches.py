@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import SPLICE, Node, Unit
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
 from semantics.cuda.parse import INSTANCE, functions, is_kernel
 from semantics.cuda.scan import automatic
@@ -79,7 +79,7 @@ _OTHER_ON_HOST: Final = re.compile(
 
 def _varies(unit: Unit) -> bool:
     """Whether constants may be others for the host: the file is parsed as for a device."""
-    texts = (unit.text(file).replace(b"\\\r\n", b"").replace(b"\\\n", b"") for file in _own_files(unit))
+    texts = (SPLICE.sub(b"", unit.text(file)) for file in _own_files(unit))
     return any(_OTHER_ON_HOST.search(_UNREAD.sub(b" ", text)) for text in texts)
 
 
