@@ -99,6 +99,7 @@ typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef enum cudaError { cudaSuccess } cudaError_t;
 extern "C" int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
 
 extern "C" __device__ void __syncthreads();
 extern "C" __device__ void __threadfence();

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
-from semantics.cuda.clang import SPLICE, Node, Unit
+from semantics.cuda.clang import Node, Unit
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
 from semantics.cuda.parse import INSTANCE, functions, is_kernel
 from semantics.cuda.scan import automatic
@@ -20,14 +19,22 @@ _ASKING: Final = (
 )  # fmt: skip
 """Functions that take a kernel and do not launch it."""
 
+_CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
+"""What clang takes `<<<..>>>` for a call of: in the device's pass, and in the host's."""
+
 _LIBRARIES: Final = ("std", "thrust", "cub")
 
 
-def sizes_of(unit: Unit, kernel: Node) -> tuple[Sizes | None, Sizes | None]:
-    """The grid and the block that the launches of a kernel in its file agree on; None without a launch, or where one
-    is unclear or may be missing."""
+def sizes_of(device: Unit, host: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
+    """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device and
+    for the host: constants may differ. None without a launch, or where one is unclear or may be missing."""
+    grids, blocks = zip(_sizes_in(device, kernel), _sizes_in(host, kernel), strict=True)
+    return (grids[0] if grids[0] == grids[1] else None), (blocks[0] if blocks[0] == blocks[1] else None)
+
+
+def _sizes_in(unit: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
     launches = _launches(unit)
-    if not launches or not _complete(unit, kernel, launches) or _varies(unit):
+    if not launches or not _complete(unit, kernel, launches):
         return None, None
     return _agreed(launches, kernel, 0), _agreed(launches, kernel, 1)
 
@@ -49,38 +56,20 @@ def _launches(unit: Unit) -> list[_Launch]:
         for node in unit.root().walk()
         if node.kind == "CALL_EXPR"
         for child in node.children
-        if child.kind == "CALL_EXPR" and child.name == "cudaConfigureCall"
+        if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
     ]
 
 
-def _agreed(launches: list[_Launch], kernel: Node, position: int) -> Sizes | None:
+def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None:
     sizes: set[Sizes | None] = set()
     for launch in launches:
         callee, config, host = launch.node.referenced, launch.config, launch.host
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE"):
             sizes.add(None)  # by another name, perhaps
-        elif launch.node.name == kernel.name:
+        elif launch.node.name == kernel:
             given = config.arguments[position] if len(config.arguments) > 1 else None
             sizes.add(_dim3(given, host, config.offset) if given is not None and host is not None else None)
     return next(iter(sizes)) if len(sizes) == 1 else None
-
-
-_UNREAD: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL)
-"""Comments, strings and characters."""
-
-_OTHER_ON_HOST: Final = re.compile(
-    rb"__CUDA_ARCH|__NVPTX|__PTX__|(?:##|%:%:).*(?:ARCH|PTX)|(?:ARCH|PTX).*(?:##|%:%:)"  # which pass it is
-    rb"|\blong\s+double\b|\bdouble\s+long\b|LDBL_|LONG_DOUBLE|FLOAT80|FLOAT128|__float\d"  # of another size
-    rb"|(?:\d\.|\.\d|\d[eEpP])[\w.'+-]*[lL]\b|__BIGGEST_ALIGNMENT__|__DECIMAL_DIG__|max_align_t",
-    re.DOTALL,
-)
-"""What constants may depend on that are others for the host."""
-
-
-def _varies(unit: Unit) -> bool:
-    """Whether constants may be others for the host: the file is parsed as for a device."""
-    texts = (SPLICE.sub(b"", unit.text(file)) for file in _own_files(unit))
-    return any(_OTHER_ON_HOST.search(_UNREAD.sub(b" ", text)) for text in texts)
 
 
 def _own_files(unit: Unit) -> list[str]:
@@ -92,14 +81,14 @@ def _own_files(unit: Unit) -> list[str]:
 # --- launches that clang left out ------------------------------------------------------------------------------------
 
 
-def _complete(unit: Unit, kernel: Node, launches: list[_Launch]) -> bool:
+def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     """Whether the launches are all that the text has of a kernel: clang leaves out those whose arguments it cannot
     resolve. Nor may anything else in the text get the kernel."""
     found = {launch.config.written for launch in launches}
     callees = {n.written for launch in launches for n in launch.node.children[0].walk() if n.kind == "DECL_REF_EXPR"}
-    others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel.name}
+    others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel}
     same = _same_word(unit, kernel) | callees
-    macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel.name))
+    macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel))
     twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
     for file in _own_files(unit):
         tokens = unit.code(file)
@@ -109,19 +98,19 @@ def _complete(unit: Unit, kernel: Node, launches: list[_Launch]) -> bool:
                 return False
             if word in macros and (word in twice or place not in found | callees):
                 return False
-            if word == kernel.name and place not in same and not _idle(tokens, i):
+            if word == kernel and place not in same and not _idle(tokens, i):
                 return False
     return True
 
 
-def _same_word(unit: Unit, kernel: Node) -> set[tuple[str, int]]:
+def _same_word(unit: Unit, kernel: str) -> set[tuple[str, int]]:
     """Where the kernel's name declares something, or is that of something else."""
     found = set()
     for node in unit.root().walk():
         used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
         other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
         declares = node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE"
-        if (other or declares) and node.name == kernel.name:
+        if (other or declares) and node.name == kernel:
             found.add(node.written)
     return found
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +16,15 @@ from semantics.cuda.places import is_shared
 from semantics.cuda.shim import HEADERS, PATH, in_shim
 
 OPTIONS: Final = (
-    "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
+    "-x", "cuda", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
     "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything",
     "-Xclang", "-fnative-half-arguments-and-returns", "-include", PATH,
 )  # fmt: skip
+
+_DEVICE: Final = ("--cuda-device-only",)
+_HOST: Final = ("--cuda-host-only", "--target=x86_64-unknown-linux-gnu", "-U__CUDA_ARCH__", "-U__NVPTX__",
+                "-U__PTX__", "-D__SIZEOF_FLOAT80__=16")  # fmt: skip
+"""What tells the two passes of a compiler over a file apart. Constants may differ between them."""
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
 INSTANCE: Final = "warpbound_instance"
@@ -43,6 +48,7 @@ class Request:
     std: str = "c++14"
     instantiate: str | None = None
     shared_block: tuple[int | None, ...] | None = None
+    host: bool = False
 
     @property
     def args(self) -> list[str]:
@@ -54,6 +60,7 @@ class Request:
             *includes,
             f"-isystem{HEADERS}",
             *(f"-D{d}" for d in self.defines),
+            *(_HOST if self.host else _DEVICE),
         ]
 
 
@@ -101,6 +108,14 @@ def parse(request: Request) -> Parsed:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
     data, unknown = _with_ones(unit)
     return Parsed(_again(request, unit, data), unknown, tuple(explicit))
+
+
+def as_on_host(request: Request, data: bytes) -> Unit | None:
+    """A file's text parsed as for the host, whose pass reads the launches; None where that fails."""
+    try:
+        return _unit(replace(request, host=True), data)
+    except CudaError:
+        return None
 
 
 def _conditional(before: bytes) -> bool:

@@ -174,6 +174,8 @@ def test_the_same_block_where_nothing_is_odd(read: Read) -> None:
         "const int T = sizeof(long  double);\n",
         "const int T = __SIZEOF_LONG_DOUBLE__;\n",
         "const int T = sizeof(1.0L);\n",
+        "#define L long\nconst int T = sizeof(L double);\n",
+        "#define I <t.cuh>\n#include I\n",
         "auto q = 1e0l;\nconst int T = sizeof(q);\n",
         "typedef double long ld;\nconst int T = sizeof(ld);\n",
         "const int T = sizeof(long/**/double);\n",
@@ -192,11 +194,15 @@ def test_constants_that_are_others_on_the_host(read: Read, other: str, tmp_path:
     assert read(f"{other}{K}void h() {{ k<<<1, T>>>(0); }}\n", "k").block is None
 
 
-def test_comments_and_strings_change_no_constants(read: Read) -> None:
-    told = "// __CUDA_ARCH__, long double\n/* 1.0L ## ARCH */ char c = '\"';\n"
-    told += 'const char *s = "__CUDA_ARCH__ \\" long double";\n'
-    more = "const long a = 1L; const double b = 1.5, d = 0x1L; const float f = 1e3f; // it's\n"
-    assert read(f"{told}{more}{K}void h() {{ k<<<1, 64>>>(0); }}\n", "k").block == (64, 1, 1)
+@pytest.mark.parametrize("launched", ["__device__ void g", "__host__ __device__ void g", "__global__ void k2"])
+def test_a_launch_by_the_device(read: Read, launched: str) -> None:
+    other = f"{launched}() {{\n#ifdef __CUDA_ARCH__\nk<<<1, 32>>>(0);\n#endif\n}}\n"
+    assert read(f"{K}{other}void h() {{ k<<<1, 64>>>(0); }}\n", "k").block is None
+
+
+def test_constants_that_are_the_same_on_the_host(read: Read) -> None:
+    told = "#ifdef __CUDA_ARCH__\n#define T 64\n#else\nconst int T = 64;\n#endif\nconst long double pi = 3.14L;\n"
+    assert read(f"{told}{K}void h() {{ k<<<1, T>>>(0); }}\n", "k").block == (64, 1, 1)
 
 
 def test_another_launch_is_missing(read: Read) -> None:
