@@ -41,7 +41,7 @@ from logic.assertions import (
     launch_facts,
     opaque,
 )
-from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, leaves, mapped, of_expr, sym
+from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
 from logic.source import Loc
@@ -64,6 +64,7 @@ from logic.syntax import (
     While,
     Write,
     local_vars,
+    put,
     reads_array,
     statements,
     substitute,
@@ -263,10 +264,13 @@ class _Analysis:
             if self.sigma.locals[x].kind != "base":
                 shared = _of_warp(e, p, self.context)
                 alike = shared is not None and self.entails(p, Op("==", (e, shared)))
-                values = (*([shared] if shared is not None and alike else []), e, sized(e, self.given))
+                plain = self.clamped(p, e)
+                values = (*([shared] if shared is not None and alike else []), plain, sized(plain, self.given))
                 kept += [Op("==", (Var(x), d)) for d in dict.fromkeys(values)]
+                if isinstance(e, Op) and e.op == "?:" and plain == e:
+                    kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: e}))]
             return conj(kept, self.sigma)
-        named = {c: new for c in about if (new := _folded(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
+        named = {c: new for c in about if (new := put(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
         inverse = _inverse(x, e)
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
@@ -282,8 +286,13 @@ class _Analysis:
         kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
         if after is not None and defined:
-            kept.append(Op("==", (Var(x), after)))
+            kept.append(Op("==", (Var(x), self.clamped(p, after))))
         return conj(kept, self.sigma)
+
+    def clamped(self, p: P, e: Expr) -> Expr:
+        """The same value by min and max, where choices in it are between the smaller and the larger of two."""
+        plain = _clamped(e)
+        return plain if plain != e and self.entails(p, Op("==", (e, plain))) else e
 
     def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:
         """What facts about x say of its definition, for when x is given another value."""
@@ -318,7 +327,7 @@ class _Analysis:
         then = self.block(item.then, State(yes, x))
         if rule == "Q:If1":
             orelse = self.block(item.orelse, State(no, x))
-            after = State(self.join(then.end.p, orelse.end.p), then.end.x & orelse.end.x)
+            after = State(self.merged(item, state.p, then.end.p, orelse.end.p), then.end.x & orelse.end.x)
             return Fork(rule, cond, then, orelse, state, after, item.loc)
         if self.printed:
             middle = State(self.join(no, then.end.p), then.end.x - written(strip(item.then)))
@@ -326,7 +335,29 @@ class _Analysis:
             middle = State(no, (x & then.end.x) - written(strip(item.then)))
         orelse = self.block(item.orelse, middle)
         last = (orelse.end.x if self.printed else orelse.end.x & middle.x) - written(strip(item.orelse))
-        return Fork(rule, cond, then, orelse, state, State(self.join(then.end.p, orelse.end.p), last), item.loc)
+        after = State(self.merged(item, state.p, then.end.p, orelse.end.p), last)
+        return Fork(rule, cond, then, orelse, state, after, item.loc)
+
+    def merged(self, item: Branch, before: P, a: P, b: P) -> P:
+        """The join of both sides of a branch, with what they say of a variable together: that it is the minimum or
+        maximum of what it is after either, or between those."""
+        facts = self.join(a, b)
+        changed = written(strip((item,)))
+        known = {x: d for x in changed if (d := _definition(x, before)) is not None}
+        cond = substitute(item.cond, known)
+        found: list[Expr] = []
+        for x in sorted(changed):
+            sides = [d for side in (a, b) if (d := _definition(x, side)) is not None and of_expr(d) is not None]
+            told = len(sides) == 2 and not any(local_vars(d) & changed for d in sides)
+            if not told or self.sigma.locals[x] != INT or _definition(x, facts) is not None:
+                continue
+            d, e = sides
+            extreme = _extreme(cond, d, e)
+            if extreme is not None:
+                found.append(Op("==", (Var(x), Op(extreme, (d, e)))))
+            else:
+                found += [Op(op, (Var(x), _either(d, e, up))) for op, up in ((">=", False), ("<=", True))]
+        return conj((*facts, *(c for c in found if self.entails(a, c) and self.entails(b, c))), self.sigma)
 
     def split(self, item: Split, rest: Block, state: State) -> Fork:
         """The rest of a block, where the condition holds and where it does not."""
@@ -447,6 +478,41 @@ def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
     return None
 
 
+def _clamped(e: Expr) -> Expr:
+    """e with min and max in place of choices between two values by which is the larger."""
+    if not isinstance(e, Op):
+        return e
+    args = tuple(map(_clamped, e.args))
+    match e.op, args:
+        case "?:", (c, a, b) if (op := _extreme(c, a, b)) is not None:
+            return Op(op, (a, b))
+    return e if args == e.args else replace(e, args=args)
+
+
+def _either(a: Expr, b: Expr, up: bool) -> Expr:
+    """The larger of two values, or the smaller."""
+    p, q = of_expr(a), of_expr(b)
+    if p is not None and q is not None and (p - q).is_constant:
+        return a if ((p - q).constant > 0) == up else b
+    return Op("max" if up else "min", (a, b))
+
+
+def _extreme(cond: Expr, a: Expr, b: Expr) -> str | None:
+    """Whether a where the condition holds, and else b, is their minimum or maximum: the condition is about what they
+    differ by."""
+    p, q = of_expr(a), of_expr(b)
+    match cond:
+        case Op("<" | "<=" | ">" | ">=" as op, (left, right)) if p is not None and q is not None:
+            x, y = of_expr(left), of_expr(right)
+            if x is None or y is None:
+                return None
+            excess = (y - x if "<" in op else x - y) - int("=" not in op)  # at least 0 where the condition holds
+            for extreme, more in (("max", p - q - excess), ("min", q - p - excess)):
+                if more in (ZERO, const(1)):
+                    return extreme
+    return None
+
+
 def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
     """What e, if all lanes of a warp share it, is by the warp's number: its value at the first lane."""
     direct = of_expr(e)
@@ -484,13 +550,6 @@ def _inverse(x: str, e: Expr) -> Expr | None:
     return None
 
 
-def _folded(e: Expr, part: Expr, name: Var) -> Expr:
-    """e with a name in place of one of its parts."""
-    if e == part:
-        return name
-    return replace(e, args=tuple(_folded(a, part, name) for a in e.args)) if isinstance(e, Op) else e
-
-
 def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
     """Guesses for the range of a value that opaque parts decide: its outermost operators bound it."""
     match e:
@@ -501,7 +560,7 @@ def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
         case Op("min" | "max" | "?:") if sigma.locals[x.name] == INT:
             for op, up in ((">=", False), ("<=", True)):
                 for bound in _bounds(e, up):
-                    if not opaque(bound, sigma) and x.name not in local_vars(bound):
+                    if not opaque(bound, sigma) and of_expr(bound) is not None and x.name not in local_vars(bound):
                         known = value(bound, {})
                         yield Op(op, (x, bound if known is None else Const(known)))
 

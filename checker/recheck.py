@@ -571,12 +571,14 @@ class Program:
     def assigned(self, p: Facts, var: str, e: Expr) -> Facts:
         """P[x <- e]"""
         value = self.abstract(e)
+        return self.conj(self.put(t, ("var", var), value) for t in p)
 
-        def put(t: Expr) -> Expr:
-            self.spend()
-            return ("op", t[1], *map(put, t[2:])) if t[0] == "op" else value if t == ("var", var) else t
-
-        return self.conj(map(put, p))
+    def put(self, e: Expr, part: Expr, new: Expr) -> Expr:
+        """e with something else in the place of a part."""
+        self.spend()
+        if e == part:
+            return new
+        return ("op", e[1], *(self.put(a, part, new) for a in e[2:])) if e[0] == "op" else e
 
     def updated(self, q: Potential, var: str, e: Expr) -> Potential:
         """Q[x <- e]"""
@@ -1352,6 +1354,13 @@ class Checker(Program):
                     goal = self.expression(e, True)
                     if not self.lanes(p, None).implies(goal):
                         self._leave(p, frozenset(), show(goal))
+                case {"goal": e, "if": (_, _) as cases} if len(row) == 2:  # a first choice a ? b : c, or a || b
+                    goal = self.expression(e, True)
+                    choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
+                    sides = (TRUE, choice[3]) if choice[1] == "||" else choice[3:]
+                    for holds, side, by in zip((True, False), sides, cases, strict=True):
+                        case = self.known(self.put(goal, choice, side), True)
+                        self.shown(self.given(p, choice[2], holds), case, by)
                 case {"goal": e, "by": (*proofs,)} if len(row) == 2:
                     goal = self.expression(e, True)
                     parts = known.comparison(goal).values()

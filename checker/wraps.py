@@ -62,7 +62,8 @@ def _evaluated(flow: Flow, sigma: Signature) -> Iterator[tuple[P, Expr]]:
                         yield from _evaluated(side, sigma)
             case Cycle():
                 yield from _parts(node.before.p, node.cond, sigma)
-                yield from _parts(node.invariant.p, node.cond, sigma)
+                for stays in (True, False):  # where a loop ends, its condition was evaluated, too
+                    yield from _parts(assume(node.invariant.p, node.cond, sigma, stays), node.cond, sigma)
                 yield from _evaluated(node.body, sigma)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from logic.source import Loc
@@ -280,6 +280,13 @@ def subterms(e: Expr) -> Iterator[Expr]:
                 stack.extend(reversed(args))
             case Read(_, index):
                 stack.append(index)
+
+
+def put(e: Expr, part: Expr, new: Expr) -> Expr:
+    """e with another expression in place of a part, wherever operators have it."""
+    if e == part:
+        return new
+    return replace(e, args=tuple(put(a, part, new) for a in e.args)) if isinstance(e, Op) else e
 
 
 def local_vars(e: Expr) -> frozenset[str]:

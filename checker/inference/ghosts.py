@@ -114,7 +114,8 @@ def with_ghosts(
     for cycle in cycles(flow):
         if cycle.loc in stuck and (found := _left(cycle, len(left), outline, oracle)):
             left.setdefault(cycle.loc, found)
-    lanes = {place: parts for place, parts in lanes.items() if place[1] not in left}
+    flagged = {loc for loc, one in left.items() if one.flag is not None}
+    lanes = {place: parts for place, parts in lanes.items() if place[1] not in flagged}
     names = (*(GHOST + counter for counter, _ in lanes), *(one.ghost.name for one in left.values()))
     ghosts = tuple(dict.fromkeys(names))
     if not ghosts:

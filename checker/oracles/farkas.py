@@ -23,7 +23,7 @@ from checker.certificate import expression, potential
 from checker.oracles import lp
 from checker.oracles.lanes import View
 from checker.oracles.terms import alike, with_fresh
-from logic.assertions import AtLeast, Context, Entails, Obligation, P, Uniform, assume, launch_facts, opaque
+from logic.assertions import AtLeast, Context, Entails, Obligation, P, Uniform, assume, conj, launch_facts, opaque
 from logic.potentials import (
     ZERO,
     Atom,
@@ -46,13 +46,16 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Type, Var, subterms
+from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Type, Var, put, subterms
 from logic.typing import type_of
 
 Json = Any
 
 MAX_SPLITS: Final = 5
 MAX_FACTORS: Final = 12
+MAX_CHOICES: Final = 3
+"""Of choices in a goal that are proved case by case."""
+
 MAX_RATE: Final = 6
 """Logarithms that differ by more are not compared."""
 
@@ -97,7 +100,7 @@ def _uniform(o: Uniform, context: Context) -> Json:
     return None
 
 
-def _entails(p: P, goal: P, context: Context) -> Json:
+def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
     known = (*p, *launch_facts(context.launch, context.hardware, context.scope))
 
     @cache
@@ -126,11 +129,32 @@ def _entails(p: P, goal: P, context: Context) -> Json:
             continue
         if proofs is None and not linear:
             proofs = proved(polys)
+        if proofs is None and (cases := _by_choice(p, g, context, choices)) is not None:
+            entries.append({"goal": expression(g), "if": cases})
+            continue
         if proofs is None:
             absurd = _combination(const(-1), _relevant(ZERO, have()))
             return None if absurd is None else [{"goal": None, "by": [{"absurd": absurd}]}]
         entries.append({"goal": expression(g), "by": proofs})
     return entries
+
+
+def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
+    """A proof for what each outcome of the first choice in a goal, from the outside, makes of it: of a ? b : c, or of
+    a || b. None without one, or where no more are left."""
+    sides: tuple[Expr, Expr]
+    match next((t for t in subterms(goal) if isinstance(t, Op) and t.op in ("?:", "||")), None):
+        case Op("||", (test, other)) as choice if left:
+            sides = (TRUE, other)
+        case Op("?:", (test, one, other)) as choice if left:
+            sides = (one, other)
+        case _:
+            return None
+    sigma, cases = with_fresh(context.sigma, (*p, goal)), []
+    for holds, side in zip((True, False), sides, strict=True):
+        here = conj((put(goal, choice, side),), sigma)
+        cases.append(_entails(assume(p, test, sigma, holds), here, context, left - 1))
+    return None if None in cases else cases
 
 
 def numbers(p: P, context: Context) -> dict[Leaf, Poly]:

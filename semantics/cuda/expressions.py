@@ -326,6 +326,8 @@ def _binary(st: State, node: Node) -> Expr:
     a, b = expr(st, left), expr(st, right)
     if op not in _ARITHMETIC:
         raise unsupported(f"the operator '{op}'", node.loc)
+    if op == ">=" and b == Const(0):  # true of all that is unsigned: a loop would not end
+        _not_below_0(st, a, left.type)
     made = folded(node, Op(op, (a, b), node.loc))
     return _not_below_0(st, made, node.type) if op == "-" else made
 

@@ -52,9 +52,16 @@ def after(body: str) -> tuple[str, str]:
         ("x <- n; x <- x * 2;", "x == n * 2", "x"),
         (
             "x <- tid.x; x <- x > 7 ? 7 : x; x <- x + (x >> 1);",
-            "x == (tid.x > 7 ? 7 : tid.x) + ((tid.x > 7 ? 7 : tid.x) >> 1)",
+            "x == min(7, tid.x) + (min(7, tid.x) >> 1)",
             "",
         ),
+        ("x <- n < 0 ? 0 : n;", "x == max(0, n)", "x"),
+        ("x <- n > 7 ? 7 : n + 1;", "x <= max(7, n + 1) && x == (n > 7 ? 7 : n + 1) && x >= min(7, n + 1)", "x"),
+        ("x <- tid.x <= n ? tid.x : n;", "x == min(tid.x, n)", ""),
+        ("x <- n >= 3 ? n - 3 : 0;", "x == max(n - 3, 0)", "x"),
+        ("x <- n > 3 ? n - 3 : 0;", "x == max(n - 3, 0)", "x"),
+        ("x <- n > 1 ? n - 3 : 0;", "x <= max(n - 3, 0) && x == (n > 1 ? n - 3 : 0) && x >= min(n - 3, 0)", "x"),
+        ("x <- A[0] > 1 ? n : 3;", "x <= max(n, 3) && x >= min(n, 3)", "x"),
         ("x <- n; y <- x; x <- x + A[0];", "y == n", "x y"),
         ("x <- y; y <- x + 1; x <- 0;", "x == 0", "x"),
         ("skip; A[0] <- 1; sync;", "true", ""),
@@ -114,8 +121,26 @@ def test_a_divergent_branch_keeps_what_no_lane_changed() -> None:
 def test_a_join_keeps_what_both_sides_show() -> None:
     p, _ = after("if (tid.x < 16) { x <- 3; } else { x <- 3; y <- 1; }")
     assert p == "x == 3"
-    p, _ = after("if (n < 16) { x <- 3; } else { x <- 4; }")
+    p, _ = after("if (n < 16) { skip; } else { x <- 4; }")
     assert p == "true"
+
+
+@pytest.mark.parametrize(
+    ("body", "p"),
+    [
+        ("if (n < 16) { x <- 3; } else { x <- 4; }", "x <= 4 && x >= 3"),
+        ("x <- n; if (A[0] > 0) { x <- n - 2; }", "x <= n && x >= n - 2"),
+        ("if (tid.x < 16) { x <- n; } else { x <- 2*n; }", "x <= max(n, 2 * n) && x >= min(n, 2 * n)"),
+        ("if (n < 16) { x <- n; } else { x <- 16; }", "x == min(n, 16)"),
+        ("x <- tid.x - n; if (x < 0) { x <- 0; }", "x == max(0, tid.x - n) && x >= 0"),
+        ("x <- tid.x + 4; if (x > n - 1) { x <- n - 1; }", "x <= n - 1 && x == min(n - 1, tid.x + 4)"),
+        ("x <- n; if (x < 2) { x <- 0; }", "x <= max(0, n) && x >= min(0, n)"),
+        ("if (n < 16) { x <- y; y <- 2; } else { x <- 4; }", "true"),
+    ],
+)
+def test_what_a_variable_is_after_either_side(body: str, p: str) -> None:
+    facts = after(body)[0].split(" && ")
+    assert [c for c in facts if c[0] != "n"] == p.split(" && ")
 
 
 def loop(body: str) -> Cycle:

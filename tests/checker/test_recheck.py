@@ -1681,6 +1681,50 @@ def test_goals_that_lanes_show() -> None:
         assert "(by lanes)" in told(goal)
 
 
+def test_goals_that_are_shown_by_cases() -> None:
+    """P |- P' with a choice in it: a proof for each outcome, from what it says, and for what it makes of the goal."""
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    facts = frozenset({e((">=", "i", 0))})
+    clamped, either = (">=", ("?:", (">", "n", "i"), "n", "i"), "i"), ("||", (">", "n", 4), ("<=", "n", ("+", "i", 4)))
+    as_n, as_i, other = (">=", "n", "i"), (">=", "i", "i"), ("<=", "n", ("+", "i", 4))
+
+    def by(goal: Any, *proofs: Json) -> Json:
+        return [{"goal": row(e(goal)), "by": list(proofs)}]
+
+    def fact(condition: Any, sign: str) -> Json:
+        return ["fact", row(e(condition)), sign]
+
+    more = {"sum": [["1", [fact((">", "n", "i"), "-")]], ["1", []]]}
+    less = {"sum": [["1", [fact(("<=", "n", 4), "+")]], ["1", [fact((">=", "i", 0), "-")]]]}
+    same = [{"goal": row(e(as_i)), "literal": True}]
+
+    def told(goal: Any, *cases: Json, **more: Json) -> str:
+        made.evidence = [{"engine": "x", "proof": recheck.frozen([{"goal": row(e(goal)), "if": list(cases)} | more])}]
+        made.solver_backed = []
+        try:
+            made.entails(facts, frozenset({e(goal)}))
+        except Bad as problem:
+            return str(problem)
+        return "".join(made.solver_backed)
+
+    assert told(clamped, by(as_n, more), same) == ""
+    assert told(either, [], by(other, less)) == ""
+    assert "no fact here" in told(either, by(other, less), [])
+    assert "no proof of" in told(either, [], [])
+    assert "no goal, or proved twice" in told(clamped, same, by(as_n, more))
+    assert "no fact here" in told((">=", ("?:", (">", "n", "i"), "i", "n"), "i"), same, by(as_n, more))
+    assert "the sum is" in told(
+        (">=", ("?:", (">", "n", "i"), "n", "i"), ("+", "i", 2)), by((">=", "n", ("+", "i", 2)), more), same
+    )
+    assert "not well formed" in told(clamped, by(as_n, more))
+    assert "not well formed" in told(clamped, by(as_n, more), same, same)
+    assert "not well formed" in told(clamped, by(as_n, more), same, literal=True)
+    unsaid = [{"goal": row(e(("<=", "n", "i"))), "lanes": True}]
+    assert "|- (n <= i)" in told(("||", (">", "n", 4), ("<=", "n", "i")), [], unsaid)
+    with pytest.raises(ValueError, match="zip"):
+        told(as_n, [], [])
+
+
 SUMS: Final = st.recursive(
     st.sampled_from(["n", "m", "i", 0, 1, 3]),
     lambda inner: st.one_of(

@@ -177,6 +177,28 @@ def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None
     assert valid(found) == pot(bound)
 
 
+@pytest.mark.parametrize(
+    ("ends", "bound"),
+    [
+        ("x <- max(0, y - m); z <- min(n, y + m);", "5*min(max(0, n), max(0, 2*m))"),
+        ("x <- y < m ? 0 : y - m; z <- y + m > n ? n : y + m;", "5*min(max(0, n), max(0, 2*m))"),
+        (
+            "if (y - m < 0) { x <- 0; } else { x <- y - m; } if (n < y + m) { z <- n; } else { z <- y + m; }",
+            "5*min(max(0, n), max(0, 2*m))",
+        ),
+        ("x <- 0; if (A[y] > 0) { z <- n; } else { z <- 2*n; }", "4 + 2*max(0, n)"),
+        ("x <- tid.x < m ? 0 : 4; z <- n;", "32*max(0, n)"),
+        ("x <- A[y] > 0 ? 0 : 4; z <- n;", "4 + 32*max(0, n)"),
+    ],
+)
+def test_a_window_whose_ends_are_chosen(ends: str, bound: str) -> None:
+    found = result(f"y <- 32 * blockIdx.x + tid.x; {ends} while (x < z) {{ go <- A[x] > 0; x <- x + 1; }}")
+    for n in (-3, 0, 1, 9, 40):
+        for m in (-1, 0, 2, 30):
+            at = {Param("n"): n, Param("m"): m}
+            assert evaluate(valid(found), at) == evaluate(pot(bound), at)
+
+
 @pytest.mark.parametrize("start", ["tid.x % n - m", "A[tid.x]"])
 def test_a_window_whose_ends_are_clamped(start: str) -> None:
     """As in pooling: both ends are made of where it starts, and that gets another value before the loop."""
