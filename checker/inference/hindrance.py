@@ -84,7 +84,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
             "Count its turns in a variable of their own, and test that, too: turn < n."
             if name in changed
-            else f"Say what bounds it for all of them: //@ loop invariant {name} <= e; with e over parameters.",
+            else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
         )
     facts = (*cycle.invariant.p, *given)
     for name in counters:
@@ -105,7 +105,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         for name in sorted(local_vars(inner.cond) & changed - written(inner.body.stmt)):
             return (
                 f"the loop inside it{_at(inner.loc)} runs until '{name}', which this one changes",
-                f"State //@ loop potential q; before both, or //@ loop invariant {name} <= e; with e over parameters.",
+                f"State //@ loop potential q; before both, or {_LIMITED.format(name)}",
             )
     block = " Or say --block." if None in context.launch.block and _sized(cycle) else ""
     return (
@@ -114,6 +114,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     )
 
 
+_LIMITED: Final = "//@ loop invariant {} <= LIMIT; with LIMIT over parameters."
 _BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
 
 

@@ -16,7 +16,7 @@ from checker.oracles import Oracles, lp
 from checker.oracles.farkas import proof
 from checker.recheck import recheck
 from logic.metrics import METRICS
-from logic.potentials import Poly, evaluate
+from logic.potentials import Leaf, Poly, evaluate
 from logic.syntax import Param
 from tests.logic.rules.applications import expr, pot
 
@@ -195,7 +195,7 @@ def test_a_window_whose_ends_are_chosen(ends: str, bound: str) -> None:
     found = result(f"y <- 32 * blockIdx.x + tid.x; {ends} while (x < z) {{ go <- A[x] > 0; x <- x + 1; }}")
     for n in (-3, 0, 1, 9, 40):
         for m in (-1, 0, 2, 30):
-            at = {Param("n"): n, Param("m"): m}
+            at: dict[Leaf, int] = {Param("n"): n, Param("m"): m}
             assert evaluate(valid(found), at) == evaluate(pot(bound), at)
 
 
@@ -465,7 +465,11 @@ def test_no_potential(body: str) -> None:
             "'x', which differs",
             "Count its turns",
         ),
-        ("y <- tid.x % n; x <- 0; while (x < y) { x <- x + 1; }", "'y', which differs", "//@ loop invariant y <= e;"),
+        (
+            "y <- tid.x % n; x <- 0; while (x < y) { x <- x + 1; }",
+            "'y', which differs",
+            "//@ loop invariant y <= LIMIT;",
+        ),
         ("x <- 0; while (x < n) { x <- x + m; }", "moves by m, which is not known to be above 0", '--assume "m > 0"'),
         ("x <- n; while (x > 0) { x <- x - m; }", "moves by -m, which is not known to be below 0", '--assume "m > 0"'),
         ("y <- n; x <- 0; while (x < m) { x <- x + y; }", "moves by y, which", "//@ loop invariant y > 0;"),
@@ -490,7 +494,7 @@ def test_no_potential(body: str) -> None:
         (
             "x <- 0; while (x < n) { y <- 0; while (y < x * x) { y <- y + 1; } x <- x + 1; }",
             "the loop inside it (line 8) runs until 'x', which this one changes",
-            "//@ loop invariant x <= e;",
+            "//@ loop invariant x <= LIMIT;",
         ),
     ],
 )
