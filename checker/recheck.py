@@ -697,6 +697,7 @@ CONCRETE: Final[dict[str, Callable[..., Any]]] = {op: getattr(operator, name) fo
     "<<": lambda a, b: a << b if b >= 0 else 0,
     ">>": lambda a, b: a >> b if b >= 0 else 0,
 }
+TRUTHS: Final = (*OPPOSITE, "&&", "||")
 UNARY: Final[dict[str, Callable[..., Potential]]] = {"int": lambda a: a, "~": lambda a: -1 - a}
 Values = dict[Atom, Potential]
 """What leaves are worth at a thread."""
@@ -734,6 +735,7 @@ class Lanes:
         tids = {("tid", axis) for axis in AXES}
         self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= tids}
         """What all threads share by P and X, and each thread knows by itself."""
+        self.true = {1, *rounds[-1]}
         self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
         own_values = {WARP, *(("tid", axis) for axis in AXES)}
@@ -811,6 +813,8 @@ class Lanes:
         if atom[0] == "floor":
             inside = self.least(atom[1] * sign)
             return None if inside is None else sign * (sign * inside // int(atom[2]))
+        if self.program.leaves.get(atom) == BOOL or (atom[0] == "op" and atom[1] in TRUTHS):
+            return min(0, sign)
         return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*atom) * sign)
 
     def _met(self, p: Potential) -> Potential:
@@ -857,6 +861,8 @@ class Lanes:
                     return x - self._part(x - y)
             case "/", ("op", "/", c, d) if isinstance(b, Poly):  # where a divisor is 0, both are 0
                 return self._operated("/", c, times(d, b))
+        if op == "?:":  # a truth value is 0 or 1
+            return b + times(args[1] - b, a)
         if op in CONCRETE and not any(isinstance(v, Poly) for v in args) and not (op == "<<" and b > 63):  # type: ignore[operator]
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
@@ -888,8 +894,9 @@ class Lanes:
             case ("op", inner, e, 0) if op in ("==", "!=") and inner in OPPOSITE:  # a truth value is 0, or is not
                 return self._compared(inner if op == "!=" else OPPOSITE[inner], e)
         low, high, inside = self.least(d), self.least(d * -1), gcd(*(int(c) for mono, c in d.terms if mono))
-        possible = {-1: low is None or low < 0, 1: high is None or high < 0}
-        possible[0] = offset(d) % inside == 0 and not (low or 0) > 0 and not (high or 0) > 0
+        rest = offset(d) % inside
+        possible = {-1: low is None or low <= rest - inside, 1: high is None or high <= -(rest or inside)}
+        possible[0] = rest == 0 and not (low or 0) > 0 and not (high or 0) > 0
         found = {CONCRETE[op](sign, 0) for sign in possible if possible[sign]}
         if len(found) < 2:
             return int(True in found)
@@ -957,7 +964,7 @@ class Lanes:
 
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows."""
-        return self.nobody or self.value(self.program.worth(e), self.known) == 1
+        return self.nobody or self.value(self.program.worth(e), self.known) in self.true
 
     def uniform(self, e: Expr) -> bool:
         # threads of one warp read at once, and get the same at the same index; those of other warps need not
@@ -1036,8 +1043,9 @@ def _pair(a: Atom, b: Atom, sign: int) -> tuple[int, int] | None:
         case ("floor", p, k), ("floor", q, m) if k == m:
             ends = between(p - q, sign)
             return ends and (ends[0] // k, -(-ends[1] // k))
-        case ("max0", p), ("max0", q):
-            ends = between(p - q, sign)
+        case ("max0", p), ("max0", q):  # which is max(0, max(0, q))
+            differences = p - q, p - single(*b), single(*a) - q
+            ends = next(filter(None, (between(d, sign) for d in differences)), None)
         case ("op", "/", p, c), ("op", "/", q, d) if c == d:
             ends = between((p - q) * sign, sign)
         case _:
@@ -1181,6 +1189,9 @@ class Statement:
     parts: tuple[Any, ...]
     written: Names
     barriers: int
+
+
+AS: Final = ({"as": "<"}, {"as": ">"})  # what a proof of a != b may show
 
 
 class Checker(Program):
@@ -1361,9 +1372,9 @@ class Checker(Program):
                     for holds, side, by in zip((True, False), sides, cases, strict=True):
                         case = self.known(self.put(goal, choice, side), True)
                         self.shown(self.given(p, choice[2], holds), case, by)
-                case {"goal": e, "by": (*proofs,)} if len(row) == 2:
+                case {"goal": e, "by": (*proofs,), **more} if not more or (e[1:2] == ("!=",) and more in AS):
                     goal = self.expression(e, True)
-                    parts = known.comparison(goal).values()
+                    parts = known.comparison(("op", more.get("as", goal[1]), *goal[2:])).values()
                     want(0 < len(parts) == len(proofs), f"{show(goal):.200} has not so many proofs")
                     for part, each in zip(parts, proofs, strict=True):
                         known.prove(part, each, show(goal)[:200])

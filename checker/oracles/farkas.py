@@ -11,16 +11,17 @@ their products, in the same cases for all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement, takewhile
+from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, gcd, lcm, prod
 from typing import Any, Final
 
 from checker.certificate import expression, potential
 from checker.oracles import lp
+from checker.oracles.arithmetic import Relation, relation
 from checker.oracles.lanes import View
 from checker.oracles.terms import alike, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, Uniform, assume, conj, launch_facts, opaque
@@ -111,6 +112,10 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
     def alone() -> View:
         return View(p, frozenset(), context, with_fresh(context.sigma, (*p, *goal)), alone=True)
 
+    @cache
+    def told() -> set[Relation | None]:
+        return {relation(f) for f in known} - {None}
+
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
         proofs = [_prove(substitute(poly, numbers(p, context)), have()) for poly in polys]
@@ -124,7 +129,10 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
         polys = [poly for poly, _ in differences(g)] if g != TRUE and _numeric(g, context) else []
         linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
         proofs = proved(polys) if linear else None
-        if proofs is None and alone().implies(g):
+        if proofs is None and (apart := _apart(g, proved)) is not None:
+            entries.append({"goal": expression(g)} | apart)
+            continue
+        if proofs is None and (alone().implies(g) or relation(g) in told()):
             entries.append({"goal": expression(g), "lanes": True})
             continue
         if proofs is None and not linear:
@@ -137,6 +145,15 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
             return None if absurd is None else [{"goal": None, "by": [{"absurd": absurd}]}]
         entries.append({"goal": expression(g), "by": proofs})
     return entries
+
+
+def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
+    """Proofs that one side of a != b is less than the other; None without one."""
+    match goal:
+        case Op("!=", (a, b)):
+            ways = ((op, proved(p for p, _ in differences(Op(op, (a, b))))) for op in ("<", ">"))
+            return next(({"as": op, "by": proofs} for op, proofs in ways if proofs is not None), None)
+    return None
 
 
 def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
@@ -431,7 +448,7 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
         if grown <= near:
             break
         near |= grown
-    found = list(chosen.values())
+    found = [f for i, f in enumerate(have) if i in chosen or leaves(f.poly) <= near]
     inside = dict.fromkeys(a for p in (goal, *(f.poly for f in found)) for a in atoms(p))
     for a in inside:
         match a:
@@ -497,19 +514,24 @@ Rows = list[tuple[Fraction, list[Json]]]
 
 
 def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
-    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why."""
+    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why; and of one
+    that is with facts about the other."""
 
     @cache
     def why(a: Atom) -> Rows | None:
         return _solution(atom(a), have) if isinstance(a, Sym) else None
 
-    found = []
+    found: list[tuple[Poly, Rows]] = []
     mixed = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
     for m in [*mixed][:MAX_FACTORS]:
-        a, b = map(why, m)
-        if a is not None and b is not None:
-            rows = [(c * d, [*names, *others]) for c, names in a for d, others in b]
+        one, other = map(why, m)
+        if one is not None and other is not None:
+            rows = [(c * d, [*names, *others]) for c, names in one for d, others in other]
             found.append((Poly(((m, Fraction(1)),)), rows))
+        for a, b in permutations(m):
+            if (sure := why(a)) is not None and isinstance(b, Sym):
+                about = [f for f in have if b.leaf in leaves(f.poly) and all(len(n) < 2 for n, _ in f.poly.terms)]
+                found += [(atom(a) * f.poly, [(c, [*names, f.name]) for c, names in sure]) for f in about]
     return found
 
 

@@ -79,6 +79,11 @@ def times(a: Number, b: Number) -> Number:
     return _form((t for t in products if t[0]), a.const * b.const)
 
 
+def _small(a: Number, b: Number) -> bool:
+    """Whether a product has few enough terms."""
+    return (len(terms_of(a)) + 1) * (len(terms_of(b)) + 1) <= MAX_TERMS
+
+
 def content(a: Form) -> int:
     """The greatest common divisor of the coefficients, the constant aside."""
     return gcd(*(c for _, c in a.terms))
@@ -334,7 +339,7 @@ class Atoms:
                 return plus(a, b)
             case "-":
                 return minus(a, b)
-            case "*" if (len(terms_of(a)) + 1) * (len(terms_of(b)) + 1) <= MAX_TERMS:
+            case "*" if _small(a, b):
                 return times(a, b)
             case "/":
                 return self.quotient(a, b)
@@ -348,6 +353,8 @@ class Atoms:
                 return self._bitwise(op, a, b)
             case "min" | "max":
                 return self._extreme(op, a, b)
+            case "?:" if _small(a, more := minus(b, args[2])):  # a truth value is 0 or 1
+                return plus(args[2], times(a, more))
             case "abs":
                 return self._extreme("max", a, scaled(a, -1))
             case ">=":

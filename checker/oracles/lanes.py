@@ -338,7 +338,7 @@ class View:
                 yes, no = self.value(args[1], lane), self.value(args[2], lane)
                 if yes is not None and yes == no:
                     return yes
-                return None if first is None or yes is None or no is None else self.atoms.atom((op, first, yes, no))
+                return None if first is None or yes is None or no is None else self.atoms.apply(op, (first, yes, no))
         values = [first, *(self.value(a, lane) for a in args[1:])]
         operands = tuple(v for v in values if v is not None)
         if len(operands) < len(values):

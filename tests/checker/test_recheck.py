@@ -89,7 +89,7 @@ PROGRAMS: Final[dict[str, Stmt]] = {
         Assign("i", Read("G", T)),
         If(
             op(">", Read("H", LANE), Const("0.5f", FLOAT)),
-            Write("H", op("min", op("max", LANE, ZERO), Const(3)), F),
+            Write("H", op("min", op("abs", LANE), Const(3)), F),
             Sync(),
         ),
     ),
@@ -133,7 +133,7 @@ def verdict(doc: dict[str, Json]) -> tuple[str, str]:
 def test_what_the_kernel_certified_is_valid(name: str, metric: str, scope: str) -> None:
     doc = document(name, metric, scope=scope)
     report = recheck.recheck(doc)
-    rests_on = ["derivation[13] Q:GWrite: true |- MemReads(H[((i max 0) min 3)]) <= 2"]
+    rests_on = ["derivation[12] Q:GWrite: true |- MemReads(H[(abs(i) min 3)]) <= 2"]
     if name != "opaque" or metric not in ("sectors", "steps"):
         rests_on = []
     assert (report.verdict, report.problem) == ("solver-backed" if rests_on else "valid", "")
