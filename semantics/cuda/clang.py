@@ -129,7 +129,7 @@ class Unit:
         self._lib = cindex.conf.lib
         self.path = path
         self._name = f"./{path}" if path.startswith("-") else path
-        self._defines = [a.removeprefix("-D").encode() for a in args if a.startswith("-D")]
+        self.defines = [a.removeprefix("-D") for a in args if a.startswith("-D")]
         self._sources = {path: Source(data)}
         self._files: dict[int, str] = {}
         self._decls: dict[int, list[tuple[Any, int]]] = {}
@@ -188,7 +188,7 @@ class Unit:
     @cached_property
     def macros(self) -> dict[str, bytes]:
         """The text of every macro, its name included: of all its definitions, where there are several."""
-        texts = {d.partition(b"=")[0].partition(b"(")[0].decode("latin-1"): d for d in self._defines}
+        texts = {d.partition("=")[0].partition("(")[0]: d.encode() for d in self.defines}
         for node in self.root().children:
             if node.kind == "MACRO_DEFINITION":
                 file, start, end = node.span
@@ -479,6 +479,14 @@ class Node:
         t = self._record
         while _names("TypeKind").get(t._kind_id, "") in _ARRAYS:
             t = t.element_type.get_canonical()
+        return Node(self.unit, t.get_declaration())
+
+    @property
+    def pointee_decl(self) -> Node:
+        """The declaration of the type that the node's type points to, or has as elements."""
+        t = self._cursor.type.get_canonical()
+        while (kind := _names("TypeKind").get(t._kind_id, "")) == "POINTER" or kind in _ARRAYS:
+            t = (t.get_pointee() if kind == "POINTER" else t.element_type).get_canonical()
         return Node(self.unit, t.get_declaration())
 
     @property

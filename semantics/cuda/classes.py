@@ -41,6 +41,11 @@ def odd(node: Node) -> str:
     return ""
 
 
+def derives(node: Node) -> bool:
+    """Whether what a pointer leads to is a structure with a base class, which may begin elsewhere in it."""
+    return any(c.kind == "CXX_BASE_SPECIFIER" for c in node.pointee_decl.members)
+
+
 def copies_itself(node: Node) -> bool:
     """Whether the structure of a node says itself how it is copied, or moved."""
     decl = node.type_decl

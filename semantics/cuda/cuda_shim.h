@@ -22,7 +22,7 @@
 #define HUGE_VALF CUDART_INF_F
 #define NAN (0.0f / 0.0f)
 #define CUDART_PI_F 3.141592654f
-#define NULL 0
+#define NULL __null
 #define CHAR_BIT 8
 #define SHRT_MAX 32767
 #define SHRT_MIN (-32767 - 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from semantics.cuda.clang import Diagnostic, Node, Unit
+from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim
@@ -24,10 +24,23 @@ _PROVIDED: Final = re.compile(
 )
 """Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
 
-_WORD: Final = re.compile(rb"(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
+_UNMISTAKABLE: Final = re.compile(
+    r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
+    r"|vector_functions|builtin_types|sm_\d+_\w+|std(io|lib|int|def|bool)|math|assert|string)\.h"
+)
+"""Those that no project has a file of its own called like."""
+
+_WORD: Final = re.compile(rb"(?<![\w$])(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
 _SKIPPED: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _MACRO: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([\w$\x80-\xff]+)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
-_CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
+_CONDITION: Final = re.compile(
+    rb"^[ \t]*(?:#|%:)[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL
+)
+_ASKED: Final = re.compile(rb"\b(__has_\w+)\s*\([^()]*\)")
+"""What a compiler is asked for: no macro."""
+
+_LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "ifdef", "ifndef", "elif")
+"""Words in conditions that are no macros."""
 _SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
 _FUNCTIONS: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR")
 _EVERYWHERE: Final = frozenset(
@@ -48,11 +61,11 @@ _ASSUMED: Final = {
 """Macros whose values are the choice of whoever compiles the file, and what they are here."""
 
 
-def check(unit: Unit, kernel: Node, defines: Sequence[str] = ()) -> tuple[str, ...]:
+def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     """Raise the first error in the kernel, in what it uses, or in what it names. Gives notes."""
     errors = unit.errors()
-    reach = _Reach(unit, kernel, tuple(defines))
-    missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _PROVIDED.fullmatch(m[1])]
+    reach = Reach(unit, list(_used(kernel)))
+    missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _provided(m[1], e, unit)]
     advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
     for e in errors:
         if reach.matters(e):
@@ -64,16 +77,30 @@ def check(unit: Unit, kernel: Node, defines: Sequence[str] = ()) -> tuple[str, .
     return (*notes, *reach.conditions(bool(missing)))
 
 
+def _provided(header: str, error: Diagnostic, unit: Unit) -> bool:
+    """Whether a header that was not found is one of the language or of CUDA: in quotes, it may be the user's own."""
+    text = unit.text(error.loc.file) if error.loc is not None else b""
+    quoted = text[error.offset : error.offset + 1] == b'"'
+    return (_UNMISTAKABLE if quoted else _PROVIDED).fullmatch(header) is not None
+
+
 @dataclass
-class _Reach:
-    """What a kernel uses, as far as clang says, and the words in the text of that."""
+class Reach:
+    """What a kernel, or an expression, uses, as far as clang says: the extents of that, and the words in its text."""
 
     unit: Unit
-    kernel: Node
-    defines: tuple[str, ...]
+    spans: list[tuple[str, int, int]]
+
+    @property
+    def sure(self) -> bool:
+        """Whether no error may have changed what clang says of it, and none of its words is up to the compiler."""
+        doubted = (d for d in self.declarations if d.is_invalid)
+        words = {word.decode("utf-8", "replace") for word in self.words}
+        own = words & _ASSUMED.keys() or any(map(self.unit.predefined.get, words))
+        return not (own or any(map(self.matters, self.unit.errors())) or any(map(self.names, doubted)))
 
     def matters(self, e: Diagnostic) -> bool:
-        """Whether an error may have changed what clang says of the kernel."""
+        """Whether an error may have changed what clang says of it."""
         places = list(self._places(e.loc.file, e.offset)) if e.loc is not None else []
         if any(_inside(place, span) for place in places for span in self.spans):
             return True
@@ -85,7 +112,7 @@ class _Reach:
         return self._beside(self.unit.text(e.loc.file), e.offset)
 
     def names(self, decl: Node) -> bool:
-        """Whether the kernel's text has a word that a declaration declares, or a macro may make one."""
+        """Whether its text has a word that a declaration declares, or a macro may make one."""
         own = [decl.name, *(c.name for c in decl.children if c.kind == "ENUM_CONSTANT_DECL")]
         if any(name.startswith("operator") or name.encode() in self.words for name in own):
             return True
@@ -96,24 +123,29 @@ class _Reach:
 
     def conditions(self, missing: bool) -> Iterator[str]:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
-        texts = (_SKIPPED.sub(b" ", self.unit.text(f)) for f in self.files)
-        named = self._named(m[1] for text in texts for m in _CONDITION.finditer(text))
+        texts = (_SKIPPED.sub(b" ", SPLICE.sub(b"", self.unit.text(f))) for f in self.files)
+        named = self._named(_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text))
         found = [word for word in named if word != b"##"]
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*found, *sorted(self.words)))
-        chosen = {d.partition("=")[0] for d in self.defines}
+        chosen = {d.partition("=")[0] for d in self.unit.defines}
         for name in asked:
             if name == "__cplusplus":
                 yield f"'{name}' is what --std says"
             elif name in _ASSUMED and name not in chosen:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
-            elif name.encode() not in found or name in chosen:
+            elif name in chosen or name.encode() in self.macros:
                 continue
             elif name.startswith("__") and self.unit.predefined.get(name, name.startswith("__has_")):
                 yield f"'{name}' is taken as clang has it"
-            elif name.startswith("_") and name not in self.unit.predefined:
-                yield f"'{name}' is taken as not defined: -D {name}=.. says otherwise"
-            elif missing and name != "defined" and name.encode() not in self.macros and name not in chosen:
+            elif name.encode() not in found or name in _LANGUAGE or not name.isidentifier():
+                continue
+            elif name in self.unit.predefined:
+                if not name.startswith("__"):  # those are the compiler's
+                    yield f"'{name}' is taken as defined, as some header of CUDA's or of the language does it"
+            elif missing:
                 yield f"'{name}', which a header that was not found may define, is taken as not defined"
+            else:
+                yield f"'{name}' is taken as not defined: -D {name}=.. says otherwise"
 
     @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:
@@ -130,15 +162,10 @@ class _Reach:
     def macros(self) -> dict[bytes, bytes]:
         """The macros that the files define, with all of their definitions."""
         found: dict[bytes, bytes] = {}
-        for text in (*map(self.unit.text, self.files), *map(_defined, self.defines)):
+        for text in (*map(self.unit.text, self.files), *map(_defined, self.unit.defines)):
             for m in _MACRO.finditer(text):
                 found[m[1]] = found.get(m[1], b"") + b" " + m[2]
         return found
-
-    @cached_property
-    def spans(self) -> list[tuple[str, int, int]]:
-        """The extents of the kernel and of every declaration that it mentions, over any number of steps."""
-        return list(_used(self.kernel))
 
     @cached_property
     def words(self) -> set[bytes]:

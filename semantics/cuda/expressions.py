@@ -43,6 +43,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import derives
 from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -377,7 +378,9 @@ def _innermost(node: Node) -> Node:
 
 def _null(node: Node) -> bool:
     """Whether an expression is 0, NULL or nullptr."""
-    return _innermost(node).kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR", "INTEGER_LITERAL")
+    inner = _innermost(node)
+    zero = inner.kind == "INTEGER_LITERAL" and inner.evaluate() == 0
+    return zero or inner.kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR")
 
 
 def _not_null(st: State, node: Node) -> Expr:
@@ -615,6 +618,9 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     alike = same if found.root in st.registers else compatible
     if whole or (old is not None and new is not None and (old.kind == "void" or alike(old, new))):
         return found
+    if derives(inner) or derives(node):
+        what = f"the conversion from '{inner.type.name}' to '{node.type.name}', where there is a base class,"
+        raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
     if found.root in st.registers:
         if st.registers[found.root].variables:
             raise Spill(st.registers[found.root].loc)

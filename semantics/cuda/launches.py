@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -85,13 +88,22 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     """Whether the launches are all that the text has of a kernel: clang leaves out those whose arguments it cannot
     resolve. Nor may anything else in the text get the kernel."""
     found = {launch.config.written for launch in launches}
+    times = Counter(name for name, _, _ in unit.inclusions())
+    if any(n > 1 and b"<<<" in unit.text(name) for name, n in times.items()):
+        return False  # one place in a file is several launches
     callees = {n.written for launch in launches for n in launch.node.children[0].walk() if n.kind == "DECL_REF_EXPR"}
     others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel}
     same = _same_word(unit, kernel) | callees
     macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel))
     twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
+    pasting = unit.saying(lambda text: b"##" in text or b"%:%:" in text)
+    named = re.compile(rb'"(?:%b|_Z\w*%b\w*)"' % (kernel.encode(), kernel.encode()))  # as drivers launch it
     for file in _own_files(unit):
+        if named.search(unit.text(file)):
+            return False
         tokens = unit.code(file)
+        if any(word in pasting and not {"<", "<<"}.isdisjoint(_given(tokens, i)) for i, (word, _) in enumerate(tokens)):
+            return False
         for i, (word, at) in enumerate(tokens):
             place = (file, at)
             if word == "<<<" and place not in found and (i == 0 or tokens[i - 1][0] not in others):
@@ -101,6 +113,16 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
             if word == kernel and place not in same and not _idle(tokens, i):
                 return False
     return True
+
+
+def _given(tokens: list[Token], at: int) -> Iterator[str]:
+    """The words in the parentheses after a word."""
+    depth = 0
+    for word, _ in tokens[at + 1 :]:
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if depth < 1:
+            return
+        yield word
 
 
 def _same_word(unit: Unit, kernel: str) -> set[tuple[str, int]]:

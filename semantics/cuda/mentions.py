@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from semantics.cuda.clang import Node
+from semantics.cuda.diagnostics import Reach
 from semantics.cuda.shim import in_shim
 
 Token = tuple[str, int]
@@ -17,6 +18,8 @@ Token = tuple[str, int]
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 _NAMING: Final = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "TYPE_REF", "TEMPLATE_REF")
 _UNDECLARED: Final = re.compile(r"use of undeclared identifier '(\w+)'")
+_SIZED: Final = re.compile(r"dim3|(u?(char|short|int|long|longlong)|float|double)[1-4]|u?int\d+_t|size_t")
+"""Types of the shim that are as large as CUDA's."""
 _PRINTED: Final = re.compile(r"(?:std :: )?(?:cout|cerr|clog)(?: (?:<<|::|\.|\w+))*")
 
 
@@ -91,11 +94,15 @@ def names(text: bytes, name: str) -> bool:
 def settled(node: Node, host: Node) -> bool:
     """Whether each name in an expression is surely the declaration that clang takes it for, and that as it is written:
     one that hides it, or a part of it, may be among what clang leaves out."""
-    (file, start, end), todo, seen = host.span, [node], set[int]()
+    (file, start, end), todo, seen, spans = host.span, [node], set[int](), [node.span]
     while todo:
         for here in todo.pop().walk():
             decl = here.referenced if here.kind in _NAMING else None
-            if decl is None or in_shim(decl):
+            if decl is None:
+                continue
+            if in_shim(decl):
+                if decl.kind not in ("CONSTRUCTOR", "VAR_DECL") and not _SIZED.fullmatch(decl.name):
+                    return False
                 continue
             inside = file == here.written[0] and start <= here.written[1] < end
             if inside and mentions(decl, host) is None:
@@ -106,7 +113,8 @@ def settled(node: Node, host: Node) -> bool:
                 if not _clean(whole or decl):
                     return False
                 todo.append(whole or decl)
-    return True
+                spans.append((whole or decl).span)
+    return Reach(host.unit, spans).sure
 
 
 def _clean(decl: Node) -> bool:

@@ -236,6 +236,8 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         raise unsupported(f"the union member '{decl.name}'", node.loc)
     if decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name):
         raise unsupported(f"the member '{decl.name}' of a structure without a name", node.loc)
+    if decl.type.kind == "reference":
+        raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
     match p:
         case Address():
             return p.field(decl.name, decl.field_offset)
@@ -248,6 +250,8 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
 
 def parameter(st: State, name: str, t: CType, loc: Loc | None) -> Place:
     """The place of something that the kernel is passed: a scalar, a pointer to a global array or a structure."""
+    if t.kind == "reference":
+        raise unsupported(f"the reference '{name}', which the kernel is passed", loc, "Use a pointer, or a value.")
     type_ = scalar(t)
     if type_ is not None:
         if all(d.name != name for d in st.params):
@@ -314,6 +318,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     """What a variable declared outside of any function is to the kernel."""
     attributes = _attributes(decl)
     t = decl.type
+    if t.kind == "reference":
+        raise unsupported(f"the reference '{decl.name}', declared outside of the kernel", loc, "Use what it refers to.")
     if "CUDASHARED_ATTR" in attributes:
         return shared(st, decl)
     constant = "CUDACONSTANT_ATTR" in attributes

@@ -70,7 +70,7 @@ def read_cuda(
     request = Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block)
     parsed = parse(request)
     node = find(parsed, request, name)
-    notes = check(parsed.unit, node, request.defines)
+    notes = check(parsed.unit, node)
     instances = [k for k in parsed.explicit if k.startswith(node.name)]
     if node.template_arguments and not instances and instantiate is None:
         instances = [f"{node.name}<{', '.join(node.template_arguments)}>"]

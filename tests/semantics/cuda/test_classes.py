@@ -105,8 +105,29 @@ REFUSED = {
     "a base": (
         "struct B { int a, b, c; };\ntemplate<class T> struct V : B { T x; };",
         "V<int> *p = (V<int> *)A; p[threadIdx.x] = p[threadIdx.x + 32];",  # 128 for 16 bytes a lane, not 32
-        "a base class in 'V'",
+        "there is a base class",
     ),
+    "a base behind a first one": (
+        "struct F { int h; }; struct B { int b[39]; }; struct V : F, B {};",
+        "V *p = (V *)A + blockIdx.x; p->b[threadIdx.x] = 1;",
+        "there is a base class",
+    ),
+    "a base behind what virtual functions need": (
+        "struct B { int b[15]; }; struct V : B { __device__ virtual void f() {} };\n__device__ V *v;",
+        "v->b[threadIdx.x] = 1;",
+        "there is a base class",
+    ),
+    "what is derived, from a base": (
+        "struct B { int b[15]; }; struct V : B { int q[8]; };\n__device__ B *v;",
+        "((V *)v)->q[threadIdx.x] = 1;",
+        "there is a base class",
+    ),
+    "a reference as a field": (
+        "struct V { int &r; };\n__device__ V *v;",
+        "A[0] = v[threadIdx.x].r;",
+        "the reference 'r' in a structure",
+    ),
+    "a reference outside": ("__device__ int x; __device__ int &r = x;", "r = 1;", "the reference 'r'"),
     "a base that depends": (
         "template<class T> struct B { T a; };\ntemplate<class T> struct V : B<T> { T x; };",
         "V<int> v; A[threadIdx.x] = 0;",
@@ -188,3 +209,17 @@ READ = {
 def test_what_the_compiler_does_alone_is_read(read: Reader, before: str) -> None:
     text = f"{before}\n__global__ void k(int *A, int n) {{ {READ[before]} }}"
     assert read(text).kernel.name == "k"
+
+
+def test_a_reference_that_the_kernel_is_passed(read: Reader) -> None:
+    """Each use of it is one of memory."""
+    with pytest.raises(CudaError, match="the reference 'x', which the kernel is passed"):
+        read("__global__ void k(int &x) { x = x + 1; }")
+    with pytest.raises(CudaError, match="the reference 'r' in a structure"):
+        read("struct V { int &r; };\n__global__ void k(V v, int *A) { A[0] = v.r; }")
+
+
+def test_only_0_is_null(read: Reader) -> None:
+    with pytest.raises(CudaError):
+        read("__global__ void k(int *A) { if (A + threadIdx.x != (int *)64) A[0] = 1; }")
+    read("__global__ void k(int *A) { if (A != (int *)0) A[0] = 1; }")

@@ -232,7 +232,7 @@ def test_errors_in_what_the_text_names_matter(what: str, here: Write) -> None:
 def test_a_declaration_that_clang_calls_invalid_matters_wherever_its_error_is(
     here: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diagnostics._Reach, "matters", lambda *_: False)
+    monkeypatch.setattr(diagnostics.Reach, "matters", lambda *_: False)
     error = failure(here(f"__device__ real f(int i);\n__global__ void k(int *A) {{ A[0] = 1; {F} }}"))
     assert error.message == "'f' is declared with an error"
     assert error.loc == Loc("x.cu", 1, 17)
@@ -309,7 +309,28 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
         ("__cplusplus > 201500", "", 2, "'__cplusplus' is what --std says"),
         ("defined(__MINE__)", "", 2, "'__MINE__' is taken as not defined: -D __MINE__=.. says otherwise"),
         ("defined(__MINE__)", "#define __MINE__\n", 1, None),
-        ("defined(BIG)", "", 2, None),
+        ("defined(BIG)", "", 2, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),
+        (
+            "UINT32_MAX > 0xffffu",
+            "#include <stdint.h>\n",
+            2,
+            "'UINT32_MAX' is taken as not defined: -D UINT32_MAX=.. says otherwise",
+        ),
+        (
+            "defined(BIG)",
+            '#include "memory.h"\n',
+            2,
+            "'BIG', which a header that was not found may define, is taken as not defined",
+        ),
+        (
+            "defined(CUDART_INF_F)",
+            "",
+            1,
+            "'CUDART_INF_F' is taken as defined, as some header of CUDA's or of the language does it",
+        ),
+        ("1\n#endif\n%:ifndef BIG", "", 1, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),
+        ("1\n#endif\n#\\\nifndef BIG", "", 1, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),
+        ("1\n#endif\nif (__GNUC_MINOR__ > 1)\n#if 1", "", 1, "'__GNUC_MINOR__' is taken as clang has it"),
         (
             "defined(BIG)",
             '#include "cuda_config.h"\n',

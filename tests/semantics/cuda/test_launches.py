@@ -175,7 +175,7 @@ def test_the_same_block_where_nothing_is_odd(read: Read) -> None:
         "const int T = __SIZEOF_LONG_DOUBLE__;\n",
         "const int T = sizeof(1.0L);\n",
         "#define L long\nconst int T = sizeof(L double);\n",
-        "#define I <t.cuh>\n#include I\n",
+        '#define I "t.cuh"\n#include I\n',
         "auto q = 1e0l;\nconst int T = sizeof(q);\n",
         "typedef double long ld;\nconst int T = sizeof(ld);\n",
         "const int T = sizeof(long/**/double);\n",
@@ -191,6 +191,7 @@ def test_the_same_block_where_nothing_is_odd(read: Read) -> None:
 )
 def test_constants_that_are_others_on_the_host(read: Read, other: str, tmp_path: Path) -> None:
     (tmp_path / "t.cuh").write_text("#ifdef __CUDA_ARCH__\n#define T 8\n#else\n#define T 64\n#endif\n")
+    other = other.replace("t.cuh", f"{tmp_path}/t.cuh")
     assert read(f"{other}{K}void h() {{ k<<<1, T>>>(0); }}\n", "k").block is None
 
 
@@ -203,6 +204,42 @@ def test_a_launch_by_the_device(read: Read, launched: str) -> None:
 def test_constants_that_are_the_same_on_the_host(read: Read) -> None:
     told = "#ifdef __CUDA_ARCH__\n#define T 64\n#else\nconst int T = 64;\n#endif\nconst long double pi = 3.14L;\n"
     assert read(f"{told}{K}void h() {{ k<<<1, T>>>(0); }}\n", "k").block == (64, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "size"),
+    [
+        # another specialisation or overload, left out for want of a header
+        ("template <> struct C<UCHAR_MAX> { static const int X = 8; };", "C<255>::X"),
+        ("constexpr int f(int_fast8_t) { return 8; }", "f(1)"),
+        ("constexpr int f(cudaDeviceProp *) { return 8; }", "f(0)"),
+        # what is the compiler's, or is larger than in the shim
+        ("", "32 * __GNUC__"),
+        ("#define G __CUDACC_VER_MAJOR__", "G"),
+        ("", "sizeof(texture<float>)"),
+    ],
+)
+def test_sizes_that_are_others_elsewhere(read: Read, before: str, size: str) -> None:
+    known = "template <int N> struct C { static const int X = 32; };\nconstexpr int f(long) { return 32; }\n"
+    assert read(f"#include <limits.h>\n{known}{before}\n{K}void h() {{ k<<<1, {size}>>>(0); }}\n", "k").block is None
+    assert read(f"#include <limits.h>\n{known}{K}void h() {{ k<<<1, C<255>::X>>>(0); }}\n", "k").block == (32, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "#define X UCHAR_MAX\n#include GO\n",  # one place in a file, two launches
+        'cuModuleGetFunction(&f, module, "k");',
+        'cuModuleGetFunction(&f, module, "_Z1kPi");',
+        "P(k,) P(<<,<) 1, UCHAR_MAX P(>>,>)(0);",
+    ],
+)
+def test_a_launch_that_is_hidden(read: Read, more: str, tmp_path: Path) -> None:
+    (tmp_path / "go.h").write_text("k<<<1, X>>>(0);\n")
+    start = f'#define P(a, b) a##b\n#define GO "{tmp_path}/go.h"\n'
+    text = start + "%svoid h() {\n#define X 32\n#include GO\n#undef X\n%s\n}\n"
+    assert read(text % (K, more), "k").block is None
+    assert read(text % (K, 'printf("k runs");'), "k").block == (32, 1, 1)
 
 
 def test_another_launch_is_missing(read: Read) -> None:
