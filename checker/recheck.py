@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial, reduce
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
@@ -40,6 +40,8 @@ BOOL: Final[Type] = ("bool", "bool", 1)
 TRUE: Final[Expr] = ("const", BOOL, True)
 FALSE: Final[Expr] = ("const", BOOL, False)
 AXES: Final = ("x", "y", "z")
+LEAVES: Final = ("var", "param", "tid")
+TIDS: Final = tuple(("tid", axis) for axis in AXES)
 BLOCKS: Final = tuple(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in AXES)
 BUILTINS: Final = (*BLOCKS, "warpSize", "warp.index")
 WARP: Final = ("param", "warp.index")
@@ -80,7 +82,6 @@ RATIONAL: Final = re.compile(rf"-?{PRICE.pattern}")
 LABEL: Final = re.compile(r"(?!.*[:;] )[\w!-~]([\w !-~]{0,198}[\w!-~])?")  # nothing that reads like a claim
 TITLE: Final = re.compile(r"\w([\w .+-]{0,98}\w)?")
 TYPE: Final = frozenset({INT, BOOL, ("base", LABEL, SIZE)})
-SPACE: Final = frozenset({"global", "shared"})
 UNITS: Final = ("sector", "word", "alignment", "banks", "warp")
 FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
 COUNTED: Final = ("gread", "sread", "gwrite", "swrite")
@@ -88,22 +89,25 @@ COUNTED: Final = ("gread", "sread", "gwrite", "swrite")
 # What names mean that others know: Table 1 of the paper, and the hardware that it is about.
 SECTORS: Final = dict.fromkeys(("gread", "gwrite"), ("1", "0"))
 CONFLICTS: Final = dict.fromkeys(("sread", "swrite"), ("1", "-1"))
-PRICES: Final = {
-    "sectors": ({}, SECTORS),
-    "conflicts": ({}, CONFLICTS),
-    "divwarps": ({"div": "1"}, {}),
-    "steps": (dict.fromkeys(FIXED, "1"), SECTORS | CONFLICTS),
+PRICES: Final[dict[str, Json]] = {
+    "sectors": {"fixed": {}, "counted": SECTORS},
+    "conflicts": {"fixed": {}, "counted": CONFLICTS},
+    "divwarps": {"fixed": {"div": "1"}, "counted": {}},
+    "steps": {"fixed": dict.fromkeys(FIXED, "1"), "counted": SECTORS | CONFLICTS},
 }
-SIZES: Final = {"nvidia": {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}}
+SIZES: Final[dict[str, Json]] = {"nvidia": {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}}
 
 KERNEL: Final = {
     "name": LABEL,
     "params": [(NAME, TYPE)],
     "locals": [(NAME, TYPE)],
-    "arrays": [(NAME, SPACE, TYPE, SIZE, range(MAX_SIZE + 1), SIZE, frozenset({None, NATURAL}))],
+    "arrays": [
+        (NAME, frozenset({"global", "shared"}), TYPE, SIZE, range(MAX_SIZE + 1), SIZE, frozenset({None, NATURAL}))
+    ],
     "body": NATURAL,
 }
 NODE: Final = {"rule": str, "with": dict, "from": [NATURAL], "at": frozenset({None, (NATURAL, NATURAL)})}
+SUMS: Final = tuple((name, NATURAL) for _, name in INDICES)  # over the warps of a block, and then over all blocks
 DOCUMENT: Final[dict[str, Any]] = {
     "format": "warpbound certificate",
     "version": 1,
@@ -119,7 +123,7 @@ DOCUMENT: Final[dict[str, Any]] = {
     "statements": [tuple],
     "derivation": [NODE],
     "ghosts": [re.compile(r"ghost:\w{1,200}")],
-    "sums": [(str, NATURAL)],
+    "sums": frozenset({(), SUMS[:1], SUMS}),
     "evidence": [{"engine": LABEL, "proof": object}],
     "admitted": [NATURAL],
     "tools": dict,
@@ -135,8 +139,8 @@ def misfit(value: Json, shape: Any, path: str) -> str:
         case dict() | tuple() if type(value) is type(shape):
             parts, found = (t if isinstance(t, dict) else dict(enumerate(t)) for t in (shape, value))
             odd = [f"{path}.{key}" for key in parts.keys() ^ found.keys()]
-            misfits = (misfit(found[key], part, f"{path}.{key}") for key, part in parts.items())
-            return min(odd) if odd else next(filter(None, misfits), "")
+            odd += [misfit(found[key], part, f"{path}.{key}") for key, part in parts.items() if not odd]
+            return min(filter(None, odd), default="")
         case frozenset():
             right = any(not misfit(value, alternative, path) for alternative in shape)
         case range():
@@ -195,9 +199,7 @@ class Poly:
         sums: dict[Mono, Rational] = {}
         for mono, c in self.terms:
             for factor, d in other.terms:
-                powers = dict(mono)
-                for atom, e in factor:
-                    powers[atom] = powers.get(atom, 0) + e
+                powers = Counter(dict(mono)) + Counter(dict(factor))
                 want(max(powers.values(), default=0) <= MAX_POWER, "a power is too high")
                 product = frozenset(powers.items())
                 sums[product] = sums.get(product, 0) + c * d
@@ -228,10 +230,16 @@ def plus(*ps: Potential) -> Potential:
 
 
 def times(p: Potential, q: Potential) -> Potential:
-    product = q if p == 1 else p * q
+    if p == 1:
+        return q
+    product = p * q
     small = all(c.numerator.bit_length() + c.denominator.bit_length() <= MAX_BITS for _, c in terms(product))
     want(small, "a product of potentials has too large coefficients")
     return product
+
+
+def product(c: Potential, factors: list[Potential]) -> Potential:
+    return reduce(times, factors, c)
 
 
 def single(*atom: Any) -> Poly:
@@ -240,8 +248,12 @@ def single(*atom: Any) -> Poly:
 
 def alone(p: Potential) -> Atom:
     """The atom that p is; () for all else."""
-    atom = next((atom for mono, _ in terms(p) for atom, _ in mono), ())
-    return atom if atom and p == single(*atom) else ()
+    return next((atom for atom, c in linear(p) if c == 1 == len(terms(p))), ())
+
+
+def linear(p: Potential) -> list[tuple[Atom, Rational]]:
+    """The atoms that are terms by themselves, and their coefficients."""
+    return [(atom, c) for mono, c in terms(p) if len(mono) == 1 for atom, e in mono if e == 1]
 
 
 def atoms(p: Potential) -> set[Atom]:
@@ -256,11 +268,7 @@ def atoms(p: Potential) -> set[Atom]:
 
 
 def leaves(p: Potential) -> set[Atom]:
-    return {atom for atom in atoms(p) if atom[0] in ("var", "param", "tid")}
-
-
-def singles(p: Potential) -> list[Poly]:
-    return [Poly(frozenset({term})) for term in terms(p)]
+    return {atom for atom in atoms(p) if atom[0] in LEAVES}
 
 
 def variables(p: Potential) -> Names:
@@ -308,36 +316,28 @@ def log2_of(p: Potential) -> Potential:
 
 
 Makers = dict[str, Callable[..., Potential]]
+Values = dict[Atom, Potential]
+"""What leaves, or other atoms, are worth."""
 NORMAL: Final[Makers] = {"max0": max0, "floor": floor_of, "log2": log2_of}
 """What a base function of a potential is in canonical form."""
 
 
-def replaced(
-    p: Potential, swap: dict[Atom, Potential], normal: Makers = NORMAL, known: dict[Atom, Potential] | None = None
-) -> Potential:
+def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values | None = None) -> Potential:
     """p with potentials in place of atoms, at every depth, normal again. `known` are atoms replaced already."""
     if not isinstance(p, Poly):
         return p
-    found, known = [], {} if known is None else known
+    found, known = [], dict(swap) if known is None else known
     for mono, c in p.terms:
-        term: Potential = c
-        for atom, e in mono:
-            if atom not in known:
-                known[atom] = _image(atom, swap, normal, known)
-            for _ in range(e):
-                term = times(term, known[atom])
-        found.append(term)
+        for atom in [atom for atom, _ in mono if atom not in known]:
+            if atom[0] not in normal:
+                known[atom] = single(*atom)
+                continue
+            new = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
+            # a replacement inside may uncover a max0 to replace; never a variable, whose new value may mention it
+            uncovered = any(a[0] == "max0" and a in swap for m, _ in terms(new) for a, _ in m)
+            known[atom] = replaced(new, swap, normal, known) if uncovered else new
+        found.append(product(c, [known[atom] for atom, e in mono for _ in range(e)]))
     return plus(*found) if len(found) > 1 else found[0]
-
-
-def _image(atom: Atom, swap: dict[Atom, Potential], normal: Makers, known: dict[Atom, Potential]) -> Potential:
-    if atom in swap or atom[0] not in normal:
-        return swap[atom] if atom in swap else single(*atom)
-    parts = [replaced(part, swap, normal, known) for part in atom[1:]]
-    new = normal[atom[0]](*parts)
-    # a replacement inside may uncover a max0 to replace; never a variable, whose new value may mention it
-    uncovered = any(a[0] == "max0" and a in swap for mono, _ in terms(new) for a, _ in mono)
-    return replaced(new, swap, normal, known) if uncovered else new
 
 
 def binary(op: str, p: Potential, q: Potential, part: Callable[[Potential], Potential] = max0) -> Potential | None:
@@ -409,19 +409,21 @@ class Program:
         declared = Counter([*BUILTINS, "tid.x", "tid.y", "tid.z", "true", "false", *(name for name, *_ in rows)])
         ((name, most),) = declared.most_common(1)
         want(most == 1, f"'{name}' is declared twice")
-        self.leaves: dict[Expr, Type] = {("tid", axis): INT for axis in AXES} | {("param", b): INT for b in BUILTINS}
-        self.leaves |= {("param", name): t for name, t in kernel["params"]}
-        self.leaves |= {("var", name): t for name, t in kernel["locals"]}
         self.ghosts = [("var", name) for name in document["ghosts"]]
-        self.leaves |= dict.fromkeys(self.ghosts, INT)
-        self.extents = dict(zip(INDICES, self._extents(document["launch"]), strict=True))
+        known = [*TIDS, *(("param", name) for name in BUILTINS), *self.ghosts]
+        self.leaves: dict[Expr, Type] = dict.fromkeys(known, INT) | {("param", name): t for name, t in kernel["params"]}
+        self.leaves |= {("var", name): t for name, t in kernel["locals"]}
+        sizes = zip(BLOCKS[3:], (*document["launch"]["block"], *document["launch"]["grid"]), strict=True)
+        x, y, z, *blocks = (single("param", name) if size is None else size for name, size in sizes)
+        warps = floor_of(times(times(x, y), z) * -1, self.hardware["warp"]) * -1
+        self.extents = dict(zip(INDICES, (warps, *blocks), strict=True))
+        """How many warps a block has, and blocks the grid along each axis."""
         self.arrays = {name: Array(*row[:5]) for name, *row in kernel["arrays"]}
         for group, names, shape in (("fixed", FIXED, PRICE), ("counted", COUNTED, (PRICE, RATIONAL))):
             fitted(metric[group], {name: shape for name in names if name in metric[group]}, f"metric.{group}")
-        prices = PRICES.get(metric["name"], (metric["fixed"], metric["counted"]))
-        want(prices == (metric["fixed"], metric["counted"]), f"these are not the prices of {metric['name']}")
-        for unit, size in SIZES.get(document["hardware"]["name"], {}).items():
-            want(self.hardware[unit] == size, f"these are not the sizes of {document['hardware']['name']}")
+        for part, all_known, what in ((metric, PRICES, "prices"), (self.hardware, SIZES, "sizes")):
+            name = part["name"]
+            want(all_known.get(name, {}).items() <= part.items(), f"these are not the {what} of {name}")
         self.fixed = {name: rational(c) for name, c in metric["fixed"].items()}
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
         alignment, sector, word = (self.hardware[unit] for unit in ("alignment", "sector", "word"))
@@ -430,28 +432,18 @@ class Program:
         self.launch = self._launch_facts(**document["launch"])
         self.general = [self.worth(f) for f in sorted(self.launch, key=repr)]
 
-    def _extents(self, launch: Json) -> list[Potential]:
-        """How many warps a block has, and blocks the grid along each axis."""
-        x, y, z, *blocks = (
-            single("param", f"{name}.{axis}") if size is None else size
-            for name, sizes in (("blockDim", launch["block"]), ("gridDim", launch["grid"]))
-            for axis, size in zip(AXES, sizes, strict=True)
-        )
-        return [floor_of(times(times(x, y), z) * -1, self.hardware["warp"]) * -1, *blocks]
-
     def _launch_facts(self, block: Json, grid: Json, assumptions: Json) -> Facts:
         size_ = self.hardware["warp"]
         rows: list[tuple[Expr, str, Expr | int]] = [(("param", "warpSize"), "==", size_)]
         if self.scope == "warp":
-            x, y, z = block
-            first: Expr = ("op", "*", ("const", INT, size_), WARP)
-            thread: Expr = ("tid", "x")
-            if not y == z == 1 and x and y:
-                thread = ("op", "+", thread, ("op", "*", ("const", INT, x), ("tid", "y")))
-                thread = thread if z == 1 else ("op", "+", thread, ("op", "*", ("const", INT, x * y), ("tid", "z")))
             rows.append((WARP, ">=", 0))
-            if y == z == 1 or (x and y):
-                rows += [(first, "<=", thread), (thread, "<", ("op", "+", first, ("const", INT, size_)))]
+        if self.scope == "warp" and (block[1:] == (1, 1) or None not in block[:2]):
+            first: Expr = ("op", "*", ("const", INT, size_), WARP)
+            thread: Expr = TIDS[0]
+            for i in (1, 2):
+                if block[i:] != (1,) * (3 - i):
+                    thread = ("op", "+", thread, ("op", "*", ("const", INT, prod(block[:i])), TIDS[i]))
+            rows += [(first, "<=", thread), (thread, "<", ("op", "+", first, ("const", INT, size_)))]
         for axis, threads, blocks in zip(AXES, block, grid, strict=True):
             dim, size, index = (("param", f"{name}.{axis}") for name in ("blockDim", "gridDim", "blockIdx"))
             rows += [(dim, ">=", 1), (dim, "<=", MAX_BLOCK)] if threads is None else [(dim, "==", threads)]
@@ -505,19 +497,18 @@ class Program:
                 raise Bad(f"the operator '{op:.80}' does not take these operands")
         raise Bad("an expression is not well formed")
 
-    def condition(self, what: str, e: Expr) -> None:
+    def condition(self, what: str, e: Expr) -> Expr:
         want(self.type_of(e) == BOOL, f"{what} is not a truth value")
+        return e
 
     def opaque(self, e: Expr) -> bool:
         """Whether e depends on array contents or base-typed values."""
         self.spend()
-        if e[0] == "op":
-            return _is_function(e[1]) or any(map(self.opaque, e[2:]))
-        return e[0] == "read" or self.type_of(e)[0] == "base"
+        return e[0] == "read" or self.type_of(e)[0] == "base" or (e[0] == "op" and any(map(self.opaque, e[2:])))
 
     def on_base(self, e: Expr) -> bool:
-        """Whether an operator is one on base types."""
-        return _is_function(e[1]) or any(self.type_of(a)[0] == "base" for a in e[2:])
+        """Whether an operator takes, or gives, base types."""
+        return any(self.type_of(part)[0] == "base" for part in (e, *e[2:]))
 
     def abstract(self, e: Expr) -> Expr:
         """e with a variable of its own, which stands for all values, for each opaque part."""
@@ -534,14 +525,10 @@ class Program:
 
     def conj(self, facts: Iterable[Expr]) -> Facts:
         """The conjunction in canonical form, as a set."""
-        found, todo = set(), [self._nnf(fact, True) for fact in facts]
-        while todo:
-            e = todo.pop()
-            if e[:2] == ("op", "&&"):
-                todo += e[2:]
-            else:
-                found.add(e)
-        return frozenset(found - {TRUE})
+        parts = [self._nnf(fact, True) for fact in facts]
+        for e in parts:
+            parts += e[2:] if e[:2] == ("op", "&&") else ()
+        return frozenset(e for e in parts if e[:2] != ("op", "&&")) - {TRUE}
 
     def _nnf(self, e: Expr, positive: bool) -> Expr:
         self.spend()
@@ -563,10 +550,9 @@ class Program:
             return e
         return ("op", OPPOSITE[e[1]], *e[2:]) if e[0] == "op" and e[1] in OPPOSITE else ("op", "!", e)
 
-    def given(self, p: Facts, e: Expr, holds: bool = True) -> Facts:
-        """P & e, or P & !e."""
-        self.condition("a case", e)
-        return self.conj((*p, e if holds else ("op", "!", e)))
+    def given(self, p: Facts, e: Expr) -> Facts:
+        """P & e"""
+        return self.conj((*p, self.condition("a case", e)))
 
     def assigned(self, p: Facts, var: str, e: Expr) -> Facts:
         """P[x <- e]"""
@@ -637,7 +623,7 @@ class Program:
 
 def sayable(p: Potential) -> bool:
     """Whether base functions say it all."""
-    return all(atom[0] in ("var", "param", "tid", *NORMAL) for atom in atoms(p))
+    return all(atom[0] in (*LEAVES, *NORMAL) for atom in atoms(p))
 
 
 def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
@@ -648,16 +634,11 @@ def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
             yield from mentions(part, *kinds)
 
 
-def _is_function(op: str) -> bool:
-    return op.startswith(("call:", "as:"))
-
-
-def _join(op: str, a: Expr, b: Expr) -> Expr:
+def _join(op: str, a: Any, b: Any, true: Any = TRUE, false: Any = FALSE) -> Expr:
     """a && b or a || b, simplified."""
-    neutral, absorbing = (TRUE, FALSE) if op == "&&" else (FALSE, TRUE)
-    if absorbing in (a, b):
-        return absorbing
-    return b if a == neutral else a if b == neutral else ("op", op, a, b)
+    neutral, absorbing = (true, false) if op == "&&" else (false, true)
+    found: Expr = absorbing if absorbing in (a, b) else b if a == neutral else a if b == neutral else ("op", op, a, b)
+    return found
 
 
 OPPOSITE: Final = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
@@ -688,19 +669,14 @@ def _result(op: str, *ts: Type) -> Type | None:
 
 # --- lanes: what expressions are worth at every thread ----------------------------------------------------------------
 
-NAMED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and_", "|": "or_", "^": "xor"}
+NAMED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+NAMED |= {"&": "and_", "|": "or_", "^": "xor", "abs": "abs", "bool": "truth"}
 CONCRETE: Final[dict[str, Callable[..., Any]]] = {op: getattr(operator, name) for op, name in NAMED.items()} | {
-    "abs": abs,
-    "bool": bool,
-    "/": lambda a, b: (abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))) if b else 0,
-    "%": lambda a, b: (abs(a) % abs(b) if a >= 0 else -(abs(a) % abs(b))) if b else a,
+    "/": lambda a, b: int(Fraction(a, b)) if b else 0,
     "<<": lambda a, b: a << b if b >= 0 else 0,
     ">>": lambda a, b: a >> b if b >= 0 else 0,
 }
 TRUTHS: Final = (*OPPOSITE, "&&", "||")
-UNARY: Final[dict[str, Callable[..., Potential]]] = {"int": lambda a: a, "~": lambda a: -1 - a}
-Values = dict[Atom, Potential]
-"""What leaves are worth at a thread."""
 
 
 class Lanes:
@@ -727,43 +703,38 @@ class Lanes:
             for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
                 self._define(definitions if leaf in defined else [])
                 self.known.setdefault(leaf, self._met(single(*leaf)))
-            self.known |= {("tid", axis): single("tid", axis) for axis in AXES}
+            self.known |= {tid: single(*tid) for tid in TIDS}
             self._define(definitions)
             rounds.append([self.value(f, self.known) for f in (*own, *general)])
             for f in rounds[-1]:
                 self._learn(f)
-        tids = {("tid", axis) for axis in AXES}
-        self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= tids}
+        self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= {*TIDS}}
         """What all threads share by P and X, and each thread knows by itself."""
         self.true = {1, *rounds[-1]}
         self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
-        own_values = {WARP, *(("tid", axis) for axis in AXES)}
-        self.local = [(f, leaves(f) & own_values) for f in rounds[0][: len(own)] if leaves(f) & own_values]
+        self.local = [(f, here) for f in rounds[0][: len(own)] if (here := leaves(f) & {WARP, *TIDS})]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """What a fact, if it is an equation, says that leaves are worth."""
         atom = alone(fact)
         d = atom[2] - atom[3] if atom[:2] == ("op", "==") else fact - 1
-        d = self.value(d, {}, NORMAL | {"max0": self._signed}) if self.sums else d  # nothing has a sign before
-        alike = [(leaf, c) for mono, c in terms(d) if len(mono) == 1 for leaf, e in mono if abs(c) == e == 1]
-        for leaf, c in sorted((leaf, c) for leaf, c in alike if leaf[0] in ("var", "param")):
+        # before anything is known of sums, nothing has a sign
+        d = self.value(d, {}, NORMAL | {"max0": partial(self._part, turned=False)}) if self.sums else d
+        for leaf, c in sorted((leaf, c) for leaf, c in linear(d) if leaf[0] in ("var", "param") and abs(c) == 1):
             value = single(*leaf) - d * c
             # where it mentions the leaf itself, as in n == 4 * floor(n/4), that is an unknown: the same for all
             inside = [a for m, _ in terms(value) for a, _ in m if leaf in leaves(single(*a))]
-            swap: dict[Atom, Potential] = {a: single("as it is", a) for a in inside}
+            swap: Values = {a: single("as it is", a) for a in inside}
             if all(leaves(single(*a)) <= self.shared for a in swap):
                 yield leaf, replaced(value, swap)
 
     def _define(self, definitions: list[tuple[Atom, Potential]]) -> None:
-        before = -1
-        while before < len(self.known):
-            before = len(self.known)
-            for leaf, p in definitions:
-                if leaf not in self.known and leaves(p) <= self.known.keys():
-                    value = self.value(p, self.known)
-                    if alone(value)[:1] != ("unknown",):
-                        self.known[leaf] = self._met(value)
+        for leaf, p in definitions * len(definitions):  # in any order
+            if leaf not in self.known and leaves(p) <= self.known.keys():
+                value = self.value(p, self.known)
+                if alone(value)[:1] != ("unknown",):
+                    self.known[leaf] = self._met(value)
 
     def _learn(self, fact: Potential) -> None:
         """Takes in what a comparison of what all threads share says that a sum is at least."""
@@ -784,17 +755,17 @@ class Lanes:
     def _least(self, p: Poly) -> int | None:
         """A lower bound of a sum without a constant."""
         found = [self._termwise(p)]
-        for mono, c in terms(p):  # a - k * floor(a/k) is in 0 .. k-1
-            for atom, e in mono:
-                if len(mono) == 1 and atom[0] == "floor" and e == 1 and c % atom[2] == 0:
-                    rest = self.least(p + c // atom[2] * (atom[1] - atom[2] * single(*atom)))
-                    found += [] if rest is None else [rest - max(0, int(c) // atom[2]) * (atom[2] - 1)]
+        for atom, c in linear(p):  # a - k * floor(a/k) is in 0 .. k-1
+            if atom[0] == "floor" and c % atom[2] == 0:
+                rest = self.least(p + c // atom[2] * (atom[1] - atom[2] * single(*atom)))
+                found += [] if rest is None else [rest - max(0, int(c) // atom[2]) * (atom[2] - 1)]
         return max((low for low in found if low is not None), default=None)
 
     def _termwise(self, p: Poly) -> int | None:
         """The same by what is known of the sum, or else of its terms."""
         low: Rational = 0
-        for part in [p] if len(p.terms) > 1 and primitive(p)[0] in self.sums else singles(p):
+        whole = len(p.terms) > 1 and primitive(p)[0] in self.sums
+        for part in [p] if whole else [Poly(frozenset({term})) for term in p.terms]:
             unit, size = primitive(part)
             ((mono, sign), *_) = terms(unit)
             known = [self._low(atom, int(sign)) for atom, e in mono for _ in range(e)]
@@ -804,7 +775,7 @@ class Lanes:
             if bound is None:
                 return None
             low += size * bound
-        return int(low)
+        return int(low // 1)
 
     def _low(self, atom: Atom, sign: int) -> int | None:
         """What an atom, or minus an atom, is at least."""
@@ -822,34 +793,25 @@ class Lanes:
         low, high = self.least(p), self.least(p * -1)
         return p if low is None or high != -low else low
 
-    def _sign(self, p: Potential) -> int:
-        """1 where p is known to be at least 0, -1 where at most, else 0."""
-        return next((sign for sign in (1, -1) if (low := self.least(p * sign)) is not None and low >= 0), 0)
-
-    def _signed(self, p: Potential) -> Potential:
-        """max(0, p), by what is known of p."""
-        sign = self._sign(p)
-        return max0(p) if sign == 0 else p if sign > 0 else 0
-
-    def _part(self, p: Potential) -> Potential:
-        """The same; max(0, p) and max(0, -p) in terms of the same atom, so that n % 1 is 0."""
-        if self._sign(p):
-            return self._signed(p)
+    def _part(self, p: Potential, turned: bool = True) -> Potential:
+        """max(0, p), by what is known of p; turned, in terms of the same atom as max(0, -p), so that n % 1 is 0."""
+        for sign, part in ((1, p), (-1, 0)):
+            low = self.least(p * sign)
+            if low is not None and low >= 0:
+                return part
         first = min((show(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p) if mono)
-        return max0(p) if first[1] > 0 else p + max0(p * -1)
+        return p + max0(p * -1) if turned and first[1] < 0 else max0(p)
 
     def _read(self, array: str, at: Potential, occurrence: int) -> Potential:
         return single("read", array, at, occurrence) if self.together else single("unknown", next(self.numbers))
 
     def _operated(self, op: str, *args: Potential) -> Potential:
         a, b = args[0], args[-1]
-        if op in UNARY:
-            return UNARY[op](a)
+        if op in ("int", "~"):
+            return a if op == "int" else -1 - a
         if op in ("&&", "||"):
-            absorbing = int(op == "||")
-            rest = [v for v in args if v != 1 - absorbing]
-            if absorbing in rest or len(rest) < 2:
-                return absorbing if absorbing in rest else rest[0] if rest else 1 - absorbing
+            joined: Any = _join(op, a, b, 1, 0)
+            return single(*joined) if isinstance(joined, tuple) else joined
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
         match op, alone(a):
@@ -903,33 +865,29 @@ class Lanes:
         if op in ("<=", ">"):  # d <= 0 is d - 1 < 0, and over integers 2*x + 3 < 0 is x + 1 < 0
             op, d = {"<=": "<", ">": ">="}[op], d - 1
         if op in ("<", ">="):
-            d = plus(*(Poly(frozenset({(mono, c // inside)})) for mono, c in terms(d) if mono), offset(d) // inside)
+            d = collected({mono: c // inside for mono, c in terms(d)})
         return single("op", op, d, 0)
 
     @cached_property
     def strangers(self) -> list[Values]:
-        """As many threads as a warp has, of which nothing is known."""
-        return [{("tid", axis): single("tid", axis, i) for axis in AXES} for i in range(self.program.hardware["warp"])]
+        """As many threads as a warp has, and two of a block, of which nothing is known."""
+        return [{tid: single(*tid, i) for tid in TIDS} for i in range(max(2, self.program.hardware["warp"]))]
 
     @cached_property
     def shape(self) -> tuple[bool, list[list[Values]]]:
         """Whether every thread is there, and what tid is in each, by warps; or else a warp that stands for all."""
         size, by_warps = self.program.hardware["warp"], self.program.scope == "warp"
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
-
-        def thread(*tid: Potential) -> Values:
-            return {("tid", axis): v for axis, v in zip(AXES, tid, strict=True)}
-
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
-            threads = [thread(i % x, i // x % y, i // (x * y)) for i in range(x * y * z)]
-            for i, one in enumerate(threads):
-                one |= {WARP: i // size} if by_warps else {}
-            return True, [threads[i : i + size] for i in range(0, len(threads), size)]
+            names, numbers = (*TIDS, WARP) if by_warps else TIDS, range(x * y * z)
+            threads = [(i % x, i // x % y, i // (x * y), i // size) for i in numbers]
+            found: list[Values] = [dict(zip(names, values, strict=False)) for values in threads]
+            return True, [found[i : i + size] for i in numbers[::size]]
         if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
             return False, [self.strangers]
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
         first = self.known[WARP] if y == z == 1 and by_warps else row
-        return False, [[thread(i + size * first, ty, tz) for i in range(size)]]
+        return False, [[dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]]
 
     @cached_property
     def warps(self) -> list[list[Values]]:
@@ -980,26 +938,24 @@ class Lanes:
         whether that is at most what is enough."""
         most, hw, self.together = 0, self.program.hardware, True
         period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
+        count = partial(touched, what, array, hw)
         for warp in self.warps:
-            rows: dict[Potential, set[int]] = {}
-            for v in self._values(index, warp):
-                rows.setdefault(v - offset(v), set()).add(int(offset(v)))
-            phases: dict[Potential, list[set[int]]] = {}
-            for row, constants in rows.items():
+            phases: dict[Potential, dict[Potential, set[int]]] = {}
+            values = list(dict.fromkeys(self._values(index, warp)))
+            rows = [v - offset(v) for v in values]
+            for v, row in zip(values, rows, strict=True):
                 phase = collected({mono: c for mono, c in terms(row) if c * array.stride % period})
-                phases.setdefault(phase, []).append(constants)
-            here = sum(touched(what, array, hw, phase, found) for phase, found in phases.items())
-            if len(rows) > 1 and here > max(most, enough):
+                phases.setdefault(phase, {}).setdefault(row, set()).add(int(offset(v)))
+            here = sum(count(phase, found.values()) for phase, found in phases.items())
+            if len(set(rows)) > 1 and here > max(most, enough):
                 common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
-                own = [row - common + c for row, cs in rows.items() for c in cs]
-                ends = [[self.least(v * sign) for v in own] for sign in (1, -1)]
-                low, high = (None if None in each else min(end for end in each if end is not None) for each in ends)
-                if low is not None and high is not None and -high - low < MAX_SPAN:
-                    here = min(here, touched(what, array, hw, common, [range(low, 1 - high)]))
-                divisors = {a[3] for v in own for a in atoms(v) if a[:2] == ("op", "/")}
+                lows = [low for v in values if (low := self.least(v - common)) is not None]
+                highs = [-low for v in values if (low := self.least(common - v)) is not None]
+                if len(lows) == len(highs) == len(values) and max(highs) - min(lows) < MAX_SPAN:
+                    here = min(here, count(common, [range(min(lows), max(highs) + 1)]))
+                divisors = {a[3] for v in values for a in atoms(v - common) if a[:2] == ("op", "/")}
                 if here > enough and len(divisors) < 2:  # with two, their signs may differ
-                    count = partial(touched, what, array, hw)
-                    here = min(here, max(grouped(count, [v + common for v in own], sign) for sign in (1, -1)))
+                    here = min(here, max(grouped(count, values, sign) for sign in (1, -1)))
             most = max(most, here)
         return most
 
@@ -1020,10 +976,9 @@ def between(d: Potential, sign: int) -> tuple[int, int] | None:
     """What d is at least and at most, if its terms are pairs f(p) - f(q) of max(0, .), of floors or of quotients, whose
     divisors have this sign; None for all else."""
     low = high = offset(d)
-    parts = [(alone(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(d) if mono]
-    if not all(atom for atom, _ in parts):
+    parts = sorted(linear(d), key=lambda part: show(part[0]))  # sets have no order
+    if len(parts) < len(terms(d - low)):
         return None
-    parts.sort(key=lambda part: show(single(*part[0])))  # sets have no order
     down = [(atom, -c) for atom, c in parts if c < 0]
     for atom, c in parts:
         if c > 0:
@@ -1072,12 +1027,9 @@ def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows:
 def arithmetic(program: Program, facts: Facts) -> Arithmetic:
     """Proofs from the facts and those of the launch, in which leaves that equal a literal are replaced by it."""
     facts |= program.launch
-    found: dict[Atom, set[int]] = {}
-    for fact in facts:
-        match fact:
-            case ("op", "==", ("var" | "param" | "tid", _) as leaf, ("const", ("int", _, _), int(value))):
-                found.setdefault(leaf, set()).add(value)
-    return Arithmetic(program, facts, ({leaf: min(known) for leaf, known in found.items() if len(known) == 1},))
+    equal = {f[2:] for f in facts if f[:2] == ("op", "==") and f[2][0] in LEAVES and f[3][:2] == ("const", INT)}
+    often = Counter(leaf for leaf, _ in equal)
+    return Arithmetic(program, facts, ({leaf: value for leaf, (_, _, value) in equal if often[leaf] == 1},))
 
 
 @dataclass(frozen=True, slots=True)
@@ -1124,17 +1076,12 @@ class Arithmetic:
         found: list[Potential] = []
         for c, factors in fitted(rows, [(PRICE, [tuple])], f"{what}: a sum"):
             want(len(factors) <= MAX_DEGREE, f"{what}: a product has too many factors")
-            term: Potential = rational(c)
-            for f in factors:
-                term = times(term, self._replaced(self._factor(f)))
-            found.append(term)
+            found.append(product(rational(c), [self._replaced(self._factor(f)) for f in factors]))
         if (sum_ := plus(*found)) != wanted:
             raise Bad(f"{what}: the sum is {show(sum_):.200} and not {show(wanted):.200}")
 
     def _replaced(self, p: Potential) -> Potential:
-        for swap in self.swaps:
-            p = replaced(p, swap)
-        return p
+        return reduce(replaced, self.swaps, p)
 
     def _with(self, p: Potential, positive: bool, *case: Potential) -> Arithmetic:
         """In the case that p is nonnegative, or not positive."""
@@ -1175,7 +1122,7 @@ class Arithmetic:
 
 # --- derivations ------------------------------------------------------------------------------------------------------
 
-TABLES: Final = (
+TABLES = (
     {"P": "assertions", "s": "statements"} | dict.fromkeys("eok", "expressions") | dict.fromkeys("QF", "potentials")
 )
 FORMS: Final = {"skip": "", "sync": "", "set": "xe", "write": "Aee", "if": "ess", "while": "es"}
@@ -1189,9 +1136,6 @@ class Statement:
     parts: tuple[Any, ...]
     written: Names
     barriers: int
-
-
-AS: Final = ({"as": "<"}, {"as": ">"})  # what a proof of a != b may show
 
 
 class Checker(Program):
@@ -1211,11 +1155,10 @@ class Checker(Program):
         self.named |= {f"M.{name}": self.price(name) for name in FIXED}
         self.named |= {f"M.{name}": partial(self.price, name) for name in COUNTED}
         self.shapes: dict[str, Any] = {"C": PRICE, "c": PRICE, "n": NATURAL, "op": str}
-        for letter, kind in (("x", "var"), ("p", "param"), ("a", "tid")):
-            self.shapes[letter] = frozenset(leaf[1] for leaf in self.leaves if leaf[0] == kind)
-        for letter, space in (("A", ""), ("G", "global"), ("S", "shared")):
-            self.shapes[letter] = frozenset(n for n, array in self.arrays.items() if space in ("", array.space))
-        self.shapes["X"] = [self.shapes["x"]]
+        named = [*self.leaves, *((array.space, name) for name, array in self.arrays.items())]
+        for letter, kind in (("x", "var"), ("p", "param"), ("a", "tid"), ("G", "global"), ("S", "shared")):
+            self.shapes[letter] = frozenset(name for what, name in named if what == kind)
+        self.shapes |= {"A": self.shapes["G"] | self.shapes["S"], "X": [self.shapes["x"]]}
         self.tables: dict[str, list[Any]] = {}
         readers: tuple[Callable[[Json], Any], ...] = self.expression, self.potential, self._assertion, self._statement
         for name, read in zip(("expressions", "potentials", "assertions", "statements"), readers, strict=True):
@@ -1228,8 +1171,7 @@ class Checker(Program):
         kind = letter if letter == "op" else letter[0]
         if kind in TABLES:
             rows = self.tables[TABLES[kind]]
-            want(type(value) is int and 0 <= value < len(rows), f"{letter} is missing or out of place")
-            found = rows[value]
+            found = rows[fitted(value, range(len(rows)), letter)]
             want(kind != "k" or found[0] == "const", f"{letter} has to be a literal")
             return found
         fitted(value, self.shapes[kind], letter)
@@ -1239,10 +1181,7 @@ class Checker(Program):
         return rational(value) if kind in "Cc" else value
 
     def _assertion(self, row: Json) -> Facts:
-        facts = [self.value("e", i) for i in row]
-        for f in facts:
-            self.condition("a conjunct", f)
-        return self.conj(facts)
+        return self.conj([self.condition("a conjunct", self.value("e", i)) for i in row])
 
     def _statement(self, row: Json) -> Statement:
         match row:
@@ -1260,11 +1199,9 @@ class Checker(Program):
         """The one statement of this form, if it is well typed."""
         if (kind, *parts) not in self.statements:
             match kind, *parts:
-                case ("set", x, e):
-                    want(self.type_of(e) == self.leaves["var", x], f"the value for '{x}' has another type")
-                case ("write", array, index, e):
-                    alike = self.type_of(e) == self.type_of(("read", array, index))
-                    want(alike, f"the value for '{array}' has another type")
+                case ("set" | "write", name, *index, e):
+                    target = ("read" if index else "var", name, *index)
+                    want(self.type_of(e) == self.type_of(target), f"the value for '{name}' has another type")
                 case ("if" | "while", e, *_):
                     self.condition("a condition", e)
             inner = [part for part in parts if isinstance(part, Statement)]
@@ -1275,20 +1212,20 @@ class Checker(Program):
 
     def without(self, s: Statement, leaf: Expr) -> Statement:
         """s without its assignments to a variable, or parameter, which nothing else in s may use."""
-        if s.kind == "set" and ("var", s.parts[0]) == leaf:
-            return self.statement("skip")
-        for part in s.parts:
-            used = isinstance(part, tuple) and any(t == leaf for t in mentions(part, leaf[0]))
-            want(not used, f"the program uses '{leaf[1]}'")
+        assignment = "set", leaf[1]
+        if (s.kind, *s.parts[:1]) == assignment:
+            return self.both()
+        used = any(leaf in mentions(part, leaf[0]) for part in s.parts if isinstance(part, tuple))
+        want(not used, f"the program uses '{leaf[1]}'")
         if s.kind == "seq":
-            kept = [self.without(t, leaf) for t in s.parts if not (t.kind == "set" and ("var", t.parts[0]) == leaf)]
-            return self.both(*kept) if len(kept) > 1 else kept[0] if kept else self.statement("skip")
+            return self.both(*(self.without(t, leaf) for t in s.parts if (t.kind, *t.parts[:1]) != assignment))
         parts = (self.without(part, leaf) if isinstance(part, Statement) else part for part in s.parts)
         return self.statement(s.kind, *parts)
 
     def both(self, *ss: Statement) -> Statement:
-        """s1; s2"""
-        return self.statement("seq", *(part for s in ss for part in (s.parts if s.kind == "seq" else (s,))))
+        """s1; s2; ..."""
+        parts = [part for s in ss for part in (s.parts if s.kind == "seq" else (s,))]
+        return self.statement("seq", *parts) if len(parts) > 1 else parts[0] if parts else self.statement("skip")
 
     def apply(self, node: dict[str, Json], proved: dict[int, Judgement]) -> Judgement:
         """The conclusion of a rule application. It uses up its premises."""
@@ -1296,14 +1233,14 @@ class Checker(Program):
         for i in reversed(node["from"]):
             want(i in proved, "a premise is not proved before, or is used twice")
             self.premises.append(proved.pop(i))
-        odd = node["with"].keys() ^ metavariables(node["rule"])
-        want(not odd, f"with.{min(odd, default='')} is missing or out of place")
+        fitted(node["with"], dict.fromkeys(metavariables(node["rule"]), object), "with")
         values = {name: self.value(name, value) for name, value in node["with"].items()}
         found = self.meaning(conclusion, values)
         for text in asked:
-            judgement = self.meaning(text, values)
-            if judgement is not None:
-                self.premise(judgement)
+            wanted = self.meaning(text, values)
+            if wanted is not None:
+                want(bool(self.premises), "there are too few premises")
+                want(self.premises.pop() == wanted, f"a premise ({wanted[0]}) is not what the rule needs")
         want(not self.premises, "there are too many premises")
         if found[0] == "triple":
             _, _, q, x, _, _, q2, x2 = found
@@ -1316,10 +1253,6 @@ class Checker(Program):
             return values[text] if text in values else self.named[text]
         form, parts = form_of(text)
         return form(self, *(self.meaning(part, values) for part in parts))
-
-    def premise(self, wanted: Judgement) -> None:
-        want(bool(self.premises), "there are too few premises")
-        want(self.premises.pop() == wanted, f"a premise ({wanted[0]}) is not what the rule needs")
 
     def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str]) -> Json:
         """The proof in the next entry, or None. What is not decided here and has no proof is left to the solver that
@@ -1358,30 +1291,29 @@ class Checker(Program):
                 case {"goal": None, "by": (contradiction,)} if len(row) == 2 and len(proof) == 1:
                     known.prove(-1, contradiction, "P is contradictory")
                     return
-                case {"goal": e, "literal": True} if len(row) == 2:
-                    goal = self.expression(e, True)
+            goal = self.expression(row.get("goal"), True)
+            want(goal in left, f"{show(goal):.200} is no goal, or proved twice")
+            left.remove(goal)
+            match row, len(row):
+                case {"literal": True}, 2:
                     want(known.evident(goal), f"{show(goal):.200} is no fact here")
-                case {"goal": e, "lanes": True} if len(row) == 2:
-                    goal = self.expression(e, True)
+                case {"lanes": True}, 2:
                     if not self.lanes(p, None).implies(goal):
                         self._leave(p, frozenset(), show(goal))
-                case {"goal": e, "if": (_, _) as cases} if len(row) == 2:  # a first choice a ? b : c, or a || b
-                    goal = self.expression(e, True)
+                case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
                     choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
                     sides = (TRUE, choice[3]) if choice[1] == "||" else choice[3:]
-                    for holds, side, by in zip((True, False), sides, cases, strict=True):
-                        case = self.known(self.put(goal, choice, side), True)
-                        self.shown(self.given(p, choice[2], holds), case, by)
-                case {"goal": e, "by": (*proofs,), **more} if not more or (e[1:2] == ("!=",) and more in AS):
-                    goal = self.expression(e, True)
-                    parts = known.comparison(("op", more.get("as", goal[1]), *goal[2:])).values()
+                    for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
+                        self.shown(self.given(p, test), self.known(self.put(goal, choice, side)), by)
+                case {"by": (*proofs,), **more}, 2 | 3 if {*more} <= {"goal", "as"}:
+                    side = more.get("as", goal[1])  # a != b is shown as a < b, or as a > b
+                    want(side == goal[1] or (goal[1] == "!=" and side in ("<", ">")), "another comparison is shown")
+                    parts = known.comparison(("op", side, *goal[2:])).values()
                     want(0 < len(parts) == len(proofs), f"{show(goal):.200} has not so many proofs")
                     for part, each in zip(parts, proofs, strict=True):
                         known.prove(part, each, show(goal)[:200])
                 case _:
                     raise Bad("an entry of a proof of P |- P' is not well formed")
-            want(goal in left, f"{show(goal):.200} is no goal, or proved twice")
-            left.remove(goal)
         want(not left, f"there is no proof of {show(frozenset(left)):.200}")
 
     def uniform(self, p: Facts, x: Names, e: Expr) -> None:
@@ -1391,7 +1323,7 @@ class Checker(Program):
         proof = self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif")
         if proof is not None:  # e holds at all threads, or at none
             fitted(proof, {"holds": bool, "by": tuple}, "a proof of e unif")
-            self.shown(p, self.known(e, proof["holds"]), proof["by"])
+            self.shown(p, self.known(e if proof["holds"] else ("op", "!", e)), proof["by"])
 
     def uniform_all(self, p: Facts, x: Names, more: Names) -> None:
         for name in sorted(more - x):
@@ -1408,11 +1340,10 @@ class Checker(Program):
         proof = self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")
         want(proof is None, "a proof stands where there is none of this form")
 
-    def known(self, e: Expr, holds: bool) -> Facts:
-        """e, or !e, as a goal."""
-        self.condition("what is proved", e)
+    def known(self, e: Expr) -> Facts:
+        """e as a goal."""
         want(not self.opaque(e), "an opaque condition cannot be proved")
-        return self.given(frozenset(), e, holds)
+        return self.given(frozenset(), e)
 
     def within(self, small: Names, large: Names) -> None:
         want(small <= large, f"{', '.join(sorted(small - large)):.200} should not be in X")
@@ -1454,20 +1385,17 @@ class Checker(Program):
         """The bound that the certificate proves."""
         proved: dict[int, Judgement] = {}
         for i, node in enumerate(self.document["derivation"]):
-            self.where = f"derivation[{i}]"
+            self.where = f"derivation[{i}] {node['rule']:.40}"
             want(node["rule"] in RULES, "there is no such rule")
-            self.where = f"derivation[{i}] {node['rule']}"
             proved[i] = self.apply(node, proved)
         self.where = "the claim"
-        want(len(proved) == 1, "a judgement is proved and not used, or there is none")
-        ((kind, *root),) = proved.values()
-        want(kind == "triple", "the root says nothing about a statement")
-        p, q, x, s, p2, q2, x2 = root
+        kinds = [kind for kind, *_ in proved.values()]
+        want(kinds == ["triple"], "a judgement is proved and not used, or there is none about a statement")
+        ((_, p, q, x, s, p2, q2, x2),) = proved.values()
         body = self.value("s", self.document["kernel"]["body"])
         want(s is body, "the root is about another program than the kernel's body")
         want(not p and not x, "the precondition is not {true; Q; {}}")
-        unread = all(self.without(body, leaf) is body for leaf in (*self.ghosts, WARP))
-        want(unread, "the program writes to a ghost")
+        want(all(self.without(body, leaf) is body for leaf in (*self.ghosts, WARP)), "the program writes to a ghost")
         self.at_least(p2, x2, q2, 0)
         q = self.summed(q)
         want(not self.evidence, "there is more evidence than side conditions")
@@ -1480,10 +1408,8 @@ class Checker(Program):
     def summed(self, q: Potential) -> Potential:
         """The sum of q over the indices, each given with an F that falls by q from one to the next."""
         rows = self.document["sums"]
-        indices = tuple(("param", name) for name, _ in rows)
-        want(indices in ((), INDICES[:1], INDICES), "a sum is over the warps of a block, and then over all blocks")
         want(not rows or self.scope == "warp", "what blocks cost is not summed")
-        for index, (_, i) in zip(indices, rows, strict=True):
+        for index, (_, i) in zip(INDICES, rows, strict=False):
             f = self.value("Q", i)
             want(not variables(f), "a sum depends on variables")
             assumed = any(e == index for a in self.document["launch"]["assumptions"] for e in mentions(a, "param"))
@@ -1516,15 +1442,13 @@ NOTATION: Final[dict[str, Callable[..., Any]]] = {
     r"(P.*); (X.*) \|- (X\d?) unif": lambda do, *parts: do.uniform_all(*parts),
     r"(P.*); (X.*) \|- \w+\(([GS])\[(o)\]\) <= (n)": lambda do, *parts: do.accesses(*parts),
     r"(P.*) \|- (P.*)": lambda do, p, goals: do.entails(p, goals),
-    r"(P.*) \|- (e)": lambda do, p, e: do.entails(p, do.known(e, True)),
-    r"(P.*) \|- !(e)": lambda do, p, e: do.entails(p, do.known(e, False)),
+    r"(P.*) \|- (!?e)": lambda do, p, e: do.entails(p, do.known(e)),
     r"([Xv].*) <= (.+)": lambda do, small, large: do.within(small, large),
     r"(c) >= 0": lambda do, c: want(c >= 0, "c is negative"),
     r"(s) = (s1) without (x)": lambda do, *parts: do.erased(*parts),
     r"(x) ghost in (P), (Q), (P'), (Q')": lambda do, *parts: do.ghost(*parts),
     # conditions
-    r"(P.*) & !(e\d?)": lambda do, p, e: do.given(p, e, False),
-    r"(P.*) & (e\d?)": lambda do, p, e: do.given(p, e),
+    r"(P.*) & (!?e\d?)": lambda do, p, e: do.given(p, e),
     r"(P'?)\[(x) <- (e)\]": lambda do, p, x, e: do.assigned(p, x, e),
     r"(Q'?)\[(x) <- (e)\]": lambda do, q, x, e: do.updated(q, x, e),
     r"([QC].*) \+ (.+)": lambda do, q, c: q + c,
@@ -1536,6 +1460,7 @@ NOTATION: Final[dict[str, Callable[..., Any]]] = {
     r"W\((s\d?)\)": lambda do, s: s.written,
     r"vars\(([QF])\)": lambda do, q: variables(q),
     # expressions and statements
+    r"!(e\d?)": lambda do, e: ("op", "!", e),
     r"tid\.(a)": lambda do, a: ("tid", a),
     r"(op)\((e1)(?:, (e2))?(?:, (e3))?\)": lambda do, *parts: do.expression(("op", *parts)),
     r"([GS])\[(o)\]": lambda do, array, o: ("read", array, o),
@@ -1635,9 +1560,7 @@ class Report:
 
 
 def extent(sizes: Json, what: str) -> str:
-    while len(sizes) > 1 and sizes[-1] == 1:
-        sizes = sizes[:-1]
-    known = " x ".join("any" if n is None else str(n) for n in sizes)
+    known = re.sub("( x 1)+$", "", " x ".join("any" if n is None else str(n) for n in sizes))
     return f"{what} of {known}" if sizes != (None, None, None) else f"any {what}"
 
 
@@ -1682,10 +1605,8 @@ def recheck(document: Any) -> Report:
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""
         return Report("invalid", digest, [], plain(f"{where}{problem}"), "")
-    except (RecursionError, MemoryError, OverflowError):
-        return Report("invalid", digest, [], "the certificate is too deep or too large", "")
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        return Report("invalid", digest, [], plain(f"the certificate is malformed: {error!s:.200}"), "")
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        return Report("invalid", digest, [], plain(f"the certificate is malformed or too large: {error!s:.200}"), "")
     return Report("solver-backed" if checker.solver_backed else "valid", digest, checker.solver_backed, "", claim)
 
 

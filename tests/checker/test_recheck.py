@@ -324,9 +324,6 @@ class Recorder(recheck.Checker):
         self.asked: list[str] = []
         self.names: dict[Any, str] = {0: "0"}
 
-    def premise(self, wanted: Any) -> None:
-        pass
-
     def applied(self, rule: str, values: dict[str, Any]) -> Any:
         """What a rule asks for, and its conclusion last."""
         return [self.meaning(text, values) for text in recheck.RULES[rule]]
@@ -387,13 +384,13 @@ def test_each_rule_asks_for_the_side_conditions_of_its_text(rule: str) -> None:
     if "e" in kept and "C" in kept and rule.startswith(TESTS_OF):
         p, q, x = values["P"], values["Q"], values["e"]
         paid = recheck.plus(q, k.price("if"), values["C"])
-        k.names |= {k.given(p, x): "P & e", k.given(p, x, False): "P & !e", paid: "Q + M.if + C"}
-        k.names |= {k.given(frozenset(), x, holds): "e" if holds else "!e" for holds in (True, False)}
+        k.names |= {k.given(p, x): "P & e", k.given(p, ("op", "!", x)): "P & !e", paid: "Q + M.if + C"}
+        k.names |= {k.known(x): "e", k.known(("op", "!", x)): "!e"}
         k.names[recheck.plus(paid, k.price("div"))] = "Q + M.if + C + M.div"
         for name in {"e1"} & set(kept):
             case, inside = values[name], k.given(p, x)
             k.names |= {k.given(p, case): "P & e1", k.given(inside, case): "P & e & e1"}
-            k.names |= {k.given(inside, case, False): "P & e & !e1"}
+            k.names |= {k.given(inside, ("op", "!", case)): "P & e & !e1"}
             k.names[recheck.plus(values["Q1"], k.price("div"))] = "Q1 + M.div"
     if "P'" in kept and "x" in kept and "e" in kept:
         k.names[k.assigned(values["P'"], "i", values["e"])] = "P'[x <- e]"
@@ -427,7 +424,7 @@ def test_if4_keeps_what_no_branch_writes(x_: str, x__: str, fits: bool) -> None:
     values |= {letter: 0 for letter in values if letter[0] == "Q"}
     values |= {letter: frozenset(names.split()) for letter, names in sets.items()}
     values |= {"s1": k.statement("set", "i", e(0)), "s2": k.statement("set", "j", e(0))}
-    k.names = dict.fromkeys([0, *values.values(), k.given(frozenset(), values["e"], False)], "")
+    k.names = dict.fromkeys([0, *values.values(), k.known(("op", "!", values["e"]))], "")
     if fits:
         k.applied("Q:If4", values)
     else:
@@ -705,8 +702,8 @@ def test_the_program_knows_nothing_of_its_warp() -> None:
 
 
 WRONG_SUMS: Final[list[tuple[Callable[[dict[str, Json]], object], str]]] = [
-    (lambda doc: doc["sums"].pop(), "a sum is over the warps of a block, and then over all blocks"),
-    (lambda doc: doc["sums"].reverse(), "a sum is over the warps of a block, and then over all blocks"),
+    (lambda doc: doc["sums"].pop(), "certificate.sums is missing or out of place"),
+    (lambda doc: doc["sums"].reverse(), "certificate.sums is missing or out of place"),
     (lambda doc: doc.update(scope="block"), ""),
     (lambda doc: doc["sums"][0].__setitem__(1, add(doc, "potentials", [])), "Q >= Q'"),
     (lambda doc: doc["sums"][1].__setitem__(1, add(doc, "potentials", [])), "Q >= Q'"),
@@ -823,7 +820,7 @@ FLOATING: Final = ["const", ["base", "float", 4], "1.0f"]
         (("hardware", "name"), "nvidia ", "certificate.hardware.name"),
         (("expressions", 0), ["var", "\ud800"], r"no var is called '\ud800'"),
         (("tools\ud800",), {}, r"certificate.tools\ud800"),
-        (("derivation",), [], "the claim: a judgement is proved and not used, or there is none"),
+        (("derivation",), [], "the claim: a judgement is proved and not used, or there is none about a statement"),
         (("derivation", 0, "from"), [0], "a premise is not proved before"),
         (("derivation", 0, "rule"), "Q:Conjure", "there is no such rule"),
         (("expressions", 0), ["op", "call:f: x", FLOATING], "the operator 'call:f: x' does not take these operands"),
@@ -855,7 +852,7 @@ def test_premises_are_used_exactly_once() -> None:
     doc["derivation"].insert(0, copy.deepcopy(doc["derivation"][0]))
     for node in doc["derivation"]:
         node["from"] = [i + 1 for i in node["from"]]
-    assert verdict(doc)[1] == "the claim: a judgement is proved and not used, or there is none"
+    assert verdict(doc)[1] == "the claim: a judgement is proved and not used, or there is none about a statement"
 
 
 def test_more_evidence_than_side_conditions_is_rejected() -> None:
@@ -1033,7 +1030,8 @@ def test_what_is_no_certificate_is_invalid(junk: object) -> None:
 
 def test_depth_and_size_are_limited() -> None:
     deep = changed("loop", ("expressions", 0), nested(100_000))
-    assert "too deep or too large" in recheck.recheck(deep).problem
+    reason = "the certificate is malformed or too large: maximum recursion depth exceeded"
+    assert recheck.recheck(deep).problem.startswith(reason)
     product = ["1", [["max0", [["1", [["param", "n"]]], ["1", []]]]] * 65]
     assert "too many factors" in verdict(changed("loop", ("potentials", 0), [product]))[1]
     test: Json = ["op", "==", ["var", "i"], ["var", "j"]]
@@ -1301,6 +1299,9 @@ def test_a_comparison_of_base_values_is_no_fact_about_integers() -> None:
 # --- lanes ------------------------------------------------------------------------------------------------------------
 
 
+LONE: Final = {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 1}
+
+
 def lanes(*facts: Any, x: str = "", **more: Any) -> Lanes:
     made = program(**more)
     return Lanes(made, made.conj(map(e, facts)), frozenset(x.split()))
@@ -1326,6 +1327,7 @@ def lanes(*facts: Any, x: str = "", **more: Any) -> Lanes:
         (lanes(block=[None, None, 1]), ("/", "t", 32), False),
         (lanes(("==", ("%", "blockDim.x", 32), 0), block=[None, None, 1]), ("/", "t", 32), True),
         (lanes(block=[64, None, 1]), ("tid.y",), False),
+        (lanes(block=[None, None, 1], scope="block", hardware=LONE), "t", False),
         (lanes(("==", "n", 4), ("<", "n", 3)), "t", True),
         (lanes(("!=", "n", "n"), block=[None, None, 1], scope="block"), "t", True),
     ],
@@ -1677,8 +1679,36 @@ def test_goals_that_lanes_show() -> None:
 
     assert told(("==", "j", ("|", "i", 1))) == ""
     assert told((">=", ("/", ("*", 2, "i"), 4), 0)) == ""
-    for goal in (("==", "j", "i"), ("<", "t", 5), (">=", "a", 0), ("<=", ("/", "i", 4), 0)):
+    assert told(("==", ("-", ("+", "j", "n"), "n"), ("|", "i", 1))) == ""
+    assert told(("==", ("*", ("/", "t", 32), 1024), ("*", 1024, "warp.index"))) == ""
+    assert "(by lanes)" in told(("==", ("*", ("/", "t", 33), 1024), ("*", 1024, "warp.index")))
+    for goal in (("==", "j", "i"), ("<", "t", 5), (">=", "a", 0), ("<=", ("/", "i", 4), 0), ("!=", "i", 0)):
         assert "(by lanes)" in told(goal)
+
+
+def test_goals_that_differ() -> None:
+    """a != b by what is less; of nothing else may another comparison be shown."""
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    facts = frozenset({e((">", "i", 3))})
+    shown = {"sum": [["1", [["fact", row(e((">", "i", 3))), "-"]]], ["3", []]]}
+
+    def told(goal: Any, side: Json, **more: Json) -> str:
+        proof = [{"goal": row(e(goal)), "as": side, "by": [shown]} | more]
+        made.evidence = [{"engine": "x", "proof": recheck.frozen(proof)}]
+        try:
+            made.entails(facts, frozenset({e(goal)}))
+        except Bad as problem:
+            return str(problem)
+        return ""
+
+    assert told(("!=", "i", 0), ">") == ""
+    assert told((">", "i", 0), ">") == ""
+    assert "the sum is" in told(("!=", "i", 0), "<")
+    assert "the sum is" in told(("!=", "i", 1), ">")
+    assert "another comparison is shown" in told(("==", "i", 0), ">")
+    assert "another comparison is shown" in told(("!=", "i", 0), "<=")
+    assert "not so many proofs" in told(("!=", "i", 0), "!=")
+    assert "not well formed" in told(("!=", "i", 0), ">", more=1)
 
 
 def test_goals_that_are_shown_by_cases() -> None:
@@ -1709,7 +1739,7 @@ def test_goals_that_are_shown_by_cases() -> None:
 
     assert told(clamped, by(as_n, more), same) == ""
     assert told(either, [], by(other, less)) == ""
-    assert "no fact here" in told(either, by(other, less), [])
+    assert "no goal, or proved twice" in told(either, by(other, less), [])
     assert "no proof of" in told(either, [], [])
     assert "no goal, or proved twice" in told(clamped, same, by(as_n, more))
     assert "no fact here" in told((">=", ("?:", (">", "n", "i"), "i", "n"), "i"), same, by(as_n, more))

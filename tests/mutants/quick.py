@@ -334,10 +334,8 @@ def _reported(act: Callable[[], object], checker: recheck.Checker) -> recheck.Re
         return recheck.Report("valid", "", [], "", "")
     except recheck.Bad as bad:
         problem = f"{checker.where}: {bad}" if checker.where else str(bad)
-    except (RecursionError, MemoryError, OverflowError):
-        problem = "the certificate is too deep or too large"
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        problem = f"the certificate is malformed: {error!s:.200}"
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        problem = f"the certificate is malformed or too large: {error!s:.200}"
     if problem:
         return recheck.Report("invalid", "", [], problem, "")
     return recheck.Report("solver-backed" if checker.solver_backed else "valid", "", checker.solver_backed, "", "")
