@@ -11,7 +11,7 @@ from typing import Final, Literal
 from checker import kernel as trusted
 from checker.elaborate import Elaborator, Proof, Stuck, named, weaken
 from checker.flow import Flow, analyse
-from checker.inference.ghosts import cycles, with_ghosts, with_names
+from checker.inference.ghosts import cycles, windows, with_ghosts, with_names
 from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
 from checker.kernel import INDICES, Claim, Ledger, Rejected
@@ -22,7 +22,7 @@ from checker.outline import Outline, without
 from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, max0, substitute, sym
+from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, evaluate, leaves, max0, substitute, sym
 from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
@@ -151,8 +151,24 @@ def find_bounds(
                 way, result = here, found
         if result.claim is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
+        narrow = replace(way, stuck=way.stuck | windows(plain(cases[0])))
+        if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
+            found = bounded(metric, narrow)
+            if found.claim is not None and _lower(found.claim.pre.q, result.claim.pre.q):
+                result = found
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
+
+
+SIZES: Final = (1, 3, 8, 60, 1000)
+"""What parameters are, to see which of two bounds is the better one."""
+
+
+def _lower(q: Poly, r: Poly) -> bool:
+    """Whether q is less than r, all in all, where they are looked at."""
+    names = sorted(leaves(q - r), key=str)
+    points = [{x: SIZES[(i * k + i) % len(SIZES)] for k, x in enumerate(names)} for i in range(len(SIZES) * 2)]
+    return sum(evaluate(r - q, point) for point in points) > 0
 
 
 def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:

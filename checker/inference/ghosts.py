@@ -292,6 +292,17 @@ def cycles(flow: Flow) -> Iterator[Cycle]:
                         yield from cycles(side)
 
 
+def windows(flow: Flow) -> frozenset[Loc | None]:
+    """Where the loops are whose counter begins, and has its limit, at a place of each lane's own: what is known of
+    either end alone pays for more turns than both are apart."""
+    found = set()
+    for cycle in cycles(flow):
+        own, moved = local_vars(cycle.cond) - cycle.before.x, written(cycle.body.stmt)
+        if own & moved and own - moved:
+            found.add(cycle.loc)
+    return frozenset(found)
+
+
 def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr, Expr] | None:
     """The counter's value before the loop, what lanes share and what depends on threadIdx, if P defines it."""
     known = definitions(state.p)

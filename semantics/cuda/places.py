@@ -251,7 +251,7 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
 def parameter(st: State, name: str, t: CType, loc: Loc | None) -> Place:
     """The place of something that the kernel is passed: a scalar, a pointer to a global array or a structure."""
     if t.kind == "reference":
-        raise unsupported(f"the reference '{name}', which the kernel is passed", loc, "Use a pointer, or a value.")
+        raise unsupported(f"the reference '{name}', which the kernel is passed,", loc, "Use a pointer, or a value.")
     type_ = scalar(t)
     if type_ is not None:
         if all(d.name != name for d in st.params):
@@ -319,7 +319,7 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     attributes = _attributes(decl)
     t = decl.type
     if t.kind == "reference":
-        raise unsupported(f"the reference '{decl.name}', declared outside of the kernel", loc, "Use what it refers to.")
+        raise unsupported(f"the reference '{decl.name}', declared outside of the kernel,", loc, "Use what it refers to.")
     if "CUDASHARED_ATTR" in attributes:
         return shared(st, decl)
     constant = "CUDACONSTANT_ATTR" in attributes

@@ -183,6 +183,10 @@ def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None
         ("x <- max(0, y - m); z <- min(n, y + m);", "5*min(max(0, n), max(0, 2*m))"),
         ("x <- y < m ? 0 : y - m; z <- y + m > n ? n : y + m;", "5*min(max(0, n), max(0, 2*m))"),
         (
+            "x <- y - m; if (x < 0) { x <- 0; } z <- y + m; if (z > n) { z <- n; }",
+            "5*min(max(0, n), max(0, 2*m))",
+        ),
+        (
             "if (y - m < 0) { x <- 0; } else { x <- y - m; } if (n < y + m) { z <- n; } else { z <- y + m; }",
             "5*min(max(0, n), max(0, 2*m))",
         ),
