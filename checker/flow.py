@@ -483,14 +483,13 @@ def _clamped(e: Expr) -> Expr:
     if not isinstance(e, Op):
         return e
     args = tuple(map(_clamped, e.args))
-    match e.op, args:
-        case "?:", (c, a, b) if (op := _extreme(c, a, b)) is not None:
-            return Op(op, (a, b))
+    if e.op == "?:" and (op := _extreme(*args)) is not None:
+        return Op(op, args[1:])
     return e if args == e.args else replace(e, args=args)
 
 
 def _either(a: Expr, b: Expr, up: bool) -> Expr:
-    """The larger of two values, or the smaller."""
+    """The larger of two values (up), or the smaller; `max` or `min` of both where that is not known."""
     p, q = of_expr(a), of_expr(b)
     if p is not None and q is not None and (p - q).is_constant:
         return a if ((p - q).constant > 0) == up else b
@@ -498,8 +497,8 @@ def _either(a: Expr, b: Expr, up: bool) -> Expr:
 
 
 def _extreme(cond: Expr, a: Expr, b: Expr) -> str | None:
-    """Whether a where the condition holds, and else b, is their minimum or maximum: the condition is about what they
-    differ by."""
+    """`min` or `max`, where a if the condition holds, and else b, is that of both: the condition is about what they
+    differ by. None for all else."""
     p, q = of_expr(a), of_expr(b)
     match cond:
         case Op("<" | "<=" | ">" | ">=" as op, (left, right)) if p is not None and q is not None:
@@ -551,7 +550,7 @@ def _inverse(x: str, e: Expr) -> Expr | None:
 
 
 def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
-    """Guesses for the range of a value that opaque parts decide: its outermost operators bound it."""
+    """Guesses for the range of a value: its outermost operators bound it."""
     match e:
         case Op("&", (_, Const(int() as k))) | Op("&", (Const(int() as k), _)) if k >= 0:
             yield from (Op(">=", (x, Const(0))), Op("<=", (x, Const(k))))

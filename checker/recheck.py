@@ -238,7 +238,7 @@ def times(p: Potential, q: Potential) -> Potential:
     return product
 
 
-def product(c: Potential, factors: list[Potential]) -> Potential:
+def multiplied(c: Potential, factors: list[Potential]) -> Potential:
     return reduce(times, factors, c)
 
 
@@ -336,7 +336,7 @@ def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values 
             # a replacement inside may uncover a max0 to replace; never a variable, whose new value may mention it
             uncovered = any(a[0] == "max0" and a in swap for m, _ in terms(new) for a, _ in m)
             known[atom] = replaced(new, swap, normal, known) if uncovered else new
-        found.append(product(c, [known[atom] for atom, e in mono for _ in range(e)]))
+        found.append(multiplied(c, [known[atom] for atom, e in mono for _ in range(e)]))
     return plus(*found) if len(found) > 1 else found[0]
 
 
@@ -635,7 +635,7 @@ def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
 
 
 def _join(op: str, a: Any, b: Any, true: Any = TRUE, false: Any = FALSE) -> Expr:
-    """a && b or a || b, simplified."""
+    """a && b or a || b, simplified: of expressions, or of what they are worth, where true is 1."""
     neutral, absorbing = (true, false) if op == "&&" else (false, true)
     found: Expr = absorbing if absorbing in (a, b) else b if a == neutral else a if b == neutral else ("op", op, a, b)
     return found
@@ -711,6 +711,7 @@ class Lanes:
         self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= {*TIDS}}
         """What all threads share by P and X, and each thread knows by itself."""
         self.true = {1, *rounds[-1]}
+        """What facts come out as: another condition that does holds, too."""
         self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
         self.local = [(f, here) for f in rounds[0][: len(own)] if (here := leaves(f) & {WARP, *TIDS})]
@@ -870,7 +871,7 @@ class Lanes:
 
     @cached_property
     def strangers(self) -> list[Values]:
-        """As many threads as a warp has, and two of a block, of which nothing is known."""
+        """As many threads as a warp has, and two at least, as a block may have, of which nothing is known."""
         return [{tid: single(*tid, i) for tid in TIDS} for i in range(max(2, self.program.hardware["warp"]))]
 
     @cached_property
@@ -1076,7 +1077,7 @@ class Arithmetic:
         found: list[Potential] = []
         for c, factors in fitted(rows, [(PRICE, [tuple])], f"{what}: a sum"):
             want(len(factors) <= MAX_DEGREE, f"{what}: a product has too many factors")
-            found.append(product(rational(c), [self._replaced(self._factor(f)) for f in factors]))
+            found.append(multiplied(rational(c), [self._replaced(self._factor(f)) for f in factors]))
         if (sum_ := plus(*found)) != wanted:
             raise Bad(f"{what}: the sum is {show(sum_):.200} and not {show(wanted):.200}")
 
@@ -1122,7 +1123,7 @@ class Arithmetic:
 
 # --- derivations ------------------------------------------------------------------------------------------------------
 
-TABLES = (
+TABLES: Final = (
     {"P": "assertions", "s": "statements"} | dict.fromkeys("eok", "expressions") | dict.fromkeys("QF", "potentials")
 )
 FORMS: Final = {"skip": "", "sync": "", "set": "xe", "write": "Aee", "if": "ess", "while": "es"}
@@ -1302,6 +1303,7 @@ class Checker(Program):
                         self._leave(p, frozenset(), show(goal))
                 case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
                     choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
+                    want(choice != FALSE, f"{show(goal):.200} has no choice in it")
                     sides = (TRUE, choice[3]) if choice[1] == "||" else choice[3:]
                     for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
                         self.shown(self.given(p, test), self.known(self.put(goal, choice, side)), by)

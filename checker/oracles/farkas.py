@@ -55,7 +55,7 @@ Json = Any
 MAX_SPLITS: Final = 5
 MAX_FACTORS: Final = 12
 MAX_CHOICES: Final = 3
-"""Of choices in a goal that are proved case by case."""
+"""Of choices that are split on, one after the other, on the way to a proof."""
 
 MAX_RATE: Final = 6
 """Logarithms that differ by more are not compared."""
@@ -114,6 +114,7 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
 
     @cache
     def told() -> set[Relation | None]:
+        """What facts say, up to arithmetic: the second checker sees it as lanes do."""
         return {relation(f) for f in known} - {None}
 
     def proved(polys: Iterable[Poly]) -> Json:
@@ -170,8 +171,11 @@ def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
     sigma, cases = with_fresh(context.sigma, (*p, goal)), []
     for holds, side in zip((True, False), sides, strict=True):
         here = conj((put(goal, choice, side),), sigma)
-        cases.append(_entails(assume(p, test, sigma, holds), here, context, left - 1))
-    return None if None in cases else cases
+        case = _entails(assume(p, test, sigma, holds), here, context, left - 1)
+        if case is None:
+            return None
+        cases.append(case)
+    return cases
 
 
 def numbers(p: P, context: Context) -> dict[Leaf, Poly]:
@@ -437,7 +441,8 @@ def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
 
 
 def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
-    """Facts that share leaves with the goal, directly or through other facts, and what max, floor say of themselves."""
+    """Facts that share leaves with the goal, directly or through other facts, or have none, and what max, floor say of
+    themselves."""
     near = set(leaves(goal))
     chosen: dict[int, Fact] = {}
     for _ in range(4):
@@ -514,8 +519,8 @@ Rows = list[tuple[Fraction, list[Json]]]
 
 
 def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
-    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why; and of one
-    that is with facts about the other."""
+    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why; and the
+    products of a nonnegative leaf with a fact about the other."""
 
     @cache
     def why(a: Atom) -> Rows | None:

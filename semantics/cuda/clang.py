@@ -170,7 +170,13 @@ class Unit:
     @cached_property
     def predefined(self) -> dict[str, bool]:
         """The macros that are defined somewhere, and whether it is clang that defines them."""
-        return {node.name: not node.span[0] for node in self.root().children if node.kind == "MACRO_DEFINITION"}
+        made = [node for node in self.root().children if node.kind == "MACRO_DEFINITION"]
+        return {node.name: not node.span[0] and node.name not in self.chosen for node in made}
+
+    @property
+    def chosen(self) -> frozenset[str]:
+        """The macros that the command line defines."""
+        return frozenset(d.partition("=")[0].partition("(")[0] for d in self.defines)
 
     @cached_property
     def splitting(self) -> frozenset[str]:

@@ -42,7 +42,7 @@ def odd(node: Node) -> str:
 
 
 def derives(node: Node) -> bool:
-    """Whether what a pointer leads to is a structure with a base class, which may begin elsewhere in it."""
+    """Whether the structure that a node's type points to has a base class: that may begin anywhere in it."""
     return any(c.kind == "CXX_BASE_SPECIFIER" for c in node.pointee_decl.members)
 
 

@@ -173,8 +173,8 @@ __device__ void sincosf(float, float *, float *); __device__ void __sincosf(floa
 __device__ void sincos(double, double *, double *); __device__ void sincospif(float, float *, float *);
 
 #define ATOMIC(F, T) __device__ T F(T *, T);
-#define ATOMICS(T) ATOMIC(atomicMin, T) ATOMIC(atomicMax, T) ATOMIC(atomicAnd, T) ATOMIC(atomicOr, T) \
-  ATOMIC(atomicXor, T) __device__ T atomicCAS(T *, T, T);
+#define ATOMICS(_Tp) ATOMIC(atomicMin, _Tp) ATOMIC(atomicMax, _Tp) ATOMIC(atomicAnd, _Tp) ATOMIC(atomicOr, _Tp) \
+  ATOMIC(atomicXor, _Tp) __device__ _Tp atomicCAS(_Tp *, _Tp, _Tp);
 ATOMICS(int) ATOMICS(unsigned) ATOMICS(unsigned long long)
 ATOMIC(atomicAdd, int) ATOMIC(atomicAdd, unsigned) ATOMIC(atomicAdd, unsigned long long) ATOMIC(atomicAdd, float)
 ATOMIC(atomicAdd, double) ATOMIC(atomicSub, int) ATOMIC(atomicSub, unsigned)
@@ -183,22 +183,22 @@ ATOMIC(atomicInc, unsigned) ATOMIC(atomicDec, unsigned)
 #undef ATOMICS
 #undef ATOMIC
 
-template <class T> __device__ T __ldg(const T *);
-template <class T> __device__ T __ldcs(const T *); template <class T> __device__ T __ldcg(const T *);
-template <class T> __device__ T __ldca(const T *); template <class T> __device__ T __ldlu(const T *);
-template <class T> __device__ T __ldcv(const T *);
-template <class T> struct __warpbound_is { typedef T type; };
-#define STORE(F) template <class T> __device__ void F(T *, typename __warpbound_is<T>::type);
+template <class _Tp> __device__ _Tp __ldg(const _Tp *);
+template <class _Tp> __device__ _Tp __ldcs(const _Tp *); template <class _Tp> __device__ _Tp __ldcg(const _Tp *);
+template <class _Tp> __device__ _Tp __ldca(const _Tp *); template <class _Tp> __device__ _Tp __ldlu(const _Tp *);
+template <class _Tp> __device__ _Tp __ldcv(const _Tp *);
+template <class _Tp> struct __warpbound_is { typedef _Tp type; };
+#define STORE(F) template <class _Tp> __device__ void F(_Tp *, typename __warpbound_is<_Tp>::type);
 STORE(__stcs) STORE(__stcg) STORE(__stwb) STORE(__stwt)
 #undef STORE
-template <class T> __device__ T __shfl(T, int, int = 0);
-template <class T> __device__ T __shfl_up(T, unsigned, int = 0);
-template <class T> __device__ T __shfl_down(T, unsigned, int = 0);
-template <class T> __device__ T __shfl_xor(T, int, int = 0);
-template <class T> __device__ T __shfl_sync(unsigned, T, int, int = 0);
-template <class T> __device__ T __shfl_up_sync(unsigned, T, unsigned, int = 0);
-template <class T> __device__ T __shfl_down_sync(unsigned, T, unsigned, int = 0);
-template <class T> __device__ T __shfl_xor_sync(unsigned, T, int, int = 0);
+template <class _Tp> __device__ _Tp __shfl(_Tp, int, int = 0);
+template <class _Tp> __device__ _Tp __shfl_up(_Tp, unsigned, int = 0);
+template <class _Tp> __device__ _Tp __shfl_down(_Tp, unsigned, int = 0);
+template <class _Tp> __device__ _Tp __shfl_xor(_Tp, int, int = 0);
+template <class _Tp> __device__ _Tp __shfl_sync(unsigned, _Tp, int, int = 0);
+template <class _Tp> __device__ _Tp __shfl_up_sync(unsigned, _Tp, unsigned, int = 0);
+template <class _Tp> __device__ _Tp __shfl_down_sync(unsigned, _Tp, unsigned, int = 0);
+template <class _Tp> __device__ _Tp __shfl_xor_sync(unsigned, _Tp, int, int = 0);
 __device__ int __any(int); __device__ int __all(int); __device__ unsigned __ballot(int);
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
 __device__ unsigned __ballot_sync(unsigned, int); __device__ unsigned __activemask();
@@ -211,14 +211,14 @@ __device__ long long __double_as_longlong(double); __device__ double __longlong_
 __device__ unsigned __float_as_uint(float); __device__ float __uint_as_float(unsigned);
 
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
-template <class T, int dim = 1, cudaTextureReadMode mode = cudaReadModeElementType>
+template <class _Tp, int dim = 1, cudaTextureReadMode mode = cudaReadModeElementType>
 struct __attribute__((device_builtin_texture_type)) texture { int normalized, filterMode, addressMode[3]; };
 typedef unsigned long long cudaTextureObject_t;
-template <class T, int d, cudaTextureReadMode m> __device__ T tex1D(texture<T, d, m>, float);
-template <class T, int d, cudaTextureReadMode m> __device__ T tex1Dfetch(texture<T, d, m>, int);
-template <class T, int d, cudaTextureReadMode m> __device__ T tex2D(texture<T, d, m>, float, float);
-template <class T, int d, cudaTextureReadMode m> __device__ T tex3D(texture<T, d, m>, float, float, float);
-template <class T> __device__ T tex1Dfetch(cudaTextureObject_t, int);
-template <class T> __device__ T tex2D(cudaTextureObject_t, float, float);
+template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex1D(texture<_Tp, d, m>, float);
+template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex1Dfetch(texture<_Tp, d, m>, int);
+template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex2D(texture<_Tp, d, m>, float, float);
+template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex3D(texture<_Tp, d, m>, float, float, float);
+template <class _Tp> __device__ _Tp tex1Dfetch(cudaTextureObject_t, int);
+template <class _Tp> __device__ _Tp tex2D(cudaTextureObject_t, float, float);
 }
 #undef HD

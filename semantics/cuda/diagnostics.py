@@ -15,23 +15,22 @@ from semantics.cuda.errors import CudaError
 from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim
 
+_CUDA: Final = (
+    r"cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
+    r"|vector_functions|builtin_types|sm_\d+_\w+|std(io|lib|int|def|bool)|math|assert|string"
+)
 _PROVIDED: Final = re.compile(
-    r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
-    r"|vector_functions|builtin_types|sm_\d+_\w+|std(io|lib|int|def|bool)|math|assert|float|limits|string|time|ctype"
-    r"|unistd|errno|getopt|malloc|memory|sys/(time|types|stat))\.h"
+    rf"({_CUDA}|float|limits|time|ctype|unistd|errno|getopt|malloc|memory|sys/(time|types|stat))\.h"
     r"|c(stdio|stdlib|stdint|stddef|math|assert|float|limits|string|time|ctype)|iostream|iomanip|fstream|sstream"
     r"|vector|string|algorithm|chrono|random|numeric|functional|memory|map|set|array|utility|limits|type_traits"
 )
 """Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
 
-_UNMISTAKABLE: Final = re.compile(
-    r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
-    r"|vector_functions|builtin_types|sm_\d+_\w+|std(io|lib|int|def|bool)|math|assert|string)\.h"
-)
-"""Those that no project has a file of its own called like."""
+_UNMISTAKABLE: Final = re.compile(rf"({_CUDA})\.h")
+"""Those of them that no project has a file of its own for."""
 
 _WORD: Final = re.compile(rb"(?<![\w$])(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
-_SKIPPED: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+_SKIPPED: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'|"(?:[^"\\\n]|\\.)*\"""", re.DOTALL)
 _MACRO: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([\w$\x80-\xff]+)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
 _CONDITION: Final = re.compile(
     rb"^[ \t]*(?:#|%:)[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL
@@ -39,8 +38,9 @@ _CONDITION: Final = re.compile(
 _ASKED: Final = re.compile(rb"\b(__has_\w+)\s*\([^()]*\)")
 """What a compiler is asked for: no macro."""
 
-_LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "ifdef", "ifndef", "elif")
+_LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq", "##")
 """Words in conditions that are no macros."""
+
 _SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
 _FUNCTIONS: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR")
 _EVERYWHERE: Final = frozenset(
@@ -96,7 +96,7 @@ class Reach:
         """Whether no error may have changed what clang says of it, and none of its words is up to the compiler."""
         doubted = (d for d in self.declarations if d.is_invalid)
         words = {word.decode("utf-8", "replace") for word in self.words}
-        own = words & _ASSUMED.keys() or any(map(self.unit.predefined.get, words))
+        own = words & (_ASSUMED.keys() - self.unit.chosen) or any(map(self.unit.predefined.get, words))
         return not (own or any(map(self.matters, self.unit.errors())) or any(map(self.names, doubted)))
 
     def matters(self, e: Diagnostic) -> bool:
@@ -125,9 +125,8 @@ class Reach:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
         texts = (_SKIPPED.sub(b" ", SPLICE.sub(b"", self.unit.text(f))) for f in self.files)
         named = self._named(_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text))
-        found = [word for word in named if word != b"##"]
-        asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*found, *sorted(self.words)))
-        chosen = {d.partition("=")[0] for d in self.unit.defines}
+        asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*named, *sorted(self.words)))
+        chosen = self.unit.chosen
         for name in asked:
             if name == "__cplusplus":
                 yield f"'{name}' is what --std says"
@@ -137,7 +136,7 @@ class Reach:
                 continue
             elif name.startswith("__") and self.unit.predefined.get(name, name.startswith("__has_")):
                 yield f"'{name}' is taken as clang has it"
-            elif name.encode() not in found or name in _LANGUAGE or not name.isidentifier():
+            elif name.encode() not in named or name in _LANGUAGE or "\\" in name:
                 continue
             elif name in self.unit.predefined:
                 if not name.startswith("__"):  # those are the compiler's
@@ -154,9 +153,7 @@ class Reach:
 
     @cached_property
     def files(self) -> list[str]:
-        """The file and those that it includes, without the shim's."""
-        included = (name for name, by, _ in self.inclusions if not is_shim(name) and not is_shim(by))
-        return list(dict.fromkeys((self.unit.path, *included)))
+        return own_files(self.unit)
 
     @cached_property
     def macros(self) -> dict[bytes, bytes]:
@@ -220,13 +217,19 @@ class Reach:
         return file != body[0] or not head.isdisjoint((b"constexpr", b"auto", b"decltype"))
 
     def _beside(self, text: bytes, offset: int) -> bool:
-        """Whether an error that is in no declaration is in a condition, or beside a word that the kernel's text has."""
+        """Whether an error that is in no declaration is in a condition, or beside a word that its text has."""
         line = text[text.rfind(b"\n", 0, offset) + 1 :]
         if _CONDITION.match(line):
             return True
         start = max(text.rfind(c, 0, offset) for c in (b";", b"}", b"{")) + 1
         ends = [at for c in (b";", b"{", b"(") if (at := text.find(c, offset)) >= 0]
         return bool(self.words & {*_WORD.findall(text[start : min(ends, default=len(text))])})
+
+
+def own_files(unit: Unit) -> list[str]:
+    """The file and those that it includes, without the shim's."""
+    included = (name for name, by, _ in unit.inclusions() if not is_shim(name) and not is_shim(by))
+    return list(dict.fromkeys((unit.path, *included)))
 
 
 def _defined(option: str) -> bytes:

@@ -329,6 +329,8 @@ def _binary(st: State, node: Node) -> Expr:
         raise unsupported(f"the operator '{op}'", node.loc)
     if op == ">=" and b == Const(0):  # true of all that is unsigned: a loop would not end
         _not_below_0(st, a, left.type)
+    if op == "<=" and a == Const(0):
+        _not_below_0(st, b, right.type)
     made = folded(node, Op(op, (a, b), node.loc))
     return _not_below_0(st, made, node.type) if op == "-" else made
 
@@ -608,6 +610,8 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             inner = operand(node)
             if inner is not None and inner.type.kind in ("pointer", "array"):
                 return _recast(st, node, inner, use)
+            if inner is not None and inner.type.kind == "int":
+                raise unsupported("a number as a pointer", node.loc, "Pass the pointer to the kernel.")
     raise unsupported(f"{described(node)} as a pointer", node.loc)
 
 
@@ -619,7 +623,7 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     if whole or (old is not None and new is not None and (old.kind == "void" or alike(old, new))):
         return found
     if derives(inner) or derives(node):
-        what = f"the conversion from '{inner.type.name}' to '{node.type.name}', where there is a base class,"
+        what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"
         raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
     if found.root in st.registers:
         if st.registers[found.root].variables:

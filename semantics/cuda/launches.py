@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
+from semantics.cuda.diagnostics import own_files
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
 from semantics.cuda.parse import INSTANCE, functions, is_kernel
 from semantics.cuda.scan import automatic
-from semantics.cuda.shim import in_shim, is_shim
+from semantics.cuda.shim import in_shim
 
 Sizes = tuple[int, int, int]
 
@@ -28,10 +29,10 @@ _CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
 _LIBRARIES: Final = ("std", "thrust", "cub")
 
 
-def sizes_of(device: Unit, host: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
+def sizes_of(on_device: Unit, on_host: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
     """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device and
     for the host: constants may differ. None without a launch, or where one is unclear or may be missing."""
-    grids, blocks = zip(_sizes_in(device, kernel), _sizes_in(host, kernel), strict=True)
+    grids, blocks = zip(_sizes_in(on_device, kernel), _sizes_in(on_host, kernel), strict=True)
     return (grids[0] if grids[0] == grids[1] else None), (blocks[0] if blocks[0] == blocks[1] else None)
 
 
@@ -75,12 +76,6 @@ def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None
     return next(iter(sizes)) if len(sizes) == 1 else None
 
 
-def _own_files(unit: Unit) -> list[str]:
-    """The file and what it includes, but for what the shim has or includes."""
-    included = [name for name, by, _ in unit.inclusions() if not is_shim(name) and not is_shim(by)]
-    return list(dict.fromkeys((unit.path, *included)))
-
-
 # --- launches that clang left out ------------------------------------------------------------------------------------
 
 
@@ -98,7 +93,7 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
     pasting = unit.saying(lambda text: b"##" in text or b"%:%:" in text)
     named = re.compile(rb'"(?:%b|_Z\w*%b\w*)"' % (kernel.encode(), kernel.encode()))  # as drivers launch it
-    for file in _own_files(unit):
+    for file in own_files(unit):
         if named.search(unit.text(file)):
             return False
         tokens = unit.code(file)

@@ -93,7 +93,8 @@ def names(text: bytes, name: str) -> bool:
 
 def settled(node: Node, host: Node) -> bool:
     """Whether each name in an expression is surely the declaration that clang takes it for, and that as it is written:
-    one that hides it, or a part of it, may be among what clang leaves out."""
+    one that hides it, or a part of it, may be among what clang leaves out. Nor may one be of the shim, but for what is
+    as large as CUDA's, or up to the compiler (`Reach.sure`)."""
     (file, start, end), todo, seen, spans = host.span, [node], set[int](), [node.span]
     while todo:
         for here in todo.pop().walk():
@@ -110,18 +111,11 @@ def settled(node: Node, host: Node) -> bool:
             if decl.identity not in seen:
                 seen.add(decl.identity)
                 whole = decl.parent if decl.kind == "ENUM_CONSTANT_DECL" else decl.definition
-                if not _clean(whole or decl):
+                if (whole or decl).is_invalid:
                     return False
                 todo.append(whole or decl)
                 spans.append((whole or decl).span)
     return Reach(host.unit, spans).sure
-
-
-def _clean(decl: Node) -> bool:
-    """Whether clang found no error in a declaration."""
-    file, start, end = decl.span
-    places = ((e.loc.file, e.offset) for e in decl.unit.errors() if e.loc is not None)
-    return not decl.is_invalid and not any(name == file and start <= at <= end for name, at in places)
 
 
 def reads(mention: Mention) -> bool:

@@ -24,7 +24,8 @@ OPTIONS: Final = (
 _DEVICE: Final = ("--cuda-device-only",)
 _HOST: Final = ("--cuda-host-only", "--target=x86_64-unknown-linux-gnu", "-U__CUDA_ARCH__", "-U__NVPTX__",
                 "-U__PTX__", "-D__SIZEOF_FLOAT80__=16")  # fmt: skip
-"""What tells the two passes of a compiler over a file apart. Constants may differ between them."""
+"""What tells the two passes of a compiler over a file apart. Constants may differ between them. clang keeps macros of
+the device in the host's pass, and leaves out one of the host's."""
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
 INSTANCE: Final = "warpbound_instance"
@@ -49,6 +50,7 @@ class Request:
     instantiate: str | None = None
     shared_block: tuple[int | None, ...] | None = None
     host: bool = False
+    """Whether it is parsed as for the host, not for the device."""
 
     @property
     def args(self) -> list[str]:
@@ -110,7 +112,7 @@ def parse(request: Request) -> Parsed:
     return Parsed(_again(request, unit, data), unknown, tuple(explicit))
 
 
-def as_on_host(request: Request, data: bytes) -> Unit | None:
+def parsed_for_host(request: Request, data: bytes) -> Unit | None:
     """A file's text parsed as for the host, whose pass reads the launches; None where that fails."""
     try:
         return _unit(replace(request, host=True), data)

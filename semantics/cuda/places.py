@@ -319,7 +319,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     attributes = _attributes(decl)
     t = decl.type
     if t.kind == "reference":
-        raise unsupported(f"the reference '{decl.name}', declared outside of the kernel,", loc, "Use what it refers to.")
+        what = f"the reference '{decl.name}', declared outside of the kernel,"
+        raise unsupported(what, loc, "Use what it refers to.")
     if "CUDASHARED_ATTR" in attributes:
         return shared(st, decl)
     constant = "CUDACONSTANT_ATTR" in attributes

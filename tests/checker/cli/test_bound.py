@@ -333,6 +333,7 @@ WRAPS = "the first thread of every grid breaks this if it gets there"
         ("int d = -6; d /= 2u; if (d < n) A[n] = 1;", "d at k.cu:2:13"),
         ("if (-(i + 1) < m) A[n] = 1;", "-(i + 1) at k.cu:2:5"),
         ("for (unsigned x = 9; x >= 0; x--) A[x] = 1;", "x at k.cu:2:22"),
+        ("for (unsigned x = 9; 0 <= x; x--) A[x] = 1;", "x at k.cu:2:27"),
         # not below 0, not unsigned, not known, or not in the first thread
         ("unsigned x = 3; while (x-- > 0) A[x] = 1;", ""),
         ("j--; if (j < n) A[n] = 1;", ""),

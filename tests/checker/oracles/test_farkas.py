@@ -186,7 +186,8 @@ def verify_proof(o: AtLeast | Entails, p: Any) -> None:
                 if case or part:
                     verify_proof(Entails(assume(o.p, test, SIGMA, holds), case), part)
         else:
-            for goal, part in zip(gap(entry["goal"]), entry["by"], strict=True):
+            shown = ["op", entry.get("as", entry["goal"][1]), *entry["goal"][2:]]
+            for goal, part in zip(gap(shown), entry["by"], strict=True):
                 verify(goal, part, known, [], [])
 
 
@@ -290,6 +291,9 @@ TRUE = [
     entails("x <= 2*n, x >= n", "(n > y ? n : 2*n) >= (n > x ? x : n)"),
     entails("", "(x < 0 ? 1 : x) + (y < 3 ? 2 : y) >= 2, (x == 0 ? x : x - 1) < (x == 0 ? 1 : x)"),
     entails("", "n < 1 || n > 0"),
+    entails("2*x != 2*n", "x != n"),
+    entails("x > n + 2, y >= 0", "x != n, y != -1"),
+    entails("x >= 0, x < n, y >= 3, tid.x + 1 >= 0", "n*(y + tid.x - 2) >= 0"),
     entails("x < y", "n < x || x > n + 3 || (n < y + 3 || y <= n + 3) && n >= x"),
 ]
 FALSE = [
@@ -397,6 +401,12 @@ def test_what_holds_at_all_threads_or_at_none_is_proved(p: str, e: str, holds: b
         goals = assume((), parse_expr(e, SIGMA), SIGMA, found["holds"])
         assert found["by"] == proof(Entails(facts, goals), context)
         assert [row["goal"] for row in found["by"]] == [expression(g) for g in goals]
+
+
+def test_what_differs_is_less_or_more() -> None:
+    assert proof(entails("x > n + 2", "x != n"), CONTEXT)[0]["as"] == ">"
+    assert proof(entails("x + 2 < n", "x != n"), CONTEXT)[0]["as"] == "<"
+    assert proof(entails("x + 2 <= n", "x + 2 != n"), CONTEXT) is None
 
 
 def test_what_arithmetic_cannot_show_is_left_to_lanes() -> None:

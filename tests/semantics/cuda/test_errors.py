@@ -310,6 +310,8 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
         ("defined(__MINE__)", "", 2, "'__MINE__' is taken as not defined: -D __MINE__=.. says otherwise"),
         ("defined(__MINE__)", "#define __MINE__\n", 1, None),
         ("defined(BIG)", "", 2, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),
+        ("'a' == 97 and not 1'0 xor 10 /* '\"' */", "", 1, None),
+        ("A$ > 1", "", 2, "'A$' is taken as not defined: -D A$=.. says otherwise"),
         (
             "UINT32_MAX > 0xffffu",
             "#include <stdint.h>\n",

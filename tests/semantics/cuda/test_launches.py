@@ -225,6 +225,12 @@ def test_sizes_that_are_others_elsewhere(read: Read, before: str, size: str) -> 
     assert read(f"#include <limits.h>\n{known}{K}void h() {{ k<<<1, C<255>::X>>>(0); }}\n", "k").block == (32, 1, 1)
 
 
+def test_a_size_of_the_command_line(read: Read) -> None:
+    assert read(f"{K}void h() {{ k<<<1, T>>>(0); }}\n", "k", defines=("T=64",)).block == (64, 1, 1)
+    text = f"{K}void h() {{ k<<<1, 32 * __GNUC__>>>(0); }}\n"
+    assert read(text, "k", defines=("__GNUC__=12",)).block == (384, 1, 1)
+
+
 @pytest.mark.parametrize(
     "more",
     [
