@@ -135,6 +135,7 @@ def find_bounds(
         return next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None)
 
     flow(Way(), cases[0])
+    windowed = windows(plain(cases[0]))
     shared = time.perf_counter() - start
     results = []
     for metric in metrics:
@@ -151,7 +152,7 @@ def find_bounds(
                 way, result = here, found
         if result.claim is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
-        narrow = replace(way, stuck=way.stuck | windows(plain(cases[0])))
+        narrow = replace(way, stuck=way.stuck | windowed)
         if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
             found = bounded(metric, narrow)
             if found.claim is not None and _lower(found.claim.pre.q, result.claim.pre.q):

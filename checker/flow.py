@@ -571,7 +571,7 @@ def _bounds(e: Expr, up: bool) -> list[Expr]:
             return [*_bounds(a, up), *_bounds(b, up)][:MAX_RANGES]
         case Op("min" | "max", (a, b)) | Op("?:", (_, a, b)):
             both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up)]
-            return [s if s == t else Op("max" if up else "min", (s, t)) for s, t in both][:MAX_RANGES]
+            return [s if s == t else _either(s, t, up) for s, t in both][:MAX_RANGES]
     return [e]
 
 

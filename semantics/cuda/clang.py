@@ -39,6 +39,12 @@ _BINARY: Final = {
 SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
 """What joins two lines to one."""
 
+
+def pastes(text: bytes) -> bool:
+    """Whether a macro's text makes one word of two."""
+    return b"##" in text or b"%:%:" in text
+
+
 _CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
 
@@ -148,6 +154,7 @@ class Unit:
     def root(self) -> Node:
         return Node(self, self._tu.cursor)
 
+    @cached_property
     def errors(self) -> list[Diagnostic]:
         """The errors, in clang's order."""
         found = []
@@ -157,6 +164,7 @@ class Unit:
                 found.append(Diagnostic(d.spelling, loc, offset))
         return found
 
+    @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:
         """Each file that is included, with the file and the byte offset that it is included at."""
         found = []
@@ -173,7 +181,7 @@ class Unit:
         made = [node for node in self.root().children if node.kind == "MACRO_DEFINITION"]
         return {node.name: not node.span[0] and node.name not in self.chosen for node in made}
 
-    @property
+    @cached_property
     def chosen(self) -> frozenset[str]:
         """The macros that the command line defines."""
         return frozenset(d.partition("=")[0].partition("(")[0] for d in self.defines)
@@ -182,7 +190,7 @@ class Unit:
     def splitting(self) -> frozenset[str]:
         """The macros that may hold a `;`, by themselves or by others, and what begins a directive. Of what pastes words
         nothing is known."""
-        return self.saying(lambda text: b";" in text or b"##" in text or b"%:%:" in text) | {"#", "%:"}
+        return self.saying(lambda text: b";" in text or pastes(text)) | {"#", "%:"}
 
     def saying(self, says: Callable[[bytes], bool]) -> frozenset[str]:
         """The macros of whose definitions something is true, by themselves or by others that they name."""

@@ -7,10 +7,10 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
-from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit
+from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
 from semantics.cuda.errors import CudaError
 from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim
@@ -63,15 +63,15 @@ _ASSUMED: Final = {
 
 def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     """Raise the first error in the kernel, in what it uses, or in what it names. Gives notes."""
-    errors = unit.errors()
+    errors = unit.errors
     reach = Reach(unit, list(_used(kernel)))
     missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _provided(m[1], e, unit)]
     advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
     for e in errors:
         if reach.matters(e):
             raise CudaError(e.message, e.loc, advice)
-    for decl in reach.declarations if errors else ():
-        if decl.is_invalid and reach.names(decl):
+    for decl in _doubted(unit):
+        if reach.names(decl):
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)
     notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
     return (*notes, *reach.conditions(bool(missing)))
@@ -94,19 +94,17 @@ class Reach:
     @property
     def sure(self) -> bool:
         """Whether no error may have changed what clang says of it, and none of its words is up to the compiler."""
-        doubted = (d for d in self.declarations if d.is_invalid)
         words = {word.decode("utf-8", "replace") for word in self.words}
         own = words & (_ASSUMED.keys() - self.unit.chosen) or any(map(self.unit.predefined.get, words))
-        return not (own or any(map(self.matters, self.unit.errors())) or any(map(self.names, doubted)))
+        return not (own or any(map(self.matters, self.unit.errors)) or any(map(self.names, _doubted(self.unit))))
 
     def matters(self, e: Diagnostic) -> bool:
         """Whether an error may have changed what clang says of it."""
-        places = list(self._places(e.loc.file, e.offset)) if e.loc is not None else []
+        places, around = _surroundings(self.unit)[e]
         if any(_inside(place, span) for place in places for span in self.spans):
             return True
         if e.loc is None or MISSING.match(e.message):
             return False
-        around = [d for d in self.declarations if any(_inside(place, d.span) for place in places)]
         if around:
             return any(self._in_head(d, places) and self.names(d) for d in around)
         return self._beside(self.unit.text(e.loc.file), e.offset)
@@ -123,7 +121,7 @@ class Reach:
 
     def conditions(self, missing: bool) -> Iterator[str]:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
-        texts = (_SKIPPED.sub(b" ", SPLICE.sub(b"", self.unit.text(f))) for f in self.files)
+        texts = (_SKIPPED.sub(b" ", SPLICE.sub(b"", self.unit.text(f))) for f in own_files(self.unit))
         named = self._named(_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text))
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*named, *sorted(self.words)))
         chosen = self.unit.chosen
@@ -132,7 +130,7 @@ class Reach:
                 yield f"'{name}' is what --std says"
             elif name in _ASSUMED and name not in chosen:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
-            elif name in chosen or name.encode() in self.macros:
+            elif name in chosen or name.encode() in _macros(self.unit):
                 continue
             elif name.startswith("__") and self.unit.predefined.get(name, name.startswith("__has_")):
                 yield f"'{name}' is taken as clang has it"
@@ -147,65 +145,24 @@ class Reach:
                 yield f"'{name}' is taken as not defined: -D {name}=.. says otherwise"
 
     @cached_property
-    def inclusions(self) -> list[tuple[str, str, int]]:
-        """Each file that is included, with the file and the byte offset that it is included at."""
-        return self.unit.inclusions()
-
-    @cached_property
-    def files(self) -> list[str]:
-        return own_files(self.unit)
-
-    @cached_property
-    def macros(self) -> dict[bytes, bytes]:
-        """The macros that the files define, with all of their definitions."""
-        found: dict[bytes, bytes] = {}
-        for text in (*map(self.unit.text, self.files), *map(_defined, self.unit.defines)):
-            for m in _MACRO.finditer(text):
-                found[m[1]] = found.get(m[1], b"") + b" " + m[2]
-        return found
-
-    @cached_property
     def words(self) -> set[bytes]:
         """The words in these extents, in files that are included there, and in the macros that they name."""
         texts = [self.unit.text(file)[start:end] for file, start, end in self.spans]
-        for name in self.files:
-            included = (place for place in self._places(name, 0) if place[0] != name)
+        for name in own_files(self.unit):
+            included = (place for place in _places(self.unit, name, 0) if place[0] != name)
             texts += [self.unit.text(name)] if any(_inside(at, span) for at in included for span in self.spans) else []
         return {*self._named(texts)} - _EVERYWHERE
 
     def _named(self, texts: Iterable[bytes]) -> dict[bytes, None]:
         """The words in texts, and in the macros that they name; `##` where one of these pastes words."""
         found: dict[bytes, None] = {}
-        todo = deque(texts)
+        macros, todo = _macros(self.unit), deque(texts)
         while todo:
             text = _SKIPPED.sub(b" ", todo.popleft())
-            words = dict.fromkeys([*_WORD.findall(text), *([b"##"] if b"##" in text or b"%:%:" in text else [])])
-            todo += [self.macros[word] for word in words if word in self.macros and word not in found]
+            words = dict.fromkeys([*_WORD.findall(text), *([b"##"] if pastes(text) else [])])
+            todo += [macros[word] for word in words if word in macros and word not in found]
             found |= words
         return found
-
-    @cached_property
-    def declarations(self) -> list[Node]:
-        """What is declared outside of functions and structures, without what the shim declares."""
-        found, todo = [], list(reversed(self.unit.root().children))
-        while todo:
-            node = todo.pop()
-            if node.kind in _SCOPES:
-                todo.extend(reversed(node.children))
-            elif not in_shim(node):
-                found.append(node)
-        return found
-
-    def _places(self, file: str, offset: int) -> Iterator[tuple[str, int]]:
-        """A place, and those at which its file is included."""
-        seen: set[tuple[str, int]] = set()
-        todo = [(file, offset)]
-        while todo:
-            here = todo.pop()
-            if here not in seen:
-                seen.add(here)
-                yield here
-                todo += [(by, at) for name, by, at in self.inclusions if name == here[0]]
 
     def _in_head(self, decl: Node, places: Sequence[tuple[str, int]]) -> bool:
         """Whether a place is anywhere but in the body of a function, or the body says what the function is."""
@@ -226,9 +183,61 @@ class Reach:
         return bool(self.words & {*_WORD.findall(text[start : min(ends, default=len(text))])})
 
 
+Place = tuple[str, int]
+
+
+@lru_cache(maxsize=2)  # the passes over one file, which many constants are asked about
+def _declarations(unit: Unit) -> list[Node]:
+    """What is declared outside of functions and structures, without what the shim declares."""
+    found, todo = [], list(reversed(unit.root().children))
+    while todo:
+        node = todo.pop()
+        if node.kind in _SCOPES:
+            todo.extend(reversed(node.children))
+        elif not in_shim(node):
+            found.append(node)
+    return found
+
+
+@lru_cache(maxsize=2)
+def _doubted(unit: Unit) -> list[Node]:
+    """The declarations with an error in them."""
+    return [d for d in _declarations(unit) if d.is_invalid] if unit.errors else []
+
+
+@lru_cache(maxsize=2)
+def _surroundings(unit: Unit) -> dict[Diagnostic, tuple[list[Place], list[Node]]]:
+    """The places of each error, those at which its file is included among them, and the declarations around them."""
+    spans = [(d, d.span) for d in _declarations(unit)]
+    places = {e: list(_places(unit, e.loc.file, e.offset)) if e.loc is not None else [] for e in unit.errors}
+    return {e: (at, [d for d, span in spans if any(_inside(p, span) for p in at)]) for e, at in places.items()}
+
+
+@lru_cache(maxsize=2)
+def _macros(unit: Unit) -> dict[bytes, bytes]:
+    """The macros that the files define, with all of their definitions."""
+    found: dict[bytes, bytes] = {}
+    for text in (*map(unit.text, own_files(unit)), *map(_defined, unit.defines)):
+        for m in _MACRO.finditer(text):
+            found[m[1]] = found.get(m[1], b"") + b" " + m[2]
+    return found
+
+
+def _places(unit: Unit, file: str, offset: int) -> Iterator[Place]:
+    """A place, and those at which its file is included."""
+    seen: set[Place] = set()
+    todo = [(file, offset)]
+    while todo:
+        here = todo.pop()
+        if here not in seen:
+            seen.add(here)
+            yield here
+            todo += [(by, at) for name, by, at in unit.inclusions if name == here[0]]
+
+
 def own_files(unit: Unit) -> list[str]:
     """The file and those that it includes, without the shim's."""
-    included = (name for name, by, _ in unit.inclusions() if not is_shim(name) and not is_shim(by))
+    included = (name for name, by, _ in unit.inclusions if not is_shim(name) and not is_shim(by))
     return list(dict.fromkeys((unit.path, *included)))
 
 

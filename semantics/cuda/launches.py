@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import Node, Unit, pastes
 from semantics.cuda.diagnostics import own_files
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
-from semantics.cuda.parse import INSTANCE, functions, is_kernel
+from semantics.cuda.parse import INSTANCE, Request, functions, is_kernel, parsed_for_host
 from semantics.cuda.scan import automatic
 from semantics.cuda.shim import in_shim
 
@@ -29,11 +29,14 @@ _CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
 _LIBRARIES: Final = ("std", "thrust", "cub")
 
 
-def sizes_of(on_device: Unit, on_host: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
-    """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device and
-    for the host: constants may differ. None without a launch, or where one is unclear or may be missing."""
-    grids, blocks = zip(_sizes_in(on_device, kernel), _sizes_in(on_host, kernel), strict=True)
-    return (grids[0] if grids[0] == grids[1] else None), (blocks[0] if blocks[0] == blocks[1] else None)
+def sizes_of(unit: Unit, request: Request, kernel: str) -> tuple[Sizes | None, Sizes | None]:
+    """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device, which
+    the unit is, and for the host: constants may differ. None without a launch, or where one is unclear or may be
+    missing."""
+    found = _sizes_in(unit, kernel)
+    on_host = parsed_for_host(request, unit.data) if any(found) else None
+    grid, block = _sizes_in(on_host, kernel) if on_host is not None else (None, None)
+    return (found[0] if found[0] == grid else None), (found[1] if found[1] == block else None)
 
 
 def _sizes_in(unit: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
@@ -83,7 +86,7 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     """Whether the launches are all that the text has of a kernel: clang leaves out those whose arguments it cannot
     resolve. Nor may anything else in the text get the kernel."""
     found = {launch.config.written for launch in launches}
-    times = Counter(name for name, _, _ in unit.inclusions())
+    times = Counter(name for name, _, _ in unit.inclusions)
     if any(n > 1 and b"<<<" in unit.text(name) for name, n in times.items()):
         return False  # one place in a file is several launches
     callees = {n.written for launch in launches for n in launch.node.children[0].walk() if n.kind == "DECL_REF_EXPR"}
@@ -91,7 +94,7 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     same = _same_word(unit, kernel) | callees
     macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel))
     twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
-    pasting = unit.saying(lambda text: b"##" in text or b"%:%:" in text)
+    pasting = unit.saying(pastes)
     named = re.compile(rb'"(?:%b|_Z\w*%b\w*)"' % (kernel.encode(), kernel.encode()))  # as drivers launch it
     for file in own_files(unit):
         if named.search(unit.text(file)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import Node, pastes
 from semantics.cuda.diagnostics import Reach
 from semantics.cuda.shim import in_shim
 
@@ -42,9 +42,7 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     unit, name = host.unit, decl.name
     tokens = code(host)
     words = [word for word, _ in tokens]
-    if "include" in words or not unit.saying(
-        lambda text: b"##" in text or b"%:%:" in text or names(text, name)
-    ).isdisjoint(words):
+    if "include" in words or not unit.saying(lambda text: pastes(text) or names(text, name)).isdisjoint(words):
         return None
     places = {at for i, (word, at) in enumerate(tokens) if word == name and not _printed(tokens, i)}
     found, seen = [], set[int]()
@@ -65,7 +63,7 @@ def _loses(host: Node, at: int) -> bool:
     declared."""
     unit, file = host.unit, host.span[0]
     tokens = [word for word, _ in code(host)]
-    for error in unit.errors():
+    for error in unit.errors:
         if error.loc is None or (error.loc.file, error.offset) != (file, at):
             continue
         missing = _UNDECLARED.fullmatch(error.message)

@@ -137,7 +137,7 @@ def _unit(request: Request, data: bytes) -> Unit:
         unit = Unit(request.path, data, request.args)
     except (ClangFailed, UnicodeError) as e:
         raise CudaError(f"clang cannot parse '{request.path}'", None, "Check -I, -D and --std.") from e
-    for error in unit.errors():
+    for error in unit.errors:
         if error.loc is None:
             raise CudaError(f"clang says: {error.message}", None, "Check -I, -D and --std.")
     return unit
@@ -160,7 +160,7 @@ def _probe(request: Request, data: bytes) -> None:
 
 def _variable_arrays(unit: Unit) -> Iterator[Node]:
     """The shared arrays of which a length is no constant."""
-    if not any("variable length array" in e.message for e in unit.errors()):
+    if not any("variable length array" in e.message for e in unit.errors):
         return
     for function in functions(unit):
         for node in function.walk():
@@ -238,7 +238,7 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
         name = request.instantiate.split("<")[0].split("::")[-1].strip()
     known = f"There are {', '.join(names)}." if len(names) > 1 else f"There is {names[0]}." if names else ""
     if not found:
-        real = [e for e in unit.errors() if not MISSING.match(e.message)]
+        real = [e for e in unit.errors if not MISSING.match(e.message)]
         if real:
             raise CudaError(real[0].message, real[0].loc)
         raise CudaError(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
@@ -276,7 +276,7 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
         return next(iter(found.values()))
     if request.instantiate is not None:
         line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
-        said = next((e.message for e in unit.errors() if e.loc and e.loc.line == line), "there is no such kernel")
+        said = next((e.message for e in unit.errors if e.loc and e.loc.line == line), "there is no such kernel")
         raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
     how = "several instances" if found or open_ else "no instance"
     raise CudaError(

@@ -32,7 +32,7 @@ from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import sizes_of
-from semantics.cuda.parse import Parsed, Request, find, kernels, parse, parsed_for_host
+from semantics.cuda.parse import Parsed, Request, find, kernels, parse
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
@@ -78,8 +78,7 @@ def read_cuda(
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
     unsigned = frozenset((e.loc, e) for e in st.unsigned)
-    host = parsed_for_host(request, parsed.unit.data)
-    grid, block = sizes_of(parsed.unit, host, node.name) if host is not None else (None, None)
+    grid, block = sizes_of(parsed.unit, request, node.name)
     return Reading(kernel, block, grid, (*notes, *st.notes), unsigned)
 
 
