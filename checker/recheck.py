@@ -66,9 +66,9 @@ class Bad(Exception):
     """The certificate does not prove its claim, in one sentence."""
 
 
-def want(condition: bool, message: str) -> None:
+def want(condition: bool, message: str, *about: Any) -> None:
     if not condition:
-        raise Bad(message)
+        raise Bad(message.format(*map(show, about)) if about else message)
 
 
 # --- the shape of a document ------------------------------------------------------------------------------------------
@@ -130,19 +130,19 @@ DOCUMENT: Final[dict[str, Any]] = {
 }
 
 
-def misfit(value: Json, shape: Any, path: str) -> str:
-    """Where a value has not the shape, "" if it has: a literal, a type, a range of integers, a pattern of texts, a set
-    of alternatives, a tuple or dict of shapes, or a list of the one shape that all parts have."""
+def misfit(value: Json, shape: Any) -> str | None:
+    """Where in a value something has not the shape, None if all has: a literal, a type, a range of integers, a pattern
+    of texts, a set of alternatives, a tuple or dict of shapes, or a list of the one shape that all parts have."""
     if isinstance(shape, list) and type(value) is tuple:
         shape = tuple(shape) * len(value)
     match shape:
         case dict() | tuple() if type(value) is type(shape):
             parts, found = (t if isinstance(t, dict) else dict(enumerate(t)) for t in (shape, value))
-            odd = [f"{path}.{key}" for key in parts.keys() ^ found.keys()]
-            odd += [misfit(found[key], part, f"{path}.{key}") for key, part in parts.items() if not odd]
-            return min(filter(None, odd), default="")
+            odd = dict.fromkeys(parts.keys() ^ found.keys(), "")
+            odd = odd or {key: at for key, part in parts.items() if (at := misfit(found[key], part)) is not None}
+            return min((f".{key}{at}" for key, at in odd.items()), default=None)
         case frozenset():
-            right = any(not misfit(value, alternative, path) for alternative in shape)
+            right = any(misfit(value, alternative) is None for alternative in shape)
         case range():
             right = type(value) is int and value in shape
         case re.Pattern():
@@ -151,13 +151,13 @@ def misfit(value: Json, shape: Any, path: str) -> str:
             right = shape is object or type(value) is shape
         case _:
             right = type(value) is type(shape) and value == shape
-    return "" if right else path
+    return None if right else ""
 
 
 def fitted(value: Json, shape: Any, what: str) -> Any:
     """The value, if it has the shape."""
-    where = misfit(value, shape, what)
-    want(not where, f"{where:.200} is missing or out of place")
+    where = misfit(value, shape)
+    want(where is None, "{:.200} is missing or out of place", f"{what}{where}")
     return value
 
 
@@ -184,10 +184,10 @@ class Poly:
     terms: frozenset[tuple[Mono, Rational]]
 
     def __add__(self, other: Potential) -> Potential:
-        return plus(self, other)
+        return plus(self, other) if other else self
 
     def __sub__(self, other: Potential) -> Potential:
-        return plus(self, other * -1)
+        return plus(self, other * -1) if other else self
 
     def __rsub__(self, other: Rational) -> Potential:
         return plus(self * -1, other)
@@ -267,6 +267,7 @@ def atoms(p: Potential) -> set[Atom]:
     return found
 
 
+@lru_cache(maxsize=1 << 12)
 def leaves(p: Potential) -> set[Atom]:
     return {atom for atom in atoms(p) if atom[0] in LEAVES}
 
@@ -504,7 +505,9 @@ class Program:
     def opaque(self, e: Expr) -> bool:
         """Whether e depends on array contents or base-typed values."""
         self.spend()
-        return e[0] == "read" or self.type_of(e)[0] == "base" or (e[0] == "op" and any(map(self.opaque, e[2:])))
+        if e[0] == "op":  # which gives a base type only where it takes one
+            return e[1].startswith("as:") or any(map(self.opaque, e[2:]))
+        return e[0] == "read" or self.type_of(e)[0] == "base"
 
     def on_base(self, e: Expr) -> bool:
         """Whether an operator takes, or gives, base types."""
@@ -610,7 +613,7 @@ class Program:
             case ("var" | "param" | "tid", name):
                 want(self.type_of(row) == INT, f"a potential depends on '{name:.80}', which is not an int")
                 own = row[0] == "tid" or name.startswith("?")
-                want(inside_proof or not own, f"a potential depends on {show(row)}")
+                want(inside_proof or not own, "a potential depends on {}", row)
                 return row  # type: ignore[no-any-return]
             case ("max0" | "log2" | "floor" as kind, arg, *more):
                 atom: Atom = (kind, self.potential(arg, inside_proof), *more)
@@ -915,8 +918,9 @@ class Lanes:
         fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in shared for a, _ in t[0])))
         apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
         rest = p - fixed
+        told = {leaf: self.told[leaf] for leaf in leaves(rest) & self.told.keys()}
         for i, thread in enumerate(threads):
-            v = fixed + self.value(rest, thread | {leaf: self.value(q, thread) for leaf, q in self.told.items()})
+            v = fixed + self.value(rest, thread | {leaf: self.value(q, thread) for leaf, q in told.items()})
             own = atoms(v) - self.known.keys() if apart else set()
             found.append(self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v)
         return found
@@ -1095,9 +1099,9 @@ class Arithmetic:
         match row:
             case ("fact", e, str(sign)):
                 fact = self.program.expression(e, True)
-                want(fact in self.facts, f"{show(fact):.200} is no fact here")
+                want(fact in self.facts, "{:.200} is no fact here", fact)
                 quantities = self.comparison(fact)
-                want(sign in quantities, f"the fact {show(fact):.200} does not give '{sign:.20}'")
+                want(sign in quantities, "the fact {:.200} does not give '{:.20}'", fact, sign)
                 return quantities[sign]
             case ("case", i):
                 fitted(i, range(len(self.cases)), "a case's number")
@@ -1293,17 +1297,17 @@ class Checker(Program):
                     known.prove(-1, contradiction, "P is contradictory")
                     return
             goal = self.expression(row.get("goal"), True)
-            want(goal in left, f"{show(goal):.200} is no goal, or proved twice")
+            want(goal in left, "{:.200} is no goal, or proved twice", goal)
             left.remove(goal)
             match row, len(row):
                 case {"literal": True}, 2:
-                    want(known.evident(goal), f"{show(goal):.200} is no fact here")
+                    want(known.evident(goal), "{:.200} is no fact here", goal)
                 case {"lanes": True}, 2:
                     if not self.lanes(p, None).implies(goal):
                         self._leave(p, frozenset(), show(goal))
                 case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
                     choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
-                    want(choice != FALSE, f"{show(goal):.200} has no choice in it")
+                    want(choice != FALSE, "{:.200} has no choice in it", goal)
                     sides = (TRUE, choice[3]) if choice[1] == "||" else choice[3:]
                     for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
                         self.shown(self.given(p, test), self.known(self.put(goal, choice, side)), by)
@@ -1311,12 +1315,12 @@ class Checker(Program):
                     side = more.get("as", goal[1])  # a != b is shown as a < b, or as a > b
                     want(side == goal[1] or (goal[1] == "!=" and side in ("<", ">")), "another comparison is shown")
                     parts = known.comparison(("op", side, *goal[2:])).values()
-                    want(0 < len(parts) == len(proofs), f"{show(goal):.200} has not so many proofs")
+                    want(0 < len(parts) == len(proofs), "{:.200} has not so many proofs", goal)
                     for part, each in zip(parts, proofs, strict=True):
                         known.prove(part, each, show(goal)[:200])
                 case _:
                     raise Bad("an entry of a proof of P |- P' is not well formed")
-        want(not left, f"there is no proof of {show(frozenset(left)):.200}")
+        want(not left, "there is no proof of {:.200}", frozenset(left))
 
     def uniform(self, p: Facts, x: Names, e: Expr) -> None:
         """P; X |- e unif"""
