@@ -29,7 +29,6 @@ from logic.assertions import (
     X,
     opaque,
 )
-from logic.operators import Value
 from logic.potentials import Log2, atoms, leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
@@ -69,8 +68,7 @@ class Oracles:
 
     limit: float = 2.0
     log: list[Record] = field(default_factory=list)
-    _said: dict[tuple[str, str], tuple[float, smt.Answer]] = field(default_factory=dict, repr=False)
-    _examples: list[dict[str, Value]] = field(default_factory=list, repr=False)
+    _desk: smt.Desk = field(default_factory=smt.Desk, repr=False)
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
@@ -90,7 +88,7 @@ class Oracles:
         key = obligation, self._scene(context)
         if key not in self._answers:
             start = perf_counter()
-            desk = smt.Desk(self.limit, [], self._said, self._examples)
+            desk = replace(self._desk, limit=self.limit, asked=[])
             verdict = self._try(obligation, context, desk)
             record = Record(
                 type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(desk.asked)
