@@ -179,10 +179,11 @@ def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left |
             ghost = Var(f"{GHOST}left{number}")
             differs = bool(moved - cycle.invariant.x)
             by_one, fall = Op("-", (ghost, Const(1))), _fall(distance, cycle) if differs else None
-            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in (None, *_flags(cycle, outline))]
-            ways += [(flag, Op("-", (ghost, fall))) for flag, _ in ways if fall not in (None, Const(1))]
-            ways += [(flag, by_one) for flag, _ in ways if flag is not None and differs]
-            for flag, less in dict.fromkeys(ways):
+            flags = (None, *_flags(cycle, outline))
+            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in flags if fall is None]
+            ways += [(flag, Op("-", (ghost, fall))) for flag in flags if fall not in (None, Const(1))]
+            ways += [(flag, by_one) for flag in flags if flag is not None and differs]
+            for flag, less in ways:
                 if wanted := _lessened(cycle, Left(ghost, most, gap, less, flag), outline, oracle):
                     return Left(ghost, most, gap, less, flag, wanted)
             if differs:

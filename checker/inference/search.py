@@ -352,7 +352,7 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
     found: dict[Poly, None] = {}
-    for over in _lengths(node, context):
+    for over in _lengths(node, context, wide):
         counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
         sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
         for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
@@ -400,17 +400,26 @@ def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Itera
             yield max0(floor_div(log2(scaled) - log2(limit), size) + 1)
 
 
-def _lengths(node: Cycle, context: Context) -> Iterator[Poly]:
+def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
     """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
-    two tests that both have to hold, also the less of their distances, if these stay apart as they are."""
+    two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
+    in terms of what bounds a variable of which P does not say what it is: it may have been read."""
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
     changed = written(node.body.stmt)
+    x = node.invariant.x
+    said = changed | {leaf.name for leaf in definitions(node.invariant.p)}
     before: list[Poly] = []
+
+    def bounds(test: Expr, shared: frozenset[str]) -> list[Poly]:
+        found = (uniform_bound(distance, shared, facts) for distance in distances(test, context.sigma))
+        return [over for over in found if over is not None and over * -1 not in known]
+
     for test in conj((sized(node.cond, facts),), context.sigma):
-        bounds = (uniform_bound(distance, node.invariant.x, facts) for distance in distances(test, context.sigma))
-        found = [over for over in bounds if over is not None and over * -1 not in known]
+        found = bounds(test, x)
         yield from found
+        if wide and not x <= said:
+            yield from bounds(test, x & said)
         if len(found) == 1:
             apart = ((one, one - found[0]) for one in before)
             fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))

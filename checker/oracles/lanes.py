@@ -7,7 +7,7 @@ known of a lane is what it shares with the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -275,11 +275,11 @@ class View:
 
     def _same_everywhere(self, fact: Expr) -> bool:
         """Whether a fact cannot be false at some lanes only: nothing in it depends on the lane, or it just names e."""
+        if any(isinstance(t, Tid) and leaf_name(t) in self._defs for t in subterms(fact)):
+            return False  # it may be what says where the thread is
         match fact:
             case Op("==", (Var(name), _)) | Op("==", (_, Var(name))) if name not in self.x:
                 return len(self._defs.get(name, ())) == 1
-        if any(isinstance(t, Tid) and leaf_name(t) in self._defs for t in subterms(fact)):
-            return False  # it may be what says where the thread is
         known = self.value(fact, self.nowhere)
         return known is not None and known != 0
 
@@ -356,10 +356,15 @@ class View:
     def uniform(self, e: Expr) -> bool:
         """Whether e has one value over the active lanes of every warp (or of the block, at scope block)."""
         if not self.block_scope:
-            return all(_agreed({self.value(e, lane) for lane in warp}) for warp in self.warps)
+            return all(self._agree(e, warp) for warp in self.warps)
         if self.threads is None or self.threads > MAX_THREADS:
             return self.value(e, self.nowhere) is not None
-        return _agreed({self.value(e, lane) for warp in self.warps for lane in warp})
+        return self._agree(e, [lane for warp in self.warps for lane in warp])
+
+    def _agree(self, e: Expr, lanes: Sequence[Lane]) -> bool:
+        """Whether e is known to have one value at some lanes; at one alone it has."""
+        values = {self.value(e, lane) for lane in lanes} if len(lanes) > 1 else set()
+        return len(values) <= 1 and None not in values
 
     def count(self, what: What, array: str, index: Expr) -> Count:
         """The most sectors, or words in one bank, that one warp can touch in A[index]."""
@@ -387,10 +392,6 @@ def _nowhere(warp: int | None) -> Lane:
 def _single(lane: Lane, own: int) -> Lane:
     """The lane, with values of its own for what is not known."""
     return Lane(lane.tid, lane.warp, {name: v for name, v in lane.known.items() if v is not None}, own)
-
-
-def _agreed(values: set[Number | None]) -> bool:
-    return len(values) <= 1 and None not in values
 
 
 def _congruences(fact: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
