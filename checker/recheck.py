@@ -741,12 +741,12 @@ class Lanes:
                     self.known[leaf] = self._met(value)
 
     def _learn(self, fact: Potential) -> None:
-        """Takes in what a comparison of what all threads share says that a sum is at least."""
+        """Takes in what a comparison says that a sum is at least."""
         atom = alone(fact)
         op, p, q = atom[1:] if atom[:1] == ("op",) and len(atom) == 4 else ("", 0, 0)
         more = [d - 1 for d in (p - q, q - p) if op == "!=" and self.least(d) == 0]  # where a >= b is known, a > b
         for part in (*more, *shortfalls(op, p, q).values()):
-            if isinstance(part, Poly) and leaves(part) <= self.shared:
+            if isinstance(part, Poly):
                 sum_, size = primitive(part - offset(part))
                 self.sums[sum_] = max(-int(offset(part) // size), self.sums.get(sum_, -LARGEST))
         self.low.cache_clear()
@@ -790,7 +790,8 @@ class Lanes:
             return None if inside is None else sign * (sign * inside // int(atom[2]))
         if self.program.leaves.get(atom) == BOOL or (atom[0] == "op" and atom[1] in TRUTHS):
             return min(0, sign)
-        return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*atom) * sign)
+        known = atom[:2] if atom[0] == "var" else atom  # at one thread or another
+        return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*known) * sign)
 
     def _met(self, p: Potential) -> Potential:
         """p, or the number where its bounds meet."""
@@ -856,9 +857,10 @@ class Lanes:
         """d op 0"""
         if not isinstance(d, Poly):
             return int(CONCRETE[op](d, 0))
-        match alone(d) or alone(d * -1):
-            case ("op", inner, e, 0) if op in ("==", "!=") and inner in OPPOSITE:  # a truth value is 0, or is not
-                return self._compared(inner if op == "!=" else OPPOSITE[inner], e)
+        for same, atom in (("!=", alone(d) or alone(d * -1)), ("==", alone(1 - d) or alone(d + 1))):
+            match atom:  # a truth value is 0, or 1
+                case ("op", inner, e, 0) if op in ("==", "!=") and inner in OPPOSITE:
+                    return self._compared(inner if op == same else OPPOSITE[inner], e)
         low, high, inside = self.least(d), self.least(d * -1), gcd(*(int(c) for mono, c in d.terms if mono))
         rest = offset(d) % inside
         possible = {-1: low is None or low <= rest - inside, 1: high is None or high <= -(rest or inside)}
@@ -895,13 +897,25 @@ class Lanes:
 
     @cached_property
     def warps(self) -> list[list[Values]]:
-        """What tid is in the threads that P allows, by warps."""
+        """What tid is in threads that P allows together: by warps, and in parts by what i == n - 1 and the like say."""
         may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
 
         def allowed(lane: Values) -> bool:
             return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
 
-        return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
+        found = [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
+        for atom in (alone(f) for f, _ in self.local):
+            if atom[:2] == ("op", "=="):
+                found = [part for warp in found for part in self._parts(atom[2], warp)]
+        return found
+
+    def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
+        """Threads by what d, which is 0 at all that are active together, is at each: d - c where c is no constant."""
+        values = [self.value(d, thread) for thread in warp]
+        rests, parts = {v - offset(v) for v in values}, {offset(v): list[Values]() for v in values}
+        for v, thread in zip(values, warp, strict=True):
+            parts[offset(v)].append(thread)
+        return list(parts.values()) if len(rests) == 1 and leaves(plus(*rests)) <= self.shared else [warp]
 
     def value(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
         """What p is worth where leaves are worth so much."""
@@ -1030,11 +1044,17 @@ def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows:
 
 
 def arithmetic(program: Program, facts: Facts) -> Arithmetic:
-    """Proofs from the facts and those of the launch, in which leaves that equal a literal are replaced by it."""
+    """Proofs from the facts and those of the launch, in which leaves that equal a literal are replaced by it, and then
+    variables that equal a polynomial in parameters."""
     facts |= program.launch
-    equal = {f[2:] for f in facts if f[:2] == ("op", "==") and f[2][0] in LEAVES and f[3][:2] == ("const", INT)}
-    often = Counter(leaf for leaf, _ in equal)
-    return Arithmetic(program, facts, ({leaf: value for leaf, (_, _, value) in equal if often[leaf] == 1},))
+    equal = {(f[2], program.worth(f[3])) for f in facts if f[:2] == ("op", "==") and program.leaves.get(f[2]) == INT}
+    swaps: list[Values] = [{}]
+    for kinds, inside in (LEAVES, ()), (("var",), ("param",)):
+        ways = {(leaf, replaced(p, swaps[-1])) for leaf, p in equal if leaf[0] in kinds}
+        ways = {(leaf, p) for leaf, p in ways if all(atom[0] in inside for atom in atoms(p))}
+        often = Counter(leaf for leaf, _ in ways)
+        swaps.append({leaf: p for leaf, p in ways if often[leaf] == 1})
+    return Arithmetic(program, facts, tuple(swaps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from math import gcd, prod
 from typing import Literal
 
-from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, terms_of
+from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, terms_of
 from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.syntax import Array
 
@@ -87,6 +87,9 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     known = _known_lanes(what, groups, array, hw, atoms)
     if len(groups) > 1 and (window := _window(groups, atoms)):
         known = min(known, _known_lanes(what, window, array, hw, atoms))
+    if len(groups) > 1:
+        either = (_near(groups, atoms, sign).items() for sign in (1, -1))
+        known = min(known, max(sum(_known_lanes(what, {t: c}, array, hw, atoms) for t, c in near) for near in either))
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
 
@@ -118,6 +121,18 @@ def _window(groups: Groups, atoms: Atoms) -> Groups | None:
     shared = tuple(term for term in next(iter(groups)) if term in common)
     span = range(min(ends), max(ends) + 1)
     return {shared: tuple(span)} if len(span) <= MAX_SPAN else None
+
+
+def _near(groups: Groups, atoms: Atoms, sign: int) -> Groups:
+    """All indices between those whose distance has bounds, if the divisor in them that is not known has this sign."""
+    found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
+    keys = (atoms.keys[a] for terms in groups for m, _ in terms for a in m)
+    divisor = next((k[2] for k in keys if isinstance(k, tuple) and k[0] == "/" and isinstance(k[2], Form)), 1)
+    for terms, consts in groups.items():
+        ends = ((first, atoms.apart(minus(Form(terms, 0), Form(first, 0)), divisor, sign)) for first in found)
+        first, (low, high) = next(((f, e) for f, e in ends if e and e[1] - e[0] < MAX_SPAN), (terms, (0, 0)))
+        found.setdefault(first, set()).update(i for c in consts for i in range(c + low, c + high + 1))
+    return {terms: tuple(sorted(row)) for terms, row in found.items()}
 
 
 def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> int:

@@ -47,7 +47,7 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Type, Var, put, subterms
+from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Var, put, subterms
 from logic.typing import type_of
 
 Json = Any
@@ -79,7 +79,7 @@ def proof(obligation: Obligation, context: Context) -> Json:
     """An arithmetic proof of the obligation, or None where there is none of this form (or none was found)."""
     match obligation:
         case AtLeast(p, _, q, r):
-            return _prove(substitute(q - r, numbers(p, context)), facts(p, context))
+            return _prove(substitute(q - r, known(p, context)), facts(p, context))
         case Entails(p, goal):
             return _entails(p, goal, context)
         case Uniform():
@@ -102,7 +102,7 @@ def _uniform(o: Uniform, context: Context) -> Json:
 
 
 def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
-    known = (*p, *launch_facts(context.launch, context.hardware, context.scope))
+    given = (*p, *launch_facts(context.launch, context.hardware, context.scope))
 
     @cache
     def have() -> list[Fact]:
@@ -115,16 +115,16 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
     @cache
     def told() -> set[Relation | None]:
         """What facts say, up to arithmetic: the second checker sees it as lanes do."""
-        return {relation(f) for f in known} - {None}
+        return {relation(f) for f in given} - {None}
 
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
-        proofs = [_prove(substitute(poly, numbers(p, context)), have()) for poly in polys]
+        proofs = [_prove(substitute(poly, known(p, context)), have()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
     entries = []
     for g in goal:
-        if g in known or _same_sides(g):
+        if g in given or _same_sides(g):
             entries.append({"goal": expression(g), "literal": True})
             continue
         polys = [poly for poly, _ in differences(g)] if g != TRUE and _numeric(g, context) else []
@@ -178,21 +178,36 @@ def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
     return cases
 
 
-def numbers(p: P, context: Context) -> dict[Leaf, Poly]:
-    """The leaves that P or a launch fact equates with a literal, and with one only."""
-    found: dict[Leaf, set[int]] = {}
+def known(p: P, context: Context) -> dict[Leaf, Poly]:
+    """What P or a launch fact says that leaves are, if it is one literal, and variables, if it is one polynomial in
+    parameters."""
+    equal = []
     for e in (*p, *launch_facts(context.launch, context.hardware, context.scope)):
         match e:
-            case Op("==", (Var() | Param() | Tid() as leaf, Const(int() as value, Type("int")))):
-                found.setdefault(leaf, set()).add(value)
-    return {leaf: const(min(values)) for leaf, values in found.items() if len(values) == 1}
+            case Op("==", (Var() | Param() | Tid() as leaf, value)) if (q := of_expr(value)) is not None:
+                equal.append((leaf, q))
+    literal = _once((leaf, q) for leaf, q in equal if q.is_constant)
+    told = ((leaf, substitute(q, literal)) for leaf, q in equal if isinstance(leaf, Var) and leaf not in literal)
+    return literal | _once((x, q) for x, q in told if all(_is_parameter(a) for a in atoms(q)))
+
+
+def _once(equal: Iterable[tuple[Leaf, Poly]]) -> dict[Leaf, Poly]:
+    """What each leaf is equal to, if that is one thing."""
+    found: dict[Leaf, dict[Poly, None]] = {}
+    for leaf, q in equal:
+        found.setdefault(leaf, {})[q] = None
+    return {leaf: next(iter(ways)) for leaf, ways in found.items() if len(ways) == 1}
+
+
+def _is_parameter(a: Atom) -> bool:
+    return isinstance(a, Sym) and isinstance(a.leaf, Param)
 
 
 def facts(p: P, context: Context) -> list[Fact]:
     """Every comparison of integers in P and the launch facts, as polynomials that are nonnegative."""
-    known = numbers(p, context)
+    swap = known(p, context)
     return [
-        Fact(substitute(poly, known), ["fact", expression(e), sign])
+        Fact(substitute(poly, swap), ["fact", expression(e), sign])
         for e in (*p, *launch_facts(context.launch, context.hardware, context.scope))
         if _numeric(e, context)
         for poly, sign in differences(e)

@@ -164,6 +164,44 @@ class Atoms:
             )
         return low, high
 
+    def apart(self, a: Number, divisor: Number = 1, sign: int = 1) -> tuple[int, int] | None:
+        """Bounds of a difference whose terms are pairs f(p) - f(q), of an f that takes p and q no farther apart; None
+        for all else. One divisor may be unknown, but for its sign."""
+        low = high = const_of(a)
+        down = [(m, -c) for m, c in terms_of(a) if c < 0]
+        for m, c in terms_of(a):
+            if c > 0:
+                ends = [(e, i) for i, (n, d) in enumerate(down) if c == d and (e := self._pair(m, n, divisor, sign))]
+                if not ends:
+                    return None
+                (least, most), i = min(ends, key=lambda found: found[0][1] - found[0][0])
+                del down[i]
+                low, high = low + c * least, high + c * most
+        return None if down else (low, high)
+
+    def _pair(self, m: Mono, n: Mono, divisor: Number, sign: int) -> tuple[int, int] | None:
+        """Bounds of f(p) - f(q)."""
+        if len(m) != 1 or len(n) != 1:
+            return None
+        match self.keys[m[0]], self.keys[n[0]]:
+            case ("floor", Form() | int() as p, int() as k), ("floor", Form() | int() as q, l) if k == l:
+                ends = self.apart(minus(p, q), divisor, sign)
+                return ends and (ends[0] // k, -(-ends[1] // k))
+            case ("/", Form() | int() as p, b), ("/", Form() | int() as q, c) if b == c:
+                if not isinstance(b, int) and b != divisor:
+                    return None
+                ends = self.apart(scaled(minus(p, q), 1 if isinstance(b, int) else sign), divisor, sign)
+                return ends and (min(0, ends[0]), max(0, ends[1]))
+            case (
+                ("min" | "max" as f, Form() | int() as p, Form() | int() as b),
+                ("min" | "max" as g, Form() | int() as q, Form() | int() as c),
+            ) if f == g:
+                for x, y in ((p, b), (b, p)):
+                    first, other = self.apart(minus(x, q), divisor, sign), self.apart(minus(y, c), divisor, sign)
+                    if first and other:
+                        return min(first[0], other[0]), max(first[1], other[1])
+        return None
+
     def at_least(self, a: Number) -> None:
         """Take in that a >= 0: a's row gets a bound, and every atom of a the one that follows from the others'."""
         if isinstance(a, Form) and len(a.terms) > 1:

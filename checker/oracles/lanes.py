@@ -14,7 +14,7 @@ from itertools import product
 from math import gcd, prod
 
 from checker.oracles.counts import Count, What, worst
-from checker.oracles.forms import Atoms, Form, Number, minus, plus, scaled, split
+from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, scaled, split, terms_of
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
 from logic.operators import COMPARISONS
@@ -194,14 +194,30 @@ class View:
 
     @cached_property
     def warps(self) -> list[list[Lane]]:
-        """The active lanes of each warp that has any: those at which no conjunct of P is false."""
+        """Lanes that may be active together: those of a warp at which no conjunct of P is false, in parts by the
+        equations that hold in one part alone, such as i == n - 1."""
         shape = self._shape()
         for warp in shape:
             self._tell(warp)
         seen = [warp[i] for warp in (shape[0], shape[-1]) for i in LOOKED_AT if i < len(warp)] if shape else []
         facts = [f for f in self._facts if self._restricts(f, seen)]
-        active = ([lane for lane in warp if all(self.value(f, lane) != 0 for f in facts)] for warp in shape)
+        active = [[lane for lane in warp if all(self.value(f, lane) != 0 for f in facts)] for warp in shape]
+        for f in self._facts:
+            if isinstance(f, Op) and f.op == "==":
+                active = [part for warp in active for part in self._parts(f, warp)]
         return [warp for warp in active if warp]
+
+    def _parts(self, equation: Op, warp: list[Lane]) -> list[list[Lane]]:
+        """Lanes by what the sides of an equation differ by, if only constants tell them apart."""
+        parts: dict[int, list[Lane]] = {}
+        rests = set()
+        for lane in warp:
+            a, b = (self.value(side, lane) for side in equation.args)
+            if a is None or b is None:
+                return [warp]
+            rests.add(terms_of(minus(a, b)))
+            parts.setdefault(const_of(minus(a, b)), []).append(lane)
+        return list(parts.values()) if len(rests) == 1 else [warp]
 
     def _restricts(self, fact: Expr, seen: Iterable[Lane]) -> bool:
         """Whether a fact may be false at some lanes: it does not hold whatever threadIdx is, and it is known at some
@@ -278,8 +294,8 @@ class View:
         if any(isinstance(t, Tid) and leaf_name(t) in self._defs for t in subterms(fact)):
             return False  # it may be what says where the thread is
         match fact:
-            case Op("==", (Var(name), _)) | Op("==", (_, Var(name))) if name not in self.x:
-                return len(self._defs.get(name, ())) == 1
+            case Op("==", (Var(name), e)) | Op("==", (e, Var(name))) if name not in self.x:
+                return self._defs.get(name) == [e]
         known = self.value(fact, self.nowhere)
         return known is not None and known != 0
 

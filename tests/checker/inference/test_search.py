@@ -31,12 +31,12 @@ begin
 """
 
 
-def result(body: str, given: str = "", block: str = "32", per: Per = "warp") -> Result:
+def result(body: str, given: str = "", block: str = "32", per: Per = "warp", metric: str = "sectors") -> Result:
     header = HEADER.replace("block 32", f"block {block}")
     if given:
         header = header.replace("begin", f"requires {given}; begin")
     outline = parse_outline(f"{header}{body}\nend", "k.qhl")
-    (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles(), per=per)
+    (found,) = find_bounds(outline, (METRICS[metric],), Oracles(), per=per)
     return found
 
 
@@ -210,6 +210,64 @@ def test_a_window_whose_ends_are_clamped(start: str) -> None:
     found = result(f"x <- {start}; y <- min(x + k, n); x <- max(x, 0); {loop}")
     own = 4 if "A" in start else 0
     assert str(valid(found) - own) == "max(0, min(k, n))"
+
+
+@pytest.mark.parametrize(
+    ("end", "bound"),
+    [
+        ("2 * y + 2", "18"),
+        ("min(2 * y + 2, n)", "9*max(0, min(2, n))"),
+        ("2 * y + n", "9*max(0, n)"),
+    ],
+)
+def test_a_window_behind_a_test(end: str, bound: str) -> None:
+    """By the turns that it has, and not by what the test says of where it begins; nor by how often they are halved."""
+    loop = f"x <- 2 * y; while (x < {end}) {{ go <- A[x] > 0; x <- x + 1; }}"
+    found = result(f"y <- 32 * blockIdx.x + tid.x; if (y < m) {{ {loop} }}")
+    for n in (-3, 0, 1, 9, 40):
+        at: dict[Leaf, int] = {Param("n"): n, Param("m"): 1000}
+        assert evaluate(valid(found), at) == evaluate(pot(bound), at)
+
+
+@pytest.mark.parametrize(
+    ("limit", "bound"),
+    [
+        ("min(A[blockIdx.x], 100)", "101"),
+        ("min(A[blockIdx.x], n)", "1 + max(0, n)"),
+        ("min(A[tid.x], 100)", "104"),
+    ],
+)
+def test_a_limit_that_was_read(limit: str, bound: str) -> None:
+    found = result(f"y <- {limit}; x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}")
+    assert valid(found) == pot(bound)
+
+
+def test_a_limit_that_was_read_and_nothing_bounds() -> None:
+    assert result("y <- A[blockIdx.x]; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }").verdict == "not-proved"
+
+
+@pytest.mark.parametrize(
+    ("test", "bound"),
+    [("tid.x == 0", "1"), ("32 * blockIdx.x + tid.x == n", "1"), ("tid.x < 2", "2"), ("tid.x % 16 == n", "2")],
+)
+def test_one_thread_is_not_divided(test: str, bound: str) -> None:
+    found = result(f"z <- A[tid.x]; if ({test}) {{ if (A[5] > z) {{ A[0] <- 1; }} }}", metric="divwarps")
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize("test", ["y == n - 1", "n == y + 1", "y == n * m"])
+def test_one_thread_touches_one_element(test: str) -> None:
+    assert valid(result(f"y <- 32 * blockIdx.x + tid.x; if ({test}) {{ A[7 * y] <- 1; }}")) == pot("1")
+
+
+def test_what_a_flag_stands_for() -> None:
+    found = result("y <- 32 * blockIdx.x + tid.x; go <- y < n; if (go) { go <- A[y] > 0; } if (go) { A[y] <- 1; }")
+    assert valid(found) == pot("8")
+
+
+def test_a_stride_that_has_a_name() -> None:
+    body = "y <- 32 * gridDim.x; x <- 32 * blockIdx.x + tid.x; while (x < n) { A[x] <- 1; x <- x + y; }"
+    assert str(valid(result(body, metric="steps"))).count("ceil") == 1
 
 
 @pytest.mark.parametrize(

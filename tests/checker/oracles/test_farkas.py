@@ -104,12 +104,27 @@ def settled(known: list[Any]) -> Point:
     return {name: found.pop() for name, found in values.items() if len(found) == 1}
 
 
+def named(known: list[Any], values: Point) -> dict[str, Any]:
+    """The variables that the facts equate with one polynomial in parameters, which proofs put in their place next."""
+    found: dict[str, list[Any]] = {}
+    for e in known:
+        match e:
+            case ["op", "==", ["var", name], value] if name not in values and polynomial(value):
+                found.setdefault(name, []).append(value)
+    return {name: ways[0] for name, ways in found.items() if len(ways) == 1}
+
+
+def polynomial(e: Any) -> bool:
+    return e[0] in ("param", "const") or (e[0] == "op" and e[1] in ("+", "-", "*") and all(map(polynomial, e[2:])))
+
+
 def points(where: list[Callable[[Point], bool]], known: list[Any]) -> list[Point]:
     """Points at which the replacements on the way are right; the other facts may well be false there."""
     rng, found = random.Random(1), []
     names = ("x", "y", "n", *BUILTINS, "tid.x", "tid.y", "tid.z")
     for size in (3, 40, 1000) * 700:
         at = {name: rng.randint(-size, size) for name in names} | settled(known)
+        at |= {name: int(term(e, at)) for name, e in named(known, settled(known)).items()}
         if all(holds(at) for holds in where):
             found.append(at)
         if len(found) == 24:

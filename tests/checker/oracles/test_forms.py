@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from checker.oracles import forms
-from checker.oracles.forms import Atoms, Form, Number, const_of, plus, scaled, terms_of, times
+from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, scaled, terms_of, times
 from logic.operators import COMPARISONS, c_div, c_mod, denote
 
 KS = (-8, -3, -2, -1, 0, 1, 2, 3, 4, 6, 7, 8)
@@ -118,6 +118,50 @@ def test_bounds_follow_from_facts() -> None:
     assert atoms.bounds(plus(scaled(s, -2), 7)) == (-163, 5)
     assert atoms.bounds(times(atoms.atom("u", -2, 3), atoms.atom("v", -5, 1))) == (None, None)
     assert atoms.bounds(times(s, s)) == (1, 85 * 85)
+
+
+def shaped(atoms: Atoms, v: Number, n: Number) -> list[Number]:
+    """Functions of v that take no two values farther apart."""
+    return [
+        v,
+        atoms.floor(v, 3),
+        atoms.quotient(v, 4),
+        atoms.quotient(v, n),
+        atoms.apply("min", (v, n)),
+        atoms.apply("max", (scaled(n, 2), v)),
+        atoms.apply("min", (plus(n, 3), atoms.apply("max", (v, 0)))),
+        plus(atoms.floor(v, 5), atoms.quotient(plus(v, n), n)),
+    ]
+
+
+@pytest.mark.parametrize("shape", range(8))
+@pytest.mark.parametrize("far", [(0, 0), (0, 1), (1, 0), (7, 0), (-3, 4)])
+def test_how_far_values_are_apart(shape: int, far: tuple[int, int]) -> None:
+    """Of f(x + a) - f(x + b), for divisors of either sign: never more, and what is said is reached, or nearly."""
+    atoms = Atoms()
+    x, n = atoms.atom("x"), atoms.atom("n")
+    u, v = (shaped(atoms, plus(x, d), n)[shape] for d in far)
+    for sign in (1, -1):
+        ends = atoms.apart(minus(u, v), n, sign)
+        assert ends is not None
+        seen = {
+            real(u, atoms, {"x": i, "n": sign * j}) - real(v, atoms, {"x": i, "n": sign * j})
+            for i, j in product(range(-30, 31), range(1, 9))
+        }
+        assert ends[0] <= min(seen) <= max(seen) <= ends[1]
+        assert ends[1] - ends[0] <= 2 * abs(far[0] - far[1])
+
+
+def test_values_that_may_be_anywhere_from_each_other() -> None:
+    atoms = Atoms()
+    x, y, n = atoms.atom("x"), atoms.atom("y"), atoms.atom("n")
+    assert atoms.apart(minus(x, y)) is None
+    assert atoms.apart(minus(atoms.quotient(plus(x, 1), n), atoms.quotient(x, n))) is None  # which sign has n?
+    assert atoms.apart(minus(atoms.quotient(plus(x, 1), n), atoms.quotient(x, y)), n) is None
+    assert atoms.apart(minus(atoms.quotient(plus(x, 1), y), atoms.quotient(x, y)), n) is None
+    assert atoms.apart(minus(atoms.floor(plus(x, 1), 3), atoms.floor(x, 5))) is None
+    assert atoms.apart(minus(atoms.floor(plus(x, 1), 3), scaled(atoms.floor(x, 3), 2))) is None
+    assert atoms.apart(minus(times(x, plus(y, 1)), times(x, x))) is None
 
 
 def test_division_by_zero_is_as_defined() -> None:

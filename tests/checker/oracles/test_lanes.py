@@ -209,6 +209,41 @@ def test_one_lane_by_an_equation(block: Dim) -> None:
     assert reads("A", op("*", TX, 8), block, op("==", TX, Var("j"))) == (16 if rows == 2 else 32)
 
 
+def test_lanes_that_are_not_active_together() -> None:
+    """An equation in what lanes share holds at those of one number, whichever that is."""
+    whole = (256, 1, 1)
+    assert reads("A", op("*", TX, 8), whole, op("==", TX, N)) == 1
+    assert reads("A", op("*", Var("i"), 8), whole, op("==", Var("i"), GID), op("==", Var("i"), op("-", N, 1))) == 1
+    assert reads("A", op("*", TX, 8), whole, op("==", op("/", TX, 8), N)) == 8
+    assert reads("A", op("*", TX, 8), whole, op("==", op("*", K, K), TX)) == 1
+    assert reads("A", op("*", TX, 8), whole, op("==", op("*", Var("j"), Var("j")), TX)) == 32
+    assert reads("A", op("*", TX, 8), whole, op("==", op("*", TX, op("+", N, 1)), S)) == 32
+    assert reads("A", op("*", TX, 8), whole, op("<=", TX, N)) == 32
+
+
+def test_one_active_lane_agrees_with_itself() -> None:
+    own = Var("j")
+    assert uniform(own, (256, 1, 1), op("==", TX, 0))
+    assert uniform(own, (256, 1, 1), op("==", TX, N))
+    assert uniform(own, (256, 1, 1), op("==", Var("i"), TX), op("==", Var("i"), 0))
+    assert not uniform(own, (256, 1, 1), op("<=", TX, 1))
+    assert uniform(own, (256, 1, 1), op("==", TX, 0), scope="block")
+    assert not uniform(own, (256, 1, 1), op("==", op("%", TX, 32), 0), scope="block")
+    assert not uniform(own, (256, 1, 1), op("==", op("%", TX, 32), N), scope="block")
+    assert not uniform(own, (None, None, 1), op("==", TX, 0))
+
+
+def test_rows_of_what_is_clamped() -> None:
+    """A warp of 16 x 16 has two rows, and in each of them x is next to x, or both are at the border."""
+    x, y = op("+", op("*", 16, Param("blockIdx.x")), TX), op("+", op("*", 16, Param("blockIdx.y")), TY)
+    clamped = op("min", op("max", op("+", x, 1), 0), op("-", WA, 1))
+    assert reads("A", op("+", op("*", y, WA), clamped), (16, 16, 1)) == 6
+    assert reads("A", op("+", op("*", y, WA), op("*", clamped, 8)), (16, 16, 1)) == 32
+    assert reads("A", op("/", op("/", op("/", TX, N), S), WA), (256, 1, 1)) <= 5
+    assert reads("A", op("+", op("/", TX, N), op("*", 9, op("/", TX, S))), (256, 1, 1)) == 32
+    assert reads("A", op("-", TX, op("/", TX, N)), (256, 1, 1)) == 9  # for n == -1
+
+
 def test_remainders_of_what_may_be_negative_are_not_residues() -> None:
     index = op("%", op("+", op("*", N, 16), TX), 16)
     assert reads("A", index, (16, 1, 1), op(">=", N, 0)) == 2
