@@ -15,7 +15,7 @@ What a construct costs follows from the expression it becomes (M.op an operator,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -260,8 +260,12 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     alike = same(inner.type, node.type) and inner.type.volatile == node.type.volatile
     if node.kind != "UNEXPOSED_EXPR" and not alike and not _to_a_value(node):
         raise unsupported("a cast to a reference", node.loc, "Cast to the type itself, or write *(T *)&x.")
+    before = len(st.unsigned)
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
+    if _wraps(inner.type) and node.type.kind == "int" and node.type.signed and node.type.size == inner.type.size:
+        whole = [id(e) for e in _summed(value)]  # a sum that wraps around is the number that it was meant to be again
+        st.unsigned[before:] = [e for e in st.unsigned[before:] if id(e) not in whole]
     unwrapped(st, inner.type, node.type, value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
@@ -346,6 +350,15 @@ def _not_below_0(st: State, value: Expr, t: CType) -> Expr:
     if _wraps(t):
         st.unsigned.append(value)
     return value
+
+
+def _summed(e: Expr) -> Iterator[Expr]:
+    """An expression and the parts of sums and products that it is made of."""
+    yield e
+    match e:
+        case Op("+" | "-" | "*" | "neg", args):
+            for a in args:
+                yield from _summed(a)
 
 
 def _wraps(t: CType) -> bool:

@@ -33,7 +33,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import called, retyped, zero
+from semantics.cuda.convert import called, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.state import (
@@ -90,7 +90,7 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             read = Read(array, at, loc)
             if t.volatile:
                 st.volatile.add(read)
-            return read
+            return wrapped(read, t) if t.kind == "int" and not t.signed and t.size < INT.size else read
         case Fields(name) | Parts(name):
             raise unsupported(f"'{name}', a structure, as a number", loc)
 

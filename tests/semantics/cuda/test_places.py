@@ -57,6 +57,23 @@ def test_sizes_of_elements(read: Read) -> None:
     assert found["e"] == Array("e", "global", FLOAT, 4)
 
 
+@pytest.mark.parametrize(
+    ("use", "value"),
+    [
+        ("e[0] = a[1];", "a[1] & 255"),
+        ("e[0] = b[1];", "b[1] & 65535"),
+        ("e[0] = a[a[1]];", "a[a[1] & 255] & 255"),
+        ("e[0] = c[1];", "c[1]"),
+        ("e[0] = d[1];", "d[1]"),
+        ("e[0] = e[1];", "e[1]"),
+    ],
+)
+def test_what_is_read_from_unsigned_bytes_is_not_negative(lower: Lower, use: str, value: str) -> None:
+    """Whatever an array holds in a run: as when a value is converted to 8 or 16 bits."""
+    params = "unsigned char *a, unsigned short *b, signed char *c, unsigned *d, int *e"
+    assert lower(use, params=params) == f"e[0] <- {value};"
+
+
 def test_signature(read: Read) -> None:
     k = read(kernel("int *A, int n, float x, bool f", "int i = n; float y; bool b = f;")).kernel
     assert k.name == "k"
