@@ -9,13 +9,13 @@ from typing import Final
 
 from checker.elaborate import Stuck
 from checker.flow import Cycle, Flow, Fork, Step
-from checker.inference.counters import constants, geometric, least, moves
+from checker.inference.counters import constants, definitions, geometric, least, moves, unfolded
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized
-from logic.assertions import Context, launch_facts
-from logic.potentials import leaves, of_expr, substitute, variables
+from logic.assertions import Context, conj, launch_facts
+from logic.potentials import Poly, leaves, of_expr, substitute, sym, variables
 from logic.source import Loc
-from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
+from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, Var, local_vars, show, subterms, written
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
@@ -68,6 +68,8 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     for name in sorted(tested):
         if (read := _read(flow, name)) and not _limited(cycle, flow, context):
             return f"its guard depends on '{name}', {read}", bounded
+    for name, read in _until(cycle, context):
+        return f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", bounded
     for name in counters:
         for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
             if read := _read(flow, x):
@@ -87,8 +89,9 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
         )
     facts = (*cycle.invariant.p, *given)
+    defined = {leaf: p for leaf, p in definitions(cycle.invariant.p).items() if leaf.name not in changed}
     for name in counters:
-        found = (substitute(d, constants(facts)) for d in moves(name, cycle.body.stmt) or ())
+        found = (substitute(unfolded(d, defined), constants(facts)) for d in moves(name, cycle.body.stmt) or ())
         loose = next((d for d in found if not any(least(e, facts) for e in (d, d * -1))), None)
         if loose is not None and not loose.is_constant:
             one = f"its counter '{name}' moves by {loose}, which is not known to be above 0"
@@ -96,7 +99,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
                 one, loose = f"its counter '{name}' moves by {loose}, which is not known to be below 0", loose * -1
             params = all(isinstance(leaf, Param) for leaf in leaves(loose))
             return one, f'Say --assume "{loose} > 0".' if params else f"State //@ loop invariant {loose} > 0;"
-    if geometric(cycle.cond, cycle.body.stmt, facts):
+    if geometric(cycle.cond, cycle.body.stmt, facts) and not any(moves(x, cycle.body.stmt) for x in counters):
         factor = f"its counter '{counters[0]}' is not moved by a fixed amount"
         if None in context.launch.block and _sized(cycle):
             return factor, "Say --block, such as --block 256: then its turns may be known."
@@ -107,6 +110,9 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
                 f"the loop inside it{_at(inner.loc)} runs until '{name}', which this one changes",
                 f"State //@ loop potential q; before both, or {_LIMITED.format(name)}",
             )
+    for gap in _missed(cycle, context):
+        told = f"its counter gets to where {show(cycle.cond)} fails only if {gap} >= 0, which is not known"
+        return told, f'Say --assume "{gap} >= 0", or write the test with < or >.'
     block = " Or say --block." if None in context.launch.block and _sized(cycle) else ""
     return (
         f"none over its guard, {show(cycle.cond)}, pays for its turns",
@@ -124,11 +130,43 @@ def _read(flow: Flow, name: str) -> str:
     return next((f"which is read from '{array}'{_at(loc)}" for array, loc in found), "")
 
 
+def _returned(flow: Flow, name: str) -> str:
+    """Which function returns a variable's value; empty if none does."""
+    calls = ((t.op, step.loc) for step in _assignments(flow, name) for t in subterms(step.value) if isinstance(t, Op))
+    return next((f"which {op[5:]} returns{_at(loc)}" for op, loc in calls if op.startswith("call:")), "")
+
+
 def _limited(cycle: Cycle, flow: Flow, context: Context) -> bool:
     """Whether a test in the guard limits the counter by what no array holds."""
     changed = written(cycle.body.stmt)
     names = ({x for x in variables(d) if x not in changed} for d in distances(cycle.cond, context.sigma))
     return any(not any(_read(flow, x) for x in others) for others in names)
+
+
+def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
+    """What is read, or returned, in each turn, and by what, if every test is of that."""
+    changed = sorted(written(cycle.body.stmt))
+    found = {x: read for x in changed if (read := _read(cycle.body, x) or _returned(cycle.body, x))}
+    for x in changed * len(changed):
+        for step in _assignments(cycle.body, x):
+            for y in sorted(local_vars(step.value) & found.keys()):
+                found.setdefault(x, found[y])
+    tests = [variables(d) & found.keys() for d in distances(cycle.cond, context.sigma)]
+    if tests and all(tests):
+        yield from ((x, read) for x, read in found.items() if x in tests[0])
+
+
+def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
+    """How far a counter that goes on, by 1 a turn, until it meets something is from that at first, over parameters."""
+    for test in conj((cycle.cond,), context.sigma):
+        match test:
+            case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
+                start = unfolded(p - q, definitions(cycle.before.p))
+                for x in sorted(variables(p - q) & written(cycle.body.stmt)):
+                    nearer = p - q - substitute(p - q, {Var(x): sym(Var(x)) + 1})
+                    gaps = [start * nearer * step for step in moves(x, cycle.body.stmt) or ()]
+                    if all(isinstance(leaf, Param) for leaf in leaves(start)):
+                        yield from (gap for gap in gaps if gap in (start, start * -1) and not gap.is_constant)
 
 
 def _known(e: Expr) -> str:

@@ -408,23 +408,29 @@ def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly
     known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
     changed = written(node.body.stmt)
     x = node.invariant.x
-    said = changed | {leaf.name for leaf in definitions(node.invariant.p)}
+    unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
     before: list[Poly] = []
 
     def bounds(test: Expr, shared: frozenset[str]) -> list[Poly]:
-        found = (uniform_bound(distance, shared, facts) for distance in distances(test, context.sigma))
+        whole = (d for d in distances(test, context.sigma) if shared == x or _is_linear(d, unsaid))
+        found = (uniform_bound(distance, shared, facts) for distance in whole)
         return [over for over in found if over is not None and over * -1 not in known]
 
     for test in conj((sized(node.cond, facts),), context.sigma):
         found = bounds(test, x)
         yield from found
-        if wide and not x <= said:
-            yield from bounds(test, x & said)
+        if wide and unsaid:
+            yield from bounds(test, x - unsaid)
         if len(found) == 1:
             apart = ((one, one - found[0]) for one in before)
             fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
             yield from (minimum(one, found[0]) for one in fixed)
             before += found
+
+
+def _is_linear(p: Poly, names: frozenset[str]) -> bool:
+    """Whether p has no products with variables of these names."""
+    return all(len(m) == 1 for m, c in p.terms if variables(Poly(((m, c),))) & names)
 
 
 def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:

@@ -370,6 +370,15 @@ def test_what_wraps_around_in_every_launch(body: str, told: str, tmp_path: Path,
     assert printed.err.count(" is unsigned, and below 0 in the first thread") == bool(told)
 
 
+def test_a_loop_until_a_function_returns_something(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "k.cu"
+    loop = "unsigned old = *a, as; do { as = old; old = atomicCAS(a, as, v + as); } while (as != old);"
+    path.write_text(f"__global__ void k(unsigned *a, unsigned v) {{\n{loop}\n}}\n")
+    assert main(["bound", str(path), "--metric", "sectors", "--format", "json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["results"]
+    assert "until 'old', which atomicCAS returns (line 2), ends it, and no test limits" in row["problem"]
+
+
 def test_what_a_loop_lists_as_uniform_does_not_shut_ghosts_out(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.cu"
     path.write_text("""__global__ void k(float *out, const float *x, int n) {
