@@ -268,8 +268,8 @@ def atoms(p: Potential) -> set[Atom]:
 
 
 @lru_cache(maxsize=1 << 12)
-def leaves(p: Potential) -> set[Atom]:
-    return {atom for atom in atoms(p) if atom[0] in LEAVES}
+def leaves(p: Potential) -> frozenset[Atom]:
+    return frozenset(atom for atom in atoms(p) if atom[0] in LEAVES)
 
 
 def variables(p: Potential) -> Names:
@@ -910,7 +910,8 @@ class Lanes:
         return found
 
     def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
-        """Threads by what d, which is 0 at all that are active together, is at each: d - c where c is no constant."""
+        """Threads by what d, which is 0 at all that are active together, is at each, if that is a constant plus what
+        all share. P reads nothing: leaves are all in it that may differ."""
         values = [self.value(d, thread) for thread in warp]
         rests, parts = {v - offset(v) for v in values}, {offset(v): list[Values]() for v in values}
         for v, thread in zip(values, warp, strict=True):
@@ -1044,17 +1045,17 @@ def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows:
 
 
 def arithmetic(program: Program, facts: Facts) -> Arithmetic:
-    """Proofs from the facts and those of the launch, in which leaves that equal a literal are replaced by it, and then
+    """Proofs from the facts and those of the launch, in which leaves that equal a number are replaced by it, and then
     variables that equal a polynomial in parameters."""
     facts |= program.launch
     equal = {(f[2], program.worth(f[3])) for f in facts if f[:2] == ("op", "==") and program.leaves.get(f[2]) == INT}
-    swaps: list[Values] = [{}]
+    swaps: list[Values] = []
     for kinds, inside in (LEAVES, ()), (("var",), ("param",)):
-        ways = {(leaf, replaced(p, swaps[-1])) for leaf, p in equal if leaf[0] in kinds}
+        ways = {(leaf, reduce(replaced, swaps, p)) for leaf, p in equal if leaf[0] in kinds}
         ways = {(leaf, p) for leaf, p in ways if all(atom[0] in inside for atom in atoms(p))}
         often = Counter(leaf for leaf, _ in ways)
         swaps.append({leaf: p for leaf, p in ways if often[leaf] == 1})
-    return Arithmetic(program, facts, tuple(swaps))
+    return Arithmetic(program, facts, tuple(filter(None, swaps)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,10 @@ def _limited(cycle: Cycle, flow: Flow, context: Context) -> bool:
 
 
 def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
-    """What is read, or returned, in each turn, and by what, if every test is of that."""
-    changed = sorted(written(cycle.body.stmt))
+    """What is read, or returned, in each turn, and by what, if every test is of that; nothing that is counted."""
+    body = cycle.body
+    counted = {step.var for x in written(body.stmt) for step in _assignments(body, x) if x in local_vars(step.value)}
+    changed = sorted(written(body.stmt) - counted)
     found = {x: read for x in changed if (read := _read(cycle.body, x) or _returned(cycle.body, x))}
     for x in changed * len(changed):
         for step in _assignments(cycle.body, x):
@@ -157,14 +159,15 @@ def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
 
 
 def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
-    """How far a counter that goes on, by 1 a turn, until it meets something is from that at first, over parameters."""
+    """How far a counter that moves by 1 a turn until it meets something is from that at first, over parameters."""
     for test in conj((cycle.cond,), context.sigma):
         match test:
             case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
                 start = unfolded(p - q, definitions(cycle.before.p))
                 for x in sorted(variables(p - q) & written(cycle.body.stmt)):
                     nearer = p - q - substitute(p - q, {Var(x): sym(Var(x)) + 1})
-                    gaps = [start * nearer * step for step in moves(x, cycle.body.stmt) or ()]
+                    by = moves(x, cycle.body.stmt) or []
+                    gaps = [start * nearer * step for step in by] if len(by) == 1 else []
                     if all(isinstance(leaf, Param) for leaf in leaves(start)):
                         yield from (gap for gap in gaps if gap in (start, start * -1) and not gap.is_constant)
 

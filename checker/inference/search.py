@@ -347,7 +347,7 @@ def as_polynomials(fact: Expr) -> Iterator[Poly]:
 def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
     / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
-    wide, as well as |[a, b + step - 1]|."""
+    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
     changed = written(node.body.stmt)
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
     defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
@@ -429,7 +429,7 @@ def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly
 
 
 def _is_linear(p: Poly, names: frozenset[str]) -> bool:
-    """Whether p has no products with variables of these names."""
+    """Whether no term of p has a factor besides one in which variables of these names are."""
     return all(len(m) == 1 for m, c in p.terms if variables(Poly(((m, c),))) & names)
 
 

@@ -88,7 +88,7 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     if len(groups) > 1 and (window := _window(groups, atoms)):
         known = min(known, _known_lanes(what, window, array, hw, atoms))
     if len(groups) > 1:
-        either = (_near(groups, atoms, sign).items() for sign in (1, -1))
+        either = (_near(groups, atoms, sign).items() for sign in (1, -1))  # by 0, quotients are 0
         known = min(known, max(sum(_known_lanes(what, {t: c}, array, hw, atoms) for t, c in near) for near in either))
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
@@ -124,7 +124,8 @@ def _window(groups: Groups, atoms: Atoms) -> Groups | None:
 
 
 def _near(groups: Groups, atoms: Atoms, sign: int) -> Groups:
-    """All indices between those whose distance has bounds, if the divisor in them that is not known has this sign."""
+    """The rows, each joined to the first one whose distance from it has bounds, with all indices in these bounds, if
+    the one divisor in them that is not known has this sign."""
     found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
     keys = (atoms.keys[a] for terms in groups for m, _ in terms for a in m)
     divisor = next((k[2] for k in keys if isinstance(k, tuple) and k[0] == "/" and isinstance(k[2], Form)), 1)

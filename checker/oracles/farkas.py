@@ -179,16 +179,16 @@ def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
 
 
 def known(p: P, context: Context) -> dict[Leaf, Poly]:
-    """What P or a launch fact says that leaves are, if it is one literal, and variables, if it is one polynomial in
+    """What P or a launch fact says that leaves are, if it is one number, and variables, if it is one polynomial in
     parameters."""
     equal = []
     for e in (*p, *launch_facts(context.launch, context.hardware, context.scope)):
         match e:
             case Op("==", (Var() | Param() | Tid() as leaf, value)) if (q := of_expr(value)) is not None:
                 equal.append((leaf, q))
-    literal = _once((leaf, q) for leaf, q in equal if q.is_constant)
-    told = ((leaf, substitute(q, literal)) for leaf, q in equal if isinstance(leaf, Var) and leaf not in literal)
-    return literal | _once((x, q) for x, q in told if all(_is_parameter(a) for a in atoms(q)))
+    number = _once((leaf, q) for leaf, q in equal if q.is_constant)
+    told = ((leaf, substitute(q, number)) for leaf, q in equal if isinstance(leaf, Var) and leaf not in number)
+    return number | _once((x, q) for x, q in told if all(_is_parameter(a) for a in atoms(q)))
 
 
 def _once(equal: Iterable[tuple[Leaf, Poly]]) -> dict[Leaf, Poly]:

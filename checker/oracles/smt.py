@@ -354,7 +354,7 @@ class Desk:
     def draws(self, sampler: Sampler) -> Iterator[Store]:
         """What the sampler draws, which for the same facts and names is the same."""
         key = sampler.key
-        stores, more = self.drawn.pop(key, ([], sampler.draws()))
+        stores, more = self.drawn.pop(key) if key in self.drawn else ([], sampler.draws())
         self.drawn[key] = stores, more  # the latest
         if len(self.drawn) > MAX_DRAWN:
             del self.drawn[next(iter(self.drawn))]

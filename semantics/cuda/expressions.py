@@ -9,6 +9,7 @@ What a construct costs follows from the expression it becomes (M.op an operator,
   other uses of x open (undefined behaviour) except over `&&`, `||`, `?:`, the comma and calls, which are handled;
 - conversions that C makes silently are operators, except those of literals; a conversion of an int to a 32-bit or
   64-bit integer type is none;
+- what is read from an array of an unsigned type of 8 or 16 bits is taken modulo 2^bits (M.op), which bounds it;
 - the index of `A[e] += v` is evaluated once, into a variable, where it reads an array.
 """
 
@@ -264,8 +265,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     if _wraps(inner.type) and node.type.kind == "int" and node.type.signed and node.type.size == inner.type.size:
-        whole = [id(e) for e in _summed(value)]  # a sum that wraps around is the number that it was meant to be again
-        st.unsigned[before:] = [e for e in st.unsigned[before:] if id(e) not in whole]
+        meant = {id(e) for e in _summed(value)}  # a sum that wraps around is, once signed, the number that was meant
+        st.unsigned[before:] = [e for e in st.unsigned[before:] if id(e) not in meant]
     unwrapped(st, inner.type, node.type, value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):

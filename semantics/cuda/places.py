@@ -77,7 +77,7 @@ def index(a: Address, stride: int, loc: Loc | None) -> Expr:
 
 
 def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
-    """The value at a place."""
+    """The value at a place; of an unsigned type of 8 or 16 bits in an array, modulo 2^bits: it is not negative."""
     match p:
         case Local(name):
             return Var(name, loc)

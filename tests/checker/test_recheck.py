@@ -1162,6 +1162,7 @@ def test_variables_that_are_polynomials_in_parameters(facts: list[Any], value: A
         goal = wrapped(poly("j")) - wrapped(poly(value))
         with nullcontext() if equal else pytest.raises(Bad, match="the sum is 0"):
             known.prove(goal, {"sum": ()}, "goal")
+    assert arithmetic(program(), frozenset({e(("==", "n", ("*", 4, 8)))})).swaps[0]["param", "n"] == 32
     with pytest.raises(Bad, match="the sum is 0"):
         arithmetic(program(), frozenset({e(("==", "t", "n"))})).prove(poly("t") - poly("n"), {"sum": ()}, "goal")
 
@@ -1352,6 +1353,8 @@ def lanes(*facts: Any, x: str = "", **more: Any) -> Lanes:
         (lanes(("!=", ("%", ("-", "t", ("*", 256, "n")), 2), 1)), ("&", "t", 1), False),
         (lanes(block=[64, 1, 1]), ("/", "t", 32), True),
         (lanes(block=[64, 1, 1], scope="block"), ("/", "t", 32), False),
+        (lanes(("==", ("%", "t", 32), "n"), block=[64, 1, 1], scope="block"), "i", False),
+        (lanes(("==", ("%", "t", 32), "n"), block=[64, 1, 1]), "i", True),
         (lanes(block=[None, 1, 1]), ("/", "t", 32), True),
         (lanes(block=[None, 1, 1], scope="block"), ("/", "t", 32), False),
         (lanes(block=[None, None, 1]), ("/", "t", 32), False),
@@ -1567,6 +1570,8 @@ def test_banks_of_a_small_table(last: int, conflicts: int) -> None:
         ((("==", "b", ("<", "i", "n")), "b"), ("<", "i", "n"), True),
         ((("==", "b", ("<", "i", "n")), ("!", "b")), (">=", "i", "n"), True),
         ((("==", "b", ("<", "i", "n")), ("!=", "b", False)), ("<", "i", "n"), True),
+        ((("==", ("<", "i", "n"), "b"), "b"), ("<", "i", "n"), True),
+        ((("==", ("<", "i", "n"), "b"), ("!", "b")), (">=", "i", "n"), True),
         ((("==", "b", ("<", "i", "n")), ("!", "b")), ("<", "i", "n"), False),
         ((("==", "b", ("<", "i", "n")),), ("<", "i", "n"), False),
         ((("==", "i", ("+", "t", ("*", 32, "n"))), ("==", "b", ("<", "i", "m")), "b"), ("<", "i", "m"), True),

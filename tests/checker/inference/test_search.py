@@ -537,6 +537,7 @@ def test_no_potential(body: str) -> None:
         ("y <- n; x <- 0; while (x < m) { x <- x + y; }", "moves by n, which", '--assume "n > 0"'),
         ("y <- n / m; x <- 0; while (x < k) { x <- x + y; }", "moves by y, which", "//@ loop invariant y > 0;"),
         ("x <- n; while (x != 3) { x <- x - 1; }", "fails only if n - 3 >= 0", '--assume "n - 3 >= 0"'),
+        ("x <- n; while (x != 3) { x <- x - 1; x <- x - 1; }", "none over its guard, x != 3", "loop potential q;"),
         ("x <- n; while (0 != m + x) { x <- x + 1; }", "fails only if -m - n >= 0", '--assume "-m - n >= 0"'),
         ("z <- 7; x <- A[0]; while (x != z) { z <- x; x <- A[z]; }", "until 'x', which is read from 'A'", "Add a test"),
         ("x <- n; while (x != 3) { x <- x + blockDim.x; }", "none over its guard, x != 3", "loop potential q;"),

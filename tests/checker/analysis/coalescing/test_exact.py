@@ -66,9 +66,9 @@ def stores(found: Analysis) -> tuple[str, int, int]:
         (GLOBAL + "A[__mul24(blockIdx.x, blockDim.x) + t] = 1;", "coalesced", 1),
         (GLOBAL + "A[min(i, n)] = 1;", "misaligned", 2),
         (GLOBAL + "A[max(i - 1, 0)] = 1;", "misaligned", 2),
-        (GLOBAL + "V[min(i, n)].y = 1;", "uncoalesced", 32),
-        (GLOBAL + "A[t % 2 ? min(i, n) : max(i, n)] = 1;", "uncoalesced", 32),
-        (GLOBAL + "A[t % 2 ? max(i, n) : i] = 1;", "uncoalesced", 17),
+        (GLOBAL + "V[min(i, n)].y = 1;", "uncoalesced", 4),
+        (GLOBAL + "A[t % 2 ? min(i, n) : max(i, n)] = 1;", "uncoalesced", 4),
+        (GLOBAL + "A[t % 2 ? max(i, n) : i] = 1;", "uncoalesced", 3),
         (GLOBAL + "A[abs(i)] = 1;", "coalesced", 1),
         # values from conditionals
         (GLOBAL + "int j = i; if (j < 0) j = 0; A[j] = 1;", "coalesced", 1),
@@ -147,7 +147,7 @@ EITHER = "int j = t % 32, d = 0; for (int k = 0; k < n; k++, d += I[0]) {"
         ("int j = 0; for (int k = 0; k < t; k++) j++; A[j] = 1;", "unknown", 32),
         ("int j = t; for (int k = 0; k < t; k++) j += 64; A[j] = 1;", "unknown", 32),  # they leave one by one
         ("int j = t; for (int k = 0; k < n; k++) { j += 64; A[j / 2] = 1; }", "coalesced", 1),
-        ("int j = t; for (int k = 0; k < n; k++) { j += k < m ? 64 : -64; A[j / 2] = 1; }", "unknown", 17),
+        ("int j = t; for (int k = 0; k < n; k++) { j += k < m ? 64 : -64; A[j / 2] = 1; }", "unknown", 3),
         ("int j = t; for (int k = 0; k < n; k++) j = I[j]; A[j] = 1;", "uncoalesced", 32),
         ("int j = n; for (int k = 0; k < n; k++) j = I[j]; A[j] = 1;", "coalesced", 1),
         ("for (int k = 1; k < n; k *= 2) A[t + k] = 1;", "misaligned", 2),
@@ -290,9 +290,9 @@ def test_conditions_on_the_way_count(analysed: Analysed, body: str, verdict: str
         ("__shared__ float s[1024]; if (t == 3) s[n * t] = 1;", "conflict-free", 1),
         # as many words as there are banks, wherever they begin; 64 elements of half a word may lie in one more
         ("__shared__ float s[1024]; s[min(t % 32, m) + n] = 1;", "conflict-free", 1),
-        ("__shared__ float s[1024]; s[min(t % 32 + t % 32 / 31, m) + n] = 1;", "conflicting", 32),
-        ("__shared__ short s[1024]; s[min(t % 32 * 62 / 31, m) + n] = 1;", "unknown", 32),
-        ("__shared__ short s[1024]; s[min(t % 32 * 60 / 31, m) + n] = 1;", "conflict-free", 1),
+        ("__shared__ float s[1024]; s[min(t % 32 + t % 32 / 31, m) + n] = 1;", "conflicting", 2),
+        ("__shared__ short s[1024]; s[min(t % 32 * 63 / 31, m) + n] = 1;", "conflicting", 2),
+        ("__shared__ short s[1024]; s[min(t % 32 * 62 / 31, m) + n] = 1;", "conflict-free", 1),
         ("__shared__ float s[1024]; if (t % 16 == 3) s[16 * t] = 1;", "conflicting", 2),
     ],
 )
