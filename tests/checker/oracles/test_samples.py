@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -93,6 +93,20 @@ def test_stores_are_drawn_once_for_the_same_facts_and_names() -> None:
     assert all(a is b for a, b in zip(drawn, first, strict=False))
     other = conj((*PIXELS, op(">", i, 1)), SIGMA)
     assert list(desk.draws(sampler(other))) == list(sampler(other).draws()) != drawn
+
+
+def test_what_was_drawn_serves_the_next_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draws, oracles = [], Sampler.draws, Oracles()
+
+    def counted(own: Sampler) -> Iterator[dict[str, Value]]:
+        drawn.append(own.key)
+        return draws(own)
+
+    monkeypatch.setattr(Sampler, "draws", counted)
+    for than in (">=", "<="):
+        goal = op(than, op("/", op("*", i, i), i), i)
+        assert isinstance(oracles(Entails(conj((op(">=", i, 2),), SIGMA), (goal,)), CONTEXT), Proved)
+    assert len(drawn) == 1
 
 
 def test_two_threads_agree_on_what_they_share() -> None:
