@@ -9,13 +9,13 @@ from typing import Final
 
 from checker.elaborate import Stuck
 from checker.flow import Cycle, Flow, Fork, Step
-from checker.inference.counters import constants, definitions, geometric, least, moves, unfolded
+from checker.inference.counters import constants, definitions, geometric, least, moves, per_turn, unfolded
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized
 from logic.assertions import Context, conj, launch_facts
-from logic.potentials import Poly, leaves, of_expr, substitute, sym, variables
+from logic.potentials import Poly, leaves, of_expr, substitute, variables
 from logic.source import Loc
-from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, Var, local_vars, show, subterms, written
+from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
@@ -148,9 +148,9 @@ def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
     body = cycle.body
     counted = {step.var for x in written(body.stmt) for step in _assignments(body, x) if x in local_vars(step.value)}
     changed = sorted(written(body.stmt) - counted)
-    found = {x: read for x in changed if (read := _read(cycle.body, x) or _returned(cycle.body, x))}
+    found = {x: read for x in changed if (read := _read(body, x) or _returned(body, x))}
     for x in changed * len(changed):
-        for step in _assignments(cycle.body, x):
+        for step in _assignments(body, x):
             for y in sorted(local_vars(step.value) & found.keys()):
                 found.setdefault(x, found[y])
     tests = [variables(d) & found.keys() for d in distances(cycle.cond, context.sigma)]
@@ -164,12 +164,9 @@ def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
         match test:
             case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
                 start = unfolded(p - q, definitions(cycle.before.p))
-                for x in sorted(variables(p - q) & written(cycle.body.stmt)):
-                    nearer = p - q - substitute(p - q, {Var(x): sym(Var(x)) + 1})
-                    by = moves(x, cycle.body.stmt) or []
-                    gaps = [start * nearer * step for step in by] if len(by) == 1 else []
-                    if all(isinstance(leaf, Param) for leaf in leaves(start)):
-                        yield from (gap for gap in gaps if gap in (start, start * -1) and not gap.is_constant)
+                taken = per_turn(p - q, cycle.body.stmt, cycle.invariant.p)
+                if taken in (1, -1) and not start.is_constant and all(isinstance(x, Param) for x in leaves(start)):
+                    yield start * taken
 
 
 def _known(e: Expr) -> str:

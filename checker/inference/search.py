@@ -8,7 +8,7 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, permutations, product
@@ -411,16 +411,16 @@ def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly
     unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
     before: list[Poly] = []
 
-    def bounds(test: Expr, shared: frozenset[str]) -> list[Poly]:
-        whole = (d for d in distances(test, context.sigma) if shared == x or _is_linear(d, unsaid))
-        found = (uniform_bound(distance, shared, facts) for distance in whole)
+    def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
+        found = (uniform_bound(distance, shared, facts) for distance in tested)
         return [over for over in found if over is not None and over * -1 not in known]
 
     for test in conj((sized(node.cond, facts),), context.sigma):
-        found = bounds(test, x)
+        tested = list(distances(test, context.sigma))
+        found = bounds(tested, x)
         yield from found
         if wide and unsaid:
-            yield from bounds(test, x - unsaid)
+            yield from bounds((d for d in tested if _is_linear(d, unsaid)), x - unsaid)
         if len(found) == 1:
             apart = ((one, one - found[0]) for one in before)
             fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))

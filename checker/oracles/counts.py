@@ -88,8 +88,8 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     if len(groups) > 1 and (window := _window(groups, atoms)):
         known = min(known, _known_lanes(what, window, array, hw, atoms))
     if len(groups) > 1:
-        either = (_near(groups, atoms, sign).items() for sign in (1, -1))  # by 0, quotients are 0
-        known = min(known, max(sum(_known_lanes(what, {t: c}, array, hw, atoms) for t, c in near) for near in either))
+        joined = (near.items() for near in _near(groups, atoms))
+        known = min(known, max(sum(_known_lanes(what, {t: c}, array, hw, atoms) for t, c in near) for near in joined))
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
 
@@ -123,12 +123,16 @@ def _window(groups: Groups, atoms: Atoms) -> Groups | None:
     return {shared: tuple(span)} if len(span) <= MAX_SPAN else None
 
 
-def _near(groups: Groups, atoms: Atoms, sign: int) -> Groups:
-    """The rows, each joined to the first one whose distance from it has bounds, with all indices in these bounds, if
-    the one divisor in them that is not known has this sign."""
-    found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
+def _near(groups: Groups, atoms: Atoms) -> list[Groups]:
+    """The rows, each joined to the first one whose distance from it has bounds, with all indices in these bounds; once
+    for each sign of the one divisor in them that is not known, if there is one (by 0, quotients are 0)."""
     keys = (atoms.keys[a] for terms in groups for m, _ in terms for a in m)
     divisor = next((k[2] for k in keys if isinstance(k, tuple) and k[0] == "/" and isinstance(k[2], Form)), 1)
+    return [_joined(groups, atoms, divisor, sign) for sign in ((1, -1) if isinstance(divisor, Form) else (1,))]
+
+
+def _joined(groups: Groups, atoms: Atoms, divisor: Number, sign: int) -> Groups:
+    found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
     for terms, consts in groups.items():
         ends = ((first, atoms.apart(minus(Form(terms, 0), Form(first, 0)), divisor, sign)) for first in found)
         first, (low, high) = next(((f, e) for f, e in ends if e and e[1] - e[0] < MAX_SPAN), (terms, (0, 0)))

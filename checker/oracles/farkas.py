@@ -109,6 +109,10 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
         return facts(p, context)
 
     @cache
+    def swap() -> dict[Leaf, Poly]:
+        return known(p, context)
+
+    @cache
     def alone() -> View:
         return View(p, frozenset(), context, with_fresh(context.sigma, (*p, *goal)), alone=True)
 
@@ -119,7 +123,7 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
 
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
-        proofs = [_prove(substitute(poly, known(p, context)), have()) for poly in polys]
+        proofs = [_prove(substitute(poly, swap()), have()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
     entries = []

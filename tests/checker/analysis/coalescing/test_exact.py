@@ -293,6 +293,7 @@ def test_conditions_on_the_way_count(analysed: Analysed, body: str, verdict: str
         ("__shared__ float s[1024]; s[min(t % 32 + t % 32 / 31, m) + n] = 1;", "conflicting", 2),
         ("__shared__ short s[1024]; s[min(t % 32 * 63 / 31, m) + n] = 1;", "conflicting", 2),
         ("__shared__ short s[1024]; s[min(t % 32 * 62 / 31, m) + n] = 1;", "conflict-free", 1),
+        ("__shared__ short s[1024]; s[min(t % 32 * 60 / 31, m) + n] = 1;", "conflict-free", 1),
         ("__shared__ float s[1024]; if (t % 16 == 3) s[16 * t] = 1;", "conflicting", 2),
     ],
 )
