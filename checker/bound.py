@@ -16,7 +16,7 @@ from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
 from checker.kernel import INDICES, Claim, Ledger, Rejected
 from checker.oracles import Oracles
-from checker.oracles.farkas import proof as arithmetic_proof
+from checker.oracles.evidence import proof as arithmetic_proof
 from checker.oracles.farkas import replaced
 from checker.outline import Outline, without
 from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj

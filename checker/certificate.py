@@ -49,7 +49,7 @@ from logic.syntax import (
 from logic.typing import TypeProblem, signature
 
 FORMAT: Final = "warpbound certificate"
-VERSION: Final = 1
+VERSION: Final = 2
 
 Json = Any
 _T = TypeVar("_T")

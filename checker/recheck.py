@@ -17,6 +17,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
@@ -57,9 +58,10 @@ MAX_BITS: Final = 1 << 14  # of the coefficients of a product
 MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested conditions could grow without limit
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
-MAX_SPAN: Final = 1 << 12  # of the indices that lanes may have, to be tried one by one
+MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
+MAX_NESTED: Final = 16  # nor one with more atoms that are no leaves: written out, it could double with each
 
 
 class Bad(Exception):
@@ -110,7 +112,7 @@ NODE: Final = {"rule": str, "with": dict, "from": [NATURAL], "at": frozenset({No
 SUMS: Final = tuple((name, NATURAL) for _, name in INDICES)  # over the warps of a block, and then over all blocks
 DOCUMENT: Final[dict[str, Any]] = {
     "format": "warpbound certificate",
-    "version": 1,
+    "version": 2,
     "kernel": KERNEL,
     "metric": {"name": TITLE, "fixed": dict, "counted": dict},
     "hardware": {"name": TITLE} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
@@ -270,6 +272,12 @@ def atoms(p: Potential) -> set[Atom]:
 @lru_cache(maxsize=1 << 12)
 def leaves(p: Potential) -> frozenset[Atom]:
     return frozenset(atom for atom in atoms(p) if atom[0] in LEAVES)
+
+
+@lru_cache(maxsize=1 << 12)
+def deep(p: Potential) -> bool:
+    """Whether so many atoms are inside each other that p, written out, may be too long."""
+    return len([atom for atom in atoms(p) if atom[0] not in LEAVES]) > MAX_NESTED
 
 
 def variables(p: Potential) -> Names:
@@ -689,32 +697,31 @@ class Lanes:
     def __init__(self, program: Program, p: Facts, x: Names | None) -> None:
         """With x None, of one thread: everything is the same at all of it."""
         self.program, self.together, self.numbers = program, False, count()
-        self.normal = NORMAL | {"max0": self._part, "op": self._operated, "read": self._read}
+        self.normal = NORMAL | {"max0": self._part, "op": self._operated, "bits": self._bits, "read": self._read}
         self.normal["base"] = lambda *parts: single("base", *parts)
-        own, general = [program.worth(f) for f in sorted(p, key=repr)], program.general
+        own = [program.worth(f) for f in sorted(p, key=repr)]
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
-        self.sums: dict[Potential, int] = {}
-        """What sums are at least."""
-        self.low = cache(self._least)
-        self.known: Values = {}
-        """Leaves, by tid and unknowns that all threads share."""
+        definitions = [d for f in (*own, *program.general) for d in self._definitions(f)]
+        defined = {leaf for leaf, _ in definitions}
+        self.true: set[Potential] = {1}
+        """What facts come out as: another condition that does holds, too."""
+        self.met: set[tuple[str, Potential]] = set()
+        """What is put in terms of itself, as is what says the same in other words."""
         rounds = []
-        for _ in range(2):  # values have bounds, and bounds give values
-            definitions = [d for f in (*own, *general) for d in self._definitions(f)]
-            defined = {leaf for leaf, _ in definitions}
-            self.known = {}
+        for _ in range(2):  # what holds gives other values
+            self.known: Values = {}
+            """Leaves, by tid and unknowns that all threads share."""
             for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
                 self._define(definitions if leaf in defined else [])
-                self.known.setdefault(leaf, self._met(single(*leaf)))
+                self.known.setdefault(leaf, single(*leaf))
             self.known |= {tid: single(*tid) for tid in TIDS}
             self._define(definitions)
-            rounds.append([self.value(f, self.known) for f in (*own, *general)])
-            for f in rounds[-1]:
-                self._learn(f)
-        self.told = {leaf: p for leaf, p in definitions if leaf in self.shared and leaves(p) <= {*TIDS}}
-        """What all threads share by P and X, and each thread knows by itself."""
-        self.true = {1, *rounds[-1]}
-        """What facts come out as: another condition that does holds, too."""
+            rounds.append([self.value(f, self.known) for f in (*own, *program.general)])
+            self.true |= {*rounds[-1]}
+            for atom in (alone(1 - f) for f in rounds[-1]):
+                if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
+                    ways = (atom[2], atom[2] * -1)
+                    self.true |= {self._compared("<", d) for d in ways if self._compared("<=", d) == 1}
         self.nobody = 0 in rounds[-1]
         """Whether P excludes all threads."""
         self.local = [(f, here) for f in rounds[0][: len(own)] if (here := leaves(f) & {WARP, *TIDS})]
@@ -723,8 +730,6 @@ class Lanes:
         """What a fact, if it is an equation, says that leaves are worth."""
         atom = alone(fact)
         d = atom[2] - atom[3] if atom[:2] == ("op", "==") else fact - 1
-        # before anything is known of sums, nothing has a sign
-        d = self.value(d, {}, NORMAL | {"max0": partial(self._part, turned=False)}) if self.sums else d
         for leaf, c in sorted((leaf, c) for leaf, c in linear(d) if leaf[0] in ("var", "param") and abs(c) == 1):
             value = single(*leaf) - d * c
             # where it mentions the leaf itself, as in n == 4 * floor(n/4), that is an unknown: the same for all
@@ -737,75 +742,22 @@ class Lanes:
         for leaf, p in definitions * len(definitions):  # in any order
             if leaf not in self.known and leaves(p) <= self.known.keys():
                 value = self.value(p, self.known)
-                if alone(value)[:1] != ("unknown",):
-                    self.known[leaf] = self._met(value)
+                if alone(value)[:1] != ("unknown",) and not deep(value):
+                    self.known[leaf] = value
 
-    def _learn(self, fact: Potential) -> None:
-        """Takes in what a comparison says that a sum is at least."""
-        atom = alone(fact)
-        op, p, q = atom[1:] if atom[:1] == ("op",) and len(atom) == 4 else ("", 0, 0)
-        more = [d - 1 for d in (p - q, q - p) if op == "!=" and self.least(d) == 0]  # where a >= b is known, a > b
-        for part in (*more, *shortfalls(op, p, q).values()):
-            if isinstance(part, Poly):
-                sum_, size = primitive(part - offset(part))
-                self.sums[sum_] = max(-int(offset(part) // size), self.sums.get(sum_, -LARGEST))
-        self.low.cache_clear()
-
-    def least(self, p: Potential) -> int | None:
-        """A lower bound."""
-        low = self.low(p - offset(p)) if isinstance(p, Poly) else 0
-        return None if low is None else low + int(offset(p))
-
-    def _least(self, p: Poly) -> int | None:
-        """A lower bound of a sum without a constant."""
-        found = [self._termwise(p)]
-        for atom, c in linear(p):  # a - k * floor(a/k) is in 0 .. k-1
-            if atom[0] == "floor" and c % atom[2] == 0:
-                rest = self.least(p + c // atom[2] * (atom[1] - atom[2] * single(*atom)))
-                found += [] if rest is None else [rest - max(0, int(c) // atom[2]) * (atom[2] - 1)]
-        return max((low for low in found if low is not None), default=None)
-
-    def _termwise(self, p: Poly) -> int | None:
-        """The same by what is known of the sum, or else of its terms."""
-        low: Rational = 0
-        whole = len(p.terms) > 1 and primitive(p)[0] in self.sums
-        for part in [p] if whole else [Poly(frozenset({term})) for term in p.terms]:
-            unit, size = primitive(part)
-            ((mono, sign), *_) = terms(unit)
-            known = [self._low(atom, int(sign)) for atom, e in mono for _ in range(e)]
-            sure = [n for n in known if n is not None and n >= 0]
-            product = prod(sure) if sign > 0 and len(sure) == len(known) else None
-            bound = self.sums.get(unit, known[0] if len(known) == 1 else product)
-            if bound is None:
-                return None
-            low += size * bound
-        return int(low // 1)
-
-    def _low(self, atom: Atom, sign: int) -> int | None:
-        """What an atom, or minus an atom, is at least."""
-        if atom[0] == "as it is":
-            return self._low(atom[1], sign)
-        if atom[0] == "floor":
-            inside = self.least(atom[1] * sign)
-            return None if inside is None else sign * (sign * inside // int(atom[2]))
-        if self.program.leaves.get(atom) == BOOL or (atom[0] == "op" and atom[1] in TRUTHS):
-            return min(0, sign)
-        known = atom[:2] if atom[0] == "var" else atom  # at one thread or another
-        return 0 if sign > 0 and atom[0] in ("max0", "row") else self.sums.get(single(*known) * sign)
-
-    def _met(self, p: Potential) -> Potential:
-        """p, or the number where its bounds meet."""
-        low, high = self.least(p), self.least(p * -1)
-        return p if low is None or high != -low else low
-
-    def _part(self, p: Potential, turned: bool = True) -> Potential:
-        """max(0, p), by what is known of p; turned, in terms of the same atom as max(0, -p), so that n % 1 is 0."""
-        for sign, part in ((1, p), (-1, 0)):
-            low = self.least(p * sign)
-            if low is not None and low >= 0:
+    def _part(self, p: Potential) -> Potential:
+        """max(0, p), by what is known of p, or in terms of max(0, -p), so that n % 1 is 0."""
+        for op, part in (("<", p), (">", 0)):
+            if self._compared(op, p) == 0:
                 return part
-        first = min((show(Poly(frozenset({(mono, 1)}))), c) for mono, c in terms(p) if mono)
-        return p + max0(p * -1) if turned and first[1] < 0 else max0(p)
+        return p + max0(p * -1) if self._turned("max0", p, p * -1) else max0(p)
+
+    def _turned(self, kind: str, p: Potential, other: Potential) -> bool:
+        """Whether the other was met before p, in terms of which it is then."""
+        p, other = (primitive(q)[0] for q in (p, other))
+        turned = (kind, other) in self.met
+        self.met |= set() if turned else {(kind, p)}
+        return turned
 
     def _read(self, array: str, at: Potential, occurrence: int) -> Potential:
         return single("read", array, at, occurrence) if self.together else single("unknown", next(self.numbers))
@@ -819,60 +771,55 @@ class Lanes:
             return single(*joined) if isinstance(joined, tuple) else joined
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
-        match op, alone(a):
-            case "?:", ("op", "<" | ">=" as test, d, 0):  # where d is what x and y differ by: min or max
-                x, y = (args[1], b) if test == ">=" else (b, args[1])
-                if d - (x - y) in (0, -1):  # x >= y, or x > y
-                    return x + self._part(y - x)
-                if d - (y - x) in (0, -1):
-                    return x - self._part(x - y)
-            case "/", ("op", "/", c, d) if isinstance(b, Poly):  # where a divisor is 0, both are 0
-                return self._operated("/", c, times(d, b))
-        if op == "?:":  # a truth value is 0 or 1
-            return b + times(args[1] - b, a)
         if op in CONCRETE and not any(isinstance(v, Poly) for v in args) and not (op == "<<" and b > 63):  # type: ignore[operator]
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
             return self._compared(op, a - b)
         if op in ("^", "|"):
-            return self._bits(op, a, b)
+            return self._bitwise(op, a, b)
+        if (op, *alone(a)[:2]) == ("/", "op", "/") and isinstance(b, Poly):  # where a divisor is 0, both are 0
+            return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         found = binary(op, a, b, self._part) if len(args) == 2 else None
         if found is None and op == "%":  # so that b * (a/b) + a % b is a
             return a - times(b, self._operated("/", a, b))
         return single("op", op, *args) if found is None else found
 
-    def _bits(self, op: str, *args: Potential) -> Potential:
+    def _bitwise(self, op: str, *args: Potential) -> Potential:
         """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
         highs = [floor_of(v, LOW) for v in args]
         lows = [v - high * LOW for v, high in zip(args, highs, strict=True)]
         if not any(isinstance(low, int) for low in lows):
             return single("op", op, *args)
-        low = self._operated(op, *lows) if all(isinstance(v, int) for v in lows) else single("op", op, *lows)
-        if isinstance(low, Poly):
-            self.sums |= {low: 0, low * -1: 1 - LOW}
-        some = [high for high in highs if high != 0]
-        return low + LOW * (single("op", op, *some) if len(some) > 1 else some[0] if some else 0)
+        high = plus(*highs) if 0 in highs else single("op", op, *highs)
+        return self._bits(op, *lows) + LOW * high
+
+    def _bits(self, op: str, *lows: Potential) -> Potential:
+        """The same below LOW, where the result is, too."""
+        return single("bits", op, *lows) if any(isinstance(v, Poly) for v in lows) else int(CONCRETE[op](*lows))
 
     def _compared(self, op: str, d: Potential) -> Potential:
-        """d op 0"""
+        """d op 0, in terms of < and =="""
+        if op in (">=", "!="):
+            return 1 - self._compared(OPPOSITE[op], d)
         if not isinstance(d, Poly):
             return int(CONCRETE[op](d, 0))
-        for same, atom in (("!=", alone(d) or alone(d * -1)), ("==", alone(1 - d) or alone(d + 1))):
-            match atom:  # a truth value is 0, or 1
-                case ("op", inner, e, 0) if op in ("==", "!=") and inner in OPPOSITE:
-                    return self._compared(inner if op == same else OPPOSITE[inner], e)
-        low, high, inside = self.least(d), self.least(d * -1), gcd(*(int(c) for mono, c in d.terms if mono))
-        rest = offset(d) % inside
-        possible = {-1: low is None or low <= rest - inside, 1: high is None or high <= -(rest or inside)}
-        possible[0] = rest == 0 and not (low or 0) > 0 and not (high or 0) > 0
-        found = {CONCRETE[op](sign, 0) for sign in possible if possible[sign]}
-        if len(found) < 2:
-            return int(True in found)
-        if op in ("<=", ">"):  # d <= 0 is d - 1 < 0, and over integers 2*x + 3 < 0 is x + 1 < 0
-            op, d = {"<=": "<", ">": ">="}[op], d - 1
-        if op in ("<", ">="):
-            d = collected({mono: c // inside for mono, c in terms(d)})
-        return single("op", op, d, 0)
+        if op in ("<=", ">"):
+            return self._compared("<", d - 1 if op == "<=" else d * -1)
+        inside = gcd(*(int(c) for mono, c in d.terms if mono))
+        if op == "==" and offset(d) % inside:
+            return 0
+        d = collected({mono: c // inside for mono, c in terms(d)})  # over integers 2*x + 3 < 0 is x + 1 < 0
+        found: Potential = single("op", op, d, 0)
+        if op == "<" and self._turned(op, d, -1 - d):
+            found = 1 - single("op", op, -1 - d, 0)
+        elif op == "==":
+            for v in (d, d * -1):
+                if any(t[:1] == ("op",) and t[1] in TRUTHS for t in (alone(v), alone(1 - v))):
+                    return 1 - v  # a truth value is 0 or 1
+            if 1 in (self._compared("<", d), self._compared(">", d)):
+                return 0
+            found = single("op", op, d * -1 if self._turned(op, d, d * -1) else d, 0)
+        return 1 if found in self.true else 0 if 1 - found in self.true else found
 
     @cached_property
     def strangers(self) -> list[Values]:
@@ -912,32 +859,27 @@ class Lanes:
     def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
         """Threads by what d, which is 0 at all that are active together, is at each, if that is a constant plus what
         all share. P reads nothing: leaves are all in it that may differ."""
-        values = [self.value(d, thread) for thread in warp]
-        rests, parts = {v - offset(v) for v in values}, {offset(v): list[Values]() for v in values}
-        for v, thread in zip(values, warp, strict=True):
-            parts[offset(v)].append(thread)
-        return list(parts.values()) if len(rests) == 1 and leaves(plus(*rests)) <= self.shared else [warp]
+        parts: dict[Potential, dict[Rational, list[Values]]] = {}
+        for thread in warp:
+            v = self.value(d, thread)
+            parts.setdefault(v - offset(v), {}).setdefault(offset(v), []).append(thread)
+        alike = len(parts) == 1 and leaves(*parts) <= self.shared
+        return [part for row in parts.values() for part in row.values()] if alike else [warp]
 
-    def value(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
+    def value(self, p: Potential, swap: Values) -> Potential:
         """What p is worth where leaves are worth so much."""
-        try:
-            found = replaced(p, swap, normal or self.normal)
-        except Bad:
-            return single("unknown", next(self.numbers))
-        return found if len(terms(found)) <= MAX_LANE_TERMS else single("unknown", next(self.numbers))
+        with suppress(Bad):
+            if not deep(p) and len(terms(found := replaced(p, swap, self.normal))) <= MAX_LANE_TERMS:
+                return found
+        return single("unknown", next(self.numbers))
 
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
         """What e is worth at some threads of a warp, or of a block."""
         p, found = self.value(self.program.worth(e), self.known), []
-        shared = self.shared - self.told.keys()
-        fixed = plus(*(Poly(frozenset({t})) for t in terms(p) if t[0] and all(a in shared for a, _ in t[0])))
-        apart = any(a[0] in ("read", "unknown") or (a[0] == "var" and a not in self.known) for a in atoms(p))
-        rest = p - fixed
-        told = {leaf: self.told[leaf] for leaf in leaves(rest) & self.told.keys()}
         for i, thread in enumerate(threads):
-            v = fixed + self.value(rest, thread | {leaf: self.value(q, thread) for leaf, q in told.items()})
-            own = atoms(v) - self.known.keys() if apart else set()
-            found.append(self.value(v, {a: single(*a, i) for a in own if a[0] in ("var", "unknown")}) if own else v)
+            v = self.value(p, thread)
+            own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and a not in self.known)]
+            found.append(self.value(v, {a: single(*a, i) for a in own}) if own else v)
         return found
 
     def implies(self, e: Expr) -> bool:
@@ -949,83 +891,26 @@ class Lanes:
         self.together = self.program.scope == "warp" or (self.shape[0] and len(self.warps) == 1)
         groups = self.warps
         if self.program.scope == "block":
-            everyone = self.shape[0] or self.nobody
-            groups = [[thread for warp in self.warps for thread in warp] if everyone else self.strangers]
-        return all(len(set(self._values(e, group))) <= 1 for group in groups)
+            groups = [[thread for warp in self.warps for thread in warp] if self.shape[0] else self.strangers]
+        return self.implies(e) or all(len(set(self._values(e, group))) <= 1 for group in groups)
 
-    def most(self, what: str, array: Array, index: Expr, enough: int = 0) -> int:
-        """The most sectors, or words in one bank, that the lanes of one warp can touch; not less than is needed to see
-        whether that is at most what is enough."""
+    def most(self, what: str, array: Array, index: Expr, window: range = range(1)) -> int:
+        """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
+        of so much more than this one."""
         most, hw, self.together = 0, self.program.hardware, True
         period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
-        count = partial(touched, what, array, hw)
         for warp in self.warps:
             phases: dict[Potential, dict[Potential, set[int]]] = {}
-            values = list(dict.fromkeys(self._values(index, warp)))
-            rows = [v - offset(v) for v in values]
-            for v, row in zip(values, rows, strict=True):
+            for v in dict.fromkeys(self._values(index, warp)):
+                bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
+                first, row = int(offset(v)), v - bits * c - offset(v)
                 phase = collected({mono: c for mono, c in terms(row) if c * array.stride % period})
-                phases.setdefault(phase, {}).setdefault(row, set()).add(int(offset(v)))
-            here = sum(count(phase, found.values()) for phase, found in phases.items())
-            if len(set(rows)) > 1 and here > max(most, enough):
-                common = Poly(frozenset.intersection(*(frozenset(terms(row)) for row in rows)))
-                lows = [low for v in values if (low := self.least(v - common)) is not None]
-                highs = [-low for v in values if (low := self.least(common - v)) is not None]
-                if len(lows) == len(highs) == len(values) and max(highs) - min(lows) < MAX_SPAN:
-                    here = min(here, count(common, [range(min(lows), max(highs) + 1)]))
-                divisors = {a[3] for v in values for a in atoms(v - common) if a[:2] == ("op", "/")}
-                if here > enough and len(divisors) < 2:  # with two, their signs may differ
-                    here = min(here, max(grouped(count, values, sign) for sign in (1, -1)))
-            most = max(most, here)
+                here = phases.setdefault(phase, {}).setdefault(row, set())
+                here |= {first + c * k + i for k in range(LOW if c else 1) for i in window}
+                if len(here) > 2 * MAX_SPAN:
+                    return LARGEST
+            most = max(most, sum(touched(what, array, hw, phase, rows.values()) for phase, rows in phases.items()))
         return most
-
-
-def grouped(count: Callable[..., int], values: list[Potential], sign: int) -> int:
-    """The most that indices touch if all divisors have this sign. An index whose distance from the first of a group is
-    bounded is in this group, which may touch all in these bounds."""
-    groups: dict[Potential, set[int]] = {}
-    for v in values:
-        first, ends = next(((q, found) for q in groups if (found := between(v - q, sign))), (v, (0, 0)))
-        start = int(offset(first))
-        groups.setdefault(first, set()).update(range(start + ends[0], start + ends[1] + 1))
-    return sum(count(first - offset(first), [window]) for first, window in groups.items())
-
-
-@lru_cache(maxsize=1 << 12)
-def between(d: Potential, sign: int) -> tuple[int, int] | None:
-    """What d is at least and at most, if its terms are pairs f(p) - f(q) of max(0, .), of floors or of quotients, whose
-    divisors have this sign; None for all else."""
-    low = high = offset(d)
-    parts = sorted(linear(d), key=lambda part: show(part[0]))  # sets have no order
-    if len(parts) < len(terms(d - low)):
-        return None
-    down = [(atom, -c) for atom, c in parts if c < 0]
-    for atom, c in parts:
-        if c > 0:
-            found = [(e[1] - e[0], i, e) for i, (b, k) in enumerate(down) if k == c and (e := _pair(atom, b, sign))]
-            if not found:
-                return None
-            _, i, (least, most) = min(found)  # the narrowest
-            del down[i]
-            low, high = low + c * least, high + c * most
-    known = not down and low.denominator == high.denominator == 1 and high - low < MAX_SPAN
-    return (int(low), int(high)) if known else None
-
-
-def _pair(a: Atom, b: Atom, sign: int) -> tuple[int, int] | None:
-    """What f(p) - f(q) is at least and at most."""
-    match a, b:
-        case ("floor", p, k), ("floor", q, m) if k == m:
-            ends = between(p - q, sign)
-            return ends and (ends[0] // k, -(-ends[1] // k))
-        case ("max0", p), ("max0", q):  # which is max(0, max(0, q))
-            differences = p - q, p - single(*b), single(*a) - q
-            ends = next(filter(None, (between(d, sign) for d in differences)), None)
-        case ("op", "/", p, c), ("op", "/", q, d) if c == d:
-            ends = between((p - q) * sign, sign)
-        case _:
-            return None
-    return ends and (min(0, ends[0]), max(0, ends[1]))  # not farther apart than p and q, and on the same side
 
 
 def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Collection[Collection[int]]) -> int:
@@ -1072,13 +957,6 @@ class Arithmetic:
         sides = [self.program.worth(side) for side in e[2:] if e[0] == "op" and self.program.type_of(side) == INT]
         return shortfalls(e[1], *sides) if len(sides) == 2 == len(e[2:]) and all(map(sayable, sides)) else {}
 
-    def evident(self, goal: Expr) -> bool:
-        """Whether a goal holds without a proof: a fact, or e == e, or equal up to a constant of the right sign."""
-        if goal in self.facts or (goal[:2] == ("op", "==") and goal[2] == goal[3]):
-            return True
-        parts = self.comparison(goal).values()
-        return bool(parts) and not any(isinstance(part, Poly) or part < 0 for part in parts)
-
     def prove(self, goal: Potential, proof: Json, what: str) -> None:
         """Raises Bad unless the proof shows goal >= 0."""
         match proof:
@@ -1104,7 +982,8 @@ class Arithmetic:
             want(len(factors) <= MAX_DEGREE, f"{what}: a product has too many factors")
             found.append(multiplied(rational(c), [self._replaced(self._factor(f)) for f in factors]))
         if (sum_ := plus(*found)) != wanted:
-            raise Bad(f"{what}: the sum is {show(sum_):.200} and not {show(wanted):.200}")
+            texts = ["too long to show" if deep(p) else show(p) for p in (sum_, wanted)]
+            raise Bad(f"{what}: the sum is {texts[0]:.200} and not {texts[1]:.200}")
 
     def _replaced(self, p: Potential) -> Potential:
         return reduce(replaced, self.swaps, p)
@@ -1280,14 +1159,12 @@ class Checker(Program):
         form, parts = form_of(text)
         return form(self, *(self.meaning(part, values) for part in parts))
 
-    def _entry(self, decided: bool, p: Facts, x: Names, claim: Callable[[], str]) -> Json:
-        """The proof in the next entry, or None. What is not decided here and has no proof is left to the solver that
-        the entry names."""
+    def _entry(self) -> Json:
+        """The proof in the next entry, or None. What is not decided without one is left to the solver that the entry
+        names."""
         want(bool(self.evidence), "there is too little evidence")
         entry = self.evidence.pop()
         self.engine = entry["engine"]
-        if not decided and entry["proof"] is None:
-            self._leave(p, x, claim())
         return entry["proof"]
 
     def _leave(self, p: Facts, x: Names, claim: str) -> None:
@@ -1297,17 +1174,26 @@ class Checker(Program):
 
     def at_least(self, p: Facts, x: Names, q: Potential, r: Potential) -> None:
         """P; X |- Q >= Q'"""
-        more = q - r
-        proof = self._entry(not isinstance(more, Poly) and more >= 0, p, x, lambda: f"{show(q)} >= {show(r)}")
+        more, proof = q - r, self._entry()
         if proof is not None:
             self.arithmetic(p).prove(more, proof, "Q >= Q'")
+        elif isinstance(more, Poly) or more < 0:
+            self._leave(p, x, f"{show(q)} >= {show(r)}")
 
     def entails(self, p: Facts, goals: Facts) -> None:
         """P |- P'"""
-        decided = FALSE in p or all(map(self.arithmetic(p).evident, goals))
-        proof = self._entry(decided, p, frozenset(), lambda: show(goals))
-        if proof is not None:
-            self.shown(p, goals, proof)
+        proof = self._entry()
+        self.shown(p, goals, tuple({"goal": goal} for goal in sorted(goals, key=repr)) if proof is None else proof)
+
+    def also(self, p: Facts, proof: Json) -> Facts:
+        """P, and what a proof shows to follow from it."""
+        if proof is None:
+            return p
+        rows = fitted(proof, [dict], "a proof of what follows from P")
+        goals = [FALSE if row.get("goal") is None else self.expression(row["goal"], True) for row in rows]
+        more = self.conj(self.condition("a goal", goal) for goal in goals)
+        self.shown(p, more, rows)
+        return p | more
 
     def shown(self, p: Facts, goals: Facts, proof: Json) -> None:
         """Raises Bad unless the proof shows P |- P'."""
@@ -1321,17 +1207,16 @@ class Checker(Program):
             want(goal in left, "{:.200} is no goal, or proved twice", goal)
             left.remove(goal)
             match row, len(row):
-                case {"literal": True}, 2:
-                    want(known.evident(goal), "{:.200} is no fact here", goal)
-                case {"lanes": True}, 2:
-                    if not self.lanes(p, None).implies(goal):
+                case {}, 1:  # what is a fact, or comes out true
+                    if goal not in known.facts and not self.lanes(p, None).implies(goal):
                         self._leave(p, frozenset(), show(goal))
                 case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
                     choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
                     want(choice != FALSE, "{:.200} has no choice in it", goal)
                     sides = (TRUE, choice[3]) if choice[1] == "||" else choice[3:]
                     for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
-                        self.shown(self.given(p, test), self.known(self.put(goal, choice, side)), by)
+                        case = self.given(frozenset(self.put(f, choice, side) for f in p), test)
+                        self.shown(case, self.known(self.put(goal, choice, side)), by)
                 case {"by": (*proofs,), **more}, 2 | 3 if {*more} <= {"goal", "as"}:
                     side = more.get("as", goal[1])  # a != b is shown as a < b, or as a > b
                     want(side == goal[1] or (goal[1] == "!=" and side in ("<", ">")), "another comparison is shown")
@@ -1345,12 +1230,9 @@ class Checker(Program):
 
     def uniform(self, p: Facts, x: Names, e: Expr) -> None:
         """P; X |- e unif"""
-        alike = all(t[0] == "var" and t[1] in x for t in mentions(e, "var", "tid"))
-        alike = alike and (self.scope == "warp" or not any(mentions(e, "read")))
-        proof = self._entry(alike or self.lanes(p, x).uniform(e), p, x, lambda: f"{show(e)} unif")
-        if proof is not None:  # e holds at all threads, or at none
-            fitted(proof, {"holds": bool, "by": tuple}, "a proof of e unif")
-            self.shown(p, self.known(e if proof["holds"] else ("op", "!", e)), proof["by"])
+        more = self.also(p, self._entry())
+        if not self.alike(e, x) and not self.lanes(more, x).uniform(e):
+            self._leave(p, x, f"{show(e)} unif")
 
     def uniform_all(self, p: Facts, x: Names, more: Names) -> None:
         for name in sorted(more - x):
@@ -1358,14 +1240,32 @@ class Checker(Program):
 
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
-        array = self.arrays[name]
+        array, proof, first, windows = self.arrays[name], self._entry(), index, [range(1)]
         what, hw = "MemReads" if array.space == "global" else "Conflicts", self.hardware
         want(self.type_of(index) == INT, "an index is not an int")
+        ends: Facts = frozenset()
+        if isinstance(proof, dict):  # o is what is as much as another index, or so much more at most
+            fitted(proof, {"is": tuple, "first": tuple, "span": range(MAX_SPAN), "by": tuple}, "a proof")
+            o, first, span = self.expression(proof["is"], True), self.expression(proof["first"]), proof["span"]
+            ends |= {("op", "==", self.abstract(index), o)}
+            low, windows, proof = first, [range(span + 1)], proof["by"]
+            if o[:2] == low[:2] == ("op", "/") and o[3] == low[3] and self.alike(o[3], x):
+                o, low = o[2], low[2]  # quotients are no farther apart, and less for a negative divisor
+                windows.append(range(-span, 1))
+            ends |= {("op", ">=", o, low), ("op", "<=", o, ("op", "+", low, ("const", INT, span)))}
+        more = self.also(p, proof)
+        want(ends <= more, "there is no proof of {:.200}", ends - more)
         decided = n >= hw["warp"] * touched(what, array, hw, single("any"), [(0,)])
         if not decided and array.width <= 64 * min(hw["sector"], hw["word"]):
-            decided = self.lanes(p, x).most(what, array, index, n) <= n
-        proof = self._entry(decided, p, x, lambda: f"{what}({name}[{show(index)}]) <= {n}")
-        want(proof is None, "a proof stands where there is none of this form")
+            view = self.lanes(more, x)
+            decided = all(view.most(what, array, first, window) <= n for window in windows)
+        if not decided:
+            self._leave(p, x, f"{what}({name}[{show(index)}]) <= {n}")
+
+    def alike(self, e: Expr, x: Names) -> bool:
+        """Whether nothing in e tells threads apart, by X alone."""
+        alike = all(t[0] == "var" and t[1] in x for t in mentions(e, "var", "tid"))
+        return alike and (self.scope == "warp" or not any(mentions(e, "read")))
 
     def known(self, e: Expr) -> Facts:
         """e as a goal."""

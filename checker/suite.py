@@ -23,7 +23,7 @@ from checker.elaborate import Stuck
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
-from checker.oracles.farkas import proof
+from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
 from checker.report.rejection import describe

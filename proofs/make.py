@@ -24,7 +24,7 @@ from checker.cli import VERSION
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_outline, read_annotations
 from checker.oracles import Oracles
-from checker.oracles.farkas import proof
+from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
 from logic.assertions import Context, Dim, Launch, show_p

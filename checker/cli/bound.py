@@ -296,7 +296,7 @@ def _write_certificate(result: Result, path: str) -> str | None:
 
     from checker import certificate
     from checker.cli import VERSION
-    from checker.oracles.farkas import proof
+    from checker.oracles.evidence import proof
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
     document = certificate.write(result.claim, result.derivation, result.ledger, proof, tools)

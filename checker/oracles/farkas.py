@@ -21,10 +21,9 @@ from typing import Any, Final
 
 from checker.certificate import expression, potential
 from checker.oracles import lp
-from checker.oracles.arithmetic import Relation, relation
-from checker.oracles.lanes import View
-from checker.oracles.terms import alike, with_fresh
-from logic.assertions import AtLeast, Context, Entails, Obligation, P, Uniform, assume, conj, launch_facts, opaque
+from checker.oracles.judge import implied
+from checker.oracles.terms import with_fresh
+from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.potentials import (
     ZERO,
     Atom,
@@ -48,7 +47,6 @@ from logic.potentials import (
     sym,
 )
 from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Var, put, subterms
-from logic.typing import type_of
 
 Json = Any
 
@@ -81,27 +79,27 @@ def proof(obligation: Obligation, context: Context) -> Json:
         case AtLeast(p, _, q, r):
             return _prove(substitute(q - r, known(p, context)), facts(p, context))
         case Entails(p, goal):
-            return _entails(p, goal, context)
-        case Uniform():
-            return _uniform(obligation, context)
+            return entails(p, goal, context)
     return None
 
 
-def _uniform(o: Uniform, context: Context) -> Json:
-    """That e holds at all threads, or at none; None where that is not so, or lanes show that e is uniform."""
-    sigma = with_fresh(context.sigma, (*o.p, o.expr))
-    if type_of(o.expr, sigma) != BOOL or opaque(o.expr, sigma) or alike(o.expr, o.x, context.scope):
-        return None
-    if View(o.p, o.x, context, sigma).uniform(o.expr):
-        return None
-    for holds in (True, False):
-        rows = _entails(o.p, assume((), o.expr, sigma, holds), context)
-        if rows is not None:
-            return {"holds": holds, "by": rows}
-    return None
+def least(poly: Poly, p: P, context: Context) -> Fraction | None:
+    """The most that the facts show a polynomial to be at least, as a combination of them."""
+    return _least(poly, _relevant(poly, facts(p, context)))
 
 
-def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
+def settled(poly: Poly, p: P, context: Context) -> Json:
+    """A proof without any cases that a polynomial is nonnegative, or None."""
+    return prove(substitute(poly, known(p, context)), facts(p, context), MAX_SPLITS)
+
+
+def absurd(p: P, context: Context) -> Json:
+    """A proof that P is contradictory, as a combination of its facts, or None."""
+    found = _combination(const(-1), _relevant(ZERO, facts(p, context)))
+    return None if found is None else {"absurd": found}
+
+
+def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
     given = (*p, *launch_facts(context.launch, context.hardware, context.scope))
 
     @cache
@@ -112,15 +110,6 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
     def swap() -> dict[Leaf, Poly]:
         return known(p, context)
 
-    @cache
-    def alone() -> View:
-        return View(p, frozenset(), context, with_fresh(context.sigma, (*p, *goal)), alone=True)
-
-    @cache
-    def told() -> set[Relation | None]:
-        """What facts say, up to arithmetic: the second checker sees it as lanes do."""
-        return {relation(f) for f in given} - {None}
-
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
         proofs = [_prove(substitute(poly, swap()), have()) for poly in polys]
@@ -129,7 +118,7 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
     entries = []
     for g in goal:
         if g in given or _same_sides(g):
-            entries.append({"goal": expression(g), "literal": True})
+            entries.append({"goal": expression(g)})
             continue
         polys = [poly for poly, _ in differences(g)] if g != TRUE and _numeric(g, context) else []
         linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
@@ -137,8 +126,8 @@ def _entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Jso
         if proofs is None and (apart := _apart(g, proved)) is not None:
             entries.append({"goal": expression(g)} | apart)
             continue
-        if proofs is None and (alone().implies(g) or relation(g) in told()):
-            entries.append({"goal": expression(g), "lanes": True})
+        if proofs is None and implied(p, g, context):
+            entries.append({"goal": expression(g)})
             continue
         if proofs is None and not linear:
             proofs = proved(polys)
@@ -175,7 +164,8 @@ def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
     sigma, cases = with_fresh(context.sigma, (*p, goal)), []
     for holds, side in zip((True, False), sides, strict=True):
         here = conj((put(goal, choice, side),), sigma)
-        case = _entails(assume(p, test, sigma, holds), here, context, left - 1)
+        given = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
+        case = entails(given, here, context, left - 1)
         if case is None:
             return None
         cases.append(case)
@@ -376,13 +366,13 @@ def _settled(on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], c
 
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     """A polynomial that the facts let be negative over the rationals only: the goal without its common factor, or f - n
-    or n - f for a floor f in the goal."""
+    or n - f for a floor f in the goal or in the facts."""
     for part in _parts(goal).values():
         size = gcd(*(c.numerator for _, c in part.terms)), lcm(*(c.denominator for _, c in part.terms))
         whole = part * Fraction(size[1], size[0])
         if -1 < (_least(whole, have) or -1) < 0:
             return whole
-    for a in dict.fromkeys(a for a in atoms(goal) if isinstance(a, Floor)):
+    for a in dict.fromkeys(a for p in (goal, *(f.poly for f in have)) for a in atoms(p) if isinstance(a, Floor)):
         for sign in (1, -1):
             f = atom(a) * sign
             least = _least(f, have)

@@ -21,7 +21,7 @@ from checker.certificate import write
 from checker.claims import shown
 from checker.kernel import Ledger, check, claim
 from checker.oracles import Oracles, lp
-from checker.oracles.farkas import proof
+from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
 from logic.assertions import Context, Launch

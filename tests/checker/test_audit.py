@@ -14,7 +14,7 @@ from checker.certificate import canonical, digest, write
 from checker.kernel import Claim, Rejected
 from checker.notation import parse_outline
 from checker.oracles import Oracles
-from checker.oracles.farkas import proof
+from checker.oracles.evidence import proof
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Obligation, Unknown, Verdict
 from logic.metrics import METRICS

@@ -24,7 +24,7 @@ from checker import certificate, recheck
 from checker import kernel as trusted
 from checker.bound import find_bounds
 from checker.oracles import Oracles
-from checker.oracles.farkas import proof
+from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import Bad, Lanes, Program, arithmetic
 from logic import operators, potentials, schema
@@ -257,8 +257,8 @@ WRONG: Final = [
     ("Q:Seq", "loop", grown("X1", "i"), TRIPLE),
     ("Q:Seq", "loop", swapped("s1", "s2"), TRIPLE),
     ("Q:If1", "straight", swapped("s1", "s2"), TRIPLE),
-    ("Q:If2", "straight", renamed("Q:If3"), "is no goal"),
-    ("Q:If3", "straight", renamed("Q:If2"), "is no goal"),
+    ("Q:If2", "straight", renamed("Q:If3"), TRIPLE),
+    ("Q:If3", "straight", renamed("Q:If2"), TRIPLE),
     ("Q:If4", "straight", grown("X'", "j"), TRIPLE),
     ("Q:If4", "straight", renamed("Q:If1"), "with.P'' is missing or out of place"),
     ("Q:While1", "loop", charged("Q", J_IN_Q), "the sum is"),
@@ -430,12 +430,6 @@ def test_if4_keeps_what_no_branch_writes(x_: str, x__: str, fits: bool) -> None:
     else:
         with pytest.raises(Bad, match=TOO_WIDE):
             k.applied("Q:If4", values)
-
-
-@pytest.mark.parametrize("goal", [recheck.FALSE, ("var", "b"), ("read", "G", ("var", "i"))])
-def test_a_goal_that_compares_nothing_is_not_evident(goal: Any) -> None:
-    """Under contradictory facts `false` is a goal like others: it takes a proof, and is no fault of the certificate."""
-    assert not recheck.arithmetic(program(), frozenset()).evident(goal)
 
 
 def test_a_price_by_count_is_never_negative() -> None:
@@ -615,7 +609,7 @@ def test_a_case_that_lanes_disagree_on_rests_on_a_solver() -> None:
     report = recheck.recheck(signed(doc))
     assert report.verdict == "solver-backed", report.problem
     uniform = [text for text in report.solver_backed if text.split(" (by")[0].endswith(" unif")]
-    assert ["> 0) unif" in text for text in uniform] == [True]
+    assert ["> 0) unif" in text for text in uniform].count(True) == 1
 
 
 def test_a_ghost_and_a_sum_are_valid() -> None:
@@ -1411,55 +1405,25 @@ def test_base_values_have_no_arithmetic() -> None:
         (lanes(), "i", 32),
         (lanes(), ("*", "t", "n"), 32),
         (lanes(("==", ("%", "t", 2), 0)), "i", 16),
-        (
-            lanes(("==", "i", ("/", "t", 32)), ("<", "t", 32), x="i", block=[64, 1, 1]),
-            ("+", "t", ("*", "n", "i")),
-            4,
-        ),
         (lanes(("==", "i", ("/", "t", 32)), x="i", block=[64, 1, 1]), ("+", "t", ("*", "n", "i")), 5),
         (lanes(), ("^", "t", "n"), 4),
         (lanes(), ("^", ("+", "t", 32), "n"), 4),
         (lanes(), ("|", "n", "t"), 4),
         (lanes(), ("^", ("+", "t", ("*", 32, "n")), "m"), 4),
         (lanes(), ("^", ("+", "t", ("*", 16, "n")), "m"), 32),
-        (lanes(), ("^", ("+", "t", 1), "n"), 32),
-        (lanes(), ("^", "t", "i"), 32),
+        (lanes(), ("^", ("+", "t", 1), "n"), 8),
+        (lanes(), ("^", "t", "i"), 128),  # all that it may be, at each
         (lanes(), ("+", ("^", "t", "n"), "m"), 5),
-        (lanes(), ("+", "n", ("&", "i", 7)), 2),
-        (lanes(), ("+", ("*", 8, "n"), ("&", "i", 7)), 1),
         (lanes(block=[16, 2, 1]), ("+", ("*", ("%", "n", 1), "n"), "t"), 2),
-        # quotients of neighbours are at most as far apart as these, and a quotient and its remainder make up the whole
+        # a quotient and its remainder make up the whole
         (lanes(), ("+", ("*", ("/", "t", "n"), "n"), ("%", "t", "n")), 4),
         (lanes(), ("+", ("*", ("/", ("/", "t", "n"), "m"), ("*", "n", "m")), ("-", "t", ("*", "n", "m"))), 32),
         (lanes(), ("-", ("/", "t", ("*", "n", "m")), ("/", ("/", "t", "m"), "n")), 1),
-        (lanes(), ("/", "t", "n"), 5),
-        (lanes(), ("-", "m", ("*", 2, ("/", "t", "n"))), 9),
         (lanes(), ("+", ("*", 8, "m"), ("*", 8, ("/", "t", "n"))), 32),
-        (lanes(), ("/", ("*", 2, "t"), "n"), 9),
         (lanes(), ("/", ("*", "m", "t"), "n"), 32),
         (lanes(), ("/", "n", "t"), 32),
         (lanes(), ("/", "t", ("+", "t", "n")), 32),
-        (lanes(), ("*", ("/", "t", "n"), ("-", ("*", 2, ("%", "t", 2)), 1)), 10),
         (lanes(), ("+", ("/", "t", "n"), ("/", "t", "m")), 32),
-        (lanes(), ("+", ("/", "t", "n"), ("*", 8, ("%", "t", 2))), 6),
-        (lanes(("<", "t", 8)), ("/", "t", "n"), 2),
-        (lanes(), ("+", ("/", "t", "n"), "t"), 9),  # the divisor may be positive
-        (lanes(), ("-", "t", ("/", "t", "n")), 9),  # or not
-        # what is clamped is no farther apart than it was
-        (lanes(), ("min", ("+", "t", "n"), "m"), 5),
-        (lanes(), ("max", ("-", "t", "n"), 0), 5),
-        (lanes(), ("?:", ("<", ("+", "t", "n"), "m"), ("+", "t", "n"), "m"), 5),
-        (lanes(), ("?:", ("<=", ("+", "t", "n"), "m"), "m", ("+", "t", "n")), 5),
-        (lanes(), ("?:", (">=", "t", "n"), "t", "n"), 5),
-        (lanes(), ("?:", (">", "t", "n"), "n", "t"), 5),
-        (lanes(), ("?:", (">", "t", "n"), "n", ("+", "t", 1)), 32),
-        (lanes(), ("?:", ("==", "t", "n"), "n", "m"), 32),
-        (lanes(), ("max", ("*", 2, "t"), "n"), 9),
-        (lanes(), ("-", "t", ("max", ("-", "t", "n"), 0)), 5),
-        (lanes(), ("+", "t", ("max", ("-", "t", "n"), 0)), 9),
-        (lanes(), ("+", "m", ("/", ("max", ("+", "t", "n"), 0), 4)), 2),
-        (lanes(), ("max", ("min", ("+", "t", "n"), "m"), 0), 5),
-        (lanes(), ("+", ("*", ("min", ("/", "t", 16), "m"), "n"), ("min", ("%", "t", 16), "m")), 6),
         # an equation in what lanes share holds at lanes of one number, whichever that is
         (lanes(("==", "t", "n")), ("*", 8, "t"), 1),
         (lanes(("==", "i", ("-", "n", 1)), ("==", "i", ("+", "t", ("*", 32, "m")))), ("*", 8, "i"), 1),
@@ -1468,74 +1432,12 @@ def test_base_values_have_no_arithmetic() -> None:
         (lanes(("==", ("*", "i", "i"), "t")), ("*", 8, "t"), 32),
         (lanes(("==", ("*", "t", ("+", "n", 1)), "m")), ("*", 8, "t"), 32),
         (lanes(("<=", "t", "n")), ("*", 8, "t"), 32),
-        # what bounds a lane's own, bounds that of each
-        (lanes((">=", "i", 0), ("<=", "i", 15)), "i", 2),
-        (lanes((">=", "i", 0), ("<=", "i", 15)), ("-", "n", ("*", 2, "i")), 5),
-        (lanes((">=", "i", 0), ("<=", "j", 15)), "i", 32),
         (lanes(block=[None, 1, 1]), "t", 4),
         (lanes(block=[None, None, 1]), "t", 32),
     ],
 )
 def test_sectors(view: Lanes, index: Any, reads: int) -> None:
     assert view.most("MemReads", view.program.arrays["G"], e(index)) == reads
-
-
-def divided(p: recheck.Potential, q: recheck.Potential) -> recheck.Potential:
-    return recheck.single("op", "/", p, q)
-
-
-SOME: Final = poly("n")
-MORE: Final = poly("m")
-
-
-@pytest.mark.parametrize(
-    ("values", "ends"),
-    [
-        ((SOME, SOME - 2), (2, 2)),
-        ((SOME, MORE), None),
-        ((SOME + MORE * Fraction(1, 2) + Fraction(1, 2), SOME + MORE * Fraction(1, 2)), None),
-        ((recheck.max0(SOME), recheck.max0(SOME - 3)), (0, 3)),
-        ((recheck.max0(SOME - 3), recheck.max0(SOME) - 1), (-2, 1)),
-        ((recheck.max0(SOME), recheck.max0(MORE)), None),
-        ((recheck.max0(SOME) * 2, recheck.max0(SOME - 3) * 2), (0, 6)),
-        ((recheck.max0(SOME) * 2, recheck.max0(SOME - 3) * 3), None),
-        ((recheck.max0(SOME) + recheck.max0(MORE), recheck.max0(SOME - 3)), None),
-        ((recheck.max0(SOME) + recheck.max0(MORE), recheck.max0(MORE - 1) + recheck.max0(SOME - 3)), (0, 4)),
-        ((recheck.max0(SOME - recheck.max0(MORE)), recheck.max0(SOME - recheck.max0(MORE - 2))), (-2, 0)),
-        ((recheck.max0(SOME) * MORE, recheck.max0(SOME - 3) * MORE), None),
-        # of several ways to pair them, the narrowest
-        (
-            (
-                recheck.max0(SOME + 3) + recheck.max0(SOME - 3),
-                recheck.max0(SOME + 1) + recheck.max0(SOME - 1),
-            ),
-            (-2, 2),
-        ),
-        ((recheck.floor_of(SOME + 5, 4), recheck.floor_of(SOME, 4)), (1, 2)),
-        ((recheck.floor_of(SOME, 4), recheck.floor_of(SOME + 5, 4)), (-2, -1)),
-        ((recheck.floor_of(SOME + 5, 4), recheck.floor_of(SOME, 5)), None),
-        ((divided(SOME + 3, MORE), divided(SOME, MORE)), (0, 3)),
-        ((divided(SOME + 3, MORE), divided(SOME, MORE + 1)), None),
-        ((SOME, SOME - recheck.MAX_SPAN + 1), (recheck.MAX_SPAN - 1,) * 2),
-        ((recheck.max0(SOME), recheck.max0(SOME - recheck.MAX_SPAN)), None),
-    ],
-)
-def test_how_far_values_are_apart(values: tuple[Any, Any], ends: tuple[int, int] | None) -> None:
-    p, q = values
-    assert recheck.between(p - q, 1) == ends
-
-
-def test_how_far_quotients_by_a_negative_number_are_apart() -> None:
-    assert recheck.between(divided(SOME + 3, MORE) - divided(SOME, MORE), -1) == (-3, 0)
-    assert recheck.between(recheck.max0(SOME) - recheck.max0(SOME - 3), -1) == (0, 3)
-
-
-@pytest.mark.parametrize("enough", [0, 4, 5, 9, 31, 32])
-@pytest.mark.parametrize("index", [("max", "t", "n"), ("+", "t", ("*", 8, "n")), ("/", "n", "t"), ("&", "i", 7)])
-def test_what_is_enough_decides_the_same(index: Any, enough: int) -> None:
-    view = lanes()
-    least, found = (view.most("MemReads", view.program.arrays["G"], e(index), n) for n in (0, enough))
-    assert (found <= enough) == (least <= enough)
 
 
 @pytest.mark.parametrize(
@@ -1557,13 +1459,6 @@ def test_banks_of_rows_that_nothing_is_known_of(index: Any, conflicts: int) -> N
     assert view.most("Conflicts", array, e(index)) == conflicts
 
 
-@pytest.mark.parametrize(("last", "conflicts"), [(15, 1), (31, 1), (32, 2), (63, 2), (64, 3)])
-def test_banks_of_a_small_table(last: int, conflicts: int) -> None:
-    view = lanes((">=", "i", 0), ("<=", "i", last))
-    array = view.program.arrays["G"]._replace(space="shared")
-    assert view.most("Conflicts", array, e("i")) == conflicts
-
-
 @pytest.mark.parametrize(
     ("facts", "goal", "implied"),
     [
@@ -1578,7 +1473,7 @@ def test_banks_of_a_small_table(last: int, conflicts: int) -> None:
         ((("==", "i", ("int", (">=", "n", "m"))), ("==", "i", 0)), ("<", "n", "m"), True),
         ((("==", "i", ("int", (">=", "n", "m"))), ("!=", "i", 0)), (">=", "n", "m"), True),
         ((("==", "i", ("int", (">=", "n", "m"))), ("==", "i", 1)), ("<", "n", "m"), False),
-        ((("==", "i", ("int", ("==", "n", 0))), ("==", "i", 0), (">=", "n", 0)), (">", "n", 0), True),
+        ((("==", "i", ("int", ("==", "n", 0))), ("==", "i", 0), (">=", "n", 0)), ("!=", "n", 0), True),
         ((("==", "i", ("int", (">=", "n", "m"))),), ("<", "n", "m"), False),
     ],
 )
@@ -1711,6 +1606,31 @@ def test_chains_of_definitions_are_no_trouble(square: Any) -> None:
     assert isinstance(view.known["var", "i3"], recheck.Poly)
 
 
+def chain(length: int) -> Any:
+    """min(..min(min(n, n), n + 1).., ..): its potential has the one before twice, and so on."""
+    text: Any = "n"
+    for k in range(length):
+        text = ("min", text, ("+", "n" if k % 2 else "blockIdx.x", k))
+    return text
+
+
+def test_chains_of_minima_are_no_trouble() -> None:
+    """They are not known at all; neither is anything written out that doubles from one to the next."""
+    view = lanes()
+    assert not view.uniform(e(("-", ("+", chain(40), "t"), "t")))
+    assert view.most("MemReads", view.program.arrays["G"], e(("+", chain(40), "t"))) == 32
+    assert view.most("MemReads", view.program.arrays["G"], e(("+", chain(2), "t"))) == 5
+    assert "too long to show" in proves(program().worth(e(chain(39))), {"sum": []})
+
+
+def test_windows_of_unknown_bits_have_an_end() -> None:
+    """All of 32 numbers at each of 1,000 places are too many to look at."""
+    view = lanes()
+    index = e(("*", 1_000_003, ("^", "t", "n")))
+    assert view.most("MemReads", view.program.arrays["G"], index, range(1000)) == recheck.LARGEST
+    assert view.most("MemReads", view.program.arrays["G"], index, range(2)) < recheck.LARGEST
+
+
 def test_a_chain_of_squares_in_a_proof_is_no_trouble() -> None:
     """max(0, n) settled, and its powers: products of proofs have limits."""
     deep: Json = [["1", [["param", "n"]]]]
@@ -1731,19 +1651,20 @@ def test_goals_that_lanes_show() -> None:
     made = recheck.Checker(recheck.frozen(document("loop")))
     facts = frozenset({e((">=", "i", 0)), e(("==", "j", ("|", "i", 1)))})
 
-    def told(goal: Any) -> str:
-        made.evidence = [{"engine": "lanes", "proof": recheck.frozen([{"goal": row(e(goal)), "lanes": True}])}]
+    def told(goal: Any, proof: Json = None) -> str:
+        made.evidence = [{"engine": "lanes", "proof": recheck.frozen(proof)}]
         made.solver_backed = []
         made.entails(facts, frozenset({e(goal)}))
         return "".join(made.solver_backed)
 
     assert told(("==", "j", ("|", "i", 1))) == ""
-    assert told((">=", ("/", ("*", 2, "i"), 4), 0)) == ""
+    assert told((">=", ("+", "i", "n"), "n")) == ""
+    assert told(("==", ("max", 0, "i"), "i")) == ""
     assert told(("==", ("-", ("+", "j", "n"), "n"), ("|", "i", 1))) == ""
-    assert told(("==", ("*", ("/", "t", 32), 1024), ("*", 1024, "warp.index"))) == ""
-    assert "(by lanes)" in told(("==", ("*", ("/", "t", 33), 1024), ("*", 1024, "warp.index")))
-    for goal in (("==", "j", "i"), ("<", "t", 5), (">=", "a", 0), ("<=", ("/", "i", 4), 0), ("!=", "i", 0)):
-        assert "(by lanes)" in told(goal)
+    proved: list[Any] = [("==", ("/", "t", 32), "warp.index"), (">=", ("/", "i", 2), 0)]  # but not without a proof
+    wrong: list[Any] = [("==", "j", "i"), ("<", "t", 5), (">=", "a", 0), ("<=", ("/", "i", 4), 0), ("!=", "i", 0)]
+    for goal in proved + wrong:
+        assert told(goal) == told(goal, [{"goal": row(e(goal))}]) != ""
 
 
 def test_goals_that_differ() -> None:
@@ -1786,7 +1707,7 @@ def test_goals_that_are_shown_by_cases() -> None:
 
     more = {"sum": [["1", [fact((">", "n", "i"), "-")]], ["1", []]]}
     less = {"sum": [["1", [fact(("<=", "n", 4), "+")]], ["1", [fact((">=", "i", 0), "-")]]]}
-    same = [{"goal": row(e(as_i)), "literal": True}]
+    same = [{"goal": row(e(as_i))}]
 
     def told(goal: Any, *cases: Json, **more: Json) -> str:
         made.evidence = [{"engine": "x", "proof": recheck.frozen([{"goal": row(e(goal)), "if": list(cases)} | more])}]
@@ -1808,8 +1729,8 @@ def test_goals_that_are_shown_by_cases() -> None:
     )
     assert "not well formed" in told(clamped, by(as_n, more))
     assert "not well formed" in told(clamped, by(as_n, more), same, same)
-    assert "not well formed" in told(clamped, by(as_n, more), same, literal=True)
-    unsaid = [{"goal": row(e(("<=", "n", "i"))), "lanes": True}]
+    assert "not well formed" in told(clamped, by(as_n, more), same, also=True)
+    unsaid = [{"goal": row(e(("<=", "n", "i")))}]
     assert "|- (n <= i)" in told(("||", (">", "n", 4), ("<=", "n", "i")), [], unsaid)
     assert "has no choice in it" in told(as_n, [], [])
 
@@ -1842,74 +1763,163 @@ def test_lower_bounds_hold_at_every_store(facts: list[Any], term: Any, goal: Any
     made = recheck.Checker(recheck.frozen(document("loop")))
     made.leaves |= {("param", "m"): recheck.INT}
     view = Lanes(made, made.conj(map(e, facts)), None)
-    value = view.value(made.worth(e(term)), view.known)
-    low, shown, nobody = view.least(value), view.implies(e(goal)), view.nobody
+    shown, nobody = view.implies(e(goal)), view.nobody
+    positive, absent = (view.implies(e((op, term, 0))) for op in (">=", "<"))
     for n, m, i in product(range(-4, 9), repeat=3):
         store = {"n": n, "m": m, "i": i}
         if allowed(facts, store):
             assert not nobody
-            assert low is None or low <= worth(term, store)
+            assert not positive or worth(term, store) >= 0
+            assert not absent or worth(term, store) < 0
             assert not shown or worth(goal, store)
 
 
 @pytest.mark.parametrize(
-    ("facts", "term", "low"),
+    ("facts", "goal", "shown"),
     [
-        ([(">=", "n", 2), (">=", "i", 3)], ("*", "n", ("*", "i", "i")), 18),
-        ([(">=", ("*", 2, "n"), 3)], ("*", 4, "n"), 8),
-        ([("<=", ("-", "n", "m"), 4)], ("-", ("*", 3, "m"), ("*", 3, "n")), -12),
-        ([(">=", "n", 1), (">=", "n", 5), (">=", "n", 3)], "n", 5),
-        ([(">=", "n", 5)], ("/", "n", 2), 2),
-        ([(">=", "n", 5)], ("*", -1, "n"), None),
-        ([("<=", "n", 5)], ("*", -1, "n"), -5),
-        ([("==", ("%", "n", 4), 0), (">=", "n", 5)], "n", 8),
-        ([("<=", "n", 5)], ("*", -1, (">>", "n", 1)), -2),
-        ([(">=", "n", 5)], ("*", -1, (">>", "n", 1)), None),
-        ([(">=", "n", -5)], (">>", "n", 1), -3),
-        ([(">=", "n", -5), (">=", "i", 0)], ("*", "i", "n"), None),
-        ([("<=", "n", 5), (">=", "i", 0)], ("*", -1, ("*", "i", "n")), None),
-        ([("==", "n", ("*", 4, (">>", "n", 2)))], (">>", "n", 2), None),
-        ([(">=", "n", -1)], ("max", 0, "n"), 0),
-        ([], ("max", 0, "n"), 0),
-        ([], ("&", "n", 7), 0),
-        ([], ("*", -1, ("&", "n", 7)), -7),
-        ([], ("|", "n", 7), None),
-        ([], "n", None),
+        ([(">=", "n", 2)], (">", "n", 1), True),
+        ([(">=", "n", 2)], (">", "n", 0), False),  # no bounds: what is more is told
+        ([(">=", "n", 2), (">", "n", 0)], (">", "n", 0), True),
+        ([(">=", ("*", 2, "n"), 3)], (">=", "n", 2), True),
+        ([("<=", "n", "m")], (">=", ("-", ("*", 3, "m"), ("*", 3, "n")), 0), True),
+        ([("<", "n", "m")], ("!=", "n", "m"), True),
+        ([("<", "n", "m")], ("!=", "m", "n"), True),
+        ([("<=", "n", "m")], ("!=", "n", "m"), False),
+        ([("==", "n", "m")], (">=", "n", "m"), True),
+        ([("!=", "n", "m")], ("<", "n", "m"), False),
+        ([("<=", "n", "m"), ("!=", "n", "m")], ("<", "n", "m"), True),
+        ([(">=", "n", "m"), ("!=", "m", "n")], (">", "n", "m"), True),
+        ([("<=", "n", ("+", "m", 1)), ("!=", "n", "m")], ("<", "n", "m"), False),
+        ([("<=", ("-", "n", 1), "m"), ("!=", "n", "m")], ("<", "n", "m"), False),
+        ([], ("!=", ("*", 2, "n"), ("+", ("*", 4, "m"), 1)), True),
+        ([], ("!=", ("*", 2, "n"), ("+", ("*", 4, "m"), 2)), False),
+        ([(">=", "n", 0)], ("==", ("max", "n", 0), "n"), True),
+        ([("<=", "n", 0)], ("==", ("max", "n", 0), 0), True),
+        ([], ("==", ("%", "n", 1), 0), True),
+        ([], ("==", ("max", "n", 0), "n"), False),
     ],
 )
-def test_lower_bounds(facts: list[Any], term: Any, low: int | None) -> None:
+def test_what_facts_say_of_signs(facts: list[Any], goal: Any, shown: bool) -> None:
     made = recheck.Checker(recheck.frozen(document("loop")))
     made.leaves |= {("param", "m"): recheck.INT}
-    view = Lanes(made, made.conj(map(e, facts)), None)
-    assert view.least(view.value(made.worth(e(term)), view.known)) == low
+    assert Lanes(made, made.conj(map(e, facts)), None).implies(e(goal)) == shown
 
 
-def test_what_differs_and_is_no_less_is_more() -> None:
-    made = recheck.Checker(recheck.frozen(document("loop")))
-
-    def shows(goal: Any, *facts: Any) -> bool:
-        return bool(recheck.Lanes(made, frozenset(map(e, facts)), None).implies(e(goal)))
-
-    differ = ("!=", "i", "n")
-    assert shows(("<", "i", "n"), ("<=", "i", "n"), differ)
-    assert shows((">=", "i", ("+", "n", 1)), (">=", "i", "n"), differ)
-    assert shows(("<", "i", "n"), ("<=", ("+", "i", 1), "n"), differ)
-    assert not shows(("<", "i", ("-", "n", 1)), ("<=", "i", "n"), differ)
-    assert not shows(("<", "i", "n"), ("<=", ("-", "i", 1), "n"), differ)
-    assert not shows(("<", "i", "n"), ("<=", "i", "n"))
-    assert not shows(("<", "i", "n"), differ)
-
-
-@pytest.mark.parametrize("proof", [None, [], {}, 1, [{"goal": None, "by": [{"sum": []}]}]])
-def test_no_proof_stands_for_what_lanes_touch(proof: Json) -> None:
+def accessed(index: Any, n: int, proof: Json, *facts: Any, array: str = "G") -> str:
+    """What the second checker says of MemReads(G[index]) <= n, or Conflicts(S[index]) <= n, with such a proof."""
     made = recheck.Checker(recheck.frozen(document("loop")))
     made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}]
-    if proof is None:
-        made.accesses(frozenset(), frozenset(), "G", e(("*", "t", 32)), 1)
-        assert [line.endswith("(by z3)") for line in made.solver_backed] == [True]
-    else:
-        with pytest.raises(Bad, match="none of this form"):
-            made.accesses(frozenset(), frozenset(), "G", e(("*", "t", 32)), 1)
+    try:
+        made.accesses(made.conj(map(e, facts)), frozenset(), array, e(index), n)
+    except Bad as problem:
+        return str(problem)
+    return "".join(made.solver_backed)
+
+
+@pytest.mark.parametrize(
+    ("proof", "said"),
+    [
+        (None, "MemReads(G[(tid.x * 32)]) <= 1 (by z3)"),
+        ([], "MemReads(G[(tid.x * 32)]) <= 1 (by z3)"),
+        ({}, "a proof.by is missing"),
+        (1, "a proof of what follows from P is missing"),
+        ([{"goal": None, "by": [{"sum": []}]}], "P is contradictory: the sum is 0 and not -1"),
+        ([{"goal": row(e(("<", "t", 1)))}], "|- (tid.x < 1) (by z3)"),
+        ([{"goal": row(e(("+", "t", 1)))}], "a goal is not a truth value"),
+        ([{"goal": ["var", "k"]}], "no var is called 'k'"),
+        ([{"goal": row(e(("<", "t", 1))), "by": [{"sum": []}]}], "the sum is 0 and not"),
+        ([{"goal": row(e(("<", "t", 1)))}] * 2, "is no goal, or proved twice"),
+    ],
+)
+def test_what_is_shown_for_an_access_is_checked(proof: Json, said: str) -> None:
+    assert said in accessed(("*", "t", 32), 1, proof)
+
+
+def least_and_most(index: Any, low: Any, high: Any, *factors: Json) -> Json:
+    """Proofs of index >= low and index <= high; that it is itself is seen."""
+    goals = (">=", index, low), ("<=", index, high)
+    shown = [{"goal": row(e(g)), "by": [{"sum": sum_}]} for g, sum_ in zip(goals, factors, strict=True)]
+    return [{"goal": row(e(("==", index, index)))}, *shown]
+
+
+def test_a_window_is_no_more_than_what_is_shown() -> None:
+    """i is in 0 .. 7, so that n + i is in a window of 8 from n: two sectors at most, in banks of their own."""
+    low, high = (">=", "i", 0), ("<=", "i", 7)
+    factors = [[["1", [["fact", row(e(low)), "-"]]]], [["1", [["fact", row(e(high)), "+"]]]]]
+    index, first = ("+", "n", "i"), row(e("n"))
+    window = {"is": row(e(index)), "first": first, "span": 7, "by": least_and_most(index, "n", ("+", "n", 7), *factors)}
+    assert accessed(index, 2, None, low, high) != ""
+    assert accessed(index, 2, window, low, high) == ""
+    assert accessed(index, 1, window, low, high, array="S") == ""
+    assert "<= 1 (by z3)" in accessed(index, 1, window, low, high)
+    assert "is no fact here" in accessed(index, 2, window, low)
+    for part, odd, said in (
+        ("span", 6, "there is no proof of ((n + i) <= (n + 6))"),
+        ("span", -1, "a proof.span is missing"),
+        ("span", recheck.MAX_SPAN, "a proof.span is missing"),
+        ("span", True, "a proof.span is missing"),
+        ("first", row(e(("+", "n", 1))), "there is no proof of ((n + i) <= ((n + 1) + 7)) && ((n + i) >= (n + 1))"),
+        ("first", ["var", "k"], "no var is called 'k'"),
+        ("by", window["by"][:2], "there is no proof of ((n + i) <= (n + 7))"),
+        ("by", window["by"][::2], "there is no proof of ((n + i) >= n)"),
+        ("by", window["by"][1:], "there is no proof of ((n + i) == (n + i))"),
+        ("is", row(e(("+", "i", "n"))), "there is no proof of"),
+        ("is", row(e(("<", "i", "n"))), "there is no proof of ((i < n) <= (n + 7))"),
+        ("by", None, "a proof.by is missing"),
+        ("of", 1, "a proof.of is missing"),
+    ):
+        assert said in accessed(index, 2, window | {part: odd}, low, high)
+
+
+@pytest.mark.parametrize(
+    ("divisor", "first", "said"),
+    [
+        ("n", ("/", 0, "n"), ""),
+        ("j", ("/", 0, "j"), "there is no proof of"),  # which may be another in each lane, of either sign
+        ("n", ("/", 0, ("+", "n", 1)), "there is no proof of"),
+        ("n", ("*", 0, "n"), "there is no proof of"),
+    ],
+)
+def test_quotients_are_no_farther_apart(divisor: str, first: Any, said: str) -> None:
+    """tid.x / n, of what is in 0 .. 31: five sectors, which begin at 0 / n or end there."""
+    t, facts = "t", [["fact", row(e((">=", "t", 0))), "-"], ["fact", row(e(("<", "t", "blockDim.x"))), "+"]]
+    by = least_and_most(t, 0, ("+", 0, 31), *([["1", [fact]]] for fact in facts))[1:]
+    index = ("/", "t", divisor)
+    by += [{"goal": row(e(("==", index, index)))}]
+    window = {"is": row(e(index)), "first": row(e(first)), "span": 31, "by": by}
+    assert (said in accessed(index, 5, window)) if said else accessed(index, 5, window) == ""
+    assert accessed(index, 4, window) != ""
+
+
+def test_a_window_around_what_is_read() -> None:
+    """G[i] & 7 is in 0 .. 7 whatever is read, twice as well: each read is a value of its own."""
+    masked = ("&", ("read", "G"), 7)
+
+    def reads(text: Any, *names: Any) -> Any:
+        found = iter(names)
+
+        def walk(part: Any) -> Any:
+            if part == ("read", "G"):
+                return next(found)
+            return ("op", part[0], *map(walk, part[1:])) if isinstance(part, tuple) else e(part)
+
+        return walk(text)
+
+    made = recheck.Checker(recheck.frozen(document("loop")))
+    read = ("read", "G", e("i"))
+    for twice, n in ((False, 2), (True, 3)):
+        text = ("+", masked, masked) if twice else masked
+        unknown = reads(text, ("var", "?i0"), ("var", "?i1"))
+        parts = [[["1", [["var", f"?i{i}"]]]] for i in range(1 + twice)]
+        factors = [[["1", [[kind, part, 8]]] for part in parts] for kind in ("low", "high")]
+        goals = ("op", ">=", unknown, e(0)), ("op", "<=", unknown, ("op", "+", e(0), e(14 if twice else 7)))
+        by = [{"goal": row(g), "by": [{"sum": sum_}]} for g, sum_ in zip(goals, factors, strict=True)]
+        by += [{"goal": row(("op", "==", unknown, unknown))}]
+        window = {"is": row(unknown), "first": row(e(0)), "span": 14 if twice else 7, "by": by}
+        for allowed in (n - 1, n):
+            made.evidence, made.solver_backed = [{"engine": "z3", "proof": recheck.frozen(window)}], []
+            made.accesses(frozenset(), frozenset(), "G", reads(text, read, read), allowed)
+            assert bool(made.solver_backed) == (allowed < -(-(1 + window["span"]) * 4 // 32))
 
 
 BELOW: Final = ("<", "t", ("+", "n", 1))
@@ -1925,19 +1935,17 @@ def holding(fact: Any, below: str) -> Json:
 @pytest.mark.parametrize(
     ("fact", "expression", "proof", "said"),
     [
-        (FAR, BELOW, {"holds": True, "by": holding(FAR, "2")}, ""),
-        (FAR, BELOW, {"holds": True, "by": holding(FAR, "1")}, "the sum is"),
-        (FAR, BELOW, {"holds": False, "by": holding(FAR, "2")}, "is no goal"),
-        (NEAR, BELOW, {"holds": True, "by": holding(FAR, "2")}, "is no fact here"),
-        (FAR, BELOW, {"holds": True, "by": []}, "there is no proof of"),
-        (FAR, BELOW, {"holds": 1, "by": holding(FAR, "2")}, "e unif.holds is missing"),
-        (FAR, BELOW, {"holds": True}, "e unif.by is missing"),
-        (FAR, BELOW, holding(FAR, "2"), "e unif is missing"),
-        (FAR, BELOW, 1, "e unif is missing"),
+        (FAR, BELOW, holding(FAR, "2"), ""),
+        (FAR, BELOW, holding(FAR, "1"), "the sum is"),
+        (NEAR, BELOW, holding(FAR, "2"), "is no fact here"),
+        (FAR, BELOW, [], "(by z3)"),
+        (FAR, BELOW, {"by": holding(FAR, "2")}, "a proof of what follows from P is missing"),
+        (FAR, BELOW, 1, "a proof of what follows from P is missing"),
         (FAR, BELOW, None, "(by z3)"),
-        (FAR, "i", {"holds": True, "by": []}, "not a truth value"),
-        (FAR, ("<", ("read", "G"), "n"), {"holds": True, "by": []}, "opaque"),
-        (("<", ("read", "G"), "n"), ("<", ("read", "G"), "n"), {"holds": True, "by": []}, "opaque"),
+        (FAR, ("<", "t", ("+", "n", 2)), holding(FAR, "2"), "(by z3)"),
+        (FAR, "i", holding(FAR, "2"), "(by z3)"),
+        (FAR, ("<", ("read", "G"), "n"), None, "(by z3)"),
+        (FAR, BELOW, [{"goal": ["op", "<", ["read", "G", ["tid", "x"]], ["param", "n"]], "by": []}], "is no goal"),
     ],
 )
 def test_what_holds_everywhere_or_nowhere_is_uniform(fact: Any, expression: Any, proof: Json, said: str) -> None:
@@ -1950,9 +1958,9 @@ def test_what_holds_everywhere_or_nowhere_is_uniform(fact: Any, expression: Any,
 
     made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}]
     asked: Any = frozenset(made.conj([term(fact)])), frozenset(), term(expression)
-    if proof is None or not said:
+    if said in ("", "(by z3)"):
         made.uniform(*asked)
-        assert [line[-7:] for line in made.solver_backed] == [said] * (proof is None)
+        assert [line[-7:] for line in made.solver_backed] == [said] * bool(said)
     else:
         with pytest.raises(Bad, match=said):
             made.uniform(*asked)
@@ -1963,7 +1971,7 @@ def test_what_holds_nowhere() -> None:
     goal, fact = e((">=", "t", "n")), e((">=", "n", "blockDim.x"))
     facts = [["fact", row(fact), "-"], ["fact", row(e(("<", "t", "blockDim.x"))), "+"]]
     rows = [{"goal": row(e(("<", "t", "n"))), "by": [{"sum": [["1", [f]] for f in facts]}]}]
-    made.evidence = [{"engine": "z3", "proof": recheck.frozen({"holds": False, "by": rows})}]
+    made.evidence = [{"engine": "z3", "proof": recheck.frozen(rows)}]
     made.uniform(frozenset({fact}), frozenset(), goal)
     assert not made.solver_backed
 
@@ -1979,7 +1987,7 @@ def test_a_grid_stride_loop_needs_no_solver() -> None:
     assert result.claim is not None
     assert result.derivation is not None
     doc = certificate.write(result.claim, result.derivation, result.ledger, proof, {})
-    assert any(isinstance(each["proof"], dict) and "holds" in each["proof"] for each in doc["evidence"])
+    assert any(isinstance(each["proof"], list) for each in doc["evidence"])
     report = recheck.recheck(doc)
     assert (report.verdict, report.solver_backed) == ("valid", [])
 
@@ -1990,12 +1998,9 @@ def test_truth_values_that_are_the_same(sides: tuple[str, str], shown: bool) -> 
     made = recheck.Checker(recheck.frozen(document("loop")))
     made.leaves |= {("var", name): recheck.BOOL for name in ("live", "dead")}
     goal = ("op", "==", *(("var", name) for name in sides))
-    made.evidence = [{"engine": "closed-form", "proof": recheck.frozen([{"goal": row(goal), "literal": True}])}]
-    if shown:
-        made.entails(frozenset(), frozenset({goal}))
-    else:
-        with pytest.raises(Bad, match="is no fact here"):
-            made.entails(frozenset(), frozenset({goal}))
+    made.evidence = [{"engine": "closed-form", "proof": None}]
+    made.entails(frozenset(), frozenset({goal}))
+    assert bool(made.solver_backed) != shown
 
 
 @pytest.mark.parametrize(

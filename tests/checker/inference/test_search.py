@@ -13,7 +13,7 @@ from checker.flow import Cycle, analyse
 from checker.inference.search import as_polynomials, find_potentials, measures
 from checker.notation import parse_outline
 from checker.oracles import Oracles, lp
-from checker.oracles.farkas import proof
+from checker.oracles.evidence import proof
 from checker.recheck import recheck
 from logic.metrics import METRICS
 from logic.potentials import Leaf, Poly, evaluate
