@@ -62,6 +62,10 @@ _UNUSED: Final = "a parameter that the program does not use"
 _ANOTHER_PROOF: Final = "another derivation, which the kernel proves anew; the recorded evidence is for the original's"
 _ANOTHER_SETTING: Final = "proved anew by the kernel for what it says now; the recorded evidence is for the original's"
 
+_ANOTHER_CONDITION: Final = (
+    "another condition in between: what is asked of it is seen, and it suffices; the same claim, and still a proof"
+)
+
 REASONS: Final = (
     (
         "accepted",
@@ -69,12 +73,7 @@ REASONS: Final = (
         "",
         "informative",
     ),
-    (
-        "accepted",
-        r"assertions\[\]\[\]",
-        "",
-        "another condition in between: what is asked of it is seen, and it suffices; the same claim, and still a proof",
-    ),
+    ("accepted", r"assertions\[\]\[\]", "", _ANOTHER_CONDITION),
     ("accepted", r"derivation\[\]\.with\.n", "", "a larger count holds too, and the metric does not charge for it"),
     ("accepted", r"hardware\.\w+", "hardware", "on that hardware the bound holds too"),
     ("accepted", r"kernel\.arrays\..*", "arrays", "with that array the bound holds too"),
@@ -304,12 +303,21 @@ def attempt(job: tuple[str, int, int]) -> tuple[str, int, list[Survivor]]:
     return name, len(numbers), [s for s in found if s is not None]
 
 
+def _is_condition(s: Survivor) -> bool:
+    """Whether only conditions have the expression: no rule is applied to it."""
+    nodes = original(s.certificate)[0]["derivation"]
+    values = (value for node in nodes for letter, value in node["with"].items() if re.fullmatch(r"[eok]\d?", letter))
+    return s.route[1] not in values
+
+
 def reason(s: Survivor) -> str:
     """Why a survivor is none to worry about; "" where nobody knows."""
     if s.problem:
         return ""
     if s.what == "second only":
         return _UNDECIDED if s.second == "solver-backed" else ""
+    if (s.what, s.claim, s.route[0]) == ("accepted", "", "expressions") and _is_condition(s):
+        return _ANOTHER_CONDITION
     found = (
         why for what, at, claim, why in REASONS if (what, claim) == (s.what, s.claim) and re.fullmatch(at, s.place)
     )
