@@ -20,7 +20,7 @@ from checker.oracles import farkas
 from checker.oracles.judge import decided, facts, frozen, judge
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtMost, Context, Obligation, P, Uniform, X, abstracted, assume, opaque
-from logic.potentials import of_expr, sym
+from logic.potentials import of_expr, substitute, sym
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
 from logic.typing import type_of
 
@@ -60,17 +60,19 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
 
 def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
     """What follows from P of all that stands in the way of seeing what e is worth, with the proofs."""
-    if (contradiction := farkas.absurd(p, context)) is not None:
+    have, swap = farkas.facts(p, context), farkas.known(p, context)
+    if (contradiction := farkas.absurd(have)) is not None:
         return [{"goal": None, "by": [contradiction]}]
     to, goals, rows = judge(context), list[Expr](), list[Json]()
     tried: set[Expr] = set()
+    ends = [*_ends(have, context)]
     for _ in range(ROUNDS):
         view = to.lanes(facts(to, (*p, *goals)), x)
-        new = [side for side in (*_signs(view, e), *_ends(p, context)) if side not in tried]
+        new = [side for side in (*_signs(view, e), *ends) if side not in tried]
         tried |= {*new}
         for side in new:
             poly = of_expr(side)
-            by = None if poly is None else farkas.settled(poly, p, context)
+            by = None if poly is None else farkas.settled(substitute(poly, swap), have)
             if by is not None:
                 goals.append(Op(">=", (side, Const(0))))
                 rows.append({"goal": expression(goals[-1]), "by": [by]})
@@ -92,10 +94,10 @@ def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
     return [side for q in sorted(sides, key=recheck.show) if (side := _spelled(q)) is not None]
 
 
-def _ends(p: P, context: Context) -> Iterator[Expr]:
+def _ends(have: list[farkas.Fact], context: Context) -> Iterator[Expr]:
     """What is nonnegative because of where threadIdx begins and ends by P."""
     for tid, size in zip((Tid("x"), Tid("y"), Tid("z")), context.launch.block, strict=True):
-        low, high = (farkas.least(sym(tid) * sign, p, context) for sign in (1, -1))
+        low, high = (farkas.least(sym(tid) * sign, have) for sign in (1, -1))
         if low is not None and ceil(low) > 0:
             yield Op("-", (tid, Const(ceil(low))))
         if high is not None and (size is None or floor(-high) < size - 1):

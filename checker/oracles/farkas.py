@@ -83,19 +83,19 @@ def proof(obligation: Obligation, context: Context) -> Json:
     return None
 
 
-def least(poly: Poly, p: P, context: Context) -> Fraction | None:
+def least(poly: Poly, have: list[Fact]) -> Fraction | None:
     """The most that the facts show a polynomial to be at least, as a combination of them."""
-    return _least(poly, _relevant(poly, facts(p, context)))
+    return _least(poly, _relevant(poly, have))
 
 
-def settled(poly: Poly, p: P, context: Context) -> Json:
-    """A proof without any cases that a polynomial is nonnegative, or None."""
-    return prove(substitute(poly, known(p, context)), facts(p, context), MAX_SPLITS)
+def settled(goal: Poly, have: list[Fact]) -> Json:
+    """A proof of goal >= 0 without any cases, or None."""
+    return prove(goal, have, MAX_SPLITS)
 
 
-def absurd(p: P, context: Context) -> Json:
-    """A proof that P is contradictory, as a combination of its facts, or None."""
-    found = _combination(const(-1), _relevant(ZERO, facts(p, context)))
+def absurd(have: list[Fact]) -> Json:
+    """A proof that the facts contradict each other, as a combination of them, or None."""
+    found = _combination(const(-1), _relevant(ZERO, have))
     return None if found is None else {"absurd": found}
 
 
@@ -135,8 +135,8 @@ def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json
             entries.append({"goal": expression(g), "if": cases})
             continue
         if proofs is None:
-            absurd = _combination(const(-1), _relevant(ZERO, have()))
-            return None if absurd is None else [{"goal": None, "by": [{"absurd": absurd}]}]
+            contradiction = absurd(have())
+            return None if contradiction is None else [{"goal": None, "by": [contradiction]}]
         entries.append({"goal": expression(g), "by": proofs})
     return entries
 
@@ -255,8 +255,7 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
     found = prove(goal, have) if first else None
     for on, name, because in reversed(first):
         found = found and {"settle": potential(on), "as": name, "because": because, "then": found}
-    absurd = None if found else _combination(const(-1), _relevant(ZERO, whole))
-    return found if absurd is None else {"absurd": absurd}
+    return found or absurd(whole)
 
 
 def _factored(goal: Poly) -> Iterator[tuple[Poly, list[Fact]]]:
@@ -319,9 +318,9 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
     combination = _by_factors(goal, relevant)
     if combination is not None:
         return {"sum": combination}
-    absurd = _combination(const(-1), relevant)
-    if absurd is not None:
-        return {"absurd": absurd}
+    contradiction = _combination(const(-1), relevant)
+    if contradiction is not None:
+        return {"absurd": contradiction}
     longer = () if inside else _products(goal, relevant)
     if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
         return {"sum": combination}
