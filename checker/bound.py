@@ -266,7 +266,7 @@ def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
     for a in cases:
         known = a.arg in (sym(Param(name)) for name in BUILTINS)
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
-            others = (replaced(replaced(q, a.arg * -1, ZERO), a.arg, a.arg), replaced(q, a.arg, ZERO))
+            others = (replaced(q, a.arg, a.arg), replaced(q, a.arg, ZERO))
             q = next(filter(plainer, others), q)
     return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)
 

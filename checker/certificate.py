@@ -49,7 +49,7 @@ from logic.syntax import (
 from logic.typing import TypeProblem, signature
 
 FORMAT: Final = "warpbound certificate"
-VERSION: Final = 2
+VERSION: Final = 3
 
 Json = Any
 _T = TypeVar("_T")

@@ -18,7 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
 from itertools import count
@@ -112,7 +112,7 @@ NODE: Final = {"rule": str, "with": dict, "from": [NATURAL], "at": frozenset({No
 SUMS: Final = tuple((name, NATURAL) for _, name in INDICES)  # over the warps of a block, and then over all blocks
 DOCUMENT: Final[dict[str, Any]] = {
     "format": "warpbound certificate",
-    "version": 2,
+    "version": 3,
     "kernel": KERNEL,
     "metric": {"name": TITLE, "fixed": dict, "counted": dict},
     "hardware": {"name": TITLE} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
@@ -240,10 +240,6 @@ def times(p: Potential, q: Potential) -> Potential:
     return product
 
 
-def multiplied(c: Potential, factors: list[Potential]) -> Potential:
-    return reduce(times, factors, c)
-
-
 def single(*atom: Any) -> Poly:
     return Poly(frozenset({(frozenset({(atom, 1)}), 1)}))
 
@@ -345,7 +341,7 @@ def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values 
             # a replacement inside may uncover a max0 to replace; never a variable, whose new value may mention it
             uncovered = any(a[0] == "max0" and a in swap for m, _ in terms(new) for a, _ in m)
             known[atom] = replaced(new, swap, normal, known) if uncovered else new
-        found.append(multiplied(c, [known[atom] for atom, e in mono for _ in range(e)]))
+        found.append(reduce(times, [c, *(known[atom] for atom, e in mono for _ in range(e))]))
     return plus(*found) if len(found) > 1 else found[0]
 
 
@@ -406,6 +402,8 @@ class Array(NamedTuple):
     stride: int
     offset: int
     width: int
+    unit: int  # of what is counted: sectors, or words, those in one bank
+    banks: int
 
 
 class Program:
@@ -427,7 +425,9 @@ class Program:
         warps = floor_of(times(times(x, y), z) * -1, self.hardware["warp"]) * -1
         self.extents = dict(zip(INDICES, (warps, *blocks), strict=True))
         """How many warps a block has, and blocks the grid along each axis."""
-        self.arrays = {name: Array(*row[:5]) for name, *row in kernel["arrays"]}
+        alignment, sector, word, banks = (self.hardware[unit] for unit in ("alignment", "sector", "word", "banks"))
+        units = {"global": (sector, 1), "shared": (word, banks)}
+        self.arrays = {name: Array(*(*row[:5], *units[row[0]])) for name, *row in kernel["arrays"]}
         for group, names, shape in (("fixed", FIXED, PRICE), ("counted", COUNTED, (PRICE, RATIONAL))):
             fitted(metric[group], {name: shape for name in names if name in metric[group]}, f"metric.{group}")
         for part, all_known, what in ((metric, PRICES, "prices"), (self.hardware, SIZES, "sizes")):
@@ -435,11 +435,9 @@ class Program:
             want(all_known.get(name, {}).items() <= part.items(), f"these are not the {what} of {name}")
         self.fixed = {name: rational(c) for name, c in metric["fixed"].items()}
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
-        alignment, sector, word = (self.hardware[unit] for unit in ("alignment", "sector", "word"))
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
         self.worth = cache(self._worth)
         self.launch = self._launch_facts(**document["launch"])
-        self.general = [self.worth(f) for f in sorted(self.launch, key=repr)]
 
     def _launch_facts(self, block: Json, grid: Json, assumptions: Json) -> Facts:
         size_ = self.hardware["warp"]
@@ -699,32 +697,26 @@ class Lanes:
         self.program, self.together, self.numbers = program, False, count()
         self.normal = NORMAL | {"max0": self._part, "op": self._operated, "bits": self._bits, "read": self._read}
         self.normal["base"] = lambda *parts: single("base", *parts)
-        own = [program.worth(f) for f in sorted(p, key=repr)]
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
-        definitions = [d for f in (*own, *program.general) for d in self._definitions(f)]
+        facts = [program.worth(f) for part in (p, program.launch) for f in sorted(part, key=repr)]
+        definitions = [definition for f in facts for definition in self._definitions(f)]
         defined = {leaf for leaf, _ in definitions}
         self.true: set[Potential] = {1}
         """What facts come out as: another condition that does holds, too."""
-        self.met: set[tuple[str, Potential]] = set()
-        """What is put in terms of itself, as is what says the same in other words."""
-        rounds = []
-        for _ in range(2):  # what holds gives other values
-            self.known: Values = {}
-            """Leaves, by tid and unknowns that all threads share."""
-            for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
-                self._define(definitions if leaf in defined else [])
-                self.known.setdefault(leaf, single(*leaf))
-            self.known |= {tid: single(*tid) for tid in TIDS}
-            self._define(definitions)
-            rounds.append([self.value(f, self.known) for f in (*own, *program.general)])
-            self.true |= {*rounds[-1]}
-            for atom in (alone(1 - f) for f in rounds[-1]):
-                if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
-                    ways = (atom[2], atom[2] * -1)
-                    self.true |= {self._compared("<", d) for d in ways if self._compared("<=", d) == 1}
-        self.nobody = 0 in rounds[-1]
+        self.met: set[Potential] = set()
+        """The max(0, .) in terms of which those of the negated are."""
+        self.known: Values = {}
+        """Leaves, by tid and unknowns that all threads share."""
+        for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
+            self._define(definitions if leaf in defined else [])
+            self.known.setdefault(leaf, single(*leaf))
+        self.known |= {tid: single(*tid) for tid in TIDS}
+        self._define(definitions)
+        values = [self.value(f, self.known) for f in facts]
+        self.true |= {*values}
+        self.nobody = 0 in values
         """Whether P excludes all threads."""
-        self.local = [(f, here) for f in rounds[0][: len(own)] if (here := leaves(f) & {WARP, *TIDS})]
+        self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS})]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """What a fact, if it is an equation, says that leaves are worth."""
@@ -750,14 +742,9 @@ class Lanes:
         for op, part in (("<", p), (">", 0)):
             if self._compared(op, p) == 0:
                 return part
-        return p + max0(p * -1) if self._turned("max0", p, p * -1) else max0(p)
-
-    def _turned(self, kind: str, p: Potential, other: Potential) -> bool:
-        """Whether the other was met before p, in terms of which it is then."""
-        p, other = (primitive(q)[0] for q in (p, other))
-        turned = (kind, other) in self.met
-        self.met |= set() if turned else {(kind, p)}
-        return turned
+        part = primitive(p)[0]
+        self.met |= set() if part * -1 in self.met else {part}
+        return max0(p) if part in self.met else p + max0(p * -1)
 
     def _read(self, array: str, at: Potential, occurrence: int) -> Potential:
         return single("read", array, at, occurrence) if self.together else single("unknown", next(self.numbers))
@@ -809,17 +796,15 @@ class Lanes:
         if op == "==" and offset(d) % inside:
             return 0
         d = collected({mono: c // inside for mono, c in terms(d)})  # over integers 2*x + 3 < 0 is x + 1 < 0
-        found: Potential = single("op", op, d, 0)
-        if op == "<" and self._turned(op, d, -1 - d):
-            found = 1 - single("op", op, -1 - d, 0)
-        elif op == "==":
+        if op == "==":
             for v in (d, d * -1):
                 if any(t[:1] == ("op",) and t[1] in TRUTHS for t in (alone(v), alone(1 - v))):
                     return 1 - v  # a truth value is 0 or 1
             if 1 in (self._compared("<", d), self._compared(">", d)):
                 return 0
-            found = single("op", op, d * -1 if self._turned(op, d, d * -1) else d, 0)
-        return 1 if found in self.true else 0 if 1 - found in self.true else found
+        found = single("op", op, d, 0)
+        same = {found, single("op", op, d * -1, 0) if op == "==" else 1 - single("op", op, -1 - d, 0)}
+        return 1 if same & self.true else 0 if {1 - v for v in same} & self.true else found
 
     @cached_property
     def strangers(self) -> list[Values]:
@@ -844,27 +829,13 @@ class Lanes:
 
     @cached_property
     def warps(self) -> list[list[Values]]:
-        """What tid is in threads that P allows together: by warps, and in parts by what i == n - 1 and the like say."""
+        """What tid is in threads that P allows, by warps."""
         may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
 
         def allowed(lane: Values) -> bool:
             return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
 
-        found = [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
-        for atom in (alone(f) for f, _ in self.local):
-            if atom[:2] == ("op", "=="):
-                found = [part for warp in found for part in self._parts(atom[2], warp)]
-        return found
-
-    def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
-        """Threads by what d, which is 0 at all that are active together, is at each, if that is a constant plus what
-        all share. P reads nothing: leaves are all in it that may differ."""
-        parts: dict[Potential, dict[Rational, list[Values]]] = {}
-        for thread in warp:
-            v = self.value(d, thread)
-            parts.setdefault(v - offset(v), {}).setdefault(offset(v), []).append(thread)
-        alike = len(parts) == 1 and leaves(*parts) <= self.shared
-        return [part for row in parts.values() for part in row.values()] if alike else [warp]
+        return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
 
     def value(self, p: Potential, swap: Values) -> Potential:
         """What p is worth where leaves are worth so much."""
@@ -894,53 +865,38 @@ class Lanes:
             groups = [[thread for warp in self.warps for thread in warp] if self.shape[0] else self.strangers]
         return self.implies(e) or all(len(set(self._values(e, group))) <= 1 for group in groups)
 
-    def most(self, what: str, array: Array, index: Expr, window: range = range(1)) -> int:
+    def most(self, array: Array, index: Expr, window: range = range(1)) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one."""
-        most, hw, self.together = 0, self.program.hardware, True
-        period = hw["sector"] if what == "MemReads" else hw["banks"] * hw["word"]
+        most, self.together = 0, True
         for warp in self.warps:
             phases: dict[Potential, dict[Potential, set[int]]] = {}
             for v in dict.fromkeys(self._values(index, warp)):
                 bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
                 first, row = int(offset(v)), v - bits * c - offset(v)
-                phase = collected({mono: c for mono, c in terms(row) if c * array.stride % period})
+                phase = collected({mono: c for mono, c in terms(row) if c * array.stride % (array.unit * array.banks)})
                 here = phases.setdefault(phase, {}).setdefault(row, set())
                 here |= {first + c * k + i for k in range(LOW if c else 1) for i in window}
                 if len(here) > 2 * MAX_SPAN:
                     return LARGEST
-            most = max(most, sum(touched(what, array, hw, phase, rows.values()) for phase, rows in phases.items()))
+            most = max(most, sum(touched(array, phase, rows.values()) for phase, rows in phases.items()))
         return most
 
 
-def touched(what: str, array: Array, hw: dict[str, int], phase: Potential, rows: Collection[Collection[int]]) -> int:
+def touched(array: Array, phase: Potential, rows: Collection[Collection[int]]) -> int:
     """The most that indices can touch which are an unknown part, the same but for whole sectors or rounds of banks,
     plus one of the constants of a row."""
-    unit, most = hw["sector" if what == "MemReads" else "word"], 0
+    most, unit = 0, array.unit
     for shift in range(0, unit, gcd(unit, *(array.stride * int(c) for _, c in terms(phase)))):
         units: list[int] = []
         for constants in rows:
             starts = [array.stride * i + array.offset + shift for i in constants]
             units += {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
-        most = max(most, len(units) if what == "MemReads" else max(Counter(u % hw["banks"] for u in units).values()))
+        most = max(most, *Counter(u % array.banks for u in units).values())
     return most
 
 
 # --- arithmetic proofs ------------------------------------------------------------------------------------------------
-
-
-def arithmetic(program: Program, facts: Facts) -> Arithmetic:
-    """Proofs from the facts and those of the launch, in which leaves that equal a number are replaced by it, and then
-    variables that equal a polynomial in parameters."""
-    facts |= program.launch
-    equal = {(f[2], program.worth(f[3])) for f in facts if f[:2] == ("op", "==") and program.leaves.get(f[2]) == INT}
-    swaps: list[Values] = []
-    for kinds, inside in (LEAVES, ()), (("var",), ("param",)):
-        ways = {(leaf, reduce(replaced, swaps, p)) for leaf, p in equal if leaf[0] in kinds}
-        ways = {(leaf, p) for leaf, p in ways if all(atom[0] in inside for atom in atoms(p))}
-        often = Counter(leaf for leaf, _ in ways)
-        swaps.append({leaf: p for leaf, p in ways if often[leaf] == 1})
-    return Arithmetic(program, facts, tuple(filter(None, swaps)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -949,7 +905,7 @@ class Arithmetic:
 
     program: Program
     facts: Facts
-    swaps: tuple[dict[Atom, Potential], ...] = ()
+    swaps: tuple[Values, ...] = ()
     cases: tuple[Potential, ...] = ()
 
     def comparison(self, e: Expr) -> dict[str, Potential]:
@@ -961,45 +917,44 @@ class Arithmetic:
         """Raises Bad unless the proof shows goal >= 0."""
         match proof:
             case {"sum": rows} if len(proof) == 1:
-                self._sum(self._replaced(goal), rows, what)
-            case {"absurd": rows} if len(proof) == 1:
-                self._sum(-1, rows, what)
+                self._sum(goal, rows, what)
             case {"split": rows, "yes": yes, "no": no} if len(proof) == 3:
-                p = self._replaced(self.program.potential(rows, True))
-                want(integral(p), f"{what}: a split on a potential without integer coefficients")
-                self._with(p, True, p).prove(goal, yes, what)
-                self._with(p, False, -1 - p).prove(goal, no, what)
-            case {"settle": rows, "as": "arg" | "zero" as side, "because": because, "then": then} if len(proof) == 4:
-                p = self._replaced(self.program.potential(rows, True))
-                self._sum(self._replaced(p if side == "arg" else p * -1), because, what)
-                self._with(p, side == "arg").prove(goal, then, what)
+                p = self.program.potential(rows, True)
+                want(isinstance(p, Poly) and integral(p), f"{what}: a split on what has no integer coefficients")
+                up, down = primitive(p)[0], primitive(p * -1)[0]
+                for case, some, none, by in (p, up, down, yes), (-1 - p, down, up, no):
+                    swap: Values = {("max0", some): some, ("max0", none): 0}
+                    replace(self, swaps=(*self.swaps, swap), cases=(*self.cases, case)).prove(goal, by, what)
+            case {"put": e, "then": then} if len(proof) == 2:
+                fact = self._fact(e)
+                want(len(self.comparison(fact)) == 2 and fact[2][0] in LEAVES, "{:.200} tells no value", fact)
+                swap = {fact[2]: self.program.worth(fact[3])}
+                replace(self, swaps=(*self.swaps, swap)).prove(goal, then, what)
             case _:
-                raise Bad(f"{what}: a proof is a sum, absurd, a split, or settles a potential as 'arg' or 'zero'")
+                raise Bad(f"{what}: a proof is a sum, a split, or puts what is equal")
 
     def _sum(self, wanted: Potential, rows: Json, what: str) -> None:
+        """A sum of what is nonnegative is as much as wanted, or -1: then there is no such state."""
         found: list[Potential] = []
         for c, factors in fitted(rows, [(PRICE, [tuple])], f"{what}: a sum"):
             want(len(factors) <= MAX_DEGREE, f"{what}: a product has too many factors")
-            found.append(multiplied(rational(c), [self._replaced(self._factor(f)) for f in factors]))
-        if (sum_ := plus(*found)) != wanted:
+            known = (reduce(replaced, self.swaps, self._factor(f)) for f in factors)
+            found.append(reduce(times, [rational(c), *known]))
+        sum_, wanted = plus(*found), reduce(replaced, self.swaps, wanted)
+        if sum_ not in (wanted, -1):
             texts = ["too long to show" if deep(p) else show(p) for p in (sum_, wanted)]
             raise Bad(f"{what}: the sum is {texts[0]:.200} and not {texts[1]:.200}")
 
-    def _replaced(self, p: Potential) -> Potential:
-        return reduce(replaced, self.swaps, p)
-
-    def _with(self, p: Potential, positive: bool, *case: Potential) -> Arithmetic:
-        """In the case that p is nonnegative, or not positive."""
-        arg = primitive(p)[0] if isinstance(p, Poly) else p
-        swap: dict[Atom, Potential] = {("max0", arg): arg if positive else 0}
-        return Arithmetic(self.program, self.facts, (*self.swaps, swap), (*self.cases, *case))
+    def _fact(self, e: Json) -> Expr:
+        fact = self.program.expression(e, True)
+        want(fact in self.facts, "{:.200} is no fact here", fact)
+        return fact
 
     def _factor(self, row: Json) -> Potential:
         """A quantity that is not negative."""
         match row:
             case ("fact", e, str(sign)):
-                fact = self.program.expression(e, True)
-                want(fact in self.facts, "{:.200} is no fact here", fact)
+                fact = self._fact(e)
                 quantities = self.comparison(fact)
                 want(sign in quantities, "the fact {:.200} does not give '{:.20}'", fact, sign)
                 return quantities[sign]
@@ -1020,7 +975,7 @@ class Arithmetic:
                 # log2(p) >= log2(q) + k where p >= 2^k*q >= 2^k; log2(p) <= log2(q) + k where p < 2^k*(q + 1)
                 why = (p - q * (1 << k), q - 1) if kind == "least" else ((q + 1) * (1 << k) - 1 - p,)
                 for part, rows in zip(why, because, strict=True):
-                    self._sum(self._replaced(part), rows, f"'{kind}'")
+                    self._sum(part, rows, f"'{kind}'")
                 return log2_of(p) - log2_of(q) - k if kind == "least" else log2_of(q) + k - log2_of(p)
         raise Bad("a factor of a proof is not known")
 
@@ -1055,7 +1010,7 @@ class Checker(Program):
         self.premises: list[Judgement] = []
         self.statements: dict[tuple[Any, ...], Statement] = {}
         self.lanes = cache(lambda p, x: Lanes(self, p, x))
-        self.arithmetic = cache(lambda p: arithmetic(self, p))
+        self.arithmetic = cache(lambda p: Arithmetic(self, p | self.launch))
         self.named: dict[str, Any] = {"0": 0} | {kind: self.statement(kind) for kind in ("skip", "sync")}
         self.named |= {f"M.{name}": self.price(name) for name in FIXED}
         self.named |= {f"M.{name}": partial(self.price, name) for name in COUNTED}
@@ -1182,34 +1137,25 @@ class Checker(Program):
 
     def entails(self, p: Facts, goals: Facts) -> None:
         """P |- P'"""
-        proof = self._entry()
-        self.shown(p, goals, tuple({"goal": goal} for goal in sorted(goals, key=repr)) if proof is None else proof)
-
-    def also(self, p: Facts, proof: Json) -> Facts:
-        """P, and what a proof shows to follow from it."""
-        if proof is None:
-            return p
-        rows = fitted(proof, [dict], "a proof of what follows from P")
-        goals = [FALSE if row.get("goal") is None else self.expression(row["goal"], True) for row in rows]
-        more = self.conj(self.condition("a goal", goal) for goal in goals)
-        self.shown(p, more, rows)
-        return p | more
+        self.shown(p, goals, self._entry())
 
     def shown(self, p: Facts, goals: Facts, proof: Json) -> None:
-        """Raises Bad unless the proof shows P |- P'."""
-        known, left = self.arithmetic(p), set(goals)
-        for row in fitted(proof, [dict], "a proof of P |- P'"):
-            match row:
-                case {"goal": None, "by": (contradiction,)} if len(row) == 2 and len(proof) == 1:
-                    known.prove(-1, contradiction, "P is contradictory")
-                    return
-            goal = self.expression(row.get("goal"), True)
-            want(goal in left, "{:.200} is no goal, or proved twice", goal)
-            left.remove(goal)
+        """P |- P', by what a proof says or, with that, what the lanes show."""
+        for goal in self.unseen(self.also(p, proof), goals):
+            self._leave(p, frozenset(), show(goal))
+
+    def unseen(self, p: Facts, goals: Facts) -> list[Expr]:
+        """The goals that neither P or the launch has, nor the lanes show."""
+        return [goal for goal in sorted(goals - p - self.launch, key=repr) if not self.lanes(p, None).implies(goal)]
+
+    def also(self, p: Facts, proof: Json) -> Facts:
+        """P, and what a proof, or None, shows to follow from it."""
+        known, more = self.arithmetic(p), set(p)
+        for row in fitted(proof or (), [dict], "a proof of what follows from P"):
+            goal = self.condition("a goal", self.expression(row.get("goal"), True))
             match row, len(row):
-                case {}, 1:  # what is a fact, or comes out true
-                    if goal not in known.facts and not self.lanes(p, None).implies(goal):
-                        self._leave(p, frozenset(), show(goal))
+                case {"absurd": contradiction}, 2:
+                    known.prove(-1, contradiction, "P is contradictory")
                 case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
                     choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
                     want(choice != FALSE, "{:.200} has no choice in it", goal)
@@ -1217,16 +1163,15 @@ class Checker(Program):
                     for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
                         case = self.given(frozenset(self.put(f, choice, side) for f in p), test)
                         self.shown(case, self.known(self.put(goal, choice, side)), by)
-                case {"by": (*proofs,), **more}, 2 | 3 if {*more} <= {"goal", "as"}:
-                    side = more.get("as", goal[1])  # a != b is shown as a < b, or as a > b
-                    want(side == goal[1] or (goal[1] == "!=" and side in ("<", ">")), "another comparison is shown")
-                    parts = known.comparison(("op", side, *goal[2:])).values()
+                case {"by": (*proofs,)}, 2:
+                    parts = known.comparison(goal).values()
                     want(0 < len(parts) == len(proofs), "{:.200} has not so many proofs", goal)
                     for part, each in zip(parts, proofs, strict=True):
                         known.prove(part, each, show(goal)[:200])
                 case _:
-                    raise Bad("an entry of a proof of P |- P' is not well formed")
-        want(not left, "there is no proof of {:.200}", frozenset(left))
+                    raise Bad("an entry of a proof of what follows from P is not well formed")
+            more |= self.conj([goal])
+        return frozenset(more)
 
     def uniform(self, p: Facts, x: Names, e: Expr) -> None:
         """P; X |- e unif"""
@@ -1241,25 +1186,25 @@ class Checker(Program):
     def accesses(self, p: Facts, x: Names, name: str, index: Expr, n: int) -> None:
         """P; X |- MemReads(G[o]) <= n or P; X |- Conflicts(S[o]) <= n"""
         array, proof, first, windows = self.arrays[name], self._entry(), index, [range(1)]
-        what, hw = "MemReads" if array.space == "global" else "Conflicts", self.hardware
         want(self.type_of(index) == INT, "an index is not an int")
-        ends: Facts = frozenset()
+        ends: list[Expr] = []
         if isinstance(proof, dict):  # o is what is as much as another index, or so much more at most
             fitted(proof, {"is": tuple, "first": tuple, "span": range(MAX_SPAN), "by": tuple}, "a proof")
             o, first, span = self.expression(proof["is"], True), self.expression(proof["first"]), proof["span"]
-            ends |= {("op", "==", self.abstract(index), o)}
+            ends.append(("op", "==", self.abstract(index), o))
             low, windows, proof = first, [range(span + 1)], proof["by"]
             if o[:2] == low[:2] == ("op", "/") and o[3] == low[3] and self.alike(o[3], x):
                 o, low = o[2], low[2]  # quotients are no farther apart, and less for a negative divisor
                 windows.append(range(-span, 1))
-            ends |= {("op", ">=", o, low), ("op", "<=", o, ("op", "+", low, ("const", INT, span)))}
+            ends += [("op", ">=", o, low), ("op", "<=", o, ("op", "+", low, ("const", INT, span)))]
         more = self.also(p, proof)
-        want(ends <= more, "there is no proof of {:.200}", ends - more)
-        decided = n >= hw["warp"] * touched(what, array, hw, single("any"), [(0,)])
-        if not decided and array.width <= 64 * min(hw["sector"], hw["word"]):
-            view = self.lanes(more, x)
-            decided = all(view.most(what, array, first, window) <= n for window in windows)
+        left = self.unseen(more, frozenset(self.condition("an end", end) for end in ends))
+        want(not left, "there is no proof of {:.200}", frozenset(left))
+        decided = n >= self.hardware["warp"] * touched(array, single("any"), [(0,)])
+        if not decided and array.width <= 64 * array.unit:
+            decided = all(self.lanes(more, x).most(array, first, window) <= n for window in windows)
         if not decided:
+            what = "MemReads" if array.space == "global" else "Conflicts"
             self._leave(p, x, f"{what}({name}[{show(index)}]) <= {n}")
 
     def alike(self, e: Expr, x: Names) -> bool:

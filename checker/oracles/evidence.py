@@ -20,8 +20,8 @@ from checker.oracles import farkas
 from checker.oracles.judge import decided, facts, frozen, judge
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtMost, Context, Obligation, P, Uniform, X, abstracted, assume, opaque
-from logic.potentials import of_expr, substitute, sym
-from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
+from logic.potentials import of_expr, sym
+from logic.syntax import BOOL, FALSE, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
 from logic.typing import type_of
 
 Json = Any
@@ -33,8 +33,7 @@ ROUNDS: Final = 3
 def proof(obligation: Obligation, context: Context) -> Json:
     """What the certificate says for an obligation, or None where nothing is needed, or nothing was found."""
     if not isinstance(obligation, Uniform | AtMost):
-        found = farkas.proof(obligation, context)
-        return None if isinstance(found, list) and all(len(row) < 2 for row in found) else found  # all is seen
+        return farkas.proof(obligation, context) or None
     if decided(obligation, None, context):
         return None
     with suppress(recheck.Bad):  # what is too large for the second checker is left to it
@@ -60,9 +59,9 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
 
 def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
     """What follows from P of all that stands in the way of seeing what e is worth, with the proofs."""
-    have, swap = farkas.facts(p, context), farkas.known(p, context)
+    have = farkas.given(p, context)
     if (contradiction := farkas.absurd(have)) is not None:
-        return [{"goal": None, "by": [contradiction]}]
+        return [{"goal": expression(FALSE), "absurd": contradiction}]
     to, goals, rows = judge(context), list[Expr](), list[Json]()
     tried: set[Expr] = set()
     ends = [*_ends(have, context)]
@@ -72,7 +71,7 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
         tried |= {*new}
         for side in new:
             poly = of_expr(side)
-            by = None if poly is None else farkas.settled(substitute(poly, swap), have)
+            by = None if poly is None else farkas.settled(poly, have)
             if by is not None:
                 goals.append(Op(">=", (side, Const(0))))
                 rows.append({"goal": expression(goals[-1]), "by": [by]})
@@ -94,7 +93,7 @@ def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
     return [side for q in sorted(sides, key=recheck.show) if (side := _spelled(q)) is not None]
 
 
-def _ends(have: list[farkas.Fact], context: Context) -> Iterator[Expr]:
+def _ends(have: farkas.Given, context: Context) -> Iterator[Expr]:
     """What is nonnegative because of where threadIdx begins and ends by P."""
     for tid, size in zip((Tid("x"), Tid("y"), Tid("z")), context.launch.block, strict=True):
         low, high = (farkas.least(sym(tid) * sign, have) for sign in (1, -1))
@@ -157,7 +156,7 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
     for start in dict.fromkeys((base, put(base, Tid("x"), first), put(base, Tid("x"), last))):
 
         def fits(span: int, start: Expr = start) -> bool:
-            return view.most(o.what, array, frozen(start), range(span + 1)) <= o.n
+            return view.most(array, frozen(start), range(span + 1)) <= o.n
 
         if start == o.index or not fits(0):
             continue
@@ -172,7 +171,7 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
                     above, below = a, b
             ends = Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(low)))))
             found = farkas.entails(o.p, (Op("==", (index, same)), *ends), context)
-            if found and found[0]["goal"] is not None:
+            if found is not None:
                 yield {"is": expression(same), "first": expression(start), "span": low, "by": found}
 
 

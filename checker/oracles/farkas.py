@@ -73,61 +73,81 @@ class Fact:
     name: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What P and the launch say: what leaves are worth, as the facts `leaf == value`, variables first and then numbers,
+    and all that is nonnegative, in which these are put."""
+
+    values: tuple[tuple[Leaf, Poly, Expr], ...]
+    facts: list[Fact]
+
+    def put(self, p: Poly) -> Poly:
+        """p with what leaves are worth."""
+        return _put(p, self.values)
+
+    def told(self, proof: Json, goal: Poly) -> Json:
+        """A proof of what a goal is with the leaves' worth, as one of the goal; None of None."""
+        if proof is None:
+            return None
+        used, facts = _named_leaves(proof) | {*leaves(goal)}, []
+        for leaf, value, fact in self.values:
+            if leaf in used:
+                used |= {*leaves(value)}
+                facts.append(fact)
+        for fact in reversed(facts):
+            proof = {"put": expression(fact), "then": proof}
+        return proof
+
+
 def proof(obligation: Obligation, context: Context) -> Json:
     """An arithmetic proof of the obligation, or None where there is none of this form (or none was found)."""
     match obligation:
         case AtLeast(p, _, q, r):
-            return _prove(substitute(q - r, known(p, context)), facts(p, context))
+            return _prove(q - r, given(p, context))
         case Entails(p, goal):
             return entails(p, goal, context)
     return None
 
 
-def least(poly: Poly, have: list[Fact]) -> Fraction | None:
+def least(poly: Poly, told: Given) -> Fraction | None:
     """The most that the facts show a polynomial to be at least, as a combination of them."""
-    return _least(poly, _relevant(poly, have))
+    poly = told.put(poly)
+    return _least(poly, _relevant(poly, told.facts))
 
 
-def settled(goal: Poly, have: list[Fact]) -> Json:
+def settled(goal: Poly, told: Given) -> Json:
     """A proof of goal >= 0 without any cases, or None."""
-    return prove(goal, have, MAX_SPLITS)
+    return told.told(prove(told.put(goal), told.facts, MAX_SPLITS), goal)
 
 
-def absurd(have: list[Fact]) -> Json:
+def absurd(told: Given) -> Json:
     """A proof that the facts contradict each other, as a combination of them, or None."""
-    found = _combination(const(-1), _relevant(ZERO, have))
-    return None if found is None else {"absurd": found}
+    return told.told(_sum(const(-1), _relevant(ZERO, told.facts)), ZERO)
 
 
 def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
-    given = (*p, *launch_facts(context.launch, context.hardware, context.scope))
+    """Proofs of the goals that the second checker does not see by itself, or None where one has none."""
 
     @cache
-    def have() -> list[Fact]:
-        return facts(p, context)
-
-    @cache
-    def swap() -> dict[Leaf, Poly]:
-        return known(p, context)
+    def told() -> Given:
+        return given(p, context)
 
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
-        proofs = [_prove(substitute(poly, swap()), have()) for poly in polys]
+        proofs = [_prove(poly, told()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
-    entries = []
+    stated, entries = _stated(p, context), []
     for g in goal:
-        if g in given or _same_sides(g):
-            entries.append({"goal": expression(g)})
+        if g in stated:
             continue
         polys = [poly for poly, _ in differences(g)] if g != TRUE and _numeric(g, context) else []
         linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
         proofs = proved(polys) if linear else None
         if proofs is None and (apart := _apart(g, proved)) is not None:
-            entries.append({"goal": expression(g)} | apart)
+            entries.append(apart)
             continue
         if proofs is None and implied(p, g, context):
-            entries.append({"goal": expression(g)})
             continue
         if proofs is None and not linear:
             proofs = proved(polys)
@@ -135,18 +155,18 @@ def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json
             entries.append({"goal": expression(g), "if": cases})
             continue
         if proofs is None:
-            contradiction = absurd(have())
-            return None if contradiction is None else [{"goal": None, "by": [contradiction]}]
+            contradiction = absurd(told())
+            return None if contradiction is None else [{"goal": expression(g), "absurd": contradiction} for g in goal]
         entries.append({"goal": expression(g), "by": proofs})
     return entries
 
 
 def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
-    """Proofs that one side of a != b is less than the other; None without one."""
+    """An entry that shows that one side of a != b is less than the other; None without one."""
     match goal:
-        case Op("!=", (a, b)):
-            ways = ((op, proved(p for p, _ in differences(Op(op, (a, b))))) for op in ("<", ">"))
-            return next(({"as": op, "by": proofs} for op, proofs in ways if proofs is not None), None)
+        case Op("!=", sides):
+            ways = ((e, proved(p for p, _ in differences(e))) for e in (Op("<", sides), Op(">", sides)))
+            return next(({"goal": expression(e), "by": proofs} for e, proofs in ways if proofs is not None), None)
     return None
 
 
@@ -164,52 +184,68 @@ def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
     sigma, cases = with_fresh(context.sigma, (*p, goal)), []
     for holds, side in zip((True, False), sides, strict=True):
         here = conj((put(goal, choice, side),), sigma)
-        given = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
-        case = entails(given, here, context, left - 1)
+        case_p = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
+        case = entails(case_p, here, context, left - 1)
         if case is None:
             return None
         cases.append(case)
     return cases
 
 
-def known(p: P, context: Context) -> dict[Leaf, Poly]:
-    """What P or a launch fact says that leaves are, if it is one number, and variables, if it is one polynomial in
-    parameters."""
-    equal = []
-    for e in (*p, *launch_facts(context.launch, context.hardware, context.scope)):
+def given(p: P, context: Context) -> Given:
+    """What P and the launch facts say: of leaves that are one number, of variables that are one polynomial in
+    parameters, and in every comparison of integers."""
+    stated, equal = _stated(p, context), []
+    for e in stated:
         match e:
             case Op("==", (Var() | Param() | Tid() as leaf, value)) if (q := of_expr(value)) is not None:
-                equal.append((leaf, q))
-    number = _once((leaf, q) for leaf, q in equal if q.is_constant)
-    told = ((leaf, substitute(q, number)) for leaf, q in equal if isinstance(leaf, Var) and leaf not in number)
-    return number | _once((x, q) for x, q in told if all(_is_parameter(a) for a in atoms(q)))
+                equal.append((leaf, q, e))
+    numbers = _once((leaf, q, q, e) for leaf, q, e in equal if q.is_constant)
+    known = {leaf for leaf, _, _ in numbers}
+    told = ((x, _put(q, numbers), q, e) for x, q, e in equal if isinstance(x, Var) and x not in known)
+    values = (*_once(row for row in told if all(_is_parameter(a) for a in atoms(row[1]))), *numbers)
+    pairs = ((e, pair) for e in stated if _numeric(e, context) for pair in differences(e))
+    return Given(values, [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs])
 
 
-def _once(equal: Iterable[tuple[Leaf, Poly]]) -> dict[Leaf, Poly]:
-    """What each leaf is equal to, if that is one thing."""
-    found: dict[Leaf, dict[Poly, None]] = {}
-    for leaf, q in equal:
-        found.setdefault(leaf, {})[q] = None
-    return {leaf: next(iter(ways)) for leaf, ways in found.items() if len(ways) == 1}
+def _stated(p: P, context: Context) -> P:
+    return (*p, *launch_facts(context.launch, context.hardware, context.scope))
+
+
+def _once(rows: Iterable[tuple[Leaf, Poly, Poly, Expr]]) -> tuple[tuple[Leaf, Poly, Expr], ...]:
+    """Leaves, values and facts of those leaves of which all rows say the same: leaf, what it comes to, value, fact."""
+    found: dict[Leaf, dict[Poly, tuple[Poly, Expr]]] = {}
+    for leaf, worth, value, fact in rows:
+        found.setdefault(leaf, {}).setdefault(worth, (value, fact))
+    return tuple((leaf, *next(iter(ways.values()))) for leaf, ways in found.items() if len(ways) == 1)
+
+
+def _put(p: Poly, values: Iterable[tuple[Leaf, Poly, Expr]]) -> Poly:
+    for leaf, value, _ in values:
+        p = substitute(p, {leaf: value})
+    return p
+
+
+def _named_leaves(proof: Json) -> set[Leaf]:
+    """The leaves that a proof names."""
+    found, todo = set[Leaf](), [proof]
+    while todo:
+        match todo.pop():
+            case ["var", str(name)]:
+                found.add(Var(name))
+            case ["param", str(name)]:
+                found.add(Param(name))
+            case ["tid", "x" | "y" | "z" as axis]:
+                found.add(Tid(axis))
+            case list(parts):
+                todo += parts
+            case dict(parts):
+                todo += parts.values()
+    return found
 
 
 def _is_parameter(a: Atom) -> bool:
     return isinstance(a, Sym) and isinstance(a.leaf, Param)
-
-
-def facts(p: P, context: Context) -> list[Fact]:
-    """Every comparison of integers in P and the launch facts, as polynomials that are nonnegative."""
-    swap = known(p, context)
-    return [
-        Fact(substitute(poly, swap), ["fact", expression(e), sign])
-        for e in (*p, *launch_facts(context.launch, context.hardware, context.scope))
-        if _numeric(e, context)
-        for poly, sign in differences(e)
-    ]
-
-
-def _same_sides(e: Expr) -> bool:
-    return isinstance(e, Op) and e.op == "==" and e.args[0] == e.args[1]
 
 
 def _numeric(e: Expr, context: Context) -> bool:
@@ -236,9 +272,13 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
                 yield p - q - (1 if e.op == ">" else 0), "-"
 
 
-def _prove(goal: Poly, have: list[Fact]) -> Json:
+def _prove(goal: Poly, told: Given) -> Json:
     """An arithmetic proof of goal >= 0, or None: from the facts as they are, or with each max(0, .) in them whose sign
     they tell, as that of threadIdx, settled first; or that the facts contradict each other."""
+    return told.told(_found(told.put(goal), told.facts), goal)
+
+
+def _found(goal: Poly, have: list[Fact]) -> Json:
     ways = _factored(goal)  # they come first: as it is, a product is split into many cases before it is given up
     found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in ways)), None)
     found = found or prove(goal, have)
@@ -252,10 +292,10 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
             value = on if sign[0] == "arg" else ZERO
             goal, have = replaced(goal, on, value), _after(have, on, value)
             first.append((on, *sign))
-    found = prove(goal, have) if first else None
-    for on, name, because in reversed(first):
-        found = found and {"settle": potential(on), "as": name, "because": because, "then": found}
-    return found or absurd(whole)
+    found = prove(goal, have, depth=len(first)) if first else None
+    for depth, (on, name, because) in reversed([*enumerate(first)]):
+        found = found and _sure(on, name, because, found, depth)
+    return found or _sum(const(-1), _relevant(ZERO, whole))
 
 
 def _factored(goal: Poly) -> Iterator[tuple[Poly, list[Fact]]]:
@@ -299,28 +339,28 @@ def _parts(goal: Poly) -> dict[Monomial, Poly]:
     return found
 
 
-def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
-    """An arithmetic proof of goal >= 0 from the facts, or None."""
+def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0) -> Json:
+    """An arithmetic proof of goal >= 0 from the facts, or None. `cases` are those that it is split in already, `depth`
+    counts them and what was settled on the way."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
     if _termwise(goal):
         return {"sum": [[str(c), [_named(a, have) for a in m]] for m, c in goal.terms]}
     for on in _outer(goal) if cases < MAX_SPLITS else ():
         if all(_termwise(replaced(goal, on, value)) for value in (on, ZERO)):
-            return _split(on, goal, have, cases)
+            return _split(on, goal, have, cases, depth)
     inside = _innermost(goal)
     for on in inside:
         if (sign := _sign(on, have)) is not None:
-            return _settled(on, *sign, goal, have, cases)
+            return _settled(on, *sign, goal, have, cases, depth)
     if inside and cases < MAX_SPLITS:
-        return _split(_middle(inside), goal, have, cases)
+        return _split(_middle(inside), goal, have, cases, depth)
     relevant = _relevant(goal, have)
     combination = _by_factors(goal, relevant)
     if combination is not None:
         return {"sum": combination}
-    contradiction = _combination(const(-1), relevant)
-    if contradiction is not None:
-        return {"absurd": contradiction}
+    if (contradiction := _sum(const(-1), relevant)) is not None:
+        return contradiction
     longer = () if inside else _products(goal, relevant)
     if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
         return {"sum": combination}
@@ -332,12 +372,14 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0) -> Json:
         return None
     for on in dict.fromkeys(on for f in relevant for on in _innermost(f.poly)):
         sign = _sign(on, have)
-        return _split(on, goal, have, cases) if sign is None else _settled(on, *sign, goal, have, cases)
+        if sign is None:
+            return _split(on, goal, have, cases, depth)
+        return _settled(on, *sign, goal, have, cases, depth)
     for arg in dict.fromkeys(a.arg for a in atoms(goal) if isinstance(a, Log2)):
         if _combination(arg - 1, relevant) is None and _combination(arg * -1, relevant) is None:
-            return _split(arg - 1, goal, have, cases)  # log2 is 0 for all that is less than 1
+            return _split(arg - 1, goal, have, cases, depth)  # log2 is 0 for all that is less than 1
     split = _rounded(goal, relevant)
-    return None if split is None else _split(split, goal, have, cases)
+    return None if split is None else _split(split, goal, have, cases, depth)
 
 
 def _termwise(goal: Poly) -> bool:
@@ -356,11 +398,17 @@ def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
     return None
 
 
-def _settled(on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], cases: int) -> Json:
+def _settled(on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], cases: int, depth: int) -> Json:
     """A proof that goes on with the value of max(0, on) in its place."""
     value = on if name == "arg" else ZERO
-    then = prove(replaced(goal, on, value), _after(have, on, value), cases)
-    return None if then is None else {"settle": potential(on), "as": name, "because": because, "then": then}
+    then = prove(replaced(goal, on, value), _after(have, on, value), cases, depth + 1)
+    return None if then is None else _sure(on, name, because, then, depth)
+
+
+def _sure(on: Poly, name: str, because: Json, then: Json, depth: int) -> Json:
+    """A split of which one side cannot be: with what is at most -1 there, and at least 0, the facts come to -1."""
+    no = {"sum": [*because, ["1", [["case", depth]]]]}
+    return {"split": potential(on if name == "arg" else on * -1), "yes": then, "no": no}
 
 
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
@@ -389,12 +437,12 @@ def _least(f: Poly, have: list[Fact], again: bool = True) -> Fraction | None:
     return None if solution is None else solution.get("0", Fraction(0))
 
 
-def _split(on: Poly, goal: Poly, have: list[Fact], cases: int) -> Json:
+def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int) -> Json:
     """Two cases: `on` is nonnegative, or not, which is at most -1; max(0, on) is replaced by its value in each."""
     sides = {}
     for side, fact, value in (("yes", on, on), ("no", on * -1 - 1, ZERO)):
-        case = Fact(replaced(fact, on, value), ["case", cases])
-        sides[side] = prove(replaced(goal, on, value), [*_after(have, on, value), case], cases + 1)
+        case = Fact(replaced(fact, on, value), ["case", depth])
+        sides[side] = prove(replaced(goal, on, value), [*_after(have, on, value), case], cases + 1, depth + 1)
         if sides[side] is None:
             return None
     return {"split": potential(on), **sides}
@@ -432,14 +480,17 @@ def _rounded_down(p: Poly) -> Poly:
 
 
 def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
-    """p with `value` in place of max(0, arg), inside other atoms too, in canonical form again."""
+    """p with `value` in place of max(0, arg), which tells max(0, -arg), inside other atoms too, in canonical form
+    again."""
+    other = arg * -1
 
     def image(a: Atom) -> Poly:
         match a:
             case Sym():
                 return atom(a)
             case Max0(inner):
-                return value if inner == arg else max0(replaced(inner, arg, value))
+                known = {arg: value, other: value - arg}.get(inner)
+                return max0(replaced(inner, arg, value)) if known is None else known
             case Floor(inner, k):
                 return floor_div(replaced(inner, arg, value), k)
             case Log2(inner):
@@ -552,6 +603,12 @@ def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Ite
     """The same as the certificate writes it."""
     found = _solution(goal, have, products, more)
     return None if found is None else [[str(c), names] for c, names in found]
+
+
+def _sum(goal: Poly, have: list[Fact]) -> Json:
+    """A proof by a combination."""
+    found = _combination(goal, have)
+    return None if found is None else {"sum": found}
 
 
 def _solution(

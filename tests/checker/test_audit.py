@@ -74,7 +74,7 @@ def test_both_checkers_are_asked() -> None:
 def test_what_only_the_second_checker_refuses() -> None:
     """The kernel reads no evidence."""
     text = certificate(LOOP)
-    wrong = [{"engine": "x", "proof": [{"goal": None, "by": []}]} for _ in json.loads(text)["evidence"]]
+    wrong = [{"engine": "x", "proof": [{"goal": None}]} for _ in json.loads(text)["evidence"]]
     a = judged(edited(text, evidence=wrong))
     assert isinstance(a.outcome, Rejected)
     assert a.outcome.reason.startswith("the second checker refuses it: ")

@@ -305,10 +305,10 @@ class _Lanes(recheck.Lanes):
             self.answers[e] = super().uniform(e)
         return bool(self.answers[e])
 
-    def most(self, what: str, array: Any, index: Any, window: range = range(1)) -> int:
-        key = what, array, index, window
+    def most(self, array: Any, index: Any, window: range = range(1)) -> int:
+        key = array, index, window
         if key not in self.answers:
-            self.answers[key] = super().most(what, array, index, window)
+            self.answers[key] = super().most(array, index, window)
         return int(self.answers[key])
 
 
