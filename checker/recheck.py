@@ -714,6 +714,10 @@ class Lanes:
         self._define(definitions)
         values = [self.value(f, self.known) for f in facts]
         self.true |= {*values}
+        for atom in (alone(1 - f) for f in values):
+            if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
+                ways = (atom[2], atom[2] * -1)
+                self.true |= {self._compared("<", d) for d in ways if self._compared("<=", d) == 1}
         self.nobody = 0 in values
         """Whether P excludes all threads."""
         self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS})]
@@ -829,13 +833,26 @@ class Lanes:
 
     @cached_property
     def warps(self) -> list[list[Values]]:
-        """What tid is in threads that P allows, by warps."""
+        """What tid is in threads that P allows together: by warps, and in parts by what i == n - 1 and the like say."""
         may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
 
         def allowed(lane: Values) -> bool:
             return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
 
-        return [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
+        found = [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
+        for atom in (alone(f) for f, _ in self.local):
+            if atom[:2] == ("op", "=="):
+                found = [part for warp in found for part in self._parts(atom[2], warp)]
+        return found
+
+    def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
+        """Threads by what d, which is 0 at all that are active together, is at each, if that is a constant plus what
+        all share. P reads nothing: leaves are all in it that may differ."""
+        values = [self.value(d, thread) for thread in warp]
+        rest = {v - offset(v) for v in values}
+        if len(rest) != 1 or not leaves(*rest) <= self.shared:
+            return [warp]
+        return [[thread for thread, v in zip(warp, values, strict=True) if v == part] for part in {*values}]
 
     def value(self, p: Potential, swap: Values) -> Potential:
         """What p is worth where leaves are worth so much."""

@@ -219,7 +219,7 @@ def test_what_is_no_json(source: str) -> None:
 
 def test_a_field_that_occurs_twice() -> None:
     with pytest.raises(BadCertificate, match=r"^'c.json' is no JSON document$"):
-        read(text(document())[:-1] + ',"version":2}', "c.json")
+        read(text(document())[:-1] + ',"version":3}', "c.json")
 
 
 def test_literals_can_be_printed() -> None:

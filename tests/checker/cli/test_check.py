@@ -378,8 +378,8 @@ def test_a_certificate_that_one_checker_refuses(tmp_path: Path, capsys: Capture)
         ("other.json", b"{}", "no certificate"),
         ("list.json", b"[1]", "no certificate"),
         ("old.json", b'{"format":"warpbound certificate","version":0}', "version 0"),
-        ("torn.json", b'{"format":"warpbound certificate","version":2}', "not well formed"),
-        ("changed.json", b'{"format":"warpbound certificate","version":2,"digest":"sha256:0"}', "its digest"),
+        ("torn.json", b'{"format":"warpbound certificate","version":3}', "not well formed"),
+        ("changed.json", b'{"format":"warpbound certificate","version":3,"digest":"sha256:0"}', "its digest"),
     ],
 )
 def test_a_file_that_is_neither(

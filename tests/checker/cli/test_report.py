@@ -590,7 +590,7 @@ def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "changed.json").write_text(json.dumps(document))
     assert "digest" in refused(capsys, str(tmp_path / "changed.json"))
     text = Path(SECTORS).read_text()
-    (tmp_path / "twice.json").write_text(text[:-1].rstrip("}") + ',"version":2}')
+    (tmp_path / "twice.json").write_text(text[:-1].rstrip("}") + ',"version":3}')
     assert "no JSON document" in refused(capsys, str(tmp_path / "twice.json"))
     document["hardware"]["banks"] = 32
     del document["digest"]
