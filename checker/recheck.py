@@ -337,10 +337,7 @@ def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values 
             if atom[0] not in normal:
                 known[atom] = single(*atom)
                 continue
-            new = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
-            # a replacement inside may uncover a max0 to replace; never a variable, whose new value may mention it
-            uncovered = any(a[0] == "max0" and a in swap for m, _ in terms(new) for a, _ in m)
-            known[atom] = replaced(new, swap, normal, known) if uncovered else new
+            known[atom] = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
         found.append(reduce(times, [c, *(known[atom] for atom, e in mono for _ in range(e))]))
     return plus(*found) if len(found) > 1 else found[0]
 
@@ -402,8 +399,8 @@ class Array(NamedTuple):
     stride: int
     offset: int
     width: int
-    unit: int  # of what is counted: sectors, or words, those in one bank
-    banks: int
+    unit: int  # what is counted, in bytes: a sector, or a word
+    banks: int  # words are counted by bank; 1 for sectors
 
 
 class Program:
@@ -643,11 +640,10 @@ def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
             yield from mentions(part, *kinds)
 
 
-def _join(op: str, a: Any, b: Any, true: Any = TRUE, false: Any = FALSE) -> Expr:
-    """a && b or a || b, simplified: of expressions, or of what they are worth, where true is 1."""
-    neutral, absorbing = (true, false) if op == "&&" else (false, true)
-    found: Expr = absorbing if absorbing in (a, b) else b if a == neutral else a if b == neutral else ("op", op, a, b)
-    return found
+def _join(op: str, a: Expr, b: Expr) -> Expr:
+    """a && b or a || b, simplified."""
+    neutral, absorbing = (TRUE, FALSE) if op == "&&" else (FALSE, TRUE)
+    return absorbing if absorbing in (a, b) else b if a == neutral else a if b == neutral else ("op", op, a, b)
 
 
 OPPOSITE: Final = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
@@ -680,11 +676,7 @@ def _result(op: str, *ts: Type) -> Type | None:
 
 NAMED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 NAMED |= {"&": "and_", "|": "or_", "^": "xor", "abs": "abs", "bool": "truth"}
-CONCRETE: Final[dict[str, Callable[..., Any]]] = {op: getattr(operator, name) for op, name in NAMED.items()} | {
-    "/": lambda a, b: int(Fraction(a, b)) if b else 0,
-    "<<": lambda a, b: a << b if b >= 0 else 0,
-    ">>": lambda a, b: a >> b if b >= 0 else 0,
-}
+CONCRETE: Final = {op: getattr(operator, name) for op, name in NAMED.items()}
 TRUTHS: Final = (*OPPOSITE, "&&", "||")
 
 
@@ -758,11 +750,10 @@ class Lanes:
         if op in ("int", "~"):
             return a if op == "int" else -1 - a
         if op in ("&&", "||"):
-            joined: Any = _join(op, a, b, 1, 0)
-            return single(*joined) if isinstance(joined, tuple) else joined
+            return times(a, b) if op == "&&" else a + b - times(a, b)
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
-        if op in CONCRETE and not any(isinstance(v, Poly) for v in args) and not (op == "<<" and b > 63):  # type: ignore[operator]
+        if op in CONCRETE and not any(isinstance(v, Poly) for v in args):
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
             return self._compared(op, a - b)
@@ -939,12 +930,13 @@ class Arithmetic:
                 p = self.program.potential(rows, True)
                 want(isinstance(p, Poly) and integral(p), f"{what}: a split on what has no integer coefficients")
                 up, down = primitive(p)[0], primitive(p * -1)[0]
-                for case, some, none, by in (p, up, down, yes), (-1 - p, down, up, no):
-                    swap: Values = {("max0", some): some, ("max0", none): 0}
+                for case, on, off, by in (p, up, down, yes), (-1 - p, down, up, no):  # max(0, on) is on
+                    swap: Values = {("max0", on): on, ("max0", off): 0}
                     replace(self, swaps=(*self.swaps, swap), cases=(*self.cases, case)).prove(goal, by, what)
             case {"put": e, "then": then} if len(proof) == 2:
                 fact = self._fact(e)
-                want(len(self.comparison(fact)) == 2 and fact[2][0] in LEAVES, "{:.200} tells no value", fact)
+                equation = fact[:2] == ("op", "==") and bool(self.comparison(fact))
+                want(equation and fact[2][0] in LEAVES, "{:.200} tells no value", fact)
                 swap = {fact[2]: self.program.worth(fact[3])}
                 replace(self, swaps=(*self.swaps, swap)).prove(goal, then, what)
             case _:
@@ -1166,13 +1158,11 @@ class Checker(Program):
         return [goal for goal in sorted(goals - p - self.launch, key=repr) if not self.lanes(p, None).implies(goal)]
 
     def also(self, p: Facts, proof: Json) -> Facts:
-        """P, and what a proof, or None, shows to follow from it."""
+        """P, and what a proof, or None, shows to follow from it, each entry from P alone."""
         known, more = self.arithmetic(p), set(p)
-        for row in fitted(proof or (), [dict], "a proof of what follows from P"):
+        for row in fitted(() if proof is None else proof, [dict], "a proof of what follows from P"):
             goal = self.condition("a goal", self.expression(row.get("goal"), True))
             match row, len(row):
-                case {"absurd": contradiction}, 2:
-                    known.prove(-1, contradiction, "P is contradictory")
                 case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
                     choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
                     want(choice != FALSE, "{:.200} has no choice in it", goal)

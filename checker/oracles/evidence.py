@@ -21,7 +21,7 @@ from checker.oracles.judge import decided, facts, frozen, judge
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtMost, Context, Obligation, P, Uniform, X, abstracted, assume, opaque
 from logic.potentials import of_expr, sym
-from logic.syntax import BOOL, FALSE, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
+from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
 from logic.typing import type_of
 
 Json = Any
@@ -61,7 +61,7 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
     """What follows from P of all that stands in the way of seeing what e is worth, with the proofs."""
     have = farkas.given(p, context)
     if (contradiction := farkas.absurd(have)) is not None:
-        return [{"goal": expression(FALSE), "absurd": contradiction}]
+        return [{"goal": expression(farkas.NEVER), "by": [contradiction]}]
     to, goals, rows = judge(context), list[Expr](), list[Json]()
     tried: set[Expr] = set()
     ends = [*_ends(have, context)]
@@ -71,7 +71,7 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
         tried |= {*new}
         for side in new:
             poly = of_expr(side)
-            by = None if poly is None else farkas.settled(poly, have)
+            by = None if poly is None else farkas.plain(poly, have)
             if by is not None:
                 goals.append(Op(">=", (side, Const(0))))
                 rows.append({"goal": expression(goals[-1]), "by": [by]})

@@ -61,6 +61,9 @@ MAX_RATE: Final = 6
 MAX_EXPONENT: Final = 50
 """Nor logarithms with larger numbers."""
 
+NEVER: Final = Op("<", (Const(0), Const(0)))
+"""The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
+
 FACTOR: Final = "factor:"
 """What the variables begin with that stand for max(0, .) as factors: no name in a program has a colon."""
 
@@ -75,8 +78,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What P and the launch say: what leaves are worth, as the facts `leaf == value`, variables first and then numbers,
-    and all that is nonnegative, in which these are put."""
+    """What P and the launch say: what leaves are worth, as the facts `leaf == value`, and all that is nonnegative, in
+    which these are put: variables first, and then numbers, also in what variables are worth."""
 
     values: tuple[tuple[Leaf, Poly, Expr], ...]
     facts: list[Fact]
@@ -85,7 +88,7 @@ class Given:
         """p with what leaves are worth."""
         return _put(p, self.values)
 
-    def told(self, proof: Json, goal: Poly) -> Json:
+    def puts(self, proof: Json, goal: Poly) -> Json:
         """A proof of what a goal is with the leaves' worth, as one of the goal; None of None."""
         if proof is None:
             return None
@@ -103,38 +106,38 @@ def proof(obligation: Obligation, context: Context) -> Json:
     """An arithmetic proof of the obligation, or None where there is none of this form (or none was found)."""
     match obligation:
         case AtLeast(p, _, q, r):
-            return _prove(q - r, given(p, context))
+            return _shown(q - r, given(p, context))
         case Entails(p, goal):
             return entails(p, goal, context)
     return None
 
 
-def least(poly: Poly, told: Given) -> Fraction | None:
+def least(poly: Poly, have: Given) -> Fraction | None:
     """The most that the facts show a polynomial to be at least, as a combination of them."""
-    poly = told.put(poly)
-    return _least(poly, _relevant(poly, told.facts))
+    poly = have.put(poly)
+    return _least(poly, _relevant(poly, have.facts))
 
 
-def settled(goal: Poly, told: Given) -> Json:
+def plain(goal: Poly, have: Given) -> Json:
     """A proof of goal >= 0 without any cases, or None."""
-    return told.told(prove(told.put(goal), told.facts, MAX_SPLITS), goal)
+    return have.puts(prove(have.put(goal), have.facts, MAX_SPLITS), goal)
 
 
-def absurd(told: Given) -> Json:
+def absurd(have: Given) -> Json:
     """A proof that the facts contradict each other, as a combination of them, or None."""
-    return told.told(_sum(const(-1), _relevant(ZERO, told.facts)), ZERO)
+    return have.puts(_sum(const(-1), _relevant(ZERO, have.facts)), ZERO)
 
 
 def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
     """Proofs of the goals that the second checker does not see by itself, or None where one has none."""
 
     @cache
-    def told() -> Given:
+    def have() -> Given:
         return given(p, context)
 
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
-        proofs = [_prove(poly, told()) for poly in polys]
+        proofs = [_shown(poly, have()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
     stated, entries = _stated(p, context), []
@@ -155,8 +158,8 @@ def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json
             entries.append({"goal": expression(g), "if": cases})
             continue
         if proofs is None:
-            contradiction = absurd(told())
-            return None if contradiction is None else [{"goal": expression(g), "absurd": contradiction} for g in goal]
+            contradiction = absurd(have())
+            return None if contradiction is None else [{"goal": expression(NEVER), "by": [contradiction]}]
         entries.append({"goal": expression(g), "by": proofs})
     return entries
 
@@ -209,6 +212,7 @@ def given(p: P, context: Context) -> Given:
 
 
 def _stated(p: P, context: Context) -> P:
+    """All conditions that a proof may use."""
     return (*p, *launch_facts(context.launch, context.hardware, context.scope))
 
 
@@ -221,13 +225,14 @@ def _once(rows: Iterable[tuple[Leaf, Poly, Poly, Expr]]) -> tuple[tuple[Leaf, Po
 
 
 def _put(p: Poly, values: Iterable[tuple[Leaf, Poly, Expr]]) -> Poly:
+    """p with the values of leaves, one after the other."""
     for leaf, value, _ in values:
         p = substitute(p, {leaf: value})
     return p
 
 
 def _named_leaves(proof: Json) -> set[Leaf]:
-    """The leaves that a proof names."""
+    """The leaves that a proof names; or more, where a literal's text looks like one."""
     found, todo = set[Leaf](), [proof]
     while todo:
         match todo.pop():
@@ -272,13 +277,14 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
                 yield p - q - (1 if e.op == ">" else 0), "-"
 
 
-def _prove(goal: Poly, told: Given) -> Json:
-    """An arithmetic proof of goal >= 0, or None: from the facts as they are, or with each max(0, .) in them whose sign
-    they tell, as that of threadIdx, settled first; or that the facts contradict each other."""
-    return told.told(_found(told.put(goal), told.facts), goal)
+def _shown(goal: Poly, have: Given) -> Json:
+    """An arithmetic proof of goal >= 0 from what is given, or None."""
+    return have.puts(_prove(have.put(goal), have.facts), goal)
 
 
-def _found(goal: Poly, have: list[Fact]) -> Json:
+def _prove(goal: Poly, have: list[Fact]) -> Json:
+    """The same where all is put: from the facts as they are, or with each max(0, .) in them whose sign they tell, as
+    that of threadIdx, settled first; or that the facts contradict each other."""
     ways = _factored(goal)  # they come first: as it is, a product is split into many cases before it is given up
     found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in ways)), None)
     found = found or prove(goal, have)
@@ -341,7 +347,7 @@ def _parts(goal: Poly) -> dict[Monomial, Poly]:
 
 def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0) -> Json:
     """An arithmetic proof of goal >= 0 from the facts, or None. `cases` are those that it is split in already, `depth`
-    counts them and what was settled on the way."""
+    is the number of the next case in the proof."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
     if _termwise(goal):
