@@ -339,6 +339,7 @@ def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values 
                 continue
             known[atom] = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
         found.append(reduce(times, [c, *(known[atom] for atom, e in mono for _ in range(e))]))
+    want(sum(len(terms(part)) for part in found) <= MAX_TERMS, "a potential has too many terms")
     return plus(*found) if len(found) > 1 else found[0]
 
 
@@ -350,7 +351,7 @@ def binary(op: str, p: Potential, q: Potential, part: Callable[[Potential], Pote
     if op in ("min", "max"):
         return p - part(p - q) if op == "min" else p + part(q - p)
     if op == "*" and len(terms(p)) * len(terms(q)) <= MAX_TERMS:
-        return p * q
+        return times(p, q)
     if op in ("/", "%") and k > 0:
         quotient = floor_of(part(p), k) - floor_of(part(p * -1), k)
         return quotient if op == "/" else p - k * quotient

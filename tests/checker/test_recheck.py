@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -1676,6 +1676,18 @@ def test_a_chain_of_squares_in_a_proof_is_no_trouble() -> None:
         huge = ["op", "*", huge, huge]
     fact[2] = huge
     assert "no fact" in proves(goal, {"sum": [["1", [["fact", fact, "-"]]]]})
+
+
+def test_what_is_put_again_and_again_has_an_end() -> None:
+    """n^16 with n + m for n, m + blockIdx.x for m, and so on: more terms each time."""
+    names = ("n", "m", "blockIdx.x", "blockIdx.y", "blockIdx.z")
+    facts = [("==", a, ("+", a, b)) for a, b in pairwise(names)]
+    goal = poly("n")
+    for _ in range(4):
+        goal *= goal
+    for some, reason in ((facts[:1], "the sum is 0"), (facts, "a potential has too many terms")):
+        with mock.patch.object(recheck, "MAX_TERMS", 500), pytest.raises(Bad, match=reason):
+            arithmetic(*facts).prove(goal, recheck.frozen(puts(*some)), "goal")
 
 
 def test_goals_that_lanes_show() -> None:
