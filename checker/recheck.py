@@ -1150,8 +1150,9 @@ class Checker(Program):
         self.shown(p, goals, self._entry())
 
     def shown(self, p: Facts, goals: Facts, proof: Json) -> None:
-        """P |- P', by what a proof says or, with that, what the lanes show."""
+        """P |- P', by what a proof says or, with that, what the lanes show; or by a solver, without a proof."""
         for goal in self.unseen(self.also(p, proof), goals):
+            want(proof is None, "there is no proof of {:.200}", goal)
             self._leave(p, frozenset(), show(goal))
 
     def unseen(self, p: Facts, goals: Facts) -> list[Expr]:
