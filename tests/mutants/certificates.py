@@ -65,6 +65,9 @@ _ANOTHER_SETTING: Final = "proved anew by the kernel for what it says now; the r
 _ANOTHER_CONDITION: Final = (
     "another condition in between: what is asked of it is seen, and it suffices; the same claim, and still a proof"
 )
+_OTHER_EVIDENCE: Final = (
+    "another proof: a sum that is -1 in place of the goal, or a fact beside what is seen without it"
+)
 
 REASONS: Final = (
     (
@@ -310,6 +313,23 @@ def _is_condition(s: Survivor) -> bool:
     return s.route[1] not in values
 
 
+def _is_proof(s: Survivor) -> bool:
+    """Whether evidence that differs says as much: in how often a case that cannot be is taken, which is what the goal
+    and -1 differ by; or in a fact without which the certificate is valid, too."""
+    document = original(s.certificate)[0]
+    match s.route:
+        case ("evidence", *path, "sum", int(row), 0):
+            at = document["evidence"]
+            for part in (*path, "sum", row):
+                at = at[part]
+            return [factor[0] for factor in at[1]] == ["case"]
+        case ("evidence", int(i), "proof", int(entry), "goal", *_):
+            rows = document["evidence"][i]["proof"]
+            less = mutant(document, ("evidence", i, "proof"), [row for j, row in enumerate(rows) if j != entry])
+            return plain(less)[1].verdict == "valid"
+    return False
+
+
 def reason(s: Survivor) -> str:
     """Why a survivor is none to worry about; "" where nobody knows."""
     if s.problem:
@@ -318,6 +338,8 @@ def reason(s: Survivor) -> str:
         return _UNDECIDED if s.second == "solver-backed" else ""
     if (s.what, s.claim, s.route[0]) == ("accepted", "", "expressions") and _is_condition(s):
         return _ANOTHER_CONDITION
+    if (s.what, s.claim, s.route[0]) == ("accepted", "", "evidence") and _is_proof(s):
+        return _OTHER_EVIDENCE
     found = (
         why for what, at, claim, why in REASONS if (what, claim) == (s.what, s.claim) and re.fullmatch(at, s.place)
     )

@@ -16,6 +16,7 @@ from checker.recheck import recheck
 from logic.potentials import const
 from proofs.make import committed
 from tests.mutants.certificates import (
+    Survivor,
     Tally,
     judge,
     leaves,
@@ -119,3 +120,19 @@ def test_the_trial_tells_what_is_wrong() -> None:
     text = page(Tally({survivor.certificate: 1}, [wrong[0]]), "make mutants")
     assert "**unexplained**" in text
     assert "## Unexplained" in text
+
+
+def test_other_evidence_needs_a_reason_of_its_own() -> None:
+    """How often a case is taken may differ by what the goal and -1 do, and a fact if none needs it; nothing else."""
+    rows = original("matMul/sectors")[0]["evidence"]
+    i = next(i for i, entry in enumerate(rows) if '"case"' in json.dumps(entry["proof"]) and len(entry["proof"]) == 2)
+    case = ("evidence", i, "proof", 1, "by", 0, "no", "sum", 2, 0)
+    explained = [Survivor("matMul/sectors", case, "31", "32", "accepted", "valid", "", "")]
+    wrong = [
+        replace(explained[0], route=(*case[:-2], 1, 0)),
+        replace(explained[0], claim="bound"),
+        replace(explained[0], what="second only"),
+        replace(explained[0], route=("evidence", i, "proof", 1, "goal", 2, 1)),
+    ]
+    assert all(map(reason, explained))
+    assert not any(map(reason, wrong))
