@@ -1850,6 +1850,11 @@ def test_lower_bounds_hold_at_every_store(facts: list[Any], term: Any, goal: Any
         ([("<=", "n", "m")], ("!=", "n", "m"), False),
         ([("==", "n", "m")], (">=", "n", "m"), True),
         ([("!=", "n", "m")], ("<", "n", "m"), False),
+        ([("==", ("*", 2, "n"), ("*", 3, "m"))], ("==", ("*", 3, "m"), ("*", 2, "n")), True),
+        ([("==", ("*", 2, "n"), ("+", ("*", 3, "m"), 1))], ("==", ("*", 2, "n"), ("*", 3, "m")), False),
+        ([("<", "n", "m")], ("||", ("<", "n", "m"), ("<", "n", 5)), True),
+        ([("<", "n", "m"), ("<", "n", 5)], ("||", ("<", "n", "m"), ("<", "n", 5)), True),
+        ([("<", "n", "m")], ("&&", ("<", "n", "m"), ("<", "n", 5)), False),
         ([("<=", "n", "m"), ("!=", "n", "m")], ("<", "n", "m"), True),
         ([(">=", "n", "m"), ("!=", "m", "n")], (">", "n", "m"), True),
         ([("<=", "n", ("+", "m", 1)), ("!=", "n", "m")], ("<", "n", "m"), False),
@@ -1956,6 +1961,14 @@ def test_quotients_are_no_farther_apart(divisor: str, first: Any, said: str) -> 
     window = {"is": row(e(index)), "first": row(e(first)), "span": 31, "by": by}
     assert (said in accessed(index, 5, window)) if said else accessed(index, 5, window) == ""
     assert accessed(index, 4, window) != ""
+
+
+def test_quotients_by_a_negative_number_go_down() -> None:
+    """i / -1 of an i in 0 .. 7 is in -7 .. 0, which are two sectors and not the one from 0 on."""
+    low, high, index = (">=", "i", 0), ("<=", "i", 7), ("/", "i", -1)
+    window = {"is": row(e(index)), "first": row(e(("/", 0, -1))), "span": 7, "by": []}
+    assert "MemReads(G[(i / -1)]) <= 1 (by z3)" in accessed(index, 1, window, low, high)
+    assert accessed(index, 2, window, low, high) == ""
 
 
 def test_a_window_around_what_is_read() -> None:
