@@ -22,6 +22,7 @@ from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, located, place, unwrapped
+from semantics.cuda.jumps import jumps
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
@@ -41,7 +42,7 @@ from semantics.cuda.shim import (
     in_shim,
 )
 from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
-from semantics.cuda.statements import bind_pointer, block, jumps
+from semantics.cuda.statements import bind_pointer, block
 
 
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:

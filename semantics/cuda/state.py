@@ -176,11 +176,14 @@ class Frame:
 
 @dataclass(slots=True)
 class Loop:
-    """A loop or `switch` being lowered, and its flags once a jump needs them; a switch has no `continue`."""
+    """A loop or `switch` being lowered, and its flags once a jump needs them; a switch has no `continue`. `exit` is the
+    only statement by which a loop is left, `parked` what is done from there on, after the loop."""
 
     go: str | None = None
     next: str | None = None
     switch: bool = False
+    exit: Node | None = None
+    parked: list[Stmt] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -304,11 +307,11 @@ class State:
         return type_of(e, self.sigma) == INT
 
     def count(self, loc: Loc | None) -> None:
-        """Count a call, or a section of a `switch`, that is lowered. Raises CudaError for too many."""
+        """Count a call that is lowered. Raises CudaError for too many."""
         self.lowered += 1
         if self.lowered > MOST_PARTS:
-            problem = f"the kernel has more than {MOST_PARTS} calls and sections of 'switch', with those inside of them"
-            raise CudaError(problem, loc, "Let these call others, or fall through to others, less often.")
+            problem = f"the kernel has more than {MOST_PARTS} calls, with those inside of them"
+            raise CudaError(problem, loc, "Let these call others less often.")
 
     def note(self, text: str) -> None:
         self.notes[text] = None

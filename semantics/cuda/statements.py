@@ -1,5 +1,21 @@
 """C statements to miniCUDA statements.
 
+The rule for all of it: no access is written twice and no lanes that meet are parted, unless every metric is shown to be
+no lower for it. Lanes that a branch parts meet at the end of its statement, at a label of a `switch` that some jump to
+and others fall into, where a loop or an inlined function ends, and at a statement in the body of a loop without a test
+that all pass which leave it (it is outside of the loop, in a graph of the program); those that jump wait where their
+jump leads. So each access of the source is one in miniCUDA, done at once by all lanes that get there. What departs:
+
+- the body of a `do` loop, the tests of loops and what comes before a test at the end of a body are written twice, once
+  before the loop: the first turn is of all lanes, and what is done in each turn, by whom, is the same;
+- a lane that leaves a loop alone may do what it does then before the others leave, too, where that costs no less: it
+  has no branch, barrier, shared access or exchange (MemReads of all lanes are at most the sum over the parts);
+- both sides of `&&`, `||`, `?:` are evaluated where that reads nothing, and increments of lanes that leave: more
+  operators, no branch;
+- lanes that leave a loop by a jump part at its `if` and again at the test of the loop: M.div twice.
+
+What the constructs become:
+
 - `for (init; c; inc) body` is init; while (c) {body; inc}, `do body while (c)` is body; while (c) {body}. Where the
   condition needs statements of its own (it reads an array after `&&`, or has an effect), they come before the loop and
   again at the end of its body. `while (1) {if (c) break; rest}` is `while (!c) {rest}`, also with `return` for `break`
@@ -10,8 +26,10 @@
   `go && c`. A `__syncthreads()` after an early return is thus inside an `if`. Where a loop is left, its increment is
   done all the same if it changes nothing but what the loop's init declares, which nobody sees any more: so the counter
   stays the same at all lanes that stay. A lane that leaves alone pays for it.
-- `switch (e) {case 0: a; break; default: b;}` is t = e; if (t == 0) {a} else {b}; a section that falls through has the
-  next ones in its branch, too. A `break` that is not the last statement of its section has a flag as in a loop.
+- `switch (e) {case 0: a; break; default: b;}` is t = e; if (t == 0) {a} else {b}; where sections fall through they are
+  one branch, each under its own test (`semantics.cuda.switch`). A `break` that is not the last statement of the last
+  of them has a flag as in a loop.
+- in `while (1) { .. if (c) {a; break;} .. }` with no other way out, a comes after the loop, with exceptions as above.
 - `if (a && b)` without else where b reads an array is `if (a) { if (b) .. }`; an `if` on a constant is its branch.
 - a declaration without initialiser is no statement; nor is that of a constant.
 - an array of one thread is a variable for each element; one whose index varies is looked for among all of them, `i == 0
@@ -27,10 +45,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import reduce
 from typing import Final
 
-from logic.operators import NEGATED
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
@@ -45,68 +61,35 @@ from logic.syntax import (
     Read,
     Skip,
     Stmt,
+    Sync,
     Var,
     While,
+    Write,
     local_vars,
     reads_array,
     seq,
     statements,
     substitute,
+    subterms,
 )
+from semantics import exchange
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_array
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, steps
+from semantics.cuda.flags import go_flag, live_flag, next_flag, opposite, staying
+from semantics.cuda.jumps import JUMPS, LOOPS, Kinds, Part, acts, endless, ends, jumps, sole_exit
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.records import declared, fill, initialised, reference, undefined
+from semantics.cuda.sections import sections
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, Parts, State, too_deep
-from semantics.cuda.switch import LABELS, sections
-
-Part = Node | Callable[[], None]
-Kinds = frozenset[str]
-
-_JUMPS = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
-_LOOPS = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
-_INNER = frozenset({"break", "continue"})
+from semantics.cuda.switch import switch
 
 MOST_STATEMENTS: Final = 10_000
 """The most of a `do` loop, whose body comes twice: such loops in one another would grow without limit."""
-
-
-def jumps(part: Part) -> Kinds:
-    """The kinds of jump that may leave a statement."""
-    if not isinstance(part, Node):
-        return frozenset()
-    if part.kind in _JUMPS:
-        return frozenset({_JUMPS[part.kind]})
-    if part.kind in ("COMPOUND_STMT", "IF_STMT", "UNEXPOSED_STMT", "SWITCH_STMT", *LABELS, *_LOOPS):
-        found = frozenset().union(*(jumps(c) for c in part.children))
-        return found - (_INNER if part.kind in _LOOPS else {"break"} if part.kind == "SWITCH_STMT" else frozenset())
-    return frozenset()
-
-
-def _always(node: Node) -> bool:
-    """Whether every way through a statement ends in a jump out of it."""
-    if node.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT"):
-        return any(_always(c) for c in node.children)
-    if node.kind == "IF_STMT":
-        return len(node.children) == 3 and _always(node.children[1]) and _always(node.children[2])
-    return node.kind in _JUMPS
-
-
-def negated(e: Expr) -> Expr:
-    """not e; without an operator of its own where e compares integers."""
-    match e:
-        case Const(bool(value)):
-            return FALSE if value else TRUE
-        case Op("!", (a,)):
-            return a
-        case Op(op, (a, b)) if op in ("==", "!="):
-            return Op(NEGATED[op], (a, b), e.loc)
-    return Op("!", (e,), e.loc)
 
 
 def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
@@ -119,12 +102,14 @@ def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
         if not isinstance(part, Node):
             part()
             continue
+        if _leave(st, part, parts[at - 1 :]):
+            return
         kinds = jumps(part)
         if not kinds:
             statement(st, part)
             continue
         rest = parts[at:]
-        if part.kind in _JUMPS:
+        if part.kind in JUMPS:
             _jump(st, part, tail)
             return
         if part.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT"):
@@ -139,7 +124,7 @@ def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
         _within(st, part, frozenset())
         after = _block(st, rest, tail)
         if after != Skip():
-            st.emit(If(_flags(st, kinds), after, Skip(), part.loc))
+            st.emit(If(staying(st, kinds), after, Skip(), part.loc))
         return
 
 
@@ -147,16 +132,67 @@ def _block(st: State, parts: tuple[Part, ...], tail: Kinds) -> Stmt:
     return st.block(lambda: block(st, parts, tail))
 
 
+def _leave(st: State, part: Node, parts: tuple[Part, ...]) -> bool:
+    """Emit statements that begin at the only way out of a loop. All lanes that leave meet there: where it could be seen
+    that they don't, it is after the loop that they are done. Gives whether it was such a way."""
+    loop = next((loop for loop in st.loops if loop.exit is part), None)
+    kinds = ends(parts) if loop is not None else frozenset()
+    if loop is None or not kinds <= {"break", "return"} or ("break" in kinds and loop is not st.loops[-1]):
+        return False
+    loop.exit = None
+    stmts = st.block(lambda: block(st, parts, frozenset()))
+    if not _shows(st, stmts):
+        st.emit(stmts)
+        return True
+    loop.parked.append(stmts)
+    st.emit(Assign(go_flag(st) if "break" in kinds else live_flag(st), FALSE, part.loc))
+    return True
+
+
+def _shows(st: State, s: Stmt) -> bool:
+    """Whether it could cost less to do a statement apart, some lanes at a time: each part of it that only costs what
+    it costs, or sectors, costs no less."""
+    return any(
+        isinstance(t, If | While | Sync)
+        or (isinstance(t, Write) and st.sigma.arrays[t.array].space == "shared")
+        or any(
+            (isinstance(e, Read) and st.sigma.arrays[e.array].space == "shared")
+            or (isinstance(e, Op) and exchange.kind(e) != "")
+            for top in _terms(t)
+            for e in subterms(top)
+        )
+        for t in statements(s)
+    )
+
+
+def _terms(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions of an assignment."""
+    match s:
+        case Assign(_, value):
+            return (value,)
+        case Write(_, index, value):
+            return index, value
+    return ()
+
+
+def _left(st: State, loop: Loop, loc: Loc | None) -> None:
+    """Emit what the lanes do that have left a loop by its only way out: all lanes that were in it."""
+    for s in loop.parked:
+        tested = frozenset[str]().union(*(local_vars(t.cond) for t in statements(s) if isinstance(t, If | While)))
+        st.emit(*(Assign(flag, TRUE, loc) for flag in (st.frame.live, loop.go) if flag in tested), s)
+
+
 def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
-    """An `if` of which one branch always jumps: what follows it goes into the other. Gives whether it was one."""
+    """An `if` of which one branch always jumps: what follows it go into the other. Gives whether it was one."""
     if node.kind != "IF_STMT":
         return False
     test, then, *other = _checked_if(node)
-    if not _always(then) and not (other and _always(other[0])):
+    leaves = "through" not in ends((then,))
+    if not leaves and not (other and "through" not in ends((other[0],))):
         return False
     c = condition(st, test, "whole")
-    stay, leave = ((*other, *rest), (then,)) if _always(then) else ((then, *rest), (other[0],))
-    yes, no = (leave, stay) if _always(then) else (stay, leave)
+    stay, leave = ((*other, *rest), (then,)) if leaves else ((then, *rest), (other[0],))
+    yes, no = (leave, stay) if leaves else (stay, leave)
     if isinstance(c, Const):
         chosen = yes if c.value else no
         block(st, chosen, tail)
@@ -167,55 +203,12 @@ def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
 
 def _branch(st: State, c: Expr, then: Stmt, orelse: Stmt, loc: Loc | None) -> None:
     if then == Skip() and orelse != Skip():
-        c, then, orelse = _opposite(st, c), orelse, then
+        c, then, orelse = opposite(st, c), orelse, then
     st.emit(If(c, then, orelse, loc))
 
 
-def _opposite(st: State, e: Expr) -> Expr:
-    """not e, where comparisons of integers are turned around."""
-    match e:
-        case Op(op, (a, b)) if op in NEGATED and st.is_int(a) and st.is_int(b):
-            return Op(NEGATED[op], (a, b), e.loc)
-    return negated(e)
-
-
-def _flags(st: State, kinds: Kinds) -> Expr:
-    """That none of these jumps has happened."""
-    names = []
-    if "return" in kinds:
-        names.append(_live(st))
-    if "break" in kinds:
-        names.append(_go(st))
-    if "continue" in kinds:
-        names.append(_next(st))
-    test: Expr = Var(names[0])
-    for name in names[1:]:
-        test = Op("&&", (test, Var(name)))
-    return test
-
-
-def _live(st: State) -> str:
-    if st.frame.live is None:
-        st.frame.live = st.declare("live", BOOL, None).name
-    return st.frame.live
-
-
-def _go(st: State) -> str:
-    loop = st.loops[-1]
-    if loop.go is None:
-        loop.go = st.declare("go", BOOL, None).name
-    return loop.go
-
-
-def _next(st: State) -> str:
-    loop = next(loop for loop in reversed(st.loops) if not loop.switch)
-    if loop.next is None:
-        loop.next = st.declare("next", BOOL, None).name
-    return loop.next
-
-
 def _jump(st: State, node: Node, tail: Kinds) -> None:
-    kind = _JUMPS[node.kind]
+    kind = JUMPS[node.kind]
     if kind == "return" and node.children:
         result = st.frame.result
         if result is None:
@@ -225,7 +218,7 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
         else:
             into(st, result, node.children[0], node.loc)
     if kind not in tail:
-        flag = {"return": _live, "break": _go, "continue": _next}[kind](st)
+        flag = {"return": live_flag, "break": go_flag, "continue": next_flag}[kind](st)
         st.emit(Assign(flag, FALSE, node.loc))
 
 
@@ -358,7 +351,7 @@ def _guarded(st: State, test: Node, then: Callable[[], None], node: Node) -> Non
 
 
 def _switch(st: State, node: Node, tail: Kinds) -> None:
-    """The sections as branches, each with those that it falls through to."""
+    """The sections, each once."""
     if len(node.children) != 2:
         raise unsupported("a declaration in a 'switch'", node.loc, "Declare the variable before.")
     _check_condition(node)
@@ -366,51 +359,7 @@ def _switch(st: State, node: Node, tail: Kinds) -> None:
     for part in found[0].parts:
         if part.kind == "DECL_STMT":
             statement(st, part)
-    value = expr(st, node.children[0], "whole")
-    if isinstance(value, Op | Read):  # evaluated once; the tests of a variable all come before the sections
-        t = st.declare("t", INT, node.loc, settled=True)
-        st.emit(Assign(t.name, value, node.loc))
-        value = Var(t.name, value.loc)
-    st.loops.append(Loop(switch=True))
-
-    def body(i: int) -> None:
-        st.count(found[i].loc)
-        parts = tuple(part for section in found[i:] for part in section.parts)
-        block(st, parts, tail | {"break"})
-
-    def branches(left: list[int]) -> None:
-        if not left:
-            for i in others:
-                body(i)
-            return
-        i, *rest = left
-        c = _among(value, found[i].cases, found[i].loc)
-        if c == TRUE:
-            body(i)
-            return
-        if c == FALSE:
-            branches(rest)
-            return
-        _branch(st, c, st.block(lambda: body(i)), st.block(lambda: branches(rest)), found[i].loc)
-
-    others = [i for i, section in enumerate(found) if section.default]
-    with st.captured() as stmts:
-        branches([i for i, section in enumerate(found) if section.cases and not section.default])
-    flag = st.loops.pop().go
-    st.emit(*([Assign(flag, TRUE, node.loc)] if flag else []), *stmts)
-
-
-def _among(value: Expr, cases: tuple[tuple[int, int], ...], loc: Loc | None) -> Expr:
-    """Whether a value is in one of the ranges."""
-    if isinstance(value, Const):
-        return TRUE if any(low <= int(value.value) <= high for low, high in cases) else FALSE
-    tests = [
-        Op("==", (value, Const(low)), loc)
-        if low == high
-        else Op("&&", (Op(">=", (value, Const(low)), loc), Op("<=", (value, Const(high)), loc)), loc)
-        for low, high in cases
-    ]
-    return reduce(lambda a, b: Op("||", (a, b), loc), tests)
+    switch(st, found, expr(st, node.children[0], "whole"), tail, node.loc, block)
 
 
 # --- loops -----------------------------------------------------------------------------------------------------------
@@ -489,7 +438,8 @@ def _loop(
     again = None if test is None else lambda: condition(st, test, "whole")
     at = node.loc if test is None else test.loc
     after: tuple[Node, ...] = ()
-    if test is None or (not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)):
+    exit_ = sole_exit(parts) if endless(test) else None
+    if endless(test):
         if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
@@ -500,9 +450,9 @@ def _loop(
             (end, *_), parts = parts, parts[1:]
             again, at = lambda: _until(st, end), end.loc
     kinds = frozenset[str]().union(*map(jumps, parts))
-    st.loops.append(Loop())
+    st.loops.append(Loop(exit=exit_))
     leaves = kinds & {"break", "return"}
-    flags = _flags(st, leaves) if leaves else None
+    flags = staying(st, leaves) if leaves else None
     if st.loops[-1].go:
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
@@ -518,21 +468,17 @@ def _loop(
     with st.captured() as stmts:
         _loop_body(st, parts, inc, kinds, unseen)
         st.emit(*before)
-    flag = st.loops.pop().next
-    if flag:
-        stmts.insert(0, Assign(flag, TRUE, node.loc))
+    loop = st.loops.pop()
+    if loop.next:
+        stmts.insert(0, Assign(loop.next, TRUE, node.loc))
     st.emit(*before, While(c, seq(*stmts), node.loc))
+    _left(st, loop, node.loc)
     if after:
         block(st, after, tail)
 
 
-def _acts(node: Node) -> bool:
-    """Whether an expression may do anything."""
-    return node.kind.endswith(("_OPERATOR", "CALL_EXPR"))
-
-
 def _turns_or_jumps(node: Node) -> bool:
-    return bool(jumps(node)) or any(n.kind in _LOOPS for n in node.walk())
+    return bool(jumps(node)) or any(n.kind in LOOPS for n in node.walk())
 
 
 def _way_out(node: Node) -> Node | None:
@@ -552,7 +498,7 @@ def _breaks(node: Node) -> bool:
 
 def _until(st: State, node: Node) -> Expr:
     """That `if (c) break;` does not break."""
-    return _opposite(st, condition(st, _checked_if(node)[0], "whole"))
+    return opposite(st, condition(st, _checked_if(node)[0], "whole"))
 
 
 def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: Loc | None) -> None:
@@ -607,7 +553,10 @@ def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: 
     leaves = kinds & {"break", "return"}
     if leaves and unseen:
         block(st, body, kinds & {"continue"})
-        block(st, inc, frozenset())
+        if not any(loop.parked for loop in st.loops):
+            block(st, inc, frozenset())
+        elif inc:  # what comes after the loop sees it
+            st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
         return
     if "continue" not in kinds:
         block(st, (*body, *inc), frozenset())
@@ -616,13 +565,15 @@ def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: 
     if not leaves:
         block(st, inc, frozenset())
     elif inc:
-        st.emit(If(_flags(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
+        st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
 
 
 def _do(st: State, node: Node) -> None:
     body, test = node.children
     kinds = jumps(body)
-    if not kinds & _INNER and not any(map(_acts, test.walk())) and (test.evaluate() == 0):  # do { .. } while (0)
+    if (
+        not kinds & {"break", "continue"} and not any(map(acts, test.walk())) and (test.evaluate() == 0)
+    ):  # do { .. } while (0)
         block(st, (body,), frozenset())
         return
     if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):
@@ -633,8 +584,9 @@ def _do(st: State, node: Node) -> None:
 
 def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> None:
     """go <- true; while (go) {body; go <- test}"""
-    st.loops.append(Loop())
-    go = _go(st)
+    parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
+    st.loops.append(Loop(exit=sole_exit(parts) if endless(test) else None))
+    go = go_flag(st)
     st.emit(Assign(go, TRUE, node.loc))
     leaves = kinds & {"break", "return"}
 
@@ -643,13 +595,14 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
 
     with st.captured() as stmts:
         _loop_body(st, (body,), (again,), kinds)
-    flag = st.loops.pop().next
-    if flag:
-        stmts.insert(0, Assign(flag, TRUE, node.loc))
+    loop = st.loops.pop()
+    if loop.next:
+        stmts.insert(0, Assign(loop.next, TRUE, node.loc))
     c: Expr = Var(go, node.loc)
     if "return" in leaves:
-        c = Op("&&", (Var(_live(st)), c), node.loc)
+        c = Op("&&", (Var(live_flag(st)), c), node.loc)
     st.emit(While(c, seq(*stmts), node.loc))
+    _left(st, loop, node.loc)
 
 
 # --- declarations ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,133 @@
+"""How C statements end: at their end, or by a jump; and which statements of a loop's body lead out of it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from semantics.cuda.clang import Node
+from semantics.cuda.sections import LABELS, sections
+
+Part = Node | Callable[[], None]
+Kinds = frozenset[str]
+
+JUMPS: Final = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
+LOOPS: Final = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
+_INNER: Final = frozenset({"break", "continue"})
+_THROUGH: Final = frozenset({"through"})
+
+
+def jumps(part: Part) -> Kinds:
+    """The kinds of jump that may leave a statement."""
+    if not isinstance(part, Node):
+        return frozenset()
+    if part.kind in JUMPS:
+        return frozenset({JUMPS[part.kind]})
+    if part.kind in ("COMPOUND_STMT", "IF_STMT", "UNEXPOSED_STMT", "SWITCH_STMT", *LABELS, *LOOPS):
+        found = frozenset().union(*(jumps(c) for c in part.children))
+        return found - (_INNER if part.kind in LOOPS else {"break"} if part.kind == "SWITCH_STMT" else frozenset())
+    return frozenset()
+
+
+def acts(node: Node) -> bool:
+    """Whether an expression may do anything."""
+    return node.kind.endswith(("_OPERATOR", "CALL_EXPR"))
+
+
+def endless(test: Node | None) -> bool:
+    """Whether the test of a loop always holds, and does nothing."""
+    return test is None or (not any(map(acts, test.walk())) and test.evaluate() not in (0, None))
+
+
+def ends(parts: tuple[Part, ...], without: Node | None = None) -> Kinds:
+    """How statements in a row may end: "through", or by a kind of jump. Ways that pass a statement may be left out."""
+    found = _THROUGH
+    for part in parts:
+        found = found - _THROUGH | _ends(part, without)
+        if "through" not in found:
+            break
+    return found
+
+
+def _ends(part: Part, without: Node | None) -> Kinds:
+    if not isinstance(part, Node):
+        return _THROUGH
+    if part is without:
+        return frozenset()
+    match part.kind:
+        case kind if kind in JUMPS:
+            return frozenset({JUMPS[kind]})
+        case "COMPOUND_STMT" | "UNEXPOSED_STMT":
+            return ends(part.children, without)
+        case "CASE_STMT" | "DEFAULT_STMT":
+            return ends(part.children[-1:], without)
+        case "IF_STMT":
+            _, *branches = part.children
+            return frozenset().union(*(_ends(b, without) for b in branches), _THROUGH if len(branches) < 2 else ())
+        case "SWITCH_STMT":
+            return _of_switch(part, without)
+        case "WHILE_STMT" | "DO_STMT" | "FOR_STMT":
+            inside = ends((_body(part),), without)
+            test = part.children[1 if part.kind == "DO_STMT" else 0]
+            forever = part.kind != "FOR_STMT" and endless(test) and "break" not in inside
+            return inside & {"return"} | (frozenset() if forever else _THROUGH)
+    return _THROUGH
+
+
+def _body(loop: Node) -> Node:
+    return loop.children[0 if loop.kind == "DO_STMT" else -1]
+
+
+def _of_switch(node: Node, without: Node | None) -> Kinds:
+    _, *found = sections(node)
+    own = [ends(section.parts, without) for section in found]
+    default = any(section.default for section in found)
+    falls = not default or (bool(own) and "through" in own[-1]) or any("break" in e for e in own)
+    return frozenset().union(*own) - {"break", "through"} | (_THROUGH if falls else frozenset())
+
+
+# --- ways out of a loop ----------------------------------------------------------------------------------------------
+
+
+def sole_exit(parts: tuple[Node, ...]) -> Node | None:
+    """The first statement in the body of a loop without a test that all lanes pass which leave it, and from which no
+    way leads back to the head; None where there is none.
+
+    In a graph of the program this statement is outside of the loop, and post-dominates it: there the lanes meet.
+    """
+    leads = {"through": True, "continue": True}
+    if not _back(parts, leads):
+        return None
+    return next((p for p in _past(parts, leads) if not ends(parts, p) & {"break", "return"}), None)
+
+
+def _back(parts: tuple[Node, ...], leads: Mapping[str, bool]) -> bool:
+    """Whether a way leads from the beginning of the parts to the head of the loop. `leads` says which of the ways that
+    they may end does."""
+    return any(leads.get(kind, False) for kind in ends(parts))
+
+
+def _past(parts: tuple[Node, ...], leads: Mapping[str, bool]) -> Iterator[Node]:
+    """The first statements in the parts, and in statements of them, that lead to the head of the loop no more."""
+    for i, part in enumerate(parts):
+        if not _back(parts[i:], leads):
+            yield part
+            return
+        yield from _within(part, {**leads, "through": _back(parts[i + 1 :], leads)})
+
+
+def _within(part: Node, leads: Mapping[str, bool]) -> Iterator[Node]:
+    match part.kind:
+        case "COMPOUND_STMT" | "UNEXPOSED_STMT":
+            yield from _past(part.children, leads)
+        case "IF_STMT":
+            for branch in part.children[1:]:
+                yield from _past((branch,), leads)
+        case "SWITCH_STMT":
+            then = {**leads, "break": leads["through"]}
+            for section in reversed(sections(part)[1:]):  # any may be jumped to
+                yield from _past(section.parts, then)
+                then = {**then, "through": _back(section.parts, then)}
+        case kind if kind in LOOPS:
+            again = leads["through"] and "through" in _ends(part, None)
+            yield from _past((_body(part),), {"through": again, "continue": again, "break": leads["through"]})
