@@ -8,8 +8,8 @@ jump leads. So each access of the source is one in miniCUDA, done at once by all
 
 - the body of a `do` loop, the tests of loops and what comes before a test at the end of a body are written twice, once
   before the loop: the first turn is of all lanes, and what is done in each turn, by whom, is the same;
-- a lane that leaves a loop alone may do what it does then before the others leave, too, where that costs no less: it
-  has no branch, barrier, shared access or exchange (MemReads of all lanes are at most the sum over the parts);
+- lanes that leave a loop at different turns may do each by itself what all do that leave, where it has no branch,
+  barrier, access or exchange: the price of all else is the same for some lanes as for all, and paid more often;
 - both sides of `&&`, `||`, `?:` are evaluated where that reads nothing, and increments of lanes that leave: more
   operators, no branch;
 - lanes that leave a loop by a jump part at its `if` and again at the test of the loop: M.div twice.
@@ -58,21 +58,16 @@ from logic.syntax import (
     Expr,
     If,
     Op,
-    Read,
     Skip,
     Stmt,
-    Sync,
     Var,
     While,
-    Write,
     local_vars,
     reads_array,
     seq,
     statements,
     substitute,
-    subterms,
 )
-from semantics import exchange
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_array
 from semantics.cuda.convert import convert, zero
@@ -81,6 +76,7 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, steps
 from semantics.cuda.flags import go_flag, live_flag, next_flag, opposite, staying
 from semantics.cuda.jumps import JUMPS, LOOPS, Kinds, Part, acts, endless, ends, jumps, sole_exit
+from semantics.cuda.parked import left, shows
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.records import declared, fill, initialised, reference, undefined
 from semantics.cuda.sections import sections
@@ -141,45 +137,12 @@ def _leave(st: State, part: Node, parts: tuple[Part, ...]) -> bool:
         return False
     loop.exit = None
     stmts = st.block(lambda: block(st, parts, frozenset()))
-    if not _shows(st, stmts):
+    if not shows(stmts):
         st.emit(stmts)
         return True
     loop.parked.append(stmts)
     st.emit(Assign(go_flag(st) if "break" in kinds else live_flag(st), FALSE, part.loc))
     return True
-
-
-def _shows(st: State, s: Stmt) -> bool:
-    """Whether it could cost less to do a statement apart, some lanes at a time: each part of it that only costs what
-    it costs, or sectors, costs no less."""
-    return any(
-        isinstance(t, If | While | Sync)
-        or (isinstance(t, Write) and st.sigma.arrays[t.array].space == "shared")
-        or any(
-            (isinstance(e, Read) and st.sigma.arrays[e.array].space == "shared")
-            or (isinstance(e, Op) and exchange.kind(e) != "")
-            for top in _terms(t)
-            for e in subterms(top)
-        )
-        for t in statements(s)
-    )
-
-
-def _terms(s: Stmt) -> tuple[Expr, ...]:
-    """The expressions of an assignment."""
-    match s:
-        case Assign(_, value):
-            return (value,)
-        case Write(_, index, value):
-            return index, value
-    return ()
-
-
-def _left(st: State, loop: Loop, loc: Loc | None) -> None:
-    """Emit what the lanes do that have left a loop by its only way out: all lanes that were in it."""
-    for s in loop.parked:
-        tested = frozenset[str]().union(*(local_vars(t.cond) for t in statements(s) if isinstance(t, If | While)))
-        st.emit(*(Assign(flag, TRUE, loc) for flag in (st.frame.live, loop.go) if flag in tested), s)
 
 
 def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
@@ -472,7 +435,7 @@ def _loop(
     if loop.next:
         stmts.insert(0, Assign(loop.next, TRUE, node.loc))
     st.emit(*before, While(c, seq(*stmts), node.loc))
-    _left(st, loop, node.loc)
+    left(st, loop, node.loc)
     if after:
         block(st, after, tail)
 
@@ -602,7 +565,7 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
     if "return" in leaves:
         c = Op("&&", (Var(live_flag(st)), c), node.loc)
     st.emit(While(c, seq(*stmts), node.loc))
-    _left(st, loop, node.loc)
+    left(st, loop, node.loc)
 
 
 # --- declarations ----------------------------------------------------------------------------------------------------

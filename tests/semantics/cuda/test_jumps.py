@@ -35,16 +35,28 @@ CASES = {
           A[n_0] <- 1;
         }
         go <- false;""",
+    "while (true) { n++; if (F[n] > 0.0f) { n = n * 2; break; } } A[n] = 1;": """\
+        n_0 <- n;
+        go <- true;
+        while (go) {
+          n_0 <- n_0 + 1;
+          if (F[n_0] > 0.0f) {
+            n_0 <- n_0 * 2;
+            go <- false;
+          }
+        }
+        A[n_0] <- 1;""",
     "while (true) { n++; if (F[n] > 0.0f) { A[n] = 1; break; } }": """\
         n_0 <- n;
         go <- true;
         while (go) {
           n_0 <- n_0 + 1;
           if (F[n_0] > 0.0f) {
-            A[n_0] <- 1;
             go <- false;
           }
-        }""",
+        }
+        A[n_0] <- 1;
+        go <- false;""",
     "while (true) { n++; if (F[n] > 0.0f) { S[n] = 1; break; } if (f) break; }": """\
         n_0 <- n;
         go <- true;
