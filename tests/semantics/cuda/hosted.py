@@ -3,7 +3,7 @@
 Every lane runs alone, compiled by g++, and leaves a trace of its tests and accesses. A small machine then lets a warp
 go through the graph of the source, taking outcomes and addresses from the traces: lanes part at tests, and meet where
 statements, sections, loops and functions end; those that leave a loop without a test meet at its nearest
-post-dominator. It shares nothing with the front end.
+post-dominator in its body, if it has one. It shares nothing with the front end.
 """
 
 from __future__ import annotations
@@ -177,29 +177,22 @@ def _point(s: Stmt, then: Point, targets: _Targets) -> Point:
     end, again = Point("join", to=[then]), Point("join")
     head = Point("loop", s.id, test=s.test, end=end, again=again, late=s.form == "do")
     again.to = [head]
-    body = _row(s.body, again, _Targets(end, again, targets.exit))
-    head.to = [body, end] if s.test else [body]
-    head.inside = frozenset(_from(body, head, end, targets.exit))
+    first = _row(s.body, again, _Targets(end, again, targets.exit))
+    head.to = [first, end] if s.test else [first]
+    head.inside = frozenset(_from(first, head, end, targets.exit))
     return head
 
 
 def meetings(g: Graph) -> dict[Point, Point]:
-    """For the heads of loops where the lanes meet that leave: its nearest post-dominator, if that is in the body."""
-    points = g.points()
-    after = {p: {*points} for p in points}
-    after[g.exit] = {g.exit}
-    changed = True
-    while changed:
-        changed = False
-        for p in points:
-            if p is not g.exit:
-                new = {p}.union(set.intersection(*(after[q] for q in p.to))) if p.to else {p}
-                changed, after[p] = changed or new != after[p], new
+    """For the heads of loops where the lanes meet that leave: where nothing leads back, but all ways out lead through,
+    the nearest such point; else the end of the loop."""
     found = dict[Point, Point]()
-    for head in (p for p in points if p.kind == "loop"):
-        assert head.end is not None
-        past = [p for p in after[head] & head.inside if head not in _from(p, head.end, g.exit)]
-        found[head] = max(past, key=lambda p: len(after[p]), default=head.end)
+    for head in (p for p in g.points() if p.kind == "loop"):
+        end = head.end
+        assert end is not None
+        beyond = {p: _from(p, end, g.exit) for p in head.inside}
+        past = [p for p in beyond if head not in beyond[p] and (head.inside | {head}).issuperset(_from(head, p))]
+        found[head] = max(past, key=lambda p: len(beyond[p]), default=end)
     return found
 
 
@@ -324,9 +317,8 @@ class Warp:
             else:
                 raise AssertionError(f"the trace of lane {lane} ends before {mark}")
         for done in together.values():
-            array = ARRAYS[done[0][0]]
             words = {index for _, index in done}
-            if array in GLOBAL:
+            if ARRAYS[done[0][0]] in GLOBAL:
                 self.costs["sectors"] += len({4 * w // 32 for w in words})
             else:
                 self.costs["conflicts"] += max(Counter(w % 32 for w in words).values()) - 1
