@@ -2,8 +2,8 @@
 
 - `for (init; c; inc) body` is init; while (c) {body; inc}, `do body while (c)` is body; while (c) {body}. Where the
   condition needs statements of its own (it reads an array after `&&`, or has an effect), they come before the loop and
-  again at the end of its body. `while (1) {if (c) break; rest}` is `while (!c) {rest}`, also with `return` for `break`
-  where no other way leads out, and where the test is the last statement, `do {..} while (!c)`.
+  again at the end of its body. `while (1) {pre; if (c) break; rest}` is pre; while (!c) {rest; pre} (`_loop` says why
+  that costs the same), also with `return` for `break` where no other way leads out.
 - `if (c) return; rest` is `if (!c) {rest}`: a jump that ends one branch of an `if` puts the rest of the block into the
   other branch, at no cost. Otherwise a bool variable (`live` for return, `go` for break, `next` for continue; one
   assignment to set it, one where it jumps) guards the rest with an `if` and enters the conditions of the loops as
@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 from logic.operators import NEGATED
 from logic.source import Loc
@@ -71,6 +71,10 @@ Kinds = frozenset[str]
 _JUMPS = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
 _LOOPS = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
 _INNER = frozenset({"break", "continue"})
+
+MOST_TWICE: Final = 500
+"""Of the statements before a loop's test that come before the loop and at the end of its body. Where there are more, a
+flag keeps what the test was, and they come once."""
 
 MOST_STATEMENTS: Final = 10_000
 """The most of a `do` loop, whose body comes twice: such loops in one another would grow without limit."""
@@ -257,7 +261,7 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
                 raise unsupported("a declaration in a condition", node.loc)
             _loop(st, node.children[0], node.children[1], None, node, tail)
         case "DO_STMT":
-            _do(st, node)
+            _do(st, node, tail)
         case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
             discard(st, node)
         case _:
@@ -485,20 +489,31 @@ def _loop(
     tail: Kinds,
     unseen: bool = False,
 ) -> None:
-    parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
+    """A loop, with its test at its head, or with that of a way out of its body there.
+
+    `while (true) {pre; if (c) break; rest}` is pre; while (!c) {rest; pre}: pre is written twice, and costs the same.
+    In both a warp does pre, tests c, leaves the lanes behind that go, and does rest and pre again with the others: at
+    any time all lanes that are in the loop stand at one place of it, and those that wait after it are the same. So
+    each access is done by the same lanes together, no test parts others, and M.if and M.div are paid as often: at the
+    while in place of the if, once more where none is left, as any loop pays. Where other jumps lead out of rest, a
+    flag guards the pre at the end, which only the lanes that stay would have come to.
+    """
+    parts = tuple(_flat(body))
     again = None if test is None else lambda: condition(st, test, "whole")
     at = node.loc if test is None else test.loc
     after: tuple[Node, ...] = ()
-    if test is None or (not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)):
+    if test is None or _endless(test):
         if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
-        way_out = _way_out(parts[0]) if parts else None
-        returns = way_out is not None and way_out.kind == "RETURN_STMT"
-        if way_out is not None and not (returns and any(jumps(p) - {"continue"} for p in parts[1:])):
-            after = (way_out,) if returns else ()  # there is no other way to what follows
-            (end, *_), parts = parts, parts[1:]
-            again, at = lambda: _until(st, end), end.loc
+        first = next((i for i, part in enumerate(parts) if jumps(part)), 0)
+        way_out = _way_out(parts[first]) if parts else None
+        if way_out is not None:
+            pre, end, rest = parts[:first], parts[first], (*way_out.stays, *parts[first + 1 :])
+            returns = way_out.jump.kind == "RETURN_STMT"
+            if not (returns and any(jumps(p) - {"continue"} for p in rest)):
+                after = (way_out.jump,) if returns else ()  # there is no other way to what follows
+                again, at, parts = lambda: _turned(st, pre, end), end.loc, rest
     kinds = frozenset[str]().union(*map(jumps, parts))
     st.loops.append(Loop())
     leaves = kinds & {"break", "return"}
@@ -513,17 +528,21 @@ def _loop(
     if c == FALSE and flags is None:
         st.loops.pop()
         st.emit(*before)
+        block(st, after, tail)
         return
     inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
     with st.captured() as stmts:
         _loop_body(st, parts, inc, kinds, unseen)
-        st.emit(*before)
     flag = st.loops.pop().next
     if flag:
         stmts.insert(0, Assign(flag, TRUE, node.loc))
-    st.emit(*before, While(c, seq(*stmts), node.loc))
-    if after:
-        block(st, after, tail)
+    if sum(1 for s in before for _ in statements(s)) > MOST_TWICE:
+        on = st.declare("on", BOOL, at)
+        turn = seq(*before, Assign(on.name, c, at), If(Var(on.name), seq(*stmts), Skip(), at))
+        st.emit(Assign(on.name, TRUE, at), While(Var(on.name), turn, node.loc))
+    else:
+        st.emit(*before, While(c, seq(*stmts, *before), node.loc))
+    block(st, after, tail)
 
 
 def _acts(node: Node) -> bool:
@@ -535,24 +554,58 @@ def _turns_or_jumps(node: Node) -> bool:
     return bool(jumps(node)) or any(n.kind in _LOOPS for n in node.walk())
 
 
-def _way_out(node: Node) -> Node | None:
-    """The jump in `if (c) break;` or `if (c) return e;`"""
-    if node.kind != "IF_STMT" or len(node.children) != 2:
+def _endless(test: Node) -> bool:
+    """Whether a loop's test is a constant that is not 0."""
+    return not any(map(_acts, test.walk())) and test.evaluate() not in (0, None)
+
+
+def _flat(node: Node) -> Iterator[Node]:
+    """The statements of a body; those of a block with a jump in it one by one, as `block` has them."""
+    for part in node.children if node.kind == "COMPOUND_STMT" else (node,):
+        if part.kind == "COMPOUND_STMT" and jumps(part):
+            yield from _flat(part)
+        else:
+            yield part
+
+
+class _WayOut(NamedTuple):
+    """`if (c) jump; else stays`, a jump out of a loop; or the other way around, where c `holds` for those that stay."""
+
+    jump: Node
+    holds: bool
+    stays: tuple[Node, ...]
+
+
+def _way_out(node: Node) -> _WayOut | None:
+    """What `if (c) break;` or `if (c) return e;` is, with `else` or without, or in the `else`; None of all else."""
+    if node.kind != "IF_STMT" or not 2 <= len(node.children) <= 3:
         return None
-    then = node.children[1]
-    parts = then.children if then.kind == "COMPOUND_STMT" else (then,)
-    return parts[0] if len(parts) == 1 and parts[0].kind in ("BREAK_STMT", "RETURN_STMT") else None
+    sides = node.children[1:]
+    for i, side in enumerate(sides):
+        parts = side.children if side.kind == "COMPOUND_STMT" else (side,)
+        if len(parts) == 1 and parts[0].kind in ("BREAK_STMT", "RETURN_STMT"):
+            return _WayOut(
+                parts[0], i == 1, tuple(part for j, side in enumerate(sides) if j != i for part in _flat(side))
+            )
+    return None
 
 
 def _breaks(node: Node) -> bool:
     """Whether a statement is `if (c) break;`"""
     way_out = _way_out(node)
-    return way_out is not None and way_out.kind == "BREAK_STMT"
+    return way_out is not None and way_out.jump.kind == "BREAK_STMT" and not way_out.stays
 
 
 def _until(st: State, node: Node) -> Expr:
     """That `if (c) break;` does not break."""
-    return _opposite(st, condition(st, _checked_if(node)[0], "whole"))
+    c, way_out = condition(st, _checked_if(node)[0], "whole"), _way_out(node)
+    return c if way_out is not None and way_out.holds else _opposite(st, c)
+
+
+def _turned(st: State, pre: tuple[Node, ...], end: Node) -> Expr:
+    """What a turn begins with, up to its way out; that it goes on."""
+    block(st, pre, frozenset())
+    return _until(st, end)
 
 
 def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: Loc | None) -> None:
@@ -619,11 +672,14 @@ def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: 
         st.emit(If(_flags(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
 
 
-def _do(st: State, node: Node) -> None:
+def _do(st: State, node: Node, tail: Kinds) -> None:
     body, test = node.children
     kinds = jumps(body)
     if not kinds & _INNER and not any(map(_acts, test.walk())) and (test.evaluate() == 0):  # do { .. } while (0)
         block(st, (body,), frozenset())
+        return
+    if _endless(test):
+        _loop(st, None, body, None, node, tail)
         return
     if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):
         _flagged_do(st, body, test, kinds, node)
