@@ -518,10 +518,10 @@ def _loop(
     st.loops.append(Loop())
     leaves = kinds & {"break", "return"}
     flags = _flags(st, leaves) if leaves else None
-    if st.loops[-1].go:
-        st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
+    if st.loops[-1].go:
+        st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     c = _undone(st, before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
@@ -635,12 +635,11 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
         c = again()
     if not effects and not reads_array(c):
         return flags if c == TRUE else Op("&&", (flags, c), c.loc)
-    t = st.declare("t", BOOL, loc, settled=True)
-    st.emit(Assign(t.name, flags, loc), If(Var(t.name), seq(*effects, Assign(t.name, c, c.loc)), Skip(), loc))
+    go = _go(st)
+    st.emit(If(flags, seq(*effects, Assign(go, c, loc)), Skip(), loc))
+    on: Expr = Var(go, loc) if Var(go) == flags or go in local_vars(flags) else Op("&&", (flags, Var(go)), loc)
     implied = st.implied.get(c.name) if isinstance(c, Var) else None if reads_array(c) else c
-    if implied is not None:
-        st.implied[t.name] = implied
-    return Var(t.name, loc)
+    return on if implied is None else Op("&&", (implied, on), loc)
 
 
 def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:

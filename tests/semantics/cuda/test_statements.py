@@ -355,23 +355,64 @@ CASES = {
     "while (true) { n--; if (n < 0) break; A[n] = 1; if (f) break; A[0] = 2; }": """\
         n_0 <- n;
         go <- true;
-        t <- go;
-        if (t) {
+        if (go) {
           n_0 <- n_0 - 1;
-          t <- n_0 >= 0;
+          go <- n_0 >= 0;
         }
-        while (n_0 >= 0 && t) {
+        while (n_0 >= 0 && go) {
           A[n_0] <- 1;
           if (f) {
             go <- false;
           } else {
             A[0] <- 2;
           }
-          t <- go;
-          if (t) {
+          if (go) {
             n_0 <- n_0 - 1;
-            t <- n_0 >= 0;
+            go <- n_0 >= 0;
           }
+        }""",
+    "while (true) { n--; if (n < 0) return; A[n] = 1; if (f) break; A[0] = 2; } A[1] = 3;": """\
+        n_0 <- n;
+        live <- true;
+        go <- true;
+        while (live && go) {
+          n_0 <- n_0 - 1;
+          if (n_0 < 0) {
+            live <- false;
+          } else {
+            A[n_0] <- 1;
+            if (f) {
+              go <- false;
+            } else {
+              A[0] <- 2;
+            }
+          }
+        }
+        if (live) {
+          A[1] <- 3;
+        }""",
+    "while (true) { n--; if (n < 0) break; A[n] = 1; if (f) return; A[0] = 2; } A[1] = 3;": """\
+        n_0 <- n;
+        live <- true;
+        go <- true;
+        if (live) {
+          n_0 <- n_0 - 1;
+          go <- n_0 >= 0;
+        }
+        while (n_0 >= 0 && (live && go)) {
+          A[n_0] <- 1;
+          if (f) {
+            live <- false;
+          } else {
+            A[0] <- 2;
+          }
+          if (live) {
+            n_0 <- n_0 - 1;
+            go <- n_0 >= 0;
+          }
+        }
+        if (live) {
+          A[1] <- 3;
         }""",
     "while (true) { if (f) n--; if (A[n] == 5) { A[n] = 6; break; } A[n] = 7; }": """\
         n_0 <- n;
@@ -482,18 +523,16 @@ CASES = {
     "for (int i = 0; A[i]; i++) if (A[i] == 2) break;": """\
         i <- 0;
         go <- true;
-        t <- go;
-        if (t) {
-          t <- A[i] != 0;
+        if (go) {
+          go <- A[i] != 0;
         }
-        while (t) {
+        while (go) {
           if (A[i] == 2) {
             go <- false;
           }
           i <- i + 1;
-          t <- go;
-          if (t) {
-            t <- A[i] != 0;
+          if (go) {
+            go <- A[i] != 0;
           }
         }""",
     "for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) { if (A[j]) break; if (f) return; } A[0]++; }": """\
