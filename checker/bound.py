@@ -160,7 +160,7 @@ def find_bounds(
         narrow = replace(way, stuck=way.stuck | windowed)
         if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
             found = bounded(metric, narrow)
-            if found.claim is not None and _lower(found.claim.pre.q, result.claim.pre.q):
+            if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
                 result = found
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
@@ -170,8 +170,8 @@ SIZES: Final = (1, 3, 8, 60, 1000)
 """What parameters are, to see which of two bounds is the better one."""
 
 
-def _lower(q: Poly, r: Poly) -> bool:
-    """Whether q is less than r, all in all, where they are looked at."""
+def lower(q: Poly, r: Poly) -> bool:
+    """Whether q is less than r, all in all, at the points where they are looked at."""
     names = sorted(leaves(q - r), key=str)
     points = [{x: SIZES[(i * k + i) % len(SIZES)] for k, x in enumerate(names)} for i in range(len(SIZES) * 2)]
     return sum(evaluate(r - q, point) for point in points) > 0
