@@ -62,11 +62,13 @@ MAX_CASES: Final = 16
 @dataclass(frozen=True, slots=True)
 class Way:
     """Which ghosts a search uses: those that count turns at places where loops are in the way, those of counters that
-    begin where another one is that has a ghost, and those that keep what variables were before."""
+    begin where another one is that has a ghost, and those that keep what variables were before. Of loops at the places
+    `apart` the first turn is taken apart."""
 
     stuck: frozenset[Loc | None] = frozenset()
     again: bool = False
     named: bool = False
+    apart: frozenset[Loc | None] = frozenset()
 
 
 def find_bounds(
@@ -85,13 +87,13 @@ def find_bounds(
     cases, kept = _cases(outline.context, per), with_names(outline)
 
     @cache
-    def plain(p: P) -> Flow:
-        return analyse(outline, oracle, start=p)
+    def plain(p: P, apart: frozenset[Loc | None] = frozenset()) -> Flow:
+        return analyse(outline, oracle, start=p, apart=apart)
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
         if not way.again:
-            first = analyse(kept, oracle, start=cases[0]) if way.named else plain(cases[0])
+            first = analyse(kept, oracle, cases[0], apart=way.apart) if way.named else plain(cases[0], way.apart)
             return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, more=way.named)
         once = replace(way, again=False)
         found, ghosts = ghosted(once)
@@ -101,7 +103,7 @@ def find_bounds(
     @cache
     def flow(way: Way, p: P) -> Flow:
         wider, ghosts = ghosted(way)
-        return analyse(wider, oracle, start=p) if ghosts else plain(p)
+        return analyse(wider, oracle, start=p, apart=way.apart) if ghosts else plain(p, way.apart)
 
     def bounded(metric: Metric, way: Way) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
@@ -132,7 +134,10 @@ def find_bounds(
         more += [replace(w, named=True) for w in more if kept is not outline]
         many = sum(1 for _ in cycles(plain(cases[0]))) > MANY_LOOPS
         ways = more if tried or many else [replace(way, again=True), *more]
-        return next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None)
+        if found := next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None):
+            return found
+        first = replace(way, apart=way.apart | {at})
+        return first if flow(first, cases[0]) != flow(way, cases[0]) else None
 
     flow(Way(), cases[0])
     windowed = windows(plain(cases[0]))
@@ -155,7 +160,7 @@ def find_bounds(
         narrow = replace(way, stuck=way.stuck | windowed)
         if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
             found = bounded(metric, narrow)
-            if found.claim is not None and _lower(found.claim.pre.q, result.claim.pre.q):
+            if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
                 result = found
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
@@ -165,8 +170,8 @@ SIZES: Final = (1, 3, 8, 60, 1000)
 """What parameters are, to see which of two bounds is the better one."""
 
 
-def _lower(q: Poly, r: Poly) -> bool:
-    """Whether q is less than r, all in all, where they are looked at."""
+def lower(q: Poly, r: Poly) -> bool:
+    """Whether q is less than r, all in all, at the points where they are looked at."""
     names = sorted(leaves(q - r), key=str)
     points = [{x: SIZES[(i * k + i) % len(SIZES)] for k, x in enumerate(names)} for i in range(len(SIZES) * 2)]
     return sum(evaluate(r - q, point) for point in points) > 0

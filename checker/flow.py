@@ -6,13 +6,16 @@ Everything found here is only a proposal: the kernel checks it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import gcd
 from typing import Final
 
+from checker.inference import flags
 from checker.inference.counters import (
     definitions,
+    factor,
     geometric,
     modulus,
     moves,
@@ -65,7 +68,6 @@ from logic.syntax import (
     Write,
     local_vars,
     put,
-    reads_array,
     statements,
     substitute,
     subterms,
@@ -128,7 +130,8 @@ class Fork:
 @dataclass(frozen=True, slots=True)
 class Cycle:
     """A loop with its invariant; `q` is the potential at its head, where the outline states one. Under Q:WhileCase
-    `case` is the condition that keeps lanes together."""
+    `case` is the condition that keeps lanes together. `told` is what the invariant and flags in the test say together
+    where a turn begins."""
 
     rule: str
     cond: Expr
@@ -139,6 +142,12 @@ class Cycle:
     after: State
     loc: Loc | None
     case: Expr | None = None
+    told: P = ()
+
+    @property
+    def guard(self) -> Expr:
+        """The loop's test, and what is known by its flags wherever it holds."""
+        return reduce(lambda a, b: Op("&&", (a, b)), self.told, self.cond)
 
 
 Node = Cut | Step | Fork | Cycle
@@ -176,23 +185,33 @@ def _block(side: Flow | Stmt) -> Block:
     return tuple(_outline_items(side)) if isinstance(side, Flow) else bare(side)
 
 
-def analyse(outline: Outline, oracle: Oracle, start: P = (), printed: bool = False) -> Flow:
+def analyse(
+    outline: Outline,
+    oracle: Oracle,
+    start: P = (),
+    printed: bool = False,
+    apart: Collection[Loc | None] = frozenset(),
+) -> Flow:
     """The flow of an outline's body, from {P; .; {}}, or from the condition that its body begins with; for the rules
-    as printed where `printed` says so."""
-    return _Analysis(outline.context, oracle, printed).block(outline.body, State(start, frozenset()), given=True)
+    as printed where `printed` says so. Of loops at the places `apart` the first turn is taken apart where flags end
+    them."""
+    return _Analysis(outline.context, oracle, printed, apart).block(outline.body, State(start, frozenset()), given=True)
 
 
 class _Analysis:
     """The walk; holds what never changes during it."""
 
-    def __init__(self, context: Context, oracle: Oracle, printed: bool) -> None:
+    def __init__(self, context: Context, oracle: Oracle, printed: bool, apart: Collection[Loc | None]) -> None:
         self.context = context
         self.oracle = oracle
         self.printed = printed
+        self.apart = apart
         self.sigma = context.sigma
         self.given = launch_facts(context.launch, context.hardware, context.scope)
         self.begun: list[Loop] = []
         """Loops whose first turn has been taken apart."""
+        self.flags: list[Expr] = []
+        """What the tests of the loops that the walk is in want of flags."""
 
     def proves(self, obligation: Obligation) -> bool:
         return isinstance(self.oracle(obligation, self.context), Proved)
@@ -211,6 +230,12 @@ class _Analysis:
             return False
         verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
         return not (isinstance(verdict, Proved) and verdict.engine in SOLVER_FREE)
+
+    def by_lanes(self, p: P, goal: Expr) -> bool:
+        """Whether a goal that P entails is seen in the lanes alone, maybe by cases that the second checker does not
+        try."""
+        verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
+        return isinstance(verdict, Proved) and verdict.engine == "lanes"
 
     def block(self, block: Block, start: State, given: bool = False) -> Flow:
         """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
@@ -250,7 +275,11 @@ class _Analysis:
         known = stmt.var in state.x or not self.printed  # erratum 6
         uniform = known and self.uniform(state.p, state.x, stmt.value)
         x = state.x | {stmt.var} if uniform else state.x - {stmt.var}
-        return Step(stmt, state, State(self.after_assignment(state.p, stmt.var, stmt.value), x), uniform)
+        after = self.after_assignment(state.p, stmt.var, stmt.value)
+        if told := (*flags.assigned(self.flags, stmt.var, stmt.value, self.sigma),):
+            same = Op("==", (Var(stmt.var), stmt.value))  # says no more of when the loop goes on
+            after = conj((*(c for c in after if c != same), *told), self.sigma)
+        return Step(stmt, state, State(after, x), uniform)
 
     def after_assignment(self, p: P, x: str, e: Expr) -> P:
         """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
@@ -258,6 +287,7 @@ class _Analysis:
         about = [c for c in p if x in local_vars(c)]
         known = value(e, numbers((*p, *self.given)))
         if known is not None and self.sigma.locals[x] == INT:
+            kept += flags.moved(x, e, about) if self.flags else ()
             return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
@@ -271,7 +301,7 @@ class _Analysis:
                     kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: e}))]
             return conj(kept, self.sigma)
         named = {c: new for c in about if (new := put(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
-        inverse = _inverse(x, e)
+        inverse = flags.inverse(x, e)
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
             return conj(kept, self.sigma)
@@ -303,16 +333,15 @@ class _Analysis:
         return [c for c in said if self.entails(p, c)]
 
     def join(self, a: P, b: P) -> P:
-        """Facts of either that both entail."""
+        """Facts of either that both entail; where first turns are taken apart, without tests for a difference that only
+        the lanes show there."""
         both = [c for c in a if c in b]
-        return conj(
-            (
-                *both,
-                *(c for c in a if c not in both and self.entails(b, c)),
-                *(c for c in b if c not in both and self.entails(a, c)),
-            ),
-            self.sigma,
-        )
+
+        def joins(p: P, c: Expr) -> bool:
+            plain = not (self.begun and isinstance(c, Op) and c.op == "!=")
+            return c not in both and self.entails(p, c) and (plain or not self.by_lanes(p, c))
+
+        return conj((*both, *(c for c in a if joins(b, c)), *(c for c in b if joins(a, c))), self.sigma)
 
     def fork(self, item: Branch, state: State) -> Fork:
         p, x, cond = state.p, state.x, item.cond
@@ -357,6 +386,8 @@ class _Analysis:
                 found.append(Op("==", (Var(x), Op(extreme, (d, e)))))
             else:
                 found += [Op(op, (Var(x), _either(d, e, up))) for op, up in ((">=", False), ("<=", True))]
+        if any(local_vars(flag) & changed for flag in self.flags):
+            found += [c for one, other in ((a, b), (b, a)) for c in flags.kept(self.flags, one, other, self.sigma)]
         return conj((*facts, *(c for c in found if self.entails(a, c) and self.entails(b, c))), self.sigma)
 
     def split(self, item: Split, rest: Block, state: State) -> Fork:
@@ -378,7 +409,11 @@ class _Analysis:
         """The loop as a branch: one turn and the loop again, or nothing."""
         rule = None if turns is None else "Q:If2" if turns else "Q:If3"
         again = Branch(item.cond, (*item.body, item), (), rule, item.loc)
-        return replace(self.fork(again, state), loop=While(item.cond, body, item.loc))
+        own = flags.flags(item.cond, body, self.sigma)
+        self.flags += own
+        found = replace(self.fork(again, state), loop=While(item.cond, body, item.loc))
+        del self.flags[len(self.flags) - len(own) :]
+        return found
 
     def peeled(self, item: Loop, body: Stmt, state: State) -> Fork | None:
         """The loop with its first turn taken apart, where the outcome of a branch in it is known there alone."""
@@ -402,6 +437,21 @@ class _Analysis:
         self.begun.pop()
         return found
 
+    def flagged(self, item: Loop, body: Stmt, state: State) -> Fork | None:
+        """The loop with its first turn taken apart, where nothing but flags ends it, or that is wished, and they tell
+        something of a counter at the end of that turn which stays so."""
+        known = len(self.begun) >= MAX_APART or any(item is known for known in self.begun)
+        alone = item.loc in self.apart or not flags.counts(item.cond, body, self.sigma)
+        if known or not alone or not flags.flags(item.cond, body, self.sigma):
+            return None
+        self.begun.append(item)
+        found = self.unrolled(item, body, state, None)
+        self.begun.pop()
+        last = found.then.nodes[-1] if isinstance(found.then, Flow) and found.then.nodes else None
+        facts = (*state.p, *self.given)
+        moved = (x for c in last.told for x in local_vars(c) & written(body)) if isinstance(last, Cycle) else ()
+        return found if any(moves(x, body) or factor(x, body, facts)[0] != 1 for x in moved) else None
+
     def cycle(self, item: Loop, state: State) -> Cycle | Fork:
         """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
         what the body cannot change, and guesses that prove inductive (Houdini)."""
@@ -411,8 +461,10 @@ class _Analysis:
             turns = trips(item.cond, body, facts)
             if turns is not None:
                 return self.unrolled(item, body, state, turns)
-        if item.rule is None and item.invariant == Partial() and (first := self.peeled(item, body, state)):
-            return first
+        if item.rule is None and item.invariant == Partial():
+            first = self.peeled(item, body, state) or self.flagged(item, body, state)
+            if first is not None:
+                return first
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
@@ -420,6 +472,13 @@ class _Analysis:
             *_guesses(item.cond, body, state.p, changed, self.sigma, self.given),
             *_together(item.cond, body, state, changed, self.sigma),
         )
+        own = flags.flags(item.cond, body, self.sigma)
+        self.flags += own
+        if any(item is known for known in self.begun):
+            turn = self.block(
+                item.body, State(assume(conj(stable, self.sigma), item.cond, self.sigma), state.x - changed)
+            )
+            guessed = (*guessed, *flags.about(own, turn.end.p, changed, self.sigma))
         guesses = [c for c in guessed if self.entails(state.p, c)]
         x = state.x if item.invariant.x is None else item.invariant.x
         while True:
@@ -430,8 +489,11 @@ class _Analysis:
             never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
             strict = {b: a for a, b in _orders(item.cond, changed) if b in guesses}
             plain = sized(item.cond, self.given)
-            told = never or tuple(a for a in (*strict.values(), plain) if a != item.cond and self.entails(entered, a))
-            inside = self.block((*((Partial(told),) if told else ()), *item.body), State(entered, x))
+            up, left = flags.told(own, entered, self.sigma)
+            known = (*strict.values(), plain, *up)
+            told = never or tuple(a for a in known if a != item.cond and self.entails(entered, a))
+            cuts = tuple(Partial(facts) for facts in (told, left) if facts)
+            inside = self.block((*cuts, *item.body), State(entered, x))
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
             if any(c not in kept for c in guesses if isinstance(c, Op) and c.op == "=="):
                 kept += [c for c in strict if c not in kept]  # what a turn does was seen for that value only
@@ -439,10 +501,11 @@ class _Analysis:
             if len(kept) == len(guesses) and smaller == x:
                 break
             guesses, x = kept, smaller
+        del self.flags[len(self.flags) - len(own) :]
         after = State(assume(invariant.p, item.cond, self.sigma, False), x if rule == "Q:While1" else x - changed)
         case = None if item.rule or uniform or self.printed else self.undivided(item.cond, invariant)
         rule = "Q:WhileCase" if case is not None else rule
-        return Cycle(rule, item.cond, invariant, item.invariant.q, inside, state, after, item.loc, case)
+        return Cycle(rule, item.cond, invariant, item.invariant.q, inside, state, after, item.loc, case, (*up, *left))
 
     def undivided(self, cond: Expr, state: State) -> Expr | None:
         """A uniform condition under which the loop's test does not split a warp, where one is found."""
@@ -452,6 +515,9 @@ class _Analysis:
         there = assume(state.p, case, self.sigma)
         return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
 
+
+MAX_APART: Final = 2
+"""Of loops in one another whose first turns are taken apart: each writes what is inside it twice."""
 
 MAX_RANGES: Final = 4
 """Of limits that are guessed for a value that an array decides."""
@@ -535,18 +601,6 @@ def _sign(a: Atom) -> Poly:
         if len(signs) == 1:
             return a.arg if True in signs else ZERO
     return just(a)
-
-
-def _inverse(x: str, e: Expr) -> Expr | None:
-    """The old x in terms of the new one, for e = x + d or x - d with d free of x."""
-    match e:
-        case Op("+", (Var(name), d)) if name == x and x not in local_vars(d) and not reads_array(d):
-            return Op("-", (Var(x), d))
-        case Op("+", (d, Var(name))) if name == x and x not in local_vars(d) and not reads_array(d):
-            return Op("-", (Var(x), d))
-        case Op("-", (Var(name), d)) if name == x and x not in local_vars(d) and not reads_array(d):
-            return Op("+", (Var(x), d))
-    return None
 
 
 def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:

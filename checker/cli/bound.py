@@ -136,6 +136,7 @@ def run(args: argparse.Namespace) -> int:
     check_assumptions(context, oracle)
     _check_point(at, kernel, context)
     results = find_bounds(outline, metrics, oracle, hinted, args.search, args.per)
+    results = [_with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.queries:
         write_queries(oracle.log, args.queries)
@@ -217,6 +218,25 @@ def _outline(
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     context = Context(sigma, metric, hardware, launch, args.scope)
     return Outline(reading.kernel, context, hints.body), hints.metric.name if hints.metric else None
+
+
+def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:
+    """The result, or that without the potentials in the source that are too low; says so, and which are too high."""
+    from checker.bound import find_bounds
+    from checker.hints import hints, judged
+
+    def search(other: Outline, metric: Metric) -> Result:
+        return find_bounds(other, (metric,), oracle, None, args.search, args.per)[0]
+
+    found, name = judged(outline, result, search), result.metric.name
+    for place in found.wrong:
+        told = "the potential that is stated here could not be shown to be enough, and is left out"
+        print(f"{place}: warning: {name}: {told}", file=sys.stderr)
+    kept = (place for place in hints(outline) if place not in found.wrong)
+    for place in kept if found.better is not None else ():
+        told = f"the bound is kept to what is stated here; the search alone finds {found.better}"
+        print(f"{place}: warning: {name}: {told}", file=sys.stderr)
+    return found.result
 
 
 def _check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:

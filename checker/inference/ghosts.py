@@ -18,24 +18,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from typing import Final, NamedTuple, cast
 
 from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
+from checker.inference.counters import value as worth
+from checker.inference.flags import flags
 from checker.inference.guards import by_lane, gaps, relaxed, sized, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.assertions import Entails, Proved, X, conj, launch_facts
+from logic.assertions import Entails, P, Proved, X, conj, launch_facts
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
 from logic.syntax import (
-    FALSE,
     GHOST,
     INT,
-    TRUE,
     Assign,
     Const,
     Expr,
@@ -98,12 +99,12 @@ def with_ghosts(
     wrong: set[tuple[str, Loc | None]] = set()
     context = outline.context
     known = constants(launch_facts(context.launch, context.hardware, context.scope))
-    for cycle in cycles(flow):
-        for counter in sorted(local_vars(cycle.cond) & written(cycle.body.stmt)):
+    for cycle, entry in _entered(flow):
+        for counter in sorted(local_vars(cycle.guard) & written(cycle.body.stmt)):
             free = not counter.startswith(GHOST) and GHOST + counter not in chosen
             if free and context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
-                place, p = (counter, cycle.loc), cycle.before.p
-                parts = lanes.get(place) or _parts(counter, cycle.before, known)
+                place, p = (counter, cycle.loc), entry.p
+                parts = lanes.get(place) or _parts(counter, entry, known)
                 if parts is not None:
                     lanes[place] = parts
                     equal = Op("==", (Var(counter), Op("+", parts)))
@@ -111,8 +112,8 @@ def with_ghosts(
                         wrong.add(place)
     lanes = {place: parts for place, parts in lanes.items() if place not in wrong}
     left: dict[Loc | None, Left] = {}
-    for cycle in cycles(flow):
-        if cycle.loc in stuck and (found := _left(cycle, len(left), outline, oracle)):
+    for cycle, entry in _entered(flow):
+        if cycle.loc in stuck and (found := _left(cycle, entry, len(left), outline, oracle)):
             left.setdefault(cycle.loc, found)
     flagged = {loc for loc, one in left.items() if one.flag is not None}
     lanes = {place: parts for place, parts in lanes.items() if place[1] not in flagged}
@@ -155,15 +156,21 @@ def with_names(outline: Outline) -> Outline:
     return replace(outline, context=replace(outline.context, sigma=sigma), body=body)
 
 
-def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left | None:
+def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Oracle) -> Left | None:
     """A ghost for the turns that are left at most, what it is before the loop, and what is at most that at each lane:
-    how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it."""
-    p, x, context = cycle.before.p, cycle.before.x, outline.context
+    how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it, or a
+    flag ends the loop in a turn that does not move the counter."""
+    p, x, context = entry.p, entry.x, outline.context
     known = definitions(p)
     own = {leaf: value for leaf, value in known.items() if leaf.name not in x}
     given = launch_facts(context.launch, context.hardware, context.scope)
-    for gap, distance in gaps(sized(cycle.cond, given), context.sigma):
-        moved = variables(distance) & written(cycle.body.stmt)
+    changed, other = written(cycle.body.stmt), None
+
+    def stands(test: tuple[Expr, Poly]) -> bool:
+        return any(moves(x, cycle.body.stmt) is None for x in variables(test[1]) & changed)
+
+    for gap, distance in sorted(gaps(sized(cycle.guard, given), context.sigma), key=stands):
+        moved = variables(distance) & changed
         if not moved:
             continue
         starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
@@ -175,28 +182,24 @@ def _left(cycle: Cycle, number: int, outline: Outline, oracle: Oracle) -> Left |
             if e is not None and isinstance(oracle(Entails(p, (Op("<=", (gap, e)),)), context), Proved)
         ]
         if shown:
-            most = shown[0] if len(shown) == 1 else Op("min", (shown[0], shown[1]))
+            order = Op("<=", (shown[0], shown[-1]))
+            known_less = isinstance(oracle(Entails(p, (order,)), context), Proved)
+            most = shown[0] if known_less else Op("min", (shown[0], shown[1]))
             ghost = Var(f"{GHOST}left{number}")
             differs = bool(moved - cycle.invariant.x)
-            by_one, fall = Op("-", (ghost, Const(1))), _fall(distance, cycle) if differs else None
-            flags = (None, *_flags(cycle, outline))
-            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in flags if fall is None]
-            ways += [(flag, Op("-", (ghost, fall))) for flag in flags if fall not in (None, Const(1))]
-            ways += [(flag, by_one) for flag in flags if flag is not None and differs]
+            by_one, fall = Op("-", (ghost, Const(1))), _fall(distance, cycle)
+            ends = flags(cycle.cond, cycle.body.stmt, context.sigma)
+            ends = (*ends, *([reduce(lambda a, b: Op("&&", (a, b)), ends)] if len(ends) > 1 else []))
+            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in (None, *ends) if fall is None or not differs]
+            if fall not in (None, Const(1)):
+                ways += [(flag, Op("-", (ghost, fall))) for flag in ((None, *ends) if differs else ends)]
+            ways += [(flag, by_one) for flag in ends]
             for flag, less in ways:
-                if wanted := _lessened(cycle, Left(ghost, most, gap, less, flag), outline, oracle):
+                if wanted := _lessened(cycle, p, Left(ghost, most, gap, less, flag), outline, oracle):
                     return Left(ghost, most, gap, less, flag, wanted)
-            if differs:
-                return Left(ghost, most, gap, by_one)
-    return None
-
-
-def _flags(cycle: Cycle, outline: Outline) -> Iterator[Expr]:
-    """What a loop's test wants of truth values."""
-    for e in conj((cycle.cond,), outline.context.sigma):
-        match e:
-            case Var(name) | Op("!", (Var(name),)) if name in written(cycle.body.stmt):
-                yield e
+            if differs and other is None:
+                other = Left(ghost, most, gap, by_one)
+    return other
 
 
 def _fall(distance: Poly, cycle: Cycle) -> Expr | None:
@@ -206,18 +209,19 @@ def _fall(distance: Poly, cycle: Cycle) -> Expr | None:
     if not found or len(set(found)) > 1 or variables(found[0]):
         return None
     counter = Var(min(counters))
-    return as_expr(distance - substituted(distance, {counter: sym(counter) + found[0]}))
+    fall = distance - substituted(distance, {counter: sym(counter) + found[0]})
+    return None if fall.is_constant and fall.constant <= 0 else as_expr(fall)
 
 
-def _lessened(cycle: Cycle, left: Left, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
+def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
     """What holds at the end of each turn such that the ghost may be lessened there, if it can be shown to."""
     context, loops = outline.context, (item for item in _items(outline.body) if isinstance(item, Loop))
     body = next((loop.body for loop in loops if loop.loc == cycle.loc), ())
     sigma = replace(context.sigma, locals={**context.sigma.locals, left.ghost.name: INT})
     moved = sorted(local_vars(left.gap) & written(cycle.body.stmt))
-    known, enough = numbers(cycle.before.p), Op("<=", (left.gap, left.ghost))
+    known, enough = numbers(entry), Op("<=", (left.gap, left.ghost))
     lows = tuple(Op(">=", (Var(x), Const(known.get(Var(x), 0)))) for x in moved)
-    lows = tuple(e for e in lows if isinstance(oracle(Entails(cycle.before.p, (e,)), context), Proved))
+    lows = tuple(e for e in lows if isinstance(oracle(Entails(entry, (e,)), context), Proved))
     smaller = _unless(left.flag, Op("<=", (left.gap, left.less)))
     for kept in (lows, ()) if lows else ((),):
         wanted = (smaller, *kept)
@@ -247,10 +251,12 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
     for item in reversed(block):
         match item:
             case Plain(Assign(x, e)) if any(x in local_vars(c) for c in wanted):
-                if reads_array(e):
-                    return None
-                if (flag, e) in ((Var(x), FALSE), (Op("!", (Var(x),)), TRUE)):
+                if flag is not None and _lowers(flag, x, e):
                     wanted = tuple(c for c in wanted if _told(c, flag) == c)
+                if reads_array(e):
+                    wanted = tuple(_told(c, flag) for c in wanted)
+                    if any(x in local_vars(c) for c in wanted):
+                        return None
                 wanted = tuple(substitute(c, {x: e}) for c in wanted)
             case Branch() if local_vars(Op("&&", wanted)) & written(strip((item,))):
                 sides: list[Block] = []
@@ -258,11 +264,14 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
                 for side in (item.then, item.orelse):
                     stays = flag is not None and not local_vars(flag) & written(strip(side))
                     here = tuple(_told(c, flag) if stays else c for c in wanted)
+                    if flag is not None and flag == item.cond and side is item.orelse:
+                        here = tuple(c for c in wanted if _told(c, flag) == c)
                     found = _prepared(side, here, flag)
                     if found is None:
                         return None
                     sides.append((*found[0], *map(Partial, dict.fromkeys((here, wanted)))))
-                    before += found[1]
+                    only = flag is not None and flag == item.cond and side is item.then
+                    before += [_unless(flag, _told(c, flag)) if only else c for c in found[1]]
                 wanted = tuple(dict.fromkeys(before))
                 items.append(replace(item, then=sides[0], orelse=sides[1]))
                 item = Partial(wanted)
@@ -270,6 +279,14 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
                 return None
         items.append(item)
     return tuple(reversed(items)), wanted
+
+
+def _lowers(flag: Expr, x: str, e: Expr) -> bool:
+    """Whether a flag, or one of several, is down after x got this value."""
+    parts = flag.args if isinstance(flag, Op) and flag.op == "&&" else (flag,)
+    return (
+        any(_lowers(part, x, e) for part in parts) if len(parts) > 1 else worth(substitute(flag, {x: e}), {}) is False
+    )
 
 
 def _told(c: Expr, flag: Expr | None) -> Expr:
@@ -293,12 +310,27 @@ def cycles(flow: Flow) -> Iterator[Cycle]:
                         yield from cycles(side)
 
 
+def _entered(flow: Flow, entry: State | None = None) -> Iterator[tuple[Cycle, State]]:
+    """The same with the state in which each begins: before its first turn, where that is taken apart."""
+    for node in flow.nodes:
+        begun = entry if node is flow.nodes[-1] else None
+        match node:
+            case Cycle():
+                yield node, begun or node.before
+                yield from _entered(node.body)
+            case Fork():
+                first = (begun or node.before) if node.loop is not None else None
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from _entered(side, first)
+
+
 def windows(flow: Flow) -> frozenset[Loc | None]:
     """Where the loops are whose counter begins, and has its limit, at a place of each lane's own: what is known of
     either end alone pays for more turns than both are apart."""
     found = set()
     for cycle in cycles(flow):
-        own, moved = local_vars(cycle.cond) - cycle.before.x, written(cycle.body.stmt)
+        own, moved = local_vars(cycle.guard) - cycle.before.x, written(cycle.body.stmt)
         if own & moved and own - moved:
             found.add(cycle.loc)
     return frozenset(found)
@@ -410,7 +442,7 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], around: X) 
             counters = {counter for counter, loc in lanes if loc == item.loc}
             own_ghosts = {GHOST + counter for counter in counters}
             inside = around | own_ghosts | ({left[item.loc].ghost.name} if item.loc in left else set())
-            for counter in sorted(local_vars(item.cond) & written(strip(item.body)) & counters):
+            for counter in sorted(written(strip(item.body)) & counters):
                 shared, own = lanes[counter, item.loc]
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))

@@ -324,8 +324,11 @@ def _turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
     the rest."""
     start = node.body.start
     if node.case is None:
-        first = node.body.nodes[0] if node.body.nodes else None
-        yield first.state if isinstance(first, Cut) and first.q is None else start, Fraction(0)
+        for first in node.body.nodes:
+            if not isinstance(first, Cut) or first.q is not None:
+                break
+            start = first.state
+        yield start, Fraction(0)
         return
     for holds in (True, False):
         more = Fraction(0) if holds else context.metric.cost("div")
@@ -415,7 +418,7 @@ def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly
         found = (uniform_bound(distance, shared, facts) for distance in tested)
         return [over for over in found if over is not None and over * -1 not in known]
 
-    for test in conj((sized(node.cond, facts),), context.sigma):
+    for test in conj((sized(node.guard, facts),), context.sigma):
         tested = list(distances(test, context.sigma))
         found = bounds(tested, x)
         yield from found

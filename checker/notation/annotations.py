@@ -23,6 +23,7 @@ from typing import Final
 
 from checker.analysis.formulas import Formula, Number, evaluate, names
 from checker.notation.expressions import parse_assumption, parse_fact
+from checker.notation.extents import LOOPS, Place, read_text
 from checker.notation.formulas import parse_formula
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
@@ -126,7 +127,9 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
                 metric = named
             case _:
                 local.append(c)
-    body = _Placer(sigma, local).body(bare(kernel.body))
+    body = bare(kernel.body)
+    if local:
+        body = _Placer(kernel, source, sigma, local).body(body)
     facts = conj(assumptions, sigma)
     grid = formulas.get("grid")
     return Annotations(facts, tuple(limits), sizes.get("block"), sizes.get("grid"), grid, metric, body)
@@ -145,7 +148,8 @@ def parse_limit(text: str, sigma: Signature, file: str, origin: Loc | None = Non
 
 
 def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
-    """The annotations that belong to the kernel: before it, up to the kernel before, and inside it."""
+    """The annotations that may belong to the kernel: about it, before it up to the kernel before; and all that are
+    about statements, of functions that it may call as well."""
     if kernel.loc is None:
         return
     lines = source.splitlines()
@@ -155,6 +159,7 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
     after = min((n for n in heads if n > own), default=len(lines) + 1)
     for n, line in enumerate(lines, start=1):
         if not before < n < after:
+            yield from _local(kernel.loc.file, n, line)
             continue
         other = _BLOCK.search(line.partition("//")[0])
         if other:
@@ -175,8 +180,17 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
                 yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
             elif n < after and not any(n < h for h in heads if h > own):
                 raise SyntaxProblem(f"'{kind}' belongs before the kernel", loc, "Move it above __global__.")
-        elif n > own:
-            yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
+        else:
+            yield from _local(kernel.loc.file, n, line)
+
+
+def _local(file: str, n: int, line: str) -> Iterable[Clause]:
+    """The annotation in a line, if there is one and it is about a statement."""
+    found = _LINE.search(line)
+    clause = _CLAUSE.match(found[1]) if found else None
+    if found and clause and (kind := " ".join(clause[1].split())) in KINDS and kind not in _ABOUT_THE_KERNEL:
+        inside = Loc(file, n, found.start(1) + clause.start(2) + 1)
+        yield Clause(kind, clause[2], Loc(file, n, found.start() + 1), inside)
 
 
 def _metric(c: Clause) -> Metric:
@@ -248,34 +262,128 @@ def _begun(block: Block) -> Block:
     return (*(claims or (Partial(),)), *facts, *block[len(head) :]) if facts else block
 
 
-class _Placer:
-    """Puts conditions before the statement, and at the loop, that follows them in the text."""
+def _loc(item: Item) -> Loc | None:
+    return item.stmt.loc if isinstance(item, Plain) else item.loc
 
-    def __init__(self, sigma: Signature, clauses: list[Clause]) -> None:
+
+class _Placer:
+    """Puts conditions before the statement, and at the loop, that follows them in the text.
+
+    A statement of the text may be none of the program, as `if (0) ..`, several, or one that stands there twice, as the
+    body of a `do` loop: then what is stated in it is stated twice. Each has a place, or an error says that it has none.
+    """
+
+    def __init__(self, kernel: Kernel, source: str, sigma: Signature, clauses: list[Clause]) -> None:
         self.sigma = sigma
+        self.text = read_text(source)
         self.clauses = clauses
+        self.items: list[tuple[Item, tuple[Loc, ...]]] = []
+        """What has a place in the text, in the order of the program, and the places of the loops around it."""
+        self.before: dict[int, list[Clause]] = {}
+        """What is stated before an item, and at a loop, by the item's identity."""
+        self.last: list[Clause] = []
+        """What is stated behind everything."""
+        self.kernel = self.text.function(self.text.place(self.opening(kernel)))
+
+    def opening(self, kernel: Kernel) -> int:
+        """The brace that a kernel's body begins with."""
+        i = self.text.next((kernel.loc.line, kernel.loc.column)) if kernel.loc else 0
+        while self.text.token(i) not in ("", "{"):
+            i = self.text.partner.get(i, i) + 1
+        return i
 
     def body(self, block: Block) -> Block:
+        self.collect(block, ())
+        for c in self.clauses:
+            self.settle(c)
         placed = _begun(self.block(block))
-        loops = [c for c in self.clauses if c.kind.startswith("loop")]
-        if loops:
-            raise SyntaxProblem("no loop follows this annotation", loops[0].loc, "Put it right before the loop.")
-        return (*placed, *(self.condition(c) for c in self.clauses))
+        return (*placed, *(self.condition(c) for c in self.last))
+
+    def collect(self, block: Block, around: tuple[Loc, ...]) -> None:
+        for item in block:
+            loc = _loc(item)
+            if loc is not None:
+                self.items.append((item, around))
+            match item:
+                case Branch():
+                    self.collect(item.then, around)
+                    self.collect(item.orelse, around)
+                case Loop():
+                    self.collect(item.body, around if loc is None else (*around, loc))
+
+    def settle(self, c: Clause) -> None:
+        """Finds what an annotation is about. Raises SyntaxProblem where there is nothing."""
+        here = (c.loc.line, c.loc.column)
+        function = self.text.function(here)
+        if function is None:
+            raise SyntaxProblem(f"'{c.kind}' belongs into a function", c.loc, "Put it before a statement.")
+        i = self.text.next(here)
+        found = self.loops(c, i) if c.kind.startswith("loop") else self.following(c, i)
+        if found:
+            for item in found:
+                self.before.setdefault(id(item), []).append(c)
+        elif not c.kind.startswith("loop") and self.ends(i, function):
+            self.last.append(c)
+        elif function == self.kernel or self.within(*function, c):
+            raise self.lost(c, i)
+
+    def within(self, start: Place, end: Place, c: Clause) -> list[Item]:
+        """What is at a part of the text, in the order of the program."""
+        return [
+            item
+            for item, _ in self.items
+            if (loc := _loc(item)) and loc.file == c.loc.file and start <= (loc.line, loc.column) < end
+        ]
+
+    def loops(self, c: Clause, i: int) -> list[Item]:
+        """The loop that a statement is, or the first in it, if it is a macro or a test."""
+        start, end = self.text.place(i), self.text.place(self.text.statement(i))
+        loops = [item for item in self.within(start, end, c) if isinstance(item, Loop)]
+        if self.text.token(i) in LOOPS:
+            loops = [item for item in loops if item.loc and (item.loc.line, item.loc.column) == start]
+        return self.copies(loops[0], c) if loops else []
+
+    def following(self, c: Clause, i: int) -> list[Item]:
+        """The first that is left of the statements that follow in a block."""
+        while (end := self.text.statement(i)) > i:
+            found = self.within(self.text.place(i), self.text.place(end), c)
+            if found:
+                return self.copies(found[0], c)
+            i = end
+        return []
+
+    def copies(self, first: Item, c: Clause) -> list[Item]:
+        """It, and where it stands again by the same words in the program: not in a loop behind the annotation."""
+        same = [(item, around) for item, around in self.items if _loc(item) == _loc(first) and item == first]
+        return [item for item, around in same if item is first or all(loc < c.loc for loc in around)]
+
+    def ends(self, i: int, function: tuple[Place, Place]) -> bool:
+        """Whether nothing but statements that the program has not follows in the kernel's body."""
+        while (end := self.text.statement(i)) > i:
+            i = end
+        return function == self.kernel and self.text.place(i) == function[1]
+
+    def lost(self, c: Clause, i: int) -> SyntaxProblem:
+        """What to say of an annotation without a place."""
+        if not c.kind.startswith("loop"):
+            told = "nothing is left of what follows this annotation in its block"
+            return SyntaxProblem(told, c.loc, "Put it before a statement that the kernel comes to, or leave it out.")
+        if self.text.token(i) in LOOPS:
+            told = "the loop that follows this annotation is not in the program"
+            return SyntaxProblem(told, c.loc, "It turns never, or once, or is not come to: leave the annotation out.")
+        return SyntaxProblem("no loop follows this annotation", c.loc, "Put it right before the loop.")
 
     def block(self, block: Block) -> Block:
         items: list[Item] = []
         for item in block:
-            loc = item.stmt.loc if isinstance(item, Plain) else item.loc
-            due = [c for c in self.clauses if loc and c.loc < loc and not c.kind.startswith("loop")]
-            self.clauses = [c for c in self.clauses if c not in due]
-            items += [self.condition(c) for c in due]
+            due = self.before.get(id(item), [])
+            items += [self.condition(c) for c in due if not c.kind.startswith("loop")]
             match item:
                 case Branch():
                     items.append(replace(item, then=self.block(item.then), orelse=self.block(item.orelse)))
                 case Loop():
-                    due = [c for c in self.clauses if loc and c.loc < loc and c.kind.startswith("loop")]
-                    self.clauses = [c for c in self.clauses if c not in due]
-                    items.append(replace(item, invariant=self.invariant(due), body=self.block(item.body)))
+                    stated = self.invariant([c for c in due if c.kind.startswith("loop")])
+                    items.append(replace(item, invariant=stated, body=self.block(item.body)))
                 case _:
                     items.append(item)
         return tuple(items)

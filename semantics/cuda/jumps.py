@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from semantics.cuda.clang import Node
 from semantics.cuda.sections import LABELS, sections
@@ -84,6 +84,48 @@ def _of_switch(node: Node, without: Node | None) -> Kinds:
     default = any(section.default for section in found)
     falls = not default or (bool(own) and "through" in own[-1]) or any("break" in e for e in own)
     return frozenset().union(*own) - {"break", "through"} | (_THROUGH if falls else frozenset())
+
+
+def turns_or_jumps(node: Node) -> bool:
+    """Whether a jump leaves a statement, or it has a loop in it."""
+    return bool(jumps(node)) or any(n.kind in LOOPS for n in node.walk())
+
+
+def flat(node: Node) -> Iterator[Node]:
+    """The statements of a body; those of a block with a jump in it one by one, as `block` has them."""
+    for part in node.children if node.kind == "COMPOUND_STMT" else (node,):
+        if part.kind == "COMPOUND_STMT" and jumps(part):
+            yield from flat(part)
+        else:
+            yield part
+
+
+class WayOut(NamedTuple):
+    """`if (c) jump; else stays`, a jump out of a loop; or the other way around, where c `holds` for those that stay."""
+
+    jump: Node
+    holds: bool
+    stays: tuple[Node, ...]
+
+
+def way_out_of(node: Node) -> WayOut | None:
+    """What `if (c) break;` or `if (c) return e;` is, with `else` or without, or in the `else`; None of all else."""
+    if node.kind != "IF_STMT" or not 2 <= len(node.children) <= 3:
+        return None
+    sides = node.children[1:]
+    for i, side in enumerate(sides):
+        parts = side.children if side.kind == "COMPOUND_STMT" else (side,)
+        if len(parts) == 1 and parts[0].kind in ("BREAK_STMT", "RETURN_STMT"):
+            return WayOut(
+                parts[0], i == 1, tuple(part for j, side in enumerate(sides) if j != i for part in flat(side))
+            )
+    return None
+
+
+def breaks(node: Node) -> bool:
+    """Whether a statement is `if (c) break;`"""
+    found = way_out_of(node)
+    return found is not None and found.jump.kind == "BREAK_STMT" and not found.stays
 
 
 # --- ways out of a loop ----------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ What the constructs become:
 
 - `for (init; c; inc) body` is init; while (c) {body; inc}, `do body while (c)` is body; while (c) {body}. Where the
   condition needs statements of its own (it reads an array after `&&`, or has an effect), they come before the loop and
-  again at the end of its body. `while (1) {if (c) break; rest}` is `while (!c) {rest}`, also with `return` for `break`
-  where no other way leads out, and where the test is the last statement, `do {..} while (!c)`.
+  again at the end of its body. `while (1) {pre; if (c) break; rest}` is pre; while (!c) {rest; pre} (`_loop` says why
+  that costs the same), also with `return` for `break` where no other way leads out.
 - `if (c) return; rest` is `if (!c) {rest}`: a jump that ends one branch of an `if` puts the rest of the block into the
   other branch, at no cost. Otherwise a bool variable (`live` for return, `go` for break, `next` for continue; one
   assignment to set it, one where it jumps) guards the rest with an `if` and enters the conditions of the loops as
@@ -75,7 +75,20 @@ from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, steps
 from semantics.cuda.flags import go_flag, live_flag, next_flag, opposite, staying
-from semantics.cuda.jumps import JUMPS, LOOPS, Kinds, Part, acts, endless, ends, jumps, sole_exit
+from semantics.cuda.jumps import (
+    JUMPS,
+    Kinds,
+    Part,
+    acts,
+    breaks,
+    endless,
+    ends,
+    flat,
+    jumps,
+    sole_exit,
+    turns_or_jumps,
+    way_out_of,
+)
 from semantics.cuda.parked import left, shows
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.records import declared, fill, initialised, reference, undefined
@@ -83,6 +96,10 @@ from semantics.cuda.sections import sections
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Address, Loop, Moving, Parts, State, too_deep
 from semantics.cuda.switch import switch
+
+MOST_TWICE: Final = 500
+"""Of the statements before a loop's test that come before the loop and at the end of its body. Where there are more, a
+flag keeps what the test was, and they come once."""
 
 MOST_STATEMENTS: Final = 10_000
 """The most of a `do` loop, whose body comes twice: such loops in one another would grow without limit."""
@@ -213,7 +230,7 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
                 raise unsupported("a declaration in a condition", node.loc)
             _loop(st, node.children[0], node.children[1], None, node, tail)
         case "DO_STMT":
-            _do(st, node)
+            _do(st, node, tail)
         case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
             discard(st, node)
         case _:
@@ -397,71 +414,74 @@ def _loop(
     tail: Kinds,
     unseen: bool = False,
 ) -> None:
-    parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
+    """A loop, with its test at its head, or with that of a way out of its body there.
+
+    `while (true) {pre; if (c) break; rest}` is pre; while (!c) {rest; pre}: pre is written twice, and costs the same.
+    In both a warp does pre, tests c, leaves the lanes behind that go, and does rest and pre again with the others: at
+    any time all lanes that are in the loop stand at one place of it, and those that wait after it are the same. So
+    each access is done by the same lanes together, no test parts others, and M.if and M.div are paid as often: at the
+    while in place of the if, once more where none is left, as any loop pays. Where other jumps lead out of rest, a
+    flag guards the pre at the end, which only the lanes that stay would have come to.
+    """
+    parts = tuple(flat(body))
     again = None if test is None else lambda: condition(st, test, "whole")
     at = node.loc if test is None else test.loc
     after: tuple[Node, ...] = ()
     exit_ = sole_exit(parts) if endless(test) else None
     if endless(test):
-        if increment is None and len(parts) > 1 and _breaks(parts[-1]) and not any(map(_turns_or_jumps, parts[:-1])):
+        if increment is None and len(parts) > 1 and breaks(parts[-1]) and not any(map(turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
-        way_out = _way_out(parts[0]) if parts else None
-        returns = way_out is not None and way_out.kind == "RETURN_STMT"
-        if way_out is not None and not (returns and any(jumps(p) - {"continue"} for p in parts[1:])):
-            after = (way_out,) if returns else ()  # there is no other way to what follows
-            (end, *_), parts = parts, parts[1:]
-            again, at = lambda: _until(st, end), end.loc
+        first = next((i for i, part in enumerate(parts) if jumps(part)), 0)
+        way_out = way_out_of(parts[first]) if parts else None
+        if way_out is not None:
+            pre, end, rest = parts[:first], parts[first], (*way_out.stays, *parts[first + 1 :])
+            returns = way_out.jump.kind == "RETURN_STMT"
+            if not (returns and any(jumps(p) - {"continue"} for p in rest)):
+                after = (way_out.jump,) if returns else ()  # there is no other way to what follows
+                again, at, parts = lambda: _turned(st, pre, end), end.loc, rest
     kinds = frozenset[str]().union(*map(jumps, parts))
     st.loops.append(Loop(exit=exit_))
     leaves = kinds & {"break", "return"}
     flags = staying(st, leaves) if leaves else None
-    if st.loops[-1].go:
-        st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
+    if st.loops[-1].go:
+        st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     c = _undone(st, before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
         st.loops.pop()
         st.emit(*before)
+        block(st, after, tail)
         return
     inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
     with st.captured() as stmts:
         _loop_body(st, parts, inc, kinds, unseen)
-        st.emit(*before)
     loop = st.loops.pop()
     if loop.next:
         stmts.insert(0, Assign(loop.next, TRUE, node.loc))
-    st.emit(*before, While(c, seq(*stmts), node.loc))
+    if sum(1 for s in before for _ in statements(s)) > MOST_TWICE:
+        on = st.declare("on", BOOL, at)
+        turn = seq(*before, Assign(on.name, c, at), If(Var(on.name), seq(*stmts), Skip(), at))
+        st.emit(Assign(on.name, TRUE, at), While(Var(on.name), turn, node.loc))
+    else:
+        st.emit(*before, While(c, seq(*stmts, *before), node.loc))
     left(st, loop, node.loc)
-    if after:
-        block(st, after, tail)
-
-
-def _turns_or_jumps(node: Node) -> bool:
-    return bool(jumps(node)) or any(n.kind in LOOPS for n in node.walk())
-
-
-def _way_out(node: Node) -> Node | None:
-    """The jump in `if (c) break;` or `if (c) return e;`"""
-    if node.kind != "IF_STMT" or len(node.children) != 2:
-        return None
-    then = node.children[1]
-    parts = then.children if then.kind == "COMPOUND_STMT" else (then,)
-    return parts[0] if len(parts) == 1 and parts[0].kind in ("BREAK_STMT", "RETURN_STMT") else None
-
-
-def _breaks(node: Node) -> bool:
-    """Whether a statement is `if (c) break;`"""
-    way_out = _way_out(node)
-    return way_out is not None and way_out.kind == "BREAK_STMT"
+    block(st, after, tail)
 
 
 def _until(st: State, node: Node) -> Expr:
     """That `if (c) break;` does not break."""
-    return opposite(st, condition(st, _checked_if(node)[0], "whole"))
+    c, way_out = condition(st, _checked_if(node)[0], "whole"), way_out_of(node)
+    return c if way_out is not None and way_out.holds else opposite(st, c)
+
+
+def _turned(st: State, pre: tuple[Node, ...], end: Node) -> Expr:
+    """What a turn begins with, up to its way out; that it goes on."""
+    block(st, pre, frozenset())
+    return _until(st, end)
 
 
 def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: Loc | None) -> None:
@@ -491,12 +511,11 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
         c = again()
     if not effects and not reads_array(c):
         return flags if c == TRUE else Op("&&", (flags, c), c.loc)
-    t = st.declare("t", BOOL, loc, settled=True)
-    st.emit(Assign(t.name, flags, loc), If(Var(t.name), seq(*effects, Assign(t.name, c, c.loc)), Skip(), loc))
+    go = go_flag(st)
+    st.emit(If(flags, seq(*effects, Assign(go, c, loc)), Skip(), loc))
+    on: Expr = Var(go, loc) if Var(go) == flags or go in local_vars(flags) else Op("&&", (flags, Var(go)), loc)
     implied = st.implied.get(c.name) if isinstance(c, Var) else None if reads_array(c) else c
-    if implied is not None:
-        st.implied[t.name] = implied
-    return Var(t.name, loc)
+    return on if implied is None else Op("&&", (implied, on), loc)
 
 
 def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:
@@ -531,13 +550,16 @@ def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: 
         st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
 
 
-def _do(st: State, node: Node) -> None:
+def _do(st: State, node: Node, tail: Kinds) -> None:
     body, test = node.children
     kinds = jumps(body)
     if (
         not kinds & {"break", "continue"} and not any(map(acts, test.walk())) and (test.evaluate() == 0)
     ):  # do { .. } while (0)
         block(st, (body,), frozenset())
+        return
+    if endless(test):
+        _loop(st, None, body, None, node, tail)
         return
     if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):
         _flagged_do(st, body, test, kinds, node)
@@ -547,8 +569,7 @@ def _do(st: State, node: Node) -> None:
 
 def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> None:
     """go <- true; while (go) {body; go <- test}"""
-    parts: tuple[Node, ...] = body.children if body.kind == "COMPOUND_STMT" else (body,)
-    st.loops.append(Loop(exit=sole_exit(parts) if endless(test) else None))
+    st.loops.append(Loop())
     go = go_flag(st)
     st.emit(Assign(go, TRUE, node.loc))
     leaves = kinds & {"break", "return"}
@@ -558,14 +579,13 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
 
     with st.captured() as stmts:
         _loop_body(st, (body,), (again,), kinds)
-    loop = st.loops.pop()
-    if loop.next:
-        stmts.insert(0, Assign(loop.next, TRUE, node.loc))
+    flag = st.loops.pop().next
+    if flag:
+        stmts.insert(0, Assign(flag, TRUE, node.loc))
     c: Expr = Var(go, node.loc)
     if "return" in leaves:
         c = Op("&&", (Var(live_flag(st)), c), node.loc)
     st.emit(While(c, seq(*stmts), node.loc))
-    left(st, loop, node.loc)
 
 
 # --- declarations ----------------------------------------------------------------------------------------------------

@@ -10,10 +10,11 @@ import pytest
 from checker.analysis.formulas import show
 from checker.cli import main
 from checker.notation import read_annotations
-from checker.outline import Loop, Partial
+from checker.outline import Block, Branch, Loop, Partial, Split
 from logic.assertions import show_p
 from logic.metrics import METRICS
 from logic.source import SourceError
+from logic.syntax import show as show_e
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 
@@ -228,3 +229,111 @@ def test_lanes_that_disagree_cannot_be_split(tmp_path: Path, capsys: pytest.Capt
     path = written(tmp_path, SPLIT.replace("split n > 0", "split n > tid.x"))
     assert main(["bound", path, "--block", "32", "--metric", "sectors", "--format", "json"]) == 1
     capsys.readouterr()
+
+
+EFFECT = """__device__ int sum(const int *A, int m) {{
+    int s = 0;
+    {before}
+    for (int j = 0; j < m; j++) {{ s += A[j]; }}
+    return s;
+}}
+__device__ int none(int n) {{
+    //@ loop potential 7;
+    while (n > 0) n--;
+    return n;
+}}
+__global__ void other(int *A, int n) {{
+    //@ assert n > 7;
+    A[0] = none(n);
+}}
+{outside}
+__global__ void k(const int *A, int *B, int n) {{
+    int x = 0;
+    {body}
+    B[threadIdx.x] = x;
+    {end}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "said"),
+    [
+        ("body", "if (0) {\n//@ assert n > 4;\nx = A[1]; }", "nothing is left of what follows"),
+        ("body", "if (n > 3) { x = A[1];\n//@ potential 3;\n}", "nothing is left of what follows"),
+        ("body", "for (int i = 0; i < n; i++) { x += A[i];\n//@ assert i < n;\n}", "nothing is left of what follows"),
+        ("body", "if (n > 3) {\n//@ split n > 5;\nreturn; }", "nothing is left of what follows"),
+        ("body", "\n//@ loop potential 3;\nwhile (0) { x++; }", "the loop that follows this annotation is not in"),
+        ("body", "\n//@ loop invariant x == 0;\ndo { x++; } while (0);", "the loop that follows this annotation"),
+        ("body", "\n//@ loop uniform x;\nx = A[2]; while (x < n) x++;", "no loop follows this annotation"),
+        ("body", "if (n > 0) {\n//@ loop potential n;\n} while (x < n) x++;", "no loop follows this annotation"),
+        ("end", "\n//@ loop potential 3;\n", "no loop follows this annotation"),
+        ("before", "\n//@ loop potential 3;\ns++;", "no loop follows this annotation"),
+        ("outside", "\n//@ assert n > 3;\n", "'assert' belongs into a function"),
+        ("outside", "\n//@ loop potential 3;\n", "'loop potential' belongs into a function"),
+    ],
+)
+def test_one_without_effect_is_an_error(tmp_path: Path, where: str, text: str, said: str) -> None:
+    """What it is about is not in the program, or it is about nothing: never silence, nor another place."""
+    parts = {"before": "", "outside": "", "body": "x = sum(A, n);", "end": ""}
+    source = EFFECT.format(**(parts | {where: text}))
+    kernel = read_cuda(written(tmp_path, source), "k").kernel
+    with pytest.raises(SourceError) as caught:
+        read_annotations(kernel, source, check_kernel(kernel))
+    assert said in caught.value.message
+    assert caught.value.advice
+    assert caught.value.loc is not None
+    assert source.splitlines()[caught.value.loc.line - 1].startswith("//@")
+
+
+def stated(block: Block) -> list[str]:
+    """The conditions of an outline, each before what it is about; indented in a loop."""
+    found = []
+    for item in block:
+        match item:
+            case Partial(p, q):
+                found.append(show_p(p) if p is not None else str(q))
+            case Split(cond):
+                found.append(f"split {show_e(cond)}")
+            case Loop(cond, invariant, body):
+                found.append(f"while ({show_e(cond)}) {invariant.q}")
+                found += [f"  {line}" for line in stated(body)]
+            case Branch(_, then, orelse):
+                found += [*stated(then), *stated(orelse)]
+    return found
+
+
+TURNED = """
+//@ loop potential n - x;
+while (1) {
+//@ loop potential 5;
+for (int i = 0; i < 3; i++) x++;
+//@ assert x >= 3;
+x++;
+if (x > n) break; }"""
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "expected"),
+    [
+        # a loop that is turned around: what comes before its test is there twice, and has a loop that is not meant
+        ("body", TURNED,
+         ["while (i < 3) 5", "x >= 3", "while (x <= n) n - x", "  while (i < 3) 5", "  x >= 3"]),
+        # a body that is there twice, and what is stated before it
+        ("body", "\n//@ assert x == 0;\ndo {\n//@ potential n;\nx++; } while (x < n);",
+         ["x == 0", "n", "while (x < n) None", "  n"]),
+        # a function that is called, and statements that are none of the program
+        ("before", "\n//@ loop potential m - j;\n", ["while (j < m) m - j"]),
+        ("before", "\n//@ assert s == 0;\nif (0) s++; int u; ;\n", ["s == 0", "while (j < m) None"]),
+        ("body", "\n//@ loop potential n - x;\n#pragma unroll\n/* here */ while (x < n) x++;", ["while (x < n) n - x"]),
+        ("body", "\n//@ loop potential n - x;\nif (n > 3) while (x < n) x++;", ["while (x < n) n - x"]),
+        ("end", "\n//@ assert x == x;\nreturn;", ["while (j < m) None", "x == x"]),
+    ],
+)  # fmt: skip
+def test_where_each_has_its_effect(tmp_path: Path, where: str, text: str, expected: list[str]) -> None:
+    parts = {"before": "", "outside": "", "body": "x = sum(A, n);", "end": ""}
+    source = EFFECT.format(**(parts | {where: text}))
+    kernel = read_cuda(written(tmp_path, source), "k").kernel
+    assert [
+        line for line in stated(read_annotations(kernel, source, check_kernel(kernel)).body) if line != "true"
+    ] == expected

@@ -124,8 +124,8 @@ class Test:
 @dataclass(frozen=True)
 class Node:
     """A statement: set, put, if, for, while, do, switch, block, break, continue, return; loops without a test that end
-    by a break which comes first, in a while or in a for (ever), or last. The sections of a switch have
-    values, None for default; no value is in two of them."""
+    by a break which comes first, in a while or in a for (ever), or last, or between body and other (middle), where it
+    may be the `else`. The sections of a switch have values, None for default; no value is in two of them."""
 
     kind: str
     var: str = "a"
@@ -172,6 +172,15 @@ def text_of(nodes: tuple[Node, ...], fresh: list[int], result: str) -> str:
             case "last":
                 guard = f" || {cond_text(n.test)}" if n.test else ""
                 out.append(f"{{ int {i} = 0; while (true) {{ {body} if (++{i} >= {n.bound}{guard}) break; }} }}")
+            case "middle":
+                guard = f" || {cond_text(n.test)}" if n.test else ""
+                leave = f"if (++{i} >= {n.bound}{guard}) break;"
+                head, foot = ("do", "while (true);") if n.bound % 2 else ("while (true)", "")
+                out.append(f"{{ int {i} = 0; {head} {{ {body} {leave} {other} }} {foot} }}")
+            case "else":
+                guard = f" && {cond_text(n.test)}" if n.test else ""
+                stay = f"if (++{i} < {n.bound}{guard}) {{ {other} }} else {{ break; }}"
+                out.append(f"for (int {i} = 0;;) {{ {{ {body} }} {stay} }}")
             case "block":
                 out.append(f"{{ {body} }}")
             case "switch":
@@ -262,6 +271,17 @@ class Direct:
                     i += 1
                     if i >= n.bound or (n.test is not None and self.holds(n.test)):
                         break
+            case "middle" | "else":
+                i = 0
+                while True:
+                    self.run(n.body)
+                    i += 1
+                    if n.kind == "middle" and (i >= n.bound or (n.test is not None and self.holds(n.test))):
+                        break
+                    if n.kind == "else" and not (i < n.bound and (n.test is None or self.holds(n.test))):
+                        break
+                    if not self.body(Node("block", body=n.other)):
+                        break
             case "block":
                 self.run(n.body)
             case "switch":
@@ -320,6 +340,8 @@ def statements(depth: int, in_loop: bool, in_switch: bool = False) -> st.SearchS
         choices.append(st.builds(Node, st.sampled_from(loops), bound=SMALL, test=guard, body=looped))
         straight = st.lists(statements(depth - 1, False), min_size=1, max_size=3).map(tuple)
         choices.append(st.builds(Node, st.just("last"), bound=SMALL, test=guard, body=straight))
+        split = st.sampled_from(["middle", "else"])
+        choices.append(st.builds(Node, split, bound=SMALL, test=guard, body=straight, other=looped))
     return st.one_of(choices)
 
 

@@ -319,6 +319,115 @@ CASES = {
           live <- false;
           i <- i + 1;
         }""",
+    "while (true) { if (1) return; A[0] = 1; } A[1] = 2;": """\
+        live <- true;
+        live <- false;
+        if (live) {
+          A[1] <- 2;
+        }""",
+    # a way out in the middle: what comes before it is in front of the loop, and at the end of its body
+    "while (true) { n -= 20; if (n <= 0) break; A[n] = 1; }": """\
+        n_0 <- n;
+        n_0 <- n_0 - 20;
+        while (n_0 > 0) {
+          A[n_0] <- 1;
+          n_0 <- n_0 - 20;
+        }""",
+    "do { { A[n] = 1; if (A[n - 1] > 0) { n--; } else { break; } } n--; } while (true);": """\
+        n_0 <- n;
+        A[n_0] <- 1;
+        while (A[n_0 - 1] > 0) {
+          n_0 <- n_0 - 1;
+          n_0 <- n_0 - 1;
+          A[n_0] <- 1;
+        }""",
+    "for (int i = 0;; i++) { A[i] = 1; if (i >= n) break; else A[i] = 2; if (f) continue; A[i] = 3; }": """\
+        i <- 0;
+        A[i] <- 1;
+        while (i < n) {
+          A[i] <- 2;
+          if (!f) {
+            A[i] <- 3;
+          }
+          i <- i + 1;
+          A[i] <- 1;
+        }""",
+    "while (true) { n--; if (n < 0) break; A[n] = 1; if (f) break; A[0] = 2; }": """\
+        n_0 <- n;
+        go <- true;
+        if (go) {
+          n_0 <- n_0 - 1;
+          go <- n_0 >= 0;
+        }
+        while (n_0 >= 0 && go) {
+          A[n_0] <- 1;
+          if (f) {
+            go <- false;
+          } else {
+            A[0] <- 2;
+          }
+          if (go) {
+            n_0 <- n_0 - 1;
+            go <- n_0 >= 0;
+          }
+        }""",
+    "while (true) { n--; if (n < 0) return; A[n] = 1; if (f) break; A[0] = 2; } A[1] = 3;": """\
+        n_0 <- n;
+        live <- true;
+        go <- true;
+        while (live && go) {
+          n_0 <- n_0 - 1;
+          if (n_0 < 0) {
+            live <- false;
+          } else {
+            A[n_0] <- 1;
+            if (f) {
+              go <- false;
+            } else {
+              A[0] <- 2;
+            }
+          }
+        }
+        if (live) {
+          A[1] <- 3;
+        }""",
+    "while (true) { n--; if (n < 0) break; A[n] = 1; if (f) return; A[0] = 2; } A[1] = 3;": """\
+        n_0 <- n;
+        live <- true;
+        go <- true;
+        if (live) {
+          n_0 <- n_0 - 1;
+          go <- n_0 >= 0;
+        }
+        while (n_0 >= 0 && (live && go)) {
+          A[n_0] <- 1;
+          if (f) {
+            live <- false;
+          } else {
+            A[0] <- 2;
+          }
+          if (live) {
+            n_0 <- n_0 - 1;
+            go <- n_0 >= 0;
+          }
+        }
+        if (live) {
+          A[1] <- 3;
+        }""",
+    "while (true) { if (f) n--; if (A[n] == 5) { A[n] = 6; break; } A[n] = 7; }": """\
+        n_0 <- n;
+        go <- true;
+        while (go) {
+          if (f) {
+            n_0 <- n_0 - 1;
+          }
+          if (A[n_0] == 5) {
+            A[n_0] <- 6;
+            go <- false;
+          } else {
+            A[n_0] <- 7;
+          }
+        }""",
     "for (;;) { if (n == 0) return; if (n == 1) return; A[n--] = 1; }": """\
         n_0 <- n;
         live <- true;
@@ -414,18 +523,16 @@ CASES = {
     "for (int i = 0; A[i]; i++) if (A[i] == 2) break;": """\
         i <- 0;
         go <- true;
-        t <- go;
-        if (t) {
-          t <- A[i] != 0;
+        if (go) {
+          go <- A[i] != 0;
         }
-        while (t) {
+        while (go) {
           if (A[i] == 2) {
             go <- false;
           }
           i <- i + 1;
-          t <- go;
-          if (t) {
-            t <- A[i] != 0;
+          if (go) {
+            go <- A[i] != 0;
           }
         }""",
     "for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) { if (A[j]) break; if (f) return; } A[0]++; }": """\
@@ -533,3 +640,10 @@ def test_statement(lower: Lower, body: str) -> None:
 )
 def test_a_counter_that_is_seen_elsewhere_stays_where_a_lane_leaves(lower: Lower, body: str) -> None:
     assert "  } else {\n" in lower(body, "__device__ int outer;")
+
+
+@pytest.mark.parametrize(("body", "times"), [(500, 2), (501, 1)])
+def test_a_long_beginning_of_a_turn_is_written_once(lower: Lower, body: int, times: int) -> None:
+    text = lower(f"while (true) {{ {'A[0] = 1; ' * body} if (n < 0) break; n--; }}")
+    assert text.count("A[0] <- 1;") == times * body
+    assert ("while (on) {" in text) == (times == 1)
