@@ -250,8 +250,14 @@ def test_what_is_no_file_may_be_written_twice_and_a_name_is_no_file(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["bound", KERNEL, "--metric=sectors", "--assume=false"], "vacuous: no launch satisfies what is assumed: false"),
-        (["bound", KERNEL, "--assume=false", "--at=numElements=1"], "vacuous: no launch satisfies what is assumed: false"),
+        (
+            ["bound", KERNEL, "--metric=sectors", "--assume=false"],
+            "vacuous: no launch satisfies what is assumed: false",
+        ),
+        (
+            ["bound", KERNEL, "--assume=false", "--at=numElements=1"],
+            "vacuous: no launch satisfies what is assumed: false",
+        ),
         (["wcet", KERNEL, "--block=32", "--assume=false"], "vacuous: no launch satisfies what is assumed: false"),
         (
             ["predict", KERNEL, "--device=gtx280", "--block=32", "--grid=1", "--assume=false"],
