@@ -997,19 +997,17 @@ def contradictory(rows: list[Potential]) -> bool:
     """Whether quantities are not nonnegative all at once, by adding them so that one monomial after the other vanishes.
     Where they are too many, the answer is no."""
     monos = sorted({m for p in rows for m, _ in terms(p) if m}, key=lambda m: sorted(f"{show(a)}^{e}" for a, e in m))
-    while sum(len(terms(p)) for p in rows) <= MAX_FACTS and not any(p < 0 for p in rows if not isinstance(p, Poly)):
-        small = [p for p in rows if isinstance(p, Poly) and all(abs(c) <= LARGEST for _, c in p.terms)]
-        rows = [
-            floor_of(p, gcd(*(int(c) for m, c in terms(p) if m))) for p in small
-        ]  # over integers 2*x >= 1 is x >= 1
-        signs = Counter((m, c > 0) for p in rows for m, c in terms(p))
-        mono = min(monos, key=lambda m: signs[m, True] * signs[m, False], default=NOTHING)
-        if not mono:
+    while not any(not isinstance(p, Poly) and p < 0 for p in rows):
+        small = [p for p in rows if isinstance(p, Poly) and all(-LARGEST <= c <= LARGEST for _, c in p.terms)]
+        if not monos or sum(len(p.terms) for p in small) > MAX_FACTS:
             return False
+        rows = [floor_of(p, gcd(*(int(c) for m, c in p.terms if m))) for p in small]  # of integers: 2*x >= 1 is x >= 1
+        signs = Counter((m, c > 0) for p in rows for m, c in terms(p))
+        mono = min(monos, key=lambda m: signs[m, True] * signs[m, False])
         monos.remove(mono)
         known = [(dict(terms(p)).get(mono, 0), p) for p in rows]
         rows = [p for c, p in known if not c] + [q * c + p * -d for c, p in known for d, q in known if c > 0 > d]
-    return any(p < 0 for p in rows if not isinstance(p, Poly))
+    return True
 
 
 # --- derivations ------------------------------------------------------------------------------------------------------
@@ -1308,7 +1306,7 @@ class Checker(Program):
     def vacuous(self) -> bool:
         """Whether arithmetic shows that no launch satisfies the assumptions."""
         facts = self.arithmetic(frozenset())
-        rows = [p for fact in self.launch for p in facts.comparison(fact).values()]
+        rows = [p for fact in self.launch for p in facts.comparison(fact).values() if not deep(p)]
         return self.lanes(frozenset(), None).nobody or contradictory(rows)
 
     def summed(self, q: Potential) -> Potential:
@@ -1533,11 +1531,9 @@ def recheck(document: Any) -> Report:
         return Report("invalid", digest, [], plain(f"{where}{problem}"), "")
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         return Report("invalid", digest, [], plain(f"the certificate is malformed or too large: {error!s:.200}"), "")
-    return (
-        Report("solver-backed", digest, left, "", f"not verified: {claim}")
-        if left
-        else Report("valid", digest, [], "", claim)
-    )
+    if left:
+        return Report("solver-backed", digest, left, "", f"not verified: {claim}")
+    return Report("valid", digest, [], "", claim)
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

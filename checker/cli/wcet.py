@@ -102,12 +102,12 @@ def run(args: argparse.Namespace) -> int:
             cycles = machine()
         except Deadlock as problem:
             print(render_error(problem), file=sys.stderr)
-            faults, told = [Fault("deadlock", problem.message, problem.loc or args.file)], problem
+            faults, stopped = [Fault("deadlock", problem.message, problem.loc or args.file)], problem
             tell(
                 args,
-                lambda: timing.stopped_text(title, told),
-                lambda: json.dumps(timing.stopped(found, told), indent=2),
-                lambda: Page(title, [Section(text=told.message)], faults),
+                lambda: timing.stopped_text(title, stopped),
+                lambda: json.dumps(timing.stopped(found, stopped), indent=2),
+                lambda: Page(title, [Section(text=stopped.message)], faults),
             )
             return 3
         except SourceError as problem:  # the bound holds for what ends; this run does not

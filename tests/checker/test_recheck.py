@@ -2200,6 +2200,15 @@ def test_what_some_launch_satisfies_is_not_vacuous(facts: list[Json]) -> None:
     assert (found.verdict, found.problem, found.solver_backed) == ("valid", "", [])
 
 
+def test_nested_assumptions_are_not_written_out() -> None:
+    """Each quotient has two of the one inside it."""
+    nested: Json = "n"
+    for _ in range(40):
+        nested = ("/", nested, 3)
+    found = assuming(("<", nested, 5), (">", nested, 7))
+    assert (found.verdict, found.solver_backed) == ("valid", [])
+
+
 def test_a_launch_may_contradict_what_is_assumed() -> None:
     fact = ("<", "blockDim.x", 32)
     assert assuming(fact, block=(32, 1, 1)).solver_backed == [recheck.VACUOUS]
