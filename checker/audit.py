@@ -12,13 +12,13 @@ from typing import Final, Literal
 
 from checker import kernel as trusted
 from checker.certificate import Certificate, read
-from checker.claims import excluder, extent, known_sizes, shown
+from checker.claims import described, excluder, extent, is_known, known_sizes, shown
 from checker.kernel import Claim, Ledger, Rejected, Theorem
 from checker.oracles import Oracles
-from checker.recheck import Report, recheck
+from checker.recheck import VACUOUS, Report, recheck
 from logic.assertions import MAX_BLOCK, AtLeast, Context, Dim, Entails, Launch, Proved, Refuted, Unknown, conj
 from logic.derivation import Derivation
-from logic.metrics import Hardware, Metric
+from logic.metrics import Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.rules import SOUND, RuleSet
 from logic.syntax import FALSE, INT, WARP_INDEX, Expr, Kernel, Param, show, subterms
@@ -82,6 +82,7 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
     elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
         outcome = Rejected("what the certificate admits is not what its derivation needs", got=made.admitted)
     vacuous = isinstance(oracle(Entails((), (FALSE,)), made.context), Proved)
+    vacuous = vacuous or (second is not None and VACUOUS in second.solver_backed)
     return Audited(path, made, outcome, ledger, second, vacuous)
 
 
@@ -213,7 +214,7 @@ def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
     ):
         found.append(f"at most {MAX_BLOCK} threads along each axis of a block")
     if replace(before.hardware, name="") != replace(after.hardware, name=""):
-        found.append(f"hardware {_numbers(after.hardware)}")
+        found.append(f"hardware {after.hardware.name}" if is_known(after.hardware) else described(after.hardware))
     theirs, ours = ({d.name: d.type for d in a.certificate.kernel.params} for a in (old, new))
     kept = [name for name in ours if name in theirs]
     if kept != [name for name in theirs if name in ours] or any(ours[name] != theirs[name] for name in kept):
@@ -224,13 +225,8 @@ def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
     known = {text.partition(": ")[2] for text in _backed(old)}
     return (
         *found,
-        *(f"not verified without a solver: {text}" for text in _backed(new) if text.partition(": ")[2] not in known),
+        *(f"not verified: {text}" for text in _backed(new) if text.partition(": ")[2] not in known),
     )
-
-
-def _numbers(hw: Hardware) -> str:
-    sizes = f"sectors of {hw.sector} bytes, {hw.banks} banks of {hw.word}, warps of {hw.warp}"
-    return f"{hw.name}: {sizes}, arrays at multiples of {hw.alignment}"
 
 
 def _backed(audited: Audited) -> Sequence[str]:

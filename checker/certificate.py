@@ -293,17 +293,17 @@ def read(text: str, path: str) -> Certificate:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(f"'{path}' is no certificate", None, "Give a file that `bound --certificate` wrote.")
     if document.get("version") != VERSION:
-        raise BadCertificate(f"'{path}' has certificate version {document.get('version')}, not {VERSION}")
+        raise BadCertificate(f"'{path}' has certificate version {_told(document.get('version'))}, not {VERSION}")
     try:
         if "digest" in document and document["digest"] != digest(document):
             raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
         return _Reader(document).certificate()
     except TypeProblem as problem:
-        raise BadCertificate(f"'{path}' is not well formed: {problem.message}") from None
+        raise BadCertificate(f"'{path}' is not well formed: {_told(problem.message)}") from None
     except KeyError as error:
-        raise BadCertificate(f"'{path}' is not well formed: {error} is missing, or not known here") from None
+        raise BadCertificate(f"'{path}' is not well formed: {_told(error)} is missing, or not known here") from None
     except (IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
-        raise BadCertificate(f"'{path}' is not well formed: {error}") from None
+        raise BadCertificate(f"'{path}' is not well formed: {_told(error)}") from None
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -339,8 +339,8 @@ class _Reader:
             case ["tid", "x" | "y" | "z"]:
                 return Tid(row[1])
             case ["const", t, bool() | int() | str() as value]:
-                if isinstance(value, str) and not (value.isprintable() and value):
-                    raise ValueError("a literal with characters that cannot be printed")
+                if isinstance(value, str):
+                    _label(value, "a literal")
                 return Const(value, self.type(t))
             case ["op", str(op), *args] if 1 <= len(args) <= 3 and _LABEL.fullmatch(op):
                 return Op(op, tuple(self.expression(a) for a in args))
@@ -427,7 +427,7 @@ class _Reader:
                 raise ValueError("a premise is used twice")
             used |= set(row["from"])
             values = {letter: self.value(letter, v) for letter, v in row["with"].items()}
-            nodes.append(Derivation(_of(str, row["rule"]), values, premises, self.place(row["at"])))
+            nodes.append(Derivation(_label(row["rule"], "a rule"), values, premises, self.place(row["at"])))
         if len(used) != len(nodes) - 1:
             raise ValueError("the derivation is not one tree")
         return nodes[-1]
@@ -464,25 +464,47 @@ class _Reader:
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
         if hardware != HARDWARE.get(hardware.name, hardware):
             raise ValueError(f"these are not the sizes of {hardware.name}")
-        for label in (kernel.name, metric.name, hardware.name):
-            if not _LABEL.fullmatch(label):
-                raise ValueError("a name with characters that cannot be printed")
+        for name in (metric.name, hardware.name):
+            if not _TITLE.fullmatch(name):
+                raise ValueError("the name of a metric or hardware is a letter, then letters, digits and '_.+-'")
         if d["scope"] not in ("warp", "block"):
             raise ValueError(f"no scope: {d['scope']}")
         sigma = signature(kernel)
         for ghost in _of(list, d.get("ghosts", [])):
-            if not _of(str, ghost).startswith(GHOST):
+            if not _GHOST.fullmatch(_of(str, ghost)):
                 raise ValueError(f"no ghost: {ghost}")
             sigma.locals[ghost] = INT
         context = Context(sigma, metric, hardware, launch, d["scope"])
         sums = tuple((_of(str, name), cast(Poly, self._at(self.potentials, i))) for name, i in d.get("sums", []))
         evidence, admitted = _of(list, d["evidence"]), [_of(int, a) for a in _of(list, d["admitted"])]
         return Certificate(
-            kernel, context, _of(str, d["rules"]), self.derivation(), sums, evidence, admitted, d.get("digest", "")
+            kernel,
+            context,
+            _label(d["rules"], "a rule set"),
+            self.derivation(),
+            sums,
+            evidence,
+            admitted,
+            d.get("digest", ""),
         )
 
 
-_LABEL: Final = re.compile(r"[\w !-~]{1,200}")
+_LABEL: Final = re.compile(r"[ -~]{1,200}")
+_GHOST: Final = re.compile(rf"{GHOST}\w{{1,200}}", re.ASCII)
+_TITLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+
+
+def _label(x: Json, what: str) -> str:
+    """A text that can be printed everywhere, and looks like no other."""
+    if not _LABEL.fullmatch(_of(str, x)):
+        raise ValueError(f"{what} is empty, too long, or has characters other than printable ASCII")
+    return cast(str, x)
+
+
+def _told(error: object) -> str:
+    """What is wrong with a document, in the document's words: in printable ASCII, and not too long."""
+    text = str(error).encode("unicode_escape").decode()
+    return f"{text[:200]}..." if len(text) > 200 else text
 
 
 def _of(kind_: type[_T], x: Json) -> _T:

@@ -1,4 +1,4 @@
-"""What a claim says: its launch's sizes filled in, evaluated at points that its launch allows."""
+"""What a claim says, in words; its launch's sizes filled in, evaluated at points that its launch allows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import Final
 
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
-from logic.metrics import METRICS, Metric
+from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.syntax import WARP_INDEX, Expr, Param, mentions_tid, subterms
 
@@ -21,9 +22,61 @@ def extent(sizes: Dim) -> str:
     return " x ".join("any" if n is None else str(n) for n in sizes[: last + 1])
 
 
-def amount(n: Poly | Fraction, metric: Metric) -> str:
+def amount(n: Poly | Fraction | str, metric: Metric) -> str:
     """What is counted: 1 sector, 2 sectors, n sectors; metrics of a user's own have names that stay as they are."""
     return f"{n} {metric.name.removesuffix('s') if str(n) == '1' and metric.name in METRICS else metric.name}"
+
+
+SUBJECTS: Final = {
+    "warp": ("every warp", "costs"),
+    "block": ("the warps of a block", "together cost"),
+    "grid": ("all warps of a grid", "together cost"),
+    "span": ("the span of a block", "is"),
+}
+"""What a bound is on, and the verb that goes with it. The span is the cost of the longest way through a block, which
+waits at barriers (Fig. 6): what its warps cost together may be more."""
+
+VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything follows"
+
+
+def subject(context: Context, per: str) -> str:
+    """What a bound is on, a key of SUBJECTS; `per` is what costs are summed over at scope warp."""
+    return "span" if context.scope == "block" else per
+
+
+def wording(kernel: str, what: str, bound: Poly | Fraction | str, metric: Metric, hardware: Hardware) -> str:
+    """A claim as a sentence, with the prices and sizes of a metric or hardware that is not a built-in one: the one way
+    in which all commands word it. `what` is a key of SUBJECTS."""
+    whole, verb = SUBJECTS[what]
+    cost = amount(bound, metric) if is_known(metric) else f"{bound} of the {described(metric)}"
+    where = "" if is_known(hardware) else f" on the {described(hardware)}"
+    return f"{whole} of {kernel} {verb} at most {cost}{where}"
+
+
+def claimed(claim: Claim) -> str:
+    """A claim as a sentence."""
+    context = claim.context
+    return wording(claim.kernel.name, subject(context, claim.per), shown(claim), context.metric, context.hardware)
+
+
+def is_known(what: Metric | Hardware) -> bool:
+    """Whether it is a built-in one."""
+    return what in (*METRICS.values(), *HARDWARE.values())
+
+
+def named(what: Metric | Hardware) -> str:
+    """The name, which says whether it is a built-in one."""
+    return what.name if is_known(what) else f"custom {what.name}"
+
+
+def described(what: Metric | Hardware) -> str:
+    """A metric or hardware of a user's own, with its prices and sizes."""
+    if isinstance(what, Hardware):
+        sizes = ", ".join(f"{unit} {getattr(what, unit)}" for unit in ("sector", "word", "alignment", "banks", "warp"))
+        return f"custom hardware {what.name} ({sizes})"
+    prices = [f"{constant} {c}" for constant, c in sorted(what.fixed.items())]
+    prices += [f"{constant}(n) max(0, {f.slope}*n + {f.offset})" for constant, f in sorted(what.counted.items())]
+    return f"custom metric {what.name} ({', '.join(prices) or 'all is free'})"
 
 
 def known_sizes(context: Context) -> dict[Leaf, int]:

@@ -58,6 +58,7 @@ MAX_BITS: Final = 1 << 14  # of the coefficients of a product
 MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested conditions could grow without limit
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
+MAX_FACTS: Final = 1 << 8  # monomials of facts that may contradict each other
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
@@ -78,11 +79,13 @@ def want(condition: bool, message: str, *about: Any) -> None:
 NATURAL: Final = range(LARGEST + 1)
 SIZE: Final = range(1, MAX_SIZE + 1)
 DIMS: Final = (frozenset({None, range(1, (1 << 32) + 1)}),) * 3
-NAME: Final = re.compile(r"[^\W\d]\w{0,199}(\.\w+)*")
+NAME: Final = re.compile(r"[^\W\d]\w{0,199}(\.\w+)*", re.ASCII)
 PRICE: Final = re.compile(r"[0-9]{1,80}(/[1-9][0-9]{0,79})?")
 RATIONAL: Final = re.compile(rf"-?{PRICE.pattern}")
-LABEL: Final = re.compile(r"(?!.*[:;] )[\w!-~]([\w !-~]{0,198}[\w!-~])?")  # nothing that reads like a claim
-TITLE: Final = re.compile(r"\w([\w .+-]{0,98}\w)?")
+LABEL: Final = re.compile(r"(?!.*[:;] )[!-~]([ -~]{0,198}[!-~])?")
+TITLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+PART: Final = r"[\w ,:*&()./\[\]-]"  # of template arguments, behind which no text follows
+KERNELS: Final = re.compile(rf"(?!.{{500}})[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<({PART}|<({PART}|<{PART}*>)*>)*>)?", re.ASCII)
 TYPE: Final = frozenset({INT, BOOL, ("base", LABEL, SIZE)})
 UNITS: Final = ("sector", "word", "alignment", "banks", "warp")
 FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
@@ -100,7 +103,7 @@ PRICES: Final[dict[str, Json]] = {
 SIZES: Final[dict[str, Json]] = {"nvidia": {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}}
 
 KERNEL: Final = {
-    "name": LABEL,
+    "name": KERNELS,
     "params": [(NAME, TYPE)],
     "locals": [(NAME, TYPE)],
     "arrays": [
@@ -124,7 +127,7 @@ DOCUMENT: Final[dict[str, Any]] = {
     "assertions": [tuple],
     "statements": [tuple],
     "derivation": [NODE],
-    "ghosts": [re.compile(r"ghost:\w{1,200}")],
+    "ghosts": [re.compile(r"ghost:\w{1,200}", re.ASCII)],
     "sums": frozenset({(), SUMS[:1], SUMS}),
     "evidence": [{"engine": LABEL, "proof": object}],
     "admitted": [NATURAL],
@@ -990,6 +993,23 @@ class Arithmetic:
         raise Bad("a factor of a proof is not known")
 
 
+def contradictory(rows: list[Potential]) -> bool:
+    """Whether quantities are not nonnegative all at once, by adding them so that one monomial after the other vanishes.
+    Where they are too many, the answer is no."""
+    monos = sorted({m for p in rows for m, _ in terms(p) if m}, key=lambda m: sorted(f"{show(a)}^{e}" for a, e in m))
+    while not any(not isinstance(p, Poly) and p < 0 for p in rows):
+        small = [p for p in rows if isinstance(p, Poly) and all(-LARGEST <= c <= LARGEST for _, c in p.terms)]
+        if not monos or sum(len(p.terms) for p in small) > MAX_FACTS:
+            return False
+        rows = [floor_of(p, gcd(*(int(c) for m, c in p.terms if m))) for p in small]  # of integers: 2*x >= 1 is x >= 1
+        signs = Counter((m, c > 0) for p in rows for m, c in terms(p))
+        mono = min(monos, key=lambda m: signs[m, True] * signs[m, False])
+        monos.remove(mono)
+        known = [(dict(terms(p)).get(mono, 0), p) for p in rows]
+        rows = [p for c, p in known if not c] + [q * c + p * -d for c, p in known for d, q in known if c > 0 > d]
+    return True
+
+
 # --- derivations ------------------------------------------------------------------------------------------------------
 
 TABLES: Final = (
@@ -1014,7 +1034,7 @@ class Checker(Program):
     def __init__(self, document: dict[str, Json]) -> None:
         super().__init__(document)
         self.document = document
-        self.where = self.engine = ""
+        self.where = ""
         self.solver_backed: list[str] = []
         self.evidence = list(document["evidence"][::-1])
         self.premises: list[Judgement] = []
@@ -1125,17 +1145,14 @@ class Checker(Program):
         return form(self, *(self.meaning(part, values) for part in parts))
 
     def _entry(self) -> Json:
-        """The proof in the next entry, or None. What is not decided without one is left to the solver that the entry
-        names."""
+        """The proof in the next entry, or None. Who is said to have decided it counts for nothing."""
         want(bool(self.evidence), "there is too little evidence")
-        entry = self.evidence.pop()
-        self.engine = entry["engine"]
-        return entry["proof"]
+        return self.evidence.pop()["proof"]
 
     def _leave(self, p: Facts, x: Names, claim: str) -> None:
-        """Leaves a claim to the solver."""
+        """Leaves a claim unverified."""
         given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
-        self.solver_backed.append(plain(f"{self.where}: {f'{given} |- {claim}':.400} (by {self.engine:.40})"))
+        self.solver_backed.append(plain(f"{self.where}: {f'{given} |- {claim}':.400} (unverified)"))
 
     def at_least(self, p: Facts, x: Names, q: Potential, r: Potential) -> None:
         """P; X |- Q >= Q'"""
@@ -1150,7 +1167,7 @@ class Checker(Program):
         self.shown(p, goals, self._entry())
 
     def shown(self, p: Facts, goals: Facts, proof: Json) -> None:
-        """P |- P', by what a proof says or, with that, what the lanes show; or by a solver, without a proof."""
+        """P |- P', by what a proof says or, with that, what the lanes show; without a proof it may stay unverified."""
         for goal in self.unseen(self.also(p, proof), goals):
             want(proof is None, "there is no proof of {:.200}", goal)
             self._leave(p, frozenset(), show(goal))
@@ -1285,6 +1302,12 @@ class Checker(Program):
         numbers = {fitted(i, range(body.barriers), "a barrier") for i in self.document["admitted"]}
         want(apart <= numbers, "a barrier that a part of the block may reach alone is not admitted")
         return q
+
+    def vacuous(self) -> bool:
+        """Whether arithmetic shows that no launch satisfies the assumptions."""
+        facts = self.arithmetic(frozenset())
+        rows = [p for fact in self.launch for p in facts.comparison(fact).values() if not deep(p)]
+        return self.lanes(frozenset(), None).nobody or contradictory(rows)
 
     def summed(self, q: Potential) -> Potential:
         """The sum of q over the indices, each given with an F that falls by q from one to the next."""
@@ -1429,9 +1452,13 @@ def metavariables(rule: str) -> frozenset[str]:
 # --- the document -----------------------------------------------------------------------------------------------------
 
 
+VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything follows"
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`solver_backed` lists the side conditions that rest on an engine's word; `problem` says why it is invalid."""
+    """`solver_backed` lists what is not verified: side conditions that rest on a solver's word, if on any, and that
+    there is a launch as assumed, where there is none (vacuous). `problem` says why it is invalid."""
 
     verdict: Literal["valid", "solver-backed", "invalid"]
     digest: str
@@ -1445,19 +1472,34 @@ def extent(sizes: Json, what: str) -> str:
     return f"{what} of {known}" if sizes != (None, None, None) else f"any {what}"
 
 
+WORDINGS: Final = {
+    "block": "the span of a block of {} is",
+    0: "every warp of {} costs",
+    1: "the warps of a block of {} together cost",
+    4: "all warps of a grid of {} together cost",
+}
+"""What a claim says, by scope and the number of sums."""
+
+
+def sentence(document: dict[str, Json], bound: str) -> str:
+    """What a claim says, with the prices and sizes of what others do not know by its name."""
+    metric, hardware = document["metric"], document["hardware"]
+    wording = WORDINGS["block" if document["scope"] == "block" else len(document["sums"])]
+    what = f" {metric['name'].removesuffix('s') if bound == '1' else metric['name']}"
+    if metric["name"] not in PRICES:
+        prices = [f"{name} {c}" for name, c in sorted(metric["fixed"].items())]
+        prices += [f"{name}(n) max(0, {a}*n + {b})" for name, (a, b) in sorted(metric["counted"].items())]
+        what = f" of the custom metric {metric['name']} ({', '.join(prices) or 'all is free'})"
+    if hardware["name"] not in SIZES:
+        sizes = ", ".join(f"{unit} {hardware[unit]}" for unit in UNITS)
+        what += f" on the custom hardware {hardware['name']} ({sizes})"
+    return f"{wording.format(document['kernel']['name'])} at most {bound}{what}"
+
+
 def claim_text(document: dict[str, Json], bound: Potential) -> str:
-    whole = ("every warp costs", "the warps of a block cost", "all warps of a grid cost")[min(len(document["sums"]), 2)]
-    kernel, metric, hardware = (document[part]["name"] for part in ("kernel", "metric", "hardware"))
-    launch, scope = document["launch"], document["scope"]
-    text = f"{kernel}: {whole} at most {show(bound)} ({metric}, scope {scope}, {hardware}"
-    text += f", {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')})"
-    if metric not in PRICES:
-        prices = [f"{name} {c}" for name, c in sorted(document["metric"]["fixed"].items())]
-        prices += [f"{name}(n) max(0, {a}*n + {b})" for name, (a, b) in sorted(document["metric"]["counted"].items())]
-        text += f"; {metric} counts {', '.join(prices) or 'nothing'}"
-    if hardware not in SIZES:
-        sizes = (f"{unit} {document['hardware'][unit]}" for unit in UNITS)
-        text += f"; {hardware} has {', '.join(sizes)}"
+    launch = document["launch"]
+    text = sentence(document, show(bound))
+    text += f"; {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')}"
     if launch["assumptions"]:
         text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"
     if document["admitted"]:
@@ -1483,12 +1525,15 @@ def recheck(document: Any) -> Report:
         fitted(certificate, DOCUMENT, "certificate")
         checker = Checker(certificate)
         claim = claim_text(certificate, checker.run())
+        left = checker.solver_backed + [VACUOUS] * checker.vacuous()
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""
         return Report("invalid", digest, [], plain(f"{where}{problem}"), "")
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         return Report("invalid", digest, [], plain(f"the certificate is malformed or too large: {error!s:.200}"), "")
-    return Report("solver-backed" if checker.solver_backed else "valid", digest, checker.solver_backed, "", claim)
+    if left:
+        return Report("solver-backed", digest, left, "", f"not verified: {claim}")
+    return Report("valid", digest, [], "", claim)
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

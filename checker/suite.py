@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from checker import certificate
 from checker import kernel as trusted
 from checker.bound import Per, Result, find_bounds
-from checker.claims import shown, value_at
+from checker.claims import claimed, described, is_known, shown, value_at
 from checker.elaborate import Stuck
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_assumption, parse_potential
@@ -112,7 +112,8 @@ class Row:
 
     `published` are the texts of the bounds that others have, `marks` the notes on them. `verdict` is `bound`'s, `check`
     the kernel's on the certificate once it was written and read, `recheck` the second checker's. `here` is the row's
-    own point, `classes` those of the classes of sizes.
+    own point, `classes` those of the classes of sizes. `claim` is what is certified, as a sentence, `counted` the
+    metric with its prices where it is not a built-in one.
     """
 
     kernel: str
@@ -132,6 +133,8 @@ class Row:
     here: Point
     witness: Witness | None
     classes: Mapping[str, tuple[Point, ...]]
+    claim: str = ""
+    counted: str = ""
 
     @property
     def ratio(self) -> Fraction | None:
@@ -324,6 +327,8 @@ def _row(
         point(case.at, witness),
         witness,
         {kind: tuple(point(at, found.get(name)) for at, found in points) for kind, points in runs.classes.items()},
+        "" if result.claim is None else claimed(result.claim),
+        name if is_known(result.metric) else described(result.metric),
     )
 
 

@@ -50,7 +50,13 @@ class Signature:
     arrays: dict[str, Array]
 
 
-_NAME: Final = re.compile(r"[^\W\d]\w*(\.\w+)*")
+_NAME: Final = re.compile(r"[^\W\d]\w*(\.\w+)*", re.ASCII)
+_PART: Final = r"[\w ,:*&()./\[\]-]"
+_KERNEL: Final = re.compile(rf"(?!.{{500}})[^\W\d]\w*(::[^\W\d]\w*)*(<({_PART}|<({_PART}|<{_PART}*>)*>)*>)?", re.ASCII)
+"""`k`, `n::k`, and instances of templates, `k<int, 3>`: a name that ends where it ends, so that no claim about a kernel
+can be mistaken for another."""
+
+_ASCII: Final = "Names are made of the letters a to z and A to Z, digits, `_` and `.`."
 
 TAKEN: Final = (*BUILTINS, *(f"tid.{axis}" for axis in "xyz"), "true", "false")
 """Names with a meaning of their own. A declared `tid.x`, the member of a structure, would be taken for the thread's."""
@@ -62,16 +68,22 @@ def signature(kernel: Kernel) -> Signature:
     Raises TypeProblem where one name is declared twice, is none, or has a meaning of its own, and for an array whose
     elements are not in a memory space or take no bytes.
     """
+    if not _KERNEL.fullmatch(kernel.name):
+        raise TypeProblem(f"'{kernel.name}' is not a name", kernel.loc, _ASCII)
     seen: set[str] = set()
     declared: list[tuple[str, Loc | None]] = [(d.name, d.loc) for d in (*kernel.params, *kernel.locals)]
     for name, loc in (*declared, *((a.name, kernel.loc) for a in kernel.arrays)):
         if name in TAKEN:
             raise TypeProblem(f"'{name}' has a meaning of its own", loc, "Choose another name.")
         if not _NAME.fullmatch(name):
-            raise TypeProblem(f"'{name}' is not a name", loc, "Names are made of letters, digits, `_` and `.`.")
+            raise TypeProblem(f"'{name}' is not a name", loc, _ASCII)
         if name in seen:
             raise TypeProblem(f"'{name}' is declared twice", loc, "Rename one of the two.")
         seen.add(name)
+    typed = (*((d.type, d.loc) for d in (*kernel.params, *kernel.locals)), *((a.elem, None) for a in kernel.arrays))
+    for t, loc in typed:
+        if not t.name.isascii():
+            raise TypeProblem(f"'{t.name}' is not a name of a type", loc or kernel.loc, _ASCII)
     for a in kernel.arrays:
         if a.space not in ("global", "shared") or a.stride < 1 or a.width < 1 or a.offset < 0:
             raise TypeProblem(f"'{a.name}' is not laid out as an array", kernel.loc)

@@ -110,7 +110,7 @@ def check_assumptions(context: Context, oracle: Oracles) -> None:
 
     given = context.launch.assumptions
     if given and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
-        message = f"no launch satisfies what is assumed: {show_p(given)}"
+        message = f"vacuous: no launch satisfies what is assumed: {show_p(given)}"
         raise OptionProblem(message, advice="Anything would follow from it.")
 
 
@@ -194,7 +194,10 @@ def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
         return read_kernel(args)
     except Unsupported as problem:
         if args.format == "json":
-            rows = [report.unsupported(args.kernel, metric, args.per, problem) for metric in metrics]
+            rows = [
+                report.unsupported(args.kernel, metric, "span" if args.scope == "block" else args.per, problem)
+                for metric in metrics
+            ]
             emit(json.dumps({"results": rows}, indent=2), args.output)
             problem.told = True
         raise

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     Outcome = Claim | Theorem | Rejected | Stuck
 
 
+NOT_VACUOUS: Final = "Do the assumptions and the precondition contradict each other, or the launch?"
+
 CHECKED: Final = "Give the path of a .qhl, .cu or .json file."
 
 BRIEFLY: Final = 0.2
@@ -92,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
         judged = _with_ghosts(judge(outline, rules, oracle), oracle)
     if args.queries:
         write_queries(oracle.log, args.queries)
+    judged = _not_vacuous(judged, oracle)
     warned, found = _warnings(judged, oracle), _finding(judged, oracle)
     for text in warned:
         print(f"{args.file}: warning: {text}", file=sys.stderr)
@@ -107,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What was checked, and what became of it: a claim under the sound rules, a theorem under others, or a problem.
-    `second` is what the second checker says of a certificate."""
+    `second` is what the second checker says of a certificate. `vacuous`: no state satisfies what is assumed."""
 
     kernel: Kernel
     context: Context
@@ -117,6 +120,7 @@ class Judged:
     derivation: Derivation | None = None
     outline: Outline | None = None
     second: Report | None = None
+    vacuous: bool = False
 
 
 def _refuse_source_options(args: argparse.Namespace) -> None:
@@ -237,14 +241,28 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
 
     found = audit(read_text(path, CHECKED), path, rules, oracle)
     made = found.certificate
-    return Judged(made.kernel, made.context, rules, found.ledger, found.outcome, made.derivation, None, found.second)
+    second, vacuous = found.second, found.vacuous
+    return Judged(made.kernel, made.context, rules, found.ledger, found.outcome, made.derivation, None, second, vacuous)
+
+
+def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
+    """The same, where some state satisfies what is assumed; else nothing is said of any run, and nothing proved."""
+    from checker.claims import VACUOUS
+    from checker.diagnosis import contradictory
+    from checker.elaborate import Stuck
+    from checker.kernel import Claim, Theorem
+
+    outcome = judged.outcome
+    if not isinstance(outcome, Claim | Theorem) or not (judged.vacuous or contradictory(outcome, oracle)):
+        return judged
+    return replace(judged, outcome=Stuck(VACUOUS, judged.kernel.loc, NOT_VACUOUS), vacuous=True)
 
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     """What an accepted derivation assumes in vain."""
     from checker.claims import amount
     from checker.cli.run import read_arrays
-    from checker.diagnosis import claimed, contradictory, fewer, unneeded
+    from checker.diagnosis import claimed, fewer, unneeded
     from checker.kernel import Claim, Theorem
     from checker.replay import dearer
     from checker.report.rejection import allowed, launched
@@ -253,8 +271,6 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     outcome = judged.outcome
     if not isinstance(outcome, Claim | Theorem) or judged.derivation is None:
         return []
-    if contradictory(outcome, oracle):
-        return ["no state satisfies the precondition and the assumptions: anything follows from them"]
 
     def again(rest: P) -> bool:
         if judged.outline is None or not isinstance(outcome, Claim):
@@ -275,7 +291,7 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
 def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     """What was found out about a refusal; None where there is none."""
     from checker.cli.run import read_arrays
-    from checker.diagnosis import diagnose
+    from checker.diagnosis import Finding, diagnose
     from checker.elaborate import Stuck
     from checker.kernel import Rejected
 
@@ -288,6 +304,8 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     kernel, context, problem = judged.kernel, judged.context, judged.outcome
     if not isinstance(problem, Rejected | Stuck):
         return None
+    if judged.vacuous:
+        return Finding(problem, context)
     root, outline = judged.derivation, judged.outline
     return diagnose(problem, kernel, context, root, outline, again, quick, lambda texts: read_arrays(kernel, texts))
 
@@ -308,12 +326,15 @@ def _judgement(outcome: Outcome) -> str | None:
 
 def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> dict[str, Any]:
     """The one object of `check --format json`; `admitted` has the numbers of barriers, from 0 in program order."""
+    from checker.claims import claimed
+    from checker.kernel import Claim
     from checker.report.bounds import assumptions
 
     outcome, ledger = judged.outcome, judged.ledger
     return {
         "verdict": _verdict(found),
         "judgement": _judgement(outcome),
+        "claim": claimed(outcome) if isinstance(outcome, Claim) else None,
         "rules": judged.rules.name,
         "obligations": [
             {
@@ -384,16 +405,13 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
 
 def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
     """What became of it: a sentence where it was accepted, an explanation of several lines where it was not."""
-    from checker.claims import amount
+    from checker.claims import claimed
     from checker.kernel import Claim, Theorem
     from checker.report.rejection import explain
 
     outcome = judged.outcome
     if isinstance(outcome, Claim):
-        accepted = "accepted, but holey" if judged.ledger.barriers else "accepted"
-        whom = judged.context.scope if outcome.per == "warp" else outcome.per
-        bound = amount(outcome.bound, judged.context.metric)
-        return f"{accepted}: {judged.kernel.name} costs at most {bound} a {whom}"
+        return f"accepted{', but holey' if judged.ledger.barriers else ''}: {claimed(outcome)}"
     if isinstance(outcome, Theorem):
         return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
     return "" if found is None else f"{found.verdict}: {explain(found, args.file, _words(args))}"
@@ -418,6 +436,7 @@ def _checked(judged: Judged) -> str:
 
 def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:
     """What became of it, and every side condition that was proved on the way. A fault where it is refused or holey."""
+    from checker.claims import named
     from checker.kernel import Claim
     from checker.report.bounds import assumptions
     from checker.report.page import Fault, Page, Section
@@ -441,4 +460,4 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
         rule = "holey" if found is None else found.verdict
         faults = [Fault(rule, told, loc if loc and loc.file else args.file)]
     rests_on = assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)
-    return Page(f"{judged.kernel.name} {judged.context.metric.name}: {_verdict(found)}", sections, faults, rests_on)
+    return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {_verdict(found)}", sections, faults, rests_on)

@@ -102,7 +102,14 @@ def run(args: argparse.Namespace) -> int:
             cycles = machine()
         except Deadlock as problem:
             print(render_error(problem), file=sys.stderr)
-            code, faults = 3, [Fault("deadlock", problem.message, problem.loc or args.file)]
+            faults, stopped = [Fault("deadlock", problem.message, problem.loc or args.file)], problem
+            tell(
+                args,
+                lambda: timing.stopped_text(title, stopped),
+                lambda: json.dumps(timing.stopped(found, stopped), indent=2),
+                lambda: Page(title, [Section(text=stopped.message)], faults),
+            )
+            return 3
         except SourceError as problem:  # the bound holds for what ends; this run does not
             print(f"note: the machine does not run it: {problem.message}", file=sys.stderr)
     tell(

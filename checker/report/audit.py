@@ -8,12 +8,11 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final
 
 from checker.audit import Audited, Change
-from checker.claims import extent, shown, value_at
+from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.cli.options import many, number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
@@ -23,7 +22,7 @@ from checker.report.page import clean, filled, inline, plain
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import printable, wrapped
-from logic.metrics import Linear, Metric
+from logic.metrics import Metric
 from logic.source import Loc
 from logic.syntax import Assign, If, Kernel, While, Write, show_stmt, statements, subterms
 
@@ -37,17 +36,9 @@ COUNTS: Final = {
 }
 """What the metrics of Table 1 count."""
 
-OF_WHAT: Final = {
-    "warp": "a warp",
-    "block": "the warps of a block",
-    "grid": "all warps of a grid",
-    "span": "a block, from its first thread to its last",
-}
-"""What a bound is on."""
-
 MEANING: Final = {
     "rejected": "the certificate does not prove its claim",
-    "vacuous": "no launch satisfies what it assumes, so that anything follows",
+    "vacuous": "no launch satisfies what is assumed, so that anything follows",
     "not-proved": "a side condition could not be proved: the claim may be true",
     "holey": "both checkers accept it; barriers are assumed to be reached by whole blocks",
     "solver-backed": "both checkers accept it; what is listed the second one could not verify without a solver",
@@ -111,11 +102,13 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "kernel": made.kernel.name,
         "metric": context.metric.name,
         "counts": _counts(context.metric),
-        "per": "span" if context.scope == "block" else None if claim is None else claim.per,
+        "custom": [described(own) for own in (context.metric, context.hardware) if not is_known(own)],
+        "per": subject(context, {0: "warp", 1: "block"}.get(len(made.sums), "grid")),
         "block": extent(context.launch.block),
         "grid": extent(context.launch.grid),
         "hardware": context.hardware.name,
         "bound": None if bound is None else str(bound),
+        "claim": None if claim is None else claimed(claim),
         "value": None if value is None else number(value),
         "missing": missing,
         "verdict": verdict(a, wrong),
@@ -192,16 +185,7 @@ def _places(kernel: Kernel) -> Iterator[Loc]:
 
 def _counts(metric: Metric) -> str:
     """What a metric counts."""
-    if metric.name in COUNTS:
-        return COUNTS[metric.name]
-    prices = [f"{name} {price}" for name, price in metric.fixed.items()]
-    prices += [f"{name} {_price(f)}" for name, f in metric.counted.items()]
-    return f"a metric of its own: {', '.join(prices) or 'everything is free'}"
-
-
-def _price(f: Linear) -> str:
-    """The price of n as text, the least of it being 0."""
-    return "n" if f == Linear(Fraction(1), Fraction(0)) else f"max(0, {f.slope}*n + {f.offset})"
+    return COUNTS[metric.name] if is_known(metric) else f"by the {described(metric)}"
 
 
 def _at(loc: Loc | None, files: Mapping[tuple[int, int], set[str]]) -> Row:
@@ -258,7 +242,7 @@ def change_row(change: Change) -> Row:
 
     return {
         "kernel": new.certificate.kernel.name,
-        "metric": new.metric.name,
+        "metric": named(new.metric),
         "old": side(old),
         "new": side(new),
         "change": change.bound,
@@ -310,7 +294,20 @@ def launch(r: Row) -> str:
     """Blocks, grid and hardware."""
     sizes = ((f"{what}s of", r[what]) for what in ("block", "grid"))
     known = [f"any {of.split('s of')[0]}" if size == ANY else f"{of} {size}" for of, size in sizes]
-    return ", ".join((*known, f"hardware {r['hardware']}"))
+    own = any(text.startswith("custom hardware") for text in r["custom"])
+    return ", ".join((*known, f"{'custom ' * own}hardware {r['hardware']}"))
+
+
+def label(r: Row) -> str:
+    """The metric's name, which says whether it is a built-in one."""
+    return (
+        f"custom {r['metric']}" if any(text.startswith("custom metric") for text in r["custom"]) else str(r["metric"])
+    )
+
+
+def subject_of(r: Row) -> str:
+    """What a bound is on."""
+    return SUBJECTS[r["per"]][0]
 
 
 def checked(r: Row) -> str:
@@ -331,7 +328,7 @@ def remarks(r: Row) -> list[str]:
     elif r["source"] is not None:
         found.append(f"{r['source']['file']} has this kernel")
     found += [f"--at lacks {', '.join(r['missing'])}"] if r["missing"] else []
-    return [*found, *r["warnings"], *(f"not verified without a solver: {text}" for text in r["solver_backed"])]
+    return [*found, *r["warnings"], *(f"not verified: {text}" for text in r["solver_backed"])]
 
 
 def summary(report: Row) -> str:
@@ -399,9 +396,7 @@ def as_text(report: Row, explain: bool) -> str:
     lines = [summary(report)]
     for group in groups(report["certificates"]):
         lines += ["", f"{group[0]['kernel']}: {launch(group[0])}"]
-        cells = [
-            (r["metric"], OF_WHAT.get(r["per"], ""), f"<= {r['bound']}" if r["bound"] else "no bound") for r in group
-        ]
+        cells = [(label(r), subject_of(r), f"<= {r['bound']}" if r["bound"] else "no bound") for r in group]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         for r, columns in zip(group, cells, strict=True):
             value = "" if r["value"] is None else f"  = {r['value']} at {point(report['at'])}"
@@ -434,8 +429,8 @@ def as_markdown(report: Row) -> str:
         lines += [f"| metric | bound on | at most | {here} | verdict | second checker |", "|---|---|---|---|---|---|"]
         for r in group:
             cells = (
-                plain(r["metric"]),
-                OF_WHAT.get(r["per"], ""),
+                plain(label(r)),
+                subject_of(r),
                 inline(r["bound"]) if r["bound"] else "no bound",
                 "" if r["value"] is None else str(r["value"]),
                 r["verdict"],
@@ -443,7 +438,7 @@ def as_markdown(report: Row) -> str:
             )
             lines.append(f"| {' | '.join(cells)} |")
         lines += [""]
-        said = [f"- {plain(r['metric'])}: {plain(text)}" for r in group for text in remarks(r)]
+        said = [f"- {plain(label(r))}: {plain(text)}" for r in group for text in remarks(r)]
         lines += [*said, ""] if said else []
         lines += ["Assumed:", "", *(f"- {plain(text)}" for text in group[0]["assumptions"]), ""]
         lines += ["| certificate | digest | checked |", "|---|---|---|"]
@@ -455,7 +450,8 @@ def as_markdown(report: Row) -> str:
 def as_html(report: Row) -> str:
     """The report as one page that needs nothing else."""
     words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
-    facts = {"summary": summary(report), "of_what": OF_WHAT, "meaning": MEANING, "again": again, "point": point}
+    words |= {"label": label, "subject_of": subject_of}
+    facts = {"summary": summary(report), "meaning": MEANING, "again": again, "point": point}
     return filled("audit.html.jinja", report=report, **words, **facts)
 
 
@@ -481,8 +477,7 @@ def as_sarif(report: Row) -> Row:
     for r in report["certificates"]:
         first = r["listing"][0]["line"] if r["listing"] else None
         file = r["source"]["file"] if first else r["file"]
-        claim = f"{OF_WHAT[r['per']]} of {r['kernel']} costs at most {r['bound']} {r['metric']}" if r["bound"] else ""
-        text = ". ".join(filter(None, (claim, *remarks(r))))
+        text = ". ".join(filter(None, (r["claim"], *remarks(r))))
         result(r["verdict"], text, place(file, first), digest=r["digest"], assumptions=r["assumptions"])
         if r["source"] is not None and not r["source"]["same"]:
             result("other-source", f"{r['file']}: {r['source']['difference']}", place(r["source"]["file"]))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Protocol, cast
 
 from checker.bound import Result
-from checker.claims import extent, shown, value_at
+from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.cli.options import number
 from checker.elaborate import Stuck
 from checker.kernel import Ledger
@@ -17,7 +18,7 @@ from checker.report.terminal import wrapped
 from checker.witness import Witness
 from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
-from logic.metrics import HARDWARE, Metric
+from logic.metrics import Metric
 from logic.source import Loc, SourceError
 from logic.syntax import Expr, Kernel, Sync, show, show_stmt, statements
 
@@ -39,7 +40,7 @@ def parameters(kernel: Kernel) -> str:
 def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), barriers: Iterable[int] = ()) -> list[str]:
     """What a bound rests on besides the derivation: the model's idealisations, and what the user assumed."""
     given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
-    launch, hw = context.launch, context.hardware
+    launch = context.launch
     return [
         *given,
         *(
@@ -47,11 +48,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
             for what, sizes in (("blocks", launch.block), ("a grid", launch.grid))
             if any(sizes)
         ),
-        *(
-            [f"hardware {hw.name}: sectors of {hw.sector} bytes, {hw.banks} banks of {hw.word}, warps of {hw.warp}"]
-            if hw != HARDWARE["nvidia"]
-            else []
-        ),
+        *(described(own) for own in (context.metric, context.hardware) if not is_known(own)),
         *(f"all threads of a block reach {barrier} together" for barrier in _named(kernel, barriers)),
         *notes,
         MATHEMATICAL,
@@ -87,13 +84,14 @@ def as_json(
     row: dict[str, Any] = {
         "kernel": kernel.name,
         "metric": result.metric.name,
-        "per": per,
+        "per": subject(context, per),
         "bound": None if bound is None else str(bound),
         "verdict": result.verdict,
         "value": None if value is None else number(value),
-        "assumptions": assumptions(kernel, context, notes, result.ledger.barriers),
+        "assumptions": assumptions(kernel, replace(context, metric=result.metric), notes, result.ledger.barriers),
         "certificate": certificate,
         "seconds": round(result.seconds, 4),
+        "claim": None if result.claim is None else claimed(result.claim),
     }
     if result.problem is not None:
         row["problem"] = _problem(result)
@@ -113,6 +111,7 @@ def unsupported(kernel: str | None, metric: Metric, per: str, problem: SourceErr
         "assumptions": [],
         "certificate": None,
         "seconds": 0,
+        "claim": None,
         "problem": f"{where}{problem.message}",
     }
 
@@ -162,11 +161,11 @@ def as_text(
 ) -> str:
     """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
     lines = [_title(kernel, context, results), ""]
-    width = max(len(r.metric.name) for r in results)
+    width = max(len(named(r.metric)) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
     span = max(map(len, texts))
     for r, text in zip(results, texts, strict=True):
-        line = f"  {r.metric.name:<{width}}  {text:<{span}}  {r.verdict:<10} {r.seconds:6.2f} s"
+        line = f"  {named(r.metric):<{width}}  {text:<{span}}  {r.verdict:<10} {r.seconds:6.2f} s"
         if worth := _worth(r, context, at):
             line += f"   {worth}"
         lines.append(line.rstrip())
@@ -181,8 +180,7 @@ def as_text(
 
 def _title(kernel: Kernel, context: Context, results: Sequence[Result]) -> str:
     per = next((r.claim.per for r in results if r.claim), "warp")
-    what = "span of a block" if context.scope == "block" else f"per {per}"
-    return f"{kernel.name}, {what}{_launch(kernel, context)}"
+    return f"{kernel.name}, {SUBJECTS[subject(context, per)][0]}{_launch(kernel, context)}"
 
 
 def _worth(r: Result, context: Context, at: dict[str, int]) -> str:
@@ -203,7 +201,9 @@ def _problems(results: Sequence[Result]) -> list[str]:
 
 
 def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:
-    return assumptions(kernel, context, notes, [b for r in results for b in r.ledger.barriers])
+    barriers = [b for r in results for b in r.ledger.barriers]
+    each = (assumptions(kernel, replace(context, metric=r.metric), notes, barriers) for r in results)
+    return list(dict.fromkeys(text for texts in each for text in texts))
 
 
 def as_page(
@@ -221,7 +221,7 @@ def as_page(
     for r in results:
         bound = "no bound" if r.claim is None else str(shown(r.claim))
         there = (_worth(r, context, at).removeprefix("= "),) if at else ()
-        rows.append((r.metric.name, bound, r.verdict, f"{r.seconds:.2f}", *there))
+        rows.append((named(r.metric), bound, r.verdict, f"{r.seconds:.2f}", *there))
     sections = [Section(head=head, rows=rows, code=("at most",))]
     sections += [Section(fixed=problem) for problem in _problems(results)]
     sections += [Section("Where it comes from", fixed="\n".join(explanation(results, context)))] if explain else []
@@ -238,9 +238,9 @@ def _fault(kernel: Kernel, r: Result) -> Fault:
     else:
         together = ", ".join(_named(kernel, r.ledger.barriers))
         told = {
-            "holey": f"at most {shown(r.claim)}, where all threads of a block reach {together} together",
+            "holey": f"{claimed(r.claim)}, where all threads of a block reach {together} together",
             "refuted": f"a run costs more than the bound {shown(r.claim)}: this is a fault in warpbound",
-        }.get(r.verdict, f"at most {shown(r.claim)}")
+        }.get(r.verdict, claimed(r.claim))
     where = r.problem.loc if r.problem is not None and r.problem.loc else kernel.loc
     return Fault(r.verdict, f"{kernel.name} {r.metric.name}: {r.verdict}: {told}", where)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from checker.claims import SUBJECTS
 from checker.cli.options import number
 from checker.report.bounds import as_witness
 from checker.report.page import RULES, Fault, Page, Section
@@ -164,6 +165,11 @@ def _by_metric(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     return [(name, [row for row in rows if row.metric == name]) for name in names]
 
 
+def _heading(metric: str, rows: Sequence[Row]) -> str:
+    """What the bounds of a table count, and what they are on."""
+    return f"{rows[0].counted or metric}, {SUBJECTS[rows[0].per][0]}"
+
+
 def _problems(rows: Sequence[Row]) -> list[str]:
     return [f"{row.kernel} {row.metric}: {row.problem}" for row in rows if row.problem]
 
@@ -188,6 +194,7 @@ def _json(row: Row) -> dict[str, Any]:
         "given": list(row.given),
         "at": dict(row.here.at),
         "bound": row.bound,
+        "claim": row.claim or None,
         "value": exactly(row.here.bound),
         **{source: _json_theirs(row, source) for source in SOURCES},
         "published": dict(row.published),
@@ -227,7 +234,11 @@ def as_text(rows: Sequence[Row], notes: Mapping[str, str]) -> str:
     for metric, group in _by_metric(rows):
         table = [_COLUMNS, *(cells(row, used) for row in group)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines += [metric, *("  " + "  ".join(map(str.ljust, line, widths)).rstrip() for line in table), ""]
+        lines += [
+            _heading(metric, group),
+            *("  " + "  ".join(map(str.ljust, line, widths)).rstrip() for line in table),
+            "",
+        ]
     lines += [f"[{i}] {notes[name]}" for i, name in enumerate(used, 1)]
     return "\n".join([*lines, "", *_problems(rows), *summary_lines(rows)])
 
@@ -239,7 +250,7 @@ def as_markdown(rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[
     lines += [line for text in summary_lines(rows) for line in (_item(text), "")]
     for metric, group in _by_metric(rows):
         table = [_COLUMNS, tuple("---" for _ in _COLUMNS), *(_code(cells(row, used)) for row in group)]
-        lines += [f"## {metric}", "", *(f"| {' | '.join(line)} |" for line in table), ""]
+        lines += [f"## {_heading(metric, group)}", "", *(f"| {' | '.join(line)} |" for line in table), ""]
     lines += [*_problems(rows), "## How to read it", "", *(f"- {text}" for text in LEGEND)]
     lines += [f"- {NAMES[source]}: {text}" for source, text in sources.items()]
     lines += [f"- [{i}] {notes[name]}" for i, name in enumerate(used, 1)]
@@ -259,7 +270,7 @@ def as_page(rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[str,
     used = used_notes(rows)
     sections = [Section(items=[text.strip() for text in summary_lines(rows)])]
     sections += [
-        Section(metric, head=_COLUMNS, rows=[cells(row, used) for row in group], code=("bound",))
+        Section(_heading(metric, group), head=_COLUMNS, rows=[cells(row, used) for row in group], code=("bound",))
         for metric, group in _by_metric(rows)
     ]
     said = [*LEGEND, *(f"{NAMES[source]}: {text}" for source, text in sources.items())]

@@ -9,7 +9,7 @@ from checker.analysis.wcet import abstract
 from checker.analysis.wcet.estimate import Estimate, Evidence, Job
 from checker.report.page import Page, Section
 from logic.assertions import show_p
-from logic.source import Loc
+from logic.source import Loc, SourceError
 
 EVIDENCE: Final[Mapping[Evidence, str]] = {
     "certified": "a bound, certified",
@@ -20,7 +20,12 @@ EVIDENCE: Final[Mapping[Evidence, str]] = {
 
 ENDS: Final = "no barrier waits for ever"
 
+IF: Final = f"a bound if {ENDS}"
+
 WAITS: Final = f"{ENDS}, which is not proved"
+
+CONDITIONAL: Final = "conditional"
+"""The evidence for a figure that holds of runs in which no barrier waits for ever, where these are not all."""
 
 
 def assumptions(job: Job, found: Estimate) -> list[str]:
@@ -36,11 +41,12 @@ def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]
         "mode": found.mode,
         "machine": machine,
         "work_span": found.work_span,
-        "evidence": found.evidence,
+        "evidence": found.evidence if found.ends else CONDITIONAL,
         "formula": None if found.formula is None else str(found.formula),
+        "formula_evidence": None if found.formula is None else "certified" if found.formula_ends else CONDITIONAL,
         "problem": None if found.problem is None or found.formula is not None else found.problem.message,
-        "bounds": dict(found.bounds),
-        "work_span_evidence": found.span_evidence,
+        "bounds": dict(found.bounds) if found.ends or not found.bounds else {CONDITIONAL: found.cycles},
+        "work_span_evidence": found.span_evidence if found.ends else CONDITIONAL,
         "assumptions": assumptions(job, found),
         "divergent": [_line(job, at) for at in found.divergent],
     }
@@ -79,17 +85,18 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
     rows = []
     if found.formula is not None:
         each = " each block" if "blockIdx." in str(found.formula) else ""
-        rows.append(("formula", f"{found.formula} cycles{each}", "(certified)"))
+        how = "certified" if found.formula_ends else f"if {ENDS}"
+        rows.append(("formula", f"{found.formula} cycles{each}", f"({how})"))
     elif found.problem is not None:
         loc = f"{found.problem.loc}: " if found.problem.loc else ""
         rows.append(("formula", f"none certified: {loc}{found.problem.message}", ""))
     if found.cycles is not None:
-        rows.append(("estimate", _cycles(found.cycles), f"({EVIDENCE[found.evidence]})"))
+        rows.append(("estimate", _cycles(found.cycles), f"({EVIDENCE[found.evidence] if found.ends else IF})"))
     if machine is not None:
         over = f"estimate / machine {ratio(found.cycles, machine)}" if found.cycles is not None and machine else ""
         rows.append(("machine", _cycles(machine), over))
     if found.work_span is not None:
-        rows.append(("W/P + S", _cycles(found.work_span), f"({found.span_evidence})"))
+        rows.append(("W/P + S", _cycles(found.work_span), f"({found.span_evidence if found.ends else IF})"))
     return rows
 
 
@@ -110,6 +117,17 @@ def _divergent(job: Job, found: Estimate) -> str:
 def _given(job: Job, found: Estimate) -> list[str]:
     """What the estimate rests on, as far as it is printed."""
     return assumptions(job, found) if found.formula is not None or not found.ends else []
+
+
+def stopped(found: Estimate, problem: SourceError) -> dict[str, object]:
+    """What `wcet --format json` prints of a launch that stops at a barrier: it takes no number of cycles."""
+    nothing = dict.fromkeys(("estimate", "machine", "work_span"))
+    return {**nothing, "mode": found.mode, "verdict": "deadlock", "problem": problem.message}
+
+
+def stopped_text(title: str, problem: SourceError) -> str:
+    """The same as text."""
+    return f"{title}\n\n  {problem.message}"
 
 
 def _cycles(n: int) -> str:

@@ -175,9 +175,8 @@ def test_other_hardware_is_added() -> None:
     text = certificate(LOOP)
     wide = edited(text, hardware=json.loads(text)["hardware"] | {"name": "wide", "sector": 64})
     found = change(text, wide)
-    rest = "32 banks of 4, warps of 32, arrays at multiples of 256"
-    assert found.added == (f"hardware wide: sectors of 64 bytes, {rest}",)
-    assert found.dropped == (f"hardware nvidia: sectors of 32 bytes, {rest}",)
+    assert found.added == ("custom hardware wide (sector 64, word 4, alignment 256, banks 32, warp 32)",)
+    assert found.dropped == ("hardware nvidia",)
     assert found.worse
     named = edited(text, hardware=json.loads(text)["hardware"] | {"name": "mine"})
     assert change(text, named).added == ()
@@ -197,7 +196,7 @@ def test_a_solvers_word_is_added() -> None:
     bare = [entry | {"proof": None} for entry in json.loads(text)["evidence"]]
     found = change(text, edited(text, evidence=bare))
     assert found.added
-    assert all(text.startswith("not verified without a solver: derivation[") for text in found.added)
+    assert all(text.startswith("not verified: derivation[") for text in found.added)
     assert found.worse
     assert not change(edited(text, evidence=bare), text).worse
     assert not change(edited(text, evidence=bare), edited(text, evidence=bare)).worse

@@ -226,7 +226,7 @@ def test_literals_can_be_printed() -> None:
     d = document()
     (i,) = [i for i, e in enumerate(d["expressions"]) if e == ["param", "g"]]
     d["expressions"][i] = ["const", ["base", "float", 4], "1\x1b[2J"]
-    assert "characters that cannot be printed" in bad(d)
+    assert "other than printable ASCII" in bad(d)
 
 
 @pytest.mark.parametrize("source", ["1", "[]", "{}", '"x"', "null", '{"format": "other"}', '{"format": []}'])

@@ -137,9 +137,11 @@ def test_what_the_kernel_certified_is_valid(name: str, metric: str, scope: str) 
     if name != "opaque" or metric not in ("sectors", "steps"):
         rests_on = []
     assert (report.verdict, report.problem) == ("solver-backed" if rests_on else "valid", "")
-    assert [text.partition(" (by")[0] for text in report.solver_backed] == rests_on
+    assert [text.partition(" (unv")[0] for text in report.solver_backed] == rests_on
     assert report.digest == doc["digest"]
-    assert report.claim.startswith("k: every warp costs at most ")
+    assert report.claim.removeprefix("not verified: ").startswith(
+        "every warp of k costs at most " if scope == "warp" else "the span of a block of k is at most "
+    )
 
 
 def test_a_symbolic_block_needs_no_solver() -> None:
@@ -608,14 +610,17 @@ def test_a_case_that_lanes_disagree_on_rests_on_a_solver() -> None:
         entry["proof"] = None
     report = recheck.recheck(signed(doc))
     assert report.verdict == "solver-backed", report.problem
-    uniform = [text for text in report.solver_backed if text.split(" (by")[0].endswith(" unif")]
+    uniform = [text for text in report.solver_backed if text.split(" (unv")[0].endswith(" unif")]
     assert ["> 0) unif" in text for text in uniform].count(True) == 1
 
 
 def test_a_ghost_and_a_sum_are_valid() -> None:
     assert haunted()["ghosts"] == ["ghost:i"]
     assert verdict(haunted()) == ("valid", "")
-    for per, said in (("block", "the warps of a block cost"), ("grid", "all warps of a grid cost")):
+    for per, said in (
+        ("block", "the warps of a block of k together cost"),
+        ("grid", "all warps of a grid of k together cost"),
+    ):
         report = recheck.recheck(summed(per))
         assert (report.verdict, report.problem) == ("valid", "")
         assert f"{said} at most" in report.claim
@@ -734,7 +739,7 @@ def test_a_sum_leaves_no_block_out() -> None:
 def test_cases_are_told_apart_by_all_threads_alike() -> None:
     doc = split()
     spread(doc)
-    found = [text.partition(" (by")[0] for text in recheck.recheck(signed(doc)).solver_backed]
+    found = [text.partition(" (unv")[0] for text in recheck.recheck(signed(doc)).solver_backed]
     assert found == [f"derivation[{len(doc['derivation']) - 1}] Q:CaseSplit: true |- (tid.x > 0) unif"]
 
 
@@ -810,9 +815,18 @@ FLOATING: Final = ["const", ["base", "float", 4], "1.0f"]
         (("expressions", 0), ["read", "G", ["const", ["bool", "bool", 1], True]], "an index is not an int"),
         (("kernel", "name"), "k: every warp costs at most 0 (sectors, scope warp, nvidia) ", "certificate.kernel.name"),
         (("kernel", "name"), "k: every warp costs at most 0 (sectors, scope warp, nvidia)", "certificate.kernel.name"),
-        (("kernel", "name"), "k<3>, any grid); assumed: k", "certificate.kernel.name"),
+        (("kernel", "name"), "k<3>; assumed: k", "certificate.kernel.name"),
+        (("kernel", "name"), "k costs at most 0 steps, as every warp of l", "certificate.kernel.name"),
+        (("kernel", "name"), "k<a> costs at most 0 steps, as every warp of l<b>", "certificate.kernel.name"),
+        (("kernel", "name"), "\u03ba", "certificate.kernel.name"),
+        (("kernel", "params", 0, 0), "\u03bd", "certificate.kernel.params.0.0"),
+        (("kernel", "params", 0, 0), "n\n", "certificate.kernel.params.0.0"),
+        (("kernel", "params", 0, 1), ["base", "fl\u03bfat", 4], "certificate.kernel.params.0.1"),
         (("metric", "name"), "steps, scope block", "certificate.metric.name"),
+        (("metric", "name"), "st\u0435ps", "certificate.metric.name"),
+        (("metric", "name"), "steps of time", "certificate.metric.name"),
         (("hardware", "name"), "nvidia ", "certificate.hardware.name"),
+        (("hardware", "name"), "nvid\u0456a", "certificate.hardware.name"),
         (("expressions", 0), ["var", "\ud800"], r"no var is called '\ud800'"),
         (("tools\ud800",), {}, r"certificate.tools\ud800"),
         (("derivation",), [], "the claim: a judgement is proved and not used, or there is none about a statement"),
@@ -878,7 +892,7 @@ def test_the_precondition_is_true_of_every_store() -> None:
     skip["with"] = {"P": 0, "Q": add(doc, "potentials", J_IN_Q), "X": []}
     assert "a potential depends on variables that X lacks" in verdict(doc)[1]
     skip["with"] = {"P": 0, "Q": add(doc, "potentials", [["-1", []]]), "X": []}
-    assert recheck.recheck(signed(doc)).solver_backed == ["the claim: true |- -1 >= 0 (by z3)"]
+    assert recheck.recheck(signed(doc)).solver_backed == ["the claim: true |- -1 >= 0 (unverified)"]
 
 
 # --- tampering --------------------------------------------------------------------------------------------------------
@@ -1887,8 +1901,8 @@ def accessed(index: Any, n: int, proof: Json, *facts: Any, array: str = "G") -> 
 @pytest.mark.parametrize(
     ("proof", "said"),
     [
-        (None, "MemReads(G[(tid.x * 32)]) <= 1 (by z3)"),
-        ([], "MemReads(G[(tid.x * 32)]) <= 1 (by z3)"),
+        (None, "MemReads(G[(tid.x * 32)]) <= 1 (unverified)"),
+        ([], "MemReads(G[(tid.x * 32)]) <= 1 (unverified)"),
         ({}, "a proof.by is missing"),
         (1, "a proof of what follows from P is missing"),
         ([{"goal": row(e(("<", 0, 0))), "by": [{"sum": []}]}], "(0 < 0): the sum is 0 and not -1"),
@@ -1923,7 +1937,7 @@ def test_a_window_is_no_more_than_what_is_shown() -> None:
     assert accessed(index, 2, None, low, high) != ""
     assert accessed(index, 2, window, low, high) == ""
     assert accessed(index, 1, window, low, high, array="S") == ""
-    assert "<= 1 (by z3)" in accessed(index, 1, window, low, high)
+    assert "<= 1 (unverified)" in accessed(index, 1, window, low, high)
     assert "is no fact here" in accessed(index, 2, window, low)
     for part, odd, said in (
         ("span", 5, "there is no proof of ((n + i) <= (n + 5))"),
@@ -1967,7 +1981,7 @@ def test_quotients_by_a_negative_number_go_down() -> None:
     """i / -1 of an i in 0 .. 7 is in -7 .. 0, which are two sectors and not the one from 0 on."""
     low, high, index = (">=", "i", 0), ("<=", "i", 7), ("/", "i", -1)
     window = {"is": row(e(index)), "first": row(e(("/", 0, -1))), "span": 7, "by": []}
-    assert "MemReads(G[(i / -1)]) <= 1 (by z3)" in accessed(index, 1, window, low, high)
+    assert "MemReads(G[(i / -1)]) <= 1 (unverified)" in accessed(index, 1, window, low, high)
     assert accessed(index, 2, window, low, high) == ""
 
 
@@ -2017,13 +2031,13 @@ def holding(fact: Any, below: str) -> Json:
         (FAR, BELOW, holding(FAR, "2"), ""),
         (FAR, BELOW, holding(FAR, "1"), "the sum is"),
         (NEAR, BELOW, holding(FAR, "2"), "is no fact here"),
-        (FAR, BELOW, [], "(by z3)"),
+        (FAR, BELOW, [], "(unverified)"),
         (FAR, BELOW, {"by": holding(FAR, "2")}, "a proof of what follows from P is missing"),
         (FAR, BELOW, 1, "a proof of what follows from P is missing"),
-        (FAR, BELOW, None, "(by z3)"),
-        (FAR, ("<", "t", ("+", "n", 2)), holding(FAR, "2"), "(by z3)"),
-        (FAR, "i", holding(FAR, "2"), "(by z3)"),
-        (FAR, ("<", ("read", "G"), "n"), None, "(by z3)"),
+        (FAR, BELOW, None, "(unverified)"),
+        (FAR, ("<", "t", ("+", "n", 2)), holding(FAR, "2"), "(unverified)"),
+        (FAR, "i", holding(FAR, "2"), "(unverified)"),
+        (FAR, ("<", ("read", "G"), "n"), None, "(unverified)"),
         (
             FAR,
             BELOW,
@@ -2042,9 +2056,9 @@ def test_what_holds_everywhere_or_nowhere_is_uniform(fact: Any, expression: Any,
 
     made.evidence = [{"engine": "z3", "proof": recheck.frozen(proof)}]
     asked: Any = frozenset(made.conj([term(fact)])), frozenset(), term(expression)
-    if said in ("", "(by z3)"):
+    if said in ("", "(unverified)"):
         made.uniform(*asked)
-        assert [line[-7:] for line in made.solver_backed] == [said] * bool(said)
+        assert [line[-12:] for line in made.solver_backed] == [said] * bool(said)
     else:
         with pytest.raises(Bad, match=said):
             made.uniform(*asked)
@@ -2117,7 +2131,104 @@ def test_what_is_not_decided_is_solver_backed() -> None:
         doc["evidence"][i] = entry | {"engine": "z3 1.2", "proof": None}
     report = recheck.recheck(signed(doc))
     assert report.verdict == "solver-backed"
-    assert all(text.endswith("(by z3 1.2)") and text.startswith("derivation[") for text in report.solver_backed)
+    assert all(text.endswith("(unverified)") and text.startswith("derivation[") for text in report.solver_backed)
+
+
+def test_a_forged_claim_is_not_printed_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever makes a certificate writes the name of the engine: it says nothing, and is not repeated."""
+    doc = document("loop")
+    skip = add(doc, "statements", ["skip"])
+    true, q = add(doc, "assertions", []), add(doc, "potentials", [["-1", []]])
+    doc["kernel"]["body"] = skip
+    doc["derivation"] = [{"rule": "Q:Skip", "with": {"P": true, "Q": q, "X": []}, "from": [], "at": None}]
+    doc["evidence"] = [{"engine": "lanes, valid", "proof": None}]
+    report = recheck.recheck(signed(doc))
+    assert (report.verdict, report.problem) == ("solver-backed", "")
+    assert report.claim.startswith("not verified: every warp of k costs at most -1 steps;")
+    path = tmp_path / "forged.json"
+    path.write_text(certificate.canonical(signed(doc)))
+    assert recheck.main([str(path)]) == 1
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0] == "solver-backed"
+    assert lines[1] == report.claim
+    assert lines[2:] == ["the claim: true |- -1 >= 0 (unverified)"]
+
+
+def assuming(*facts: Json, block: Any = (None, None, None)) -> recheck.Report:
+    doc = document("loop", block=block)
+    doc["launch"]["assumptions"] = [row(e(fact)) for fact in facts]
+    return recheck.recheck(signed(doc))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [False],
+        [("<", "n", 5), (">", "n", 5)],
+        [("==", "n", 3), ("==", "n", 4)],
+        [("==", ("%", "n", 2), 0), ("==", ("%", "n", 2), 1)],
+        [("==", ("*", 2, "n"), 7)],
+        [("<", "n", "gridDim.x"), (">", "n", ("*", 3, "blockDim.x")), ("<", ("*", 2, "gridDim.x"), ("+", "n", 3))],
+        [(">", "blockDim.y", 1024)],
+        [("<=", "gridDim.z", 0)],
+        [("&&", ("<", "n", 5), (">", "n", 7))],
+    ],
+)
+def test_what_no_launch_satisfies_proves_nothing(facts: list[Json]) -> None:
+    found = assuming(*facts)
+    assert (found.verdict, found.problem, found.solver_backed[-1]) == ("solver-backed", "", recheck.VACUOUS)
+    assert found.claim.startswith("not verified: ")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [],
+        [True],
+        [("<", "n", 6), (">", "n", 4)],
+        [("==", ("%", "n", 2), 0), ("==", ("%", "n", 3), 1)],
+        [("==", ("*", 2, "n"), 8)],
+        [("<", "n", "gridDim.x"), (">", "n", ("*", 3, "blockDim.x"))],
+        [("==", "blockDim.y", 1024), (">=", "gridDim.z", 1)],
+        [("||", ("<", "n", 5), (">", "n", 7))],
+        [("<", ("*", i, "n"), ("+", "gridDim.x", 1000 + i)) for i in range(40)],
+    ],
+)
+def test_what_some_launch_satisfies_is_not_vacuous(facts: list[Json]) -> None:
+    found = assuming(*facts)
+    assert (found.verdict, found.problem, found.solver_backed) == ("valid", "", [])
+
+
+def test_nested_assumptions_are_not_written_out() -> None:
+    """Each quotient has two of the one inside it."""
+    nested: Json = "n"
+    for _ in range(40):
+        nested = ("/", nested, 3)
+    found = assuming(("<", nested, 5), (">", nested, 7))
+    assert (found.verdict, found.solver_backed) == ("valid", [])
+
+
+def test_a_launch_may_contradict_what_is_assumed() -> None:
+    fact = ("<", "blockDim.x", 32)
+    assert assuming(fact, block=(32, 1, 1)).solver_backed == [recheck.VACUOUS]
+    assert assuming(fact, block=(31, 1, 1)).solver_backed == []
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.integers(-6, 6)), max_size=6),
+    st.integers(-4, 4),
+    st.integers(-4, 4),
+)
+def test_quantities_that_are_nonnegative_somewhere_contradict_nothing(
+    lines: list[tuple[int, int, int]], n: int, m: int
+) -> None:
+    rows = [a * poly("n") + b * poly("m") + c for a, b, c in lines]
+    if all(a * n + b * m + c >= 0 for a, b, c in lines):
+        assert not recheck.contradictory(rows)
+    gap = poly("n") * 3 + poly("m") * 2
+    assert recheck.contradictory([*rows, gap - 1, gap * -1])
 
 
 def test_a_count_that_is_too_small_is_not_valid() -> None:
@@ -2146,7 +2257,7 @@ def test_it_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     digest = document("loop")["digest"]
-    claim = "k: every warp costs at most 6 + 11*max(0, n) (steps, scope warp, nvidia, blocks of 32, any grid)"
+    claim = "every warp of k costs at most 6 + 11*max(0, n) steps; blocks of 32, any grid"
     assert json.loads(ran.stdout) == {
         "claim": claim,
         "digest": digest,
@@ -2165,12 +2276,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
     assert told(written("loop"))[:2] == (
         0,
-        "valid\nk: every warp costs at most 6 + 11*max(0, n) (steps, scope warp, nvidia, blocks of 32, any grid)\n",
+        "valid\nevery warp of k costs at most 6 + 11*max(0, n) steps; blocks of 32, any grid\n",
     )
     code, out, _ = told(written("loop").replace('"warp":32', '"warp":64'), "--format", "json")
     assert (code, json.loads(out)["problem"]) == (3, "the digest is not that of the content")
-    spoofed = document("loop") | {"hardware": document("loop")["hardware"] | {"name": "nvid\u0456a", "sector": 64}}
-    assert "(steps, scope warp, nvid\\u0456a, blocks of 32, any grid)" in told(json.dumps(signed(spoofed)))[1]
     assert told('{"\\ud800": 1, "\\ud800": 2}')[0] == 2
     for text in ("{", '{"a":1,"a":2}', "[NaN]", "9" * 5000, "[" * 100_000, "[]", "null", '"x"'):
         code, out, problem = told(text)
@@ -2191,10 +2300,10 @@ def test_it_runs_as_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "more"),
     [
-        ({"metric": {"name": "Steps"}}, "; Steps counts {prices}"),
+        ({"metric": {"name": "Steps"}}, " of the custom metric Steps ({prices})"),
         (
             {"hardware": {"name": "NVIDIA", "sector": 64}},
-            "; NVIDIA has sector 64, word 4, alignment 256, banks 32, warp 32",
+            " steps on the custom hardware NVIDIA (sector 64, word 4, alignment 256, banks 32, warp 32)",
         ),
     ],
 )
@@ -2207,4 +2316,4 @@ def test_names_that_look_like_known_ones_are_spelled_out(part: dict[str, dict[st
     prices += [f"{name}(n) max(0, {a}*n + {b})" for name, (a, b) in sorted(doc["metric"]["counted"].items())]
     found = recheck.recheck(signed(doc))
     assert found.verdict == "valid"
-    assert found.claim.endswith(f"any grid){more.format(prices=', '.join(prices))}")
+    assert found.claim.partition("; ")[0].endswith(f"max(0, n){more.format(prices=', '.join(prices))}")

@@ -192,12 +192,32 @@ def test_names_with_a_meaning_are_not_declared(name: str) -> None:
     assert (caught.value.message, caught.value.loc) == (f"'{name}' has a meaning of its own", HERE)
 
 
-@pytest.mark.parametrize("name", ["", "?i", "x@1", "A#1", "a b", "1x", "x.", ".x", "x\n", "const:1"])
+@pytest.mark.parametrize(
+    "name", ["", "?i", "x@1", "A#1", "a b", "1x", "x.", ".x", "x\n", "const:1", "\u00e9", "\u03bf"]
+)
 def test_what_is_no_name(name: str) -> None:
     with pytest.raises(TypeProblem, match="is not a name"):
         signature(replace(KERNEL, locals=(Decl(name, INT),)))
 
 
-@pytest.mark.parametrize("name", ["x_1", "p.x", "p.x.y", "\u00e9", "_"])
+@pytest.mark.parametrize("name", ["k", "n::k", "k<int, 3>", "k<unsigned int, p<q<float> > >", "k<..>"])
+def test_names_of_kernels(name: str) -> None:
+    assert signature(replace(KERNEL, name=name)).params
+
+
+@pytest.mark.parametrize(
+    "name", ["", "k\n", "k l", "\u03ba", "k<3> l<4>", "k<3>, l<4>", "k<a\x1b[2J>", "k<p<q<r<s>>>>"]
+)
+def test_names_of_no_kernel(name: str) -> None:
+    with pytest.raises(TypeProblem, match="is not a name"):
+        signature(replace(KERNEL, name=name))
+
+
+def test_types_have_names_that_look_like_no_others() -> None:
+    with pytest.raises(TypeProblem, match="is not a name of a type"):
+        signature(replace(KERNEL, locals=(Decl("x", Type("base", "fl\u03bfat", 4)),)))
+
+
+@pytest.mark.parametrize("name", ["x_1", "p.x", "p.x.y", "_"])
 def test_names_that_front_ends_make(name: str) -> None:
     assert name in signature(replace(KERNEL, locals=(Decl(name, INT),))).locals

@@ -95,7 +95,7 @@ def test_outline(path: Path) -> None:
 
 def test_check_takes_an_annotated_source(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(ROOT / "reduce3" / "sectors.cu")]) == 0
-    assert capsys.readouterr().out.startswith("accepted: reduce3 costs at most 9 sectors a warp")
+    assert capsys.readouterr().out.startswith("accepted: every warp of reduce3 costs at most 9 sectors")
 
 
 def test_an_outline_that_promises_too_little_gets_no_bound(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from logic.assertions import Context
 from logic.assertions import Launch as Blocks
 from logic.metrics import HARDWARE
 from logic.potentials import Poly, const, substitute
-from logic.syntax import Param
+from logic.syntax import Const, Param
 from logic.typing import check_kernel
 from semantics.events import Dim
 from semantics.machine.blocks import MAX_PROCESSORS
@@ -121,9 +121,10 @@ class Estimate:
 
     `cycles` is the least of `bounds`, which go by their evidence, or the paper's; None where it depends on parameters
     without values. `formula` is the certified bound in the parameters: for the launch, or for each block where they
-    differ. `ends` says whether it is proved that no barrier waits for ever. `work_span` is W/P + S for P = 1, certified
-    or else enumerated. `divergent` has the branches where warps may part. Of the paper: the abstract warp, the turns of
-    each loop by its branch, and the largest convoying shift.
+    differ. `ends` says whether it is proved that no barrier waits for ever, at the values given, and `formula_ends`
+    whatever the parameters are: else cycles and formula are for runs in which none does. `work_span` is W/P + S for
+    P = 1, certified or else enumerated. `divergent` has the branches where warps may part. Of the paper: the abstract
+    warp, the turns of each loop by its branch, and the largest convoying shift.
     """
 
     mode: Mode
@@ -135,6 +136,7 @@ class Estimate:
     work_span: int | None = None
     span_evidence: Evidence | None = None
     ends: bool = True
+    formula_ends: bool = True
     warp: abstract.Nodes = ()
     turns: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     shift: int = 0
@@ -174,6 +176,7 @@ def _sound(job: Job, parting: tuple[int, ...]) -> Estimate:
         work_span=spans[0].work_span,
         span_evidence=spans[0].span_evidence,
         ends=any(e.ends for e in found),
+        formula_ends=found[0].ends,
         problem=problems[0] if problems else None,
     )
 
@@ -188,13 +191,17 @@ def _certified(job: Job, alike: bool) -> Estimate:
     span = None if bounds.work_span is None else _dealt(job, bounds.work_span)
     if not sound.depends_on_block((formula,)):
         formula = formula * -(-job.number // job.processors)
-    return Estimate(
-        "sound", cycles, "certified", formula=formula, work_span=span, span_evidence="certified", ends=bounds.ends
-    )
+    ends = bounds.ends and _one_barrier(job.program)
+    return Estimate("sound", cycles, "certified", formula=formula, work_span=span, span_evidence="certified", ends=ends)
 
 
 def _meet(p: Program) -> bool:
     return all(i.count is None for i in p.instructions if isinstance(i, Barrier))
+
+
+def _one_barrier(p: Program) -> bool:
+    """Whether threads that are at one barrier instruction wait at one barrier, for all that are left."""
+    return _meet(p) and all(isinstance(i.ident, Const) for i in p.instructions if isinstance(i, Barrier))
 
 
 def _dealt(job: Job, block: Poly) -> int | None:
@@ -220,11 +227,14 @@ def _enumerated(job: Job) -> Estimate:
     if job.missing:
         raise Unbounded(f"{', '.join(job.missing)} has no value", None)
     found: list[tuple[int, int]] = []
+    ends = True
     alike = not any(name.startswith("blockIdx.") for name in job.names.values())
     steps = lanes.MOST_STEPS
     for index in job.indices():
         if not alike or not found:
-            warps = lanes.follow(job.program, job.tree, _launch(job, index), steps)
+            launch = _launch(job, index)
+            warps = lanes.follow(job.program, job.tree, launch, steps)
+            ends = ends and lanes.released(warps, launch)
             issued = lanes.issued(warps)
             steps -= issued
             stalls = (job.latency - 1) * lanes.stalling_loads(warps)
@@ -232,7 +242,6 @@ def _enumerated(job: Job) -> Estimate:
     if alike:
         found *= job.number
     cycles, spans = (sound.makespan(each, job.processors) for each in zip(*found, strict=True))
-    ends = not any(isinstance(i, Barrier) for i in job.program.instructions)
     return Estimate("sound", cycles, "enumerated", work_span=spans, span_evidence="enumerated", ends=ends)
 
 

@@ -106,6 +106,44 @@ def aligned(warps: Sequence[Counts]) -> bool:
     return len({c.ident for c in crossings if c is not None}) <= 1
 
 
+def released(warps: Sequence[Counts], launch: Launch) -> bool:
+    """Whether every barrier provably lets everybody go who comes to it, whatever memory holds.
+
+    So it does where the k-th barrier of all warps that have a k-th one is the same, and waits either for as many
+    threads as come to it there, or for all threads that are left, with none of a warp left behind: nobody comes to a
+    k-th barrier before all have gone on from the one before, and whoever has no k-th one ends. Warps that keep to a
+    barrier of their own, with counts, have nothing to do with the others; nor have any where each waits for itself.
+    """
+    idents = [{None if c is None else c.ident for c in w.crossings} for w in warps]
+    if any(None in own for own in idents):
+        return False
+    if all(c.threads == c.expected for w in warps for c in w.crossings if c is not None):
+        return True
+    full = [min(launch.warp_size, launch.threads - n * launch.warp_size) for n in range(len(warps))]
+    apart = {own for own in map(frozenset, idents) if own}
+    groups = apart if all(len(own) == 1 for own in apart) else {frozenset().union(*apart)}
+    return all(
+        _in_step(
+            [(w, n) for w, n, own in zip(warps, full, idents, strict=True) if own and own <= group], len(groups) > 1
+        )
+        for group in groups
+    )
+
+
+def _in_step(warps: Sequence[tuple[Counts, int]], counted: bool) -> bool:
+    """Whether warps, each with its number of threads, pass their barriers together; `counted`: by counts only."""
+    for k in range(max(len(w.crossings) for w, _ in warps)):
+        there = [(c, n) for w, n in warps for c in w.crossings[k : k + 1] if c is not None]
+        if len({c.ident for c, _ in there}) > 1:
+            return False
+        if all(c.everyone for c, _ in there):
+            if counted or any(c.threads < n for c, n in there):
+                return False
+        elif {c.expected for c, _ in there} != {sum(c.threads for c, _ in there)}:
+            return False
+    return True
+
+
 def issued(warps: Sequence[Counts]) -> int:
     """What all warps issue."""
     return sum(sum(w.issued) for w in warps)

@@ -199,7 +199,7 @@ def certify(outline: Outline, prices: Prices, latency: int, meet: bool = True, a
     stalls = shown(loads)
     if stalls is None:
         raise _unbounded(loads, outline.kernel)
-    ends = issued.verdict == "certified"
+    ends = not issued.ledger.barriers
     if span is None or not _together(span):
         return Certified(work, stalls, None, (issued, loads), ends)
     return Certified(work, stalls, shown(span), (issued, loads, span), ends)

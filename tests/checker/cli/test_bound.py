@@ -40,7 +40,7 @@ def cu(tmp_path: Path) -> Path:
 def test_json(capsys: Capture) -> None:
     code, rows = bound(capsys, ADD, "--block", "32", "--metric", "sectors", "--metric", "divwarps", "--at", "h=5,w=9")
     assert code == 0
-    assert [list(row) for row in rows] == [KEYS, KEYS]
+    assert [list(row) for row in rows] == [[*KEYS, "claim"]] * 2
     first, second = rows
     assert (first["kernel"], first["metric"], first["per"], first["verdict"]) == (
         "addSub2",
@@ -64,7 +64,7 @@ def test_all_metrics_are_the_default(capsys: Capture) -> None:
 def test_text(capsys: Capture) -> None:
     assert main(["bound", ADD, "--block", "32", "--metric", "sectors", "--at", "h=4"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "addSub2, per warp (block 32)"
+    assert lines[0] == "addSub2, every warp (block 32)"
     assert re.fullmatch(r"  sectors  <= 28\*max\(0, ceil\(h/2\)\)  certified +\d+\.\d\d s   = 56", lines[2])
     assert "This assumes:" in lines
 

@@ -13,6 +13,7 @@ import pytest
 
 from checker import replay
 from checker.certificate import canonical, digest
+from checker.claims import VACUOUS
 from checker.cli import main
 
 OUTLINE = Path(__file__).resolve().parents[3] / "proofs/addSub3/sectors.qhl"
@@ -70,7 +71,7 @@ def test_the_outline_as_it_is(capsys: Capture) -> None:
 def test_the_outline_as_text(capsys: Capture) -> None:
     assert main(["check", str(OUTLINE)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "accepted: addSub3 costs at most 4 + 10*max(0, 1 + h) sectors a warp"
+    assert lines[0] == "accepted: every warp of addSub3 costs at most 4 + 10*max(0, 1 + h) sectors"
     assert "This assumes:" in lines
 
 
@@ -463,11 +464,13 @@ def test_what_the_print_accepts_says_so(capsys: Capture) -> None:
     )
 
 
-def test_a_derivation_from_nothing_is_accepted_with_a_warning(tmp_path: Path, capsys: Capture) -> None:
+def test_a_derivation_from_nothing_proves_nothing(tmp_path: Path, capsys: Capture) -> None:
     path = written(tmp_path, ("local int i, j;\n", "local int i, j;\nrequires w < 0 && w > 3;\n"))
     code, result = checked(path, capsys)
-    assert (code, result["verdict"]) == (0, "accepted")
-    assert "anything follows" in result["warnings"][0]
+    assert (code, result["verdict"], result["judgement"], result["claim"]) == (1, "not-proved", None, None)
+    assert result["error"]["reason"] == VACUOUS
+    assert main(["check", str(path)]) == 1
+    assert capsys.readouterr().out.startswith(f"not-proved: {path}:5:8: {VACUOUS}\n")
     assert checked(OUTLINE, capsys)[1]["warnings"] == []
 
 
@@ -602,7 +605,8 @@ def test_hardware_is_what_counts(tmp_path: Path, capsys: Capture) -> None:
     text = ROW.replace("potential 4", "potential 2")
     code, result = checked(row(tmp_path, text), capsys, "--hardware", str(profile))
     assert (code, result["verdict"]) == (0, "accepted")
-    assert any(fact.startswith("hardware wide: sectors of 64 bytes") for fact in result["assumptions"])
+    assert any(fact.startswith("custom hardware wide (sector 64, ") for fact in result["assumptions"])
+    assert " on the custom hardware wide (sector 64, " in result["claim"]
     weak = row(tmp_path, ROW.replace("potential 4", "potential 1"))
     code, result = checked(weak, capsys, "--hardware", str(profile))
     command = result["error"]["run"]["command"]

@@ -250,12 +250,18 @@ def test_what_is_no_file_may_be_written_twice_and_a_name_is_no_file(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["bound", KERNEL, "--metric=sectors", "--assume=false"], "no launch satisfies what is assumed: false"),
-        (["bound", KERNEL, "--assume=false", "--at=numElements=1"], "no launch satisfies what is assumed: false"),
-        (["wcet", KERNEL, "--block=32", "--assume=false"], "no launch satisfies what is assumed: false"),
+        (
+            ["bound", KERNEL, "--metric=sectors", "--assume=false"],
+            "vacuous: no launch satisfies what is assumed: false",
+        ),
+        (
+            ["bound", KERNEL, "--assume=false", "--at=numElements=1"],
+            "vacuous: no launch satisfies what is assumed: false",
+        ),
+        (["wcet", KERNEL, "--block=32", "--assume=false"], "vacuous: no launch satisfies what is assumed: false"),
         (
             ["predict", KERNEL, "--device=gtx280", "--block=32", "--grid=1", "--assume=false"],
-            "no launch satisfies what is assumed: false",
+            "vacuous: no launch satisfies what is assumed: false",
         ),
         (
             ["bound", KERNEL, "--at=numElements=1", "--at", "numElements=2"],
@@ -297,7 +303,7 @@ def test_one_of_a_kind_and_json_in_lines(tmp_path: Path, capsys: Capture) -> Non
     assert typed("run", str(path)) == 0
     assert ", 1 warp, " in capsys.readouterr().out
     assert typed("check", str(path)) == 0
-    assert capsys.readouterr().out.startswith("accepted: k costs at most 1 conflict a warp\n")
+    assert capsys.readouterr().out.startswith("accepted: every warp of k costs at most 1 conflict\n")
     for command in ("run", "machine", "wcet"):
         assert typed(command, str(path), "--format", "json") == 0
         assert capsys.readouterr().out.startswith('{\n  "')

@@ -11,7 +11,7 @@ from checker.cli import main
 
 ROOT = Path(__file__).resolve().parents[3] / "proofs"
 GOOD = [str(ROOT / "vectorAdd" / f"{metric}.json") for metric in ("sectors", "steps")]
-CLAIM = "vectorAdd: every warp costs at most 12 (sectors, scope warp, nvidia, blocks of 256, any grid)"
+CLAIM = "every warp of vectorAdd costs at most 12 sectors; blocks of 256, any grid"
 
 Capture = pytest.CaptureFixture[str]
 

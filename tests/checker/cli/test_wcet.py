@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from checker.cli import main
+from checker.cli import main, wcet
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 TRIANGLE = str(PROOFS / "triangleSum/kernel.simt")
@@ -127,13 +127,60 @@ def test_what_is_assumed_is_told(go: Go) -> None:
     assert "numElements <= 64 is assumed, and does not hold there" in err
 
 
-def test_a_barrier_that_waits_for_ever(go: Go, simt: Callable[[str], str]) -> None:
-    path = simt("bz Tid, e\nbarrier 0\ne: sync")
-    code, out, err = go(path, "--threads", "2", "--format", "json")
-    assert code == 3
-    assert json.loads(out)["machine"] is None
-    assert json.loads(out)["assumptions"] == ["no barrier waits for ever, which is not proved"]
-    assert ":2:1: error: deadlock in cycle" in err
+DEADLOCKS = {
+    "a part of a warp": "bz Tid, e\nbarrier 0\ne: sync",
+    "more than there are": "barrier 0, 17",
+    "barriers of their own": "binop w = Tid / 8\nbarrier w",
+    "two barriers": "binop w = Tid / 8\nbz w, e\nbarrier 1\njump m\ne: barrier 0\nm: sync",
+    "not the last time": "barrier 0\nbinop w = Tid / 8\nbz w, e\nbarrier 0, 16\ne: sync",
+}
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [*(("sound", text) for text in DEADLOCKS.values()), ("paper", DEADLOCKS["barriers of their own"])],
+    ids=[*DEADLOCKS, "in mode paper"],
+)
+def test_a_barrier_that_waits_for_ever(text: str, mode: str, go: Go, simt: Callable[[str], str]) -> None:
+    """What never ends takes no number of cycles: there is no figure."""
+    path = simt(text)
+    code, out, err = go(path, "--threads", "16", "--warp-size", "8", "--mode", mode, "--format", "json")
+    assert (code, ": error: deadlock in cycle" in err) == (3, True)
+    got = json.loads(out)
+    assert (got["estimate"], got["machine"], got["work_span"], got["verdict"]) == (None, None, None, "deadlock")
+    assert "certified" not in out
+    code, out, _ = go(path, "--threads", "16", "--warp-size", "8", "--mode", mode)
+    assert (code, "deadlock in cycle" in out, "bound" in out, "certified" in out) == (3, True, False, False)
+
+
+@pytest.mark.parametrize("text", [*DEADLOCKS.values(), "barrier Tid", "barrier 0, Tid", "load w = 0\nbarrier w"])
+def test_what_is_said_where_a_barrier_may_wait(
+    text: str, go: Go, simt: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where the machine is not run, or stops for another reason."""
+    monkeypatch.setattr(wcet, "MOST_CYCLES", 0)
+    path = simt(text)
+    for form in ("text", "json", "markdown"):
+        code, out, _ = go(path, "--threads", "16", "--warp-size", "8", "--format", form)
+        assert (code, "certified" in out, "enumerated" in out) == (1, False, False)
+        assert "no barrier waits for ever, which is not proved" in out
+    code, out, _ = go(simt(f".param n\n{text}\nbinop x = n + 1"), "--threads", "16", "--warp-size", "8")
+    assert (code, "certified" in out) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "barrier 0",
+        "barrier 0, 16",
+        "binop w = Tid / 8\nbarrier w, 8",
+        "binop w = 1 + 2\nbarrier w\nbarrier 0, threads",
+        "binop w = Tid / 8\nbz w, e\nbarrier 1\ne: sync",
+    ],
+)
+def test_barriers_that_let_all_go(text: str, go: Go, simt: Callable[[str], str]) -> None:
+    code, out, _ = go(simt(text), "--threads", "16", "--warp-size", "8")
+    assert (code, "given" in out) == (0, False)
 
 
 def test_barriers_that_a_part_of_a_block_may_reach(go: Go, tmp_path: Path) -> None:
@@ -144,10 +191,15 @@ def test_barriers_that_a_part_of_a_block_may_reach(go: Go, tmp_path: Path) -> No
     code, out, err = go(str(path), "--block", "64", "--at", "n=7")
     assert code == 3
     assert "deadlock in cycle" in err
-    for at in (("--at", "n=64"), ()):
-        code, out, err = go(str(path), "--block", "64", *at)
-        assert (code, err) == (1, "")
-        assert out.endswith("given: no barrier waits for ever, which is not proved\n")
+    assert "bound" not in out
+    code, out, err = go(str(path), "--block", "64")
+    assert (code, err) == (1, "")
+    assert out.endswith("given: no barrier waits for ever, which is not proved\n")
+    assert "certified" not in out
+    code, out, err = go(str(path), "--block", "64", "--at", "n=64")
+    assert (code, err) == (0, "")
+    assert "(if no barrier waits for ever)" in out  # the formula, which is for all n
+    assert found(go, str(path), "--block", "64", "--at", "n=64")["formula_evidence"] == "conditional"
     path.write_text("__global__ void k(int *A, int n) { if (n > 3) { A[0] = 1; __syncthreads(); } }")
     code, out, _ = go(str(path), "--block", "64", "--at", "n=7")
     assert code == 0

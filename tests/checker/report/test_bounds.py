@@ -56,9 +56,12 @@ def test_what_a_bound_rests_on_is_listed_once_each() -> None:
         CONTEXT.sigma, CONTEXT.metric, CONTEXT.hardware, Launch((32, 1, 1), assumptions=facts("n > 0", "m % 8 == 0"))
     )
     found = assumptions(results()[0], context, ["a note"])
-    assert found[:4] == ["given: m % 8 == 0", "given: n > 0", "blocks of 32", "a note"]
+    assert found[:3] == ["given: m % 8 == 0", "given: n > 0", "blocks of 32"]
+    assert found[3].startswith("custom metric primes (const 2, div 11, ")
+    assert found[4] == "a note"
     wide = replace(context, hardware=replace(context.hardware, name="wide", sector=128))
-    assert assumptions(results()[0], wide)[3] == "hardware wide: sectors of 128 bytes, 32 banks of 4, warps of 32"
+    told = assumptions(results()[0], wide)[4]
+    assert told == "custom hardware wide (sector 128, word 4, alignment 256, banks 32, warp 32)"
     symbolic = replace(context, launch=Launch((None, 8, 1), (2, 1, 1)))
     assert assumptions(results()[0], symbolic)[:2] == ["blocks of any x 8", "a grid of 2"]
     assert sum("256 bytes" in a for a in found) == 1
@@ -77,7 +80,7 @@ def test_a_row() -> None:
 def test_text_with_values() -> None:
     k, context, found = results()
     lines = as_text(k, context, found, {"n": 3}, [], False).splitlines()
-    assert lines[0] == "k, per warp (block 32)"
+    assert lines[0] == "k, every warp (block 32)"
     assert lines[2].startswith("  sectors   <= 1 + max(0, n)  certified")
     assert lines[2].endswith("= 4")
     assert lines[3].startswith("  divwarps  <= 1              certified")

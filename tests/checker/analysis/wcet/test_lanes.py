@@ -14,15 +14,17 @@ from checker.analysis.wcet.lanes import (
     follow,
     issued,
     longest,
+    released,
     span,
     stalling_loads,
 )
 from checker.analysis.wcet.structure import structure
+from semantics.machine.arithmetic import RunProblem
 from semantics.machine.launch import Launch
 from semantics.machine.program import Barrier, Load
 from semantics.machine.simulate import run
 from semantics.machine.text import assemble
-from semantics.machine.trace import Row
+from semantics.machine.trace import Deadlock, Row
 from tests.checker.analysis.wcet.launches import on_machine
 from tests.checker.analysis.wcet.programs import programs
 
@@ -161,11 +163,42 @@ end: sync
 """Each warp has a barrier of its own count: nobody waits for anybody."""
 
 
+BARRIERS = st.lists(
+    st.tuples(
+        st.sampled_from(["", "bz w, e", "bnz w, e", "bz Tid, e", "bz v, e"]),
+        st.sampled_from(
+            ["barrier 0", "barrier 0, 8", "barrier w, 4", "barrier w", "barrier 1, 4", "barrier v", "barrier 1"]
+        ),
+    ),
+    max_size=3,
+)
+
+
+@MANY
+@given(BARRIERS, st.sampled_from([1, 4, 6, 8]), st.integers(0, 1))
+def test_barriers_that_let_all_go(parts: list[tuple[str, str]], threads: int, memory: int) -> None:
+    """Where so much is proved, the machine stops at none, whatever it loads."""
+    lines = ["binop w = Tid / 4", "load v = 0"]
+    for i, (test, barrier) in enumerate(parts):
+        lines += [test.replace("e", f"e{i}"), barrier] if test else [barrier]
+        lines += [f"e{i}: sync"] * bool(test)
+    text, launch = "\n".join(lines), Launch(threads, 4)
+    note(text)
+    warps = followed(text, launch)
+    p = assemble(text, "k")
+    if released(warps, launch):
+        run(p, launch, {0: memory})
+    elif all("v" not in test + barrier for test, barrier in parts) and len(parts) < 2:
+        with pytest.raises((Deadlock, RunProblem)):
+            run(p, launch, {0: memory})
+
+
 def test_barriers_of_single_warps_let_stalls_follow_one_another() -> None:
     text = "binop w = Tid / 4" + SKEWED
     launch = Launch(8, 4, 20)
     warps = followed(text, launch)
     assert not aligned(warps)
+    assert released(warps, launch)
     assert stalling_loads(warps) == 2
     p = assemble(text, "k")
     rows: list[Row] = []

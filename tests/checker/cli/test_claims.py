@@ -1,0 +1,183 @@
+"""What a claim says, and that it says nothing, in the same words from every command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.certificate import canonical, digest
+from checker.cli import main
+
+VECTOR = Path(__file__).resolve().parents[3] / "proofs/vectorAdd"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("numElements", 5, 5), ("blockDim.x", 32, 300)],
+    ids=["each other", "the launch"],
+)
+def test_vacuous_certificates_are_called_so_by_all(
+    name: str, low: int, high: int, tmp_path: Path, capsys: Capture
+) -> None:
+    """The claim of no launch: the same word and exit code from `check`, `recheck` and `report`."""
+    document = json.loads((VECTOR / "sectors.json").read_text())
+    parameter = ["param", name]
+    number = [["const", ["int", "int", 4], n] for n in (low, high)]
+    document["launch"]["assumptions"] = [["op", "<", parameter, number[0]], ["op", ">", parameter, number[1]]]
+    path = tmp_path / "vacuous.json"
+    path.write_text(canonical(document | {"digest": digest(document)}))
+    for command in ("check", "recheck", "report"):
+        assert main([command, str(path)]) == 1
+        out = capsys.readouterr().out
+        assert "vacuous" in out
+        assert "accepted:" not in out
+        assert main([command, str(path), "--format", "json"]) == 1
+        found = json.loads(capsys.readouterr().out)["verdict"]
+        assert found == {"check": "not-proved", "recheck": "solver-backed", "report": "vacuous"}[command]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--scope", "block"), "the span of a block of one is at most 4 sectors"),
+        (("--per", "block"), "the warps of a block of one together cost at most 8 sectors"),
+        (("--per", "grid"), "all warps of a grid of one together cost at most 16 sectors"),
+        ((), "every warp of one costs at most 4 sectors"),
+    ],
+)
+def test_what_a_certificate_claims_is_said_by_all(
+    words: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    source, path = tmp_path / "one.cu", str(tmp_path / "c.json")
+    source.write_text("__global__ void one(int *A) { A[threadIdx.x] = 1; }")
+    bounding = ["bound", str(source), "--metric", "sectors", "--block", "64", "--grid", "2", *words]
+    bounding += ["--certificate", path]
+    assert main(bounding) == 0
+    assert capsys.readouterr().out.startswith(f"one, {said.partition(' of one')[0]} (")
+    assert main([*bounding, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["results"]
+    assert row["claim"].startswith(said)
+    for command in ("check", "recheck"):
+        assert main([command, path]) == 0
+        assert capsys.readouterr().out.split("\n")[command == "recheck"].removeprefix("accepted: ").startswith(said)
+    assert main(["report", path]) == 0
+    assert f"  {said.partition(' of one')[0]}  <= " in capsys.readouterr().out
+    assert main(["report", path, "--format", "sarif"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["message"]["text"].startswith(said)
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+FREE: dict[str, Any] = {"fixed": {}, "counted": {}}
+
+
+def forged(path: Path, where: tuple[Any, ...], value: Any) -> str:
+    """vectorAdd's certificate for conflicts, of which it has none, with something else in a place; signed."""
+    document = json.loads((VECTOR / "conflicts.json").read_text())
+    inner = document
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = value
+    path.write_text(canonical(document | {"digest": digest(document)}))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["Sectors", "SECTORS", "sectors.", "sect0rs", "conflict", "custom", "nvidia"])
+def test_a_metric_of_ones_own_is_called_so(name: str, tmp_path: Path, capsys: Capture) -> None:
+    """Without prices all is free, whatever it is called."""
+    path = forged(tmp_path / "c.json", ("metric",), FREE | {"name": name})
+    said = f"every warp of vectorAdd costs at most 0 of the custom metric {name} (all is free)"
+    for command in (("check", path), ("recheck", path)):
+        assert main([*command]) == 0
+        assert said in capsys.readouterr().out
+    for form in ("text", "markdown", "html", "sarif", "json"):
+        assert main(["report", path, "--source", str(VECTOR / "kernel.cu"), "--format", form]) == 0
+        out = capsys.readouterr().out
+        assert f"custom metric {name} " in out
+        assert f"custom {name}" in out or form in ("sarif", "json")
+    for form in ("markdown", "html", "json"):
+        assert main(["check", path, "--format", form]) == 0
+        assert "custom metric" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        *(
+            (("metric",), FREE | {"name": name})
+            for name in (
+                "sectors",
+                "conflicts",
+                "sect\u03bfrs",
+                "sectors ",
+                " sectors",
+                "sectors\n",
+                "\x1b[2Ksectors",
+                "",
+            )
+        ),
+        *((("metric",), FREE | {"name": name}) for name in ("sectors a warp", "sectors<b>", "s\u200bectors", "x" * 99)),
+        (("hardware", "sector"), 64),
+        (("hardware", "name"), "nvid\u0456a"),
+        (("hardware", "name"), "nvidia\r"),
+    ],
+)
+def test_no_name_looks_like_a_known_one(where: tuple[Any, ...], value: Any, tmp_path: Path, capsys: Capture) -> None:
+    """Refused by all that read it: a known name with other prices or sizes, and letters that look like others."""
+    path = forged(tmp_path / "c.json", where, value)
+    for command, code in (("check", 2), ("recheck", 3), ("report", 2)):
+        assert main([command, path]) == code
+        printed = capsys.readouterr()
+        assert (printed.out + printed.err).replace("\n", "").isascii()
+        assert (printed.out + printed.err).replace("\n", "").isprintable()
+
+
+ESCAPE = "\x1b[31m<script>\u202e\n"
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        ("kernel", "name"),
+        ("kernel", "params", 0, 0),
+        ("kernel", "params", 0, 1, 1),
+        ("kernel", "arrays", 0, 0),
+        ("kernel", "arrays", 0, 1),
+        ("kernel", "locals", 0, 0),
+        ("metric", "fixed"),
+        ("hardware", "name"),
+        ("launch", "assumptions"),
+        ("rules",),
+        ("scope",),
+        ("derivation", 0, "rule"),
+        ("derivation", 0, "with"),
+        ("evidence", 0, "engine"),
+        ("evidence", 0, "proof"),
+        ("expressions", 0, 1),
+        ("expressions", 1),
+        ("statements", 0),
+        ("version",),
+        ("tools",),
+        ("admitted",),
+        ("ghosts",),
+    ],
+)
+def test_nothing_of_a_certificate_can_write_on_the_terminal(
+    where: tuple[Any, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    for value in (ESCAPE, [ESCAPE], {ESCAPE: ESCAPE}, [["op", ESCAPE, ["param", ESCAPE]]]):
+        path = forged(tmp_path / "c.json", where, value)
+        for command in ("check", "recheck", "report"):
+            for form in ("text", "html", "markdown", "sarif", "json"):
+                main([command, path, "--format", form])
+                printed = capsys.readouterr()
+                assert printed.err.replace("\n", "").isprintable()
+                assert printed.out.replace("\n", "").isprintable()
+                assert "\u202e" not in printed.out + printed.err
+                assert "<script>" not in printed.out or form != "html"
+                assert "Traceback" not in printed.err
