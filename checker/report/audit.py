@@ -18,8 +18,9 @@ from checker.cli.options import many, number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
 from checker.replay import replayed
-from checker.report.bounds import accesses, assumptions, turns
+from checker.report.bounds import assumptions, turns
 from checker.report.page import clean, filled, inline, plain
+from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import printable, wrapped
@@ -100,7 +101,8 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
     for line in a.ledger.discharged:
         kinds.setdefault(type(line.obligation).__name__, Counter())[line.verdict.engine] += 1
     difference = "" if source is None else _difference(made.kernel, source.kernel)
-    files = _files(source.kernel) if source and not difference else {}
+    program = source.kernel if source and not difference else None
+    files = _files(program) if program else {}
     proved = [] if claim is None else [a]
     barriers = a.ledger.barriers if claim is not None else []
     wrong = _finding(a)
@@ -128,7 +130,9 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "side_conditions": {kind: dict(sorted(count.items())) for kind, count in sorted(kinds.items())},
         "source": None if source is None else {"file": source.file, "same": not difference, "difference": difference},
         "warnings": _warnings(a, source),
-        "accesses": [_at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context)],
+        "accesses": [
+            _at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context, program)
+        ],
         "turns": [_at(loc, files) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
         "listing": [],
         "apart": [],
@@ -206,7 +210,7 @@ def _price(f: Linear) -> str:
 
 def _at(loc: Loc | None, files: Mapping[tuple[int, int], set[str]]) -> Row:
     """A place; its file where the source has something there in one file only."""
-    known = files.get((loc.line, loc.column), set()) if loc else set()
+    known = {loc.file} if loc and loc.file else files.get((loc.line, loc.column), set()) if loc else set()
     file = next(iter(known)) if len(known) == 1 else None
     return {"file": file, "line": loc.line if loc else None, "column": loc.column if loc else None}
 

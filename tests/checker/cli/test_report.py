@@ -174,10 +174,19 @@ def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_places_that_two_files_have(capsys: Capture, tmp_path: Path) -> None:
-    header = "__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n"
-    text = "__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n"
+    header = "__device__ void put(int *A) {\n\n    A[0] = 1;\n}\n"
+    text = "__global__ void k(int *A, int n) {\n    A[0] = 5; put(A);\n}\n"
     _, apart = with_header(capsys, tmp_path, header, text)
     assert {(x["file"], x["line"], x["column"]) for x in apart} == {(None, 3, 5)}
+
+
+def test_different_accesses_at_one_place_of_two_files(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "h.cuh").write_text("__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n")
+    text = '#include "h.cuh"\n__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n'
+    _, found = report(capsys, bound(tmp_path, "k", text, capsys), "--source", str(tmp_path / "k.cu"))
+    (row,) = found["certificates"]
+    files = {a["access"]: (a["file"], a["line"], a["column"]) for a in row["accesses"]}
+    assert files == {"A[n]": (str(tmp_path / "k.cu"), 3, 5), "A[i]": (str(tmp_path / "h.cuh"), 3, 5)}
 
 
 def test_places_outside_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:
