@@ -35,7 +35,7 @@ def files(top: Path = ROOT) -> Iterator[Path]:
             for d in folders
             if d == ".ci" or not (d.startswith(".") or d in ("__pycache__", "build", "dist") or d.endswith(".egg-info"))
         ]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if name != ".git")  # a file in a second working tree
 
 
 def trusted() -> list[tuple[Path, set[str]]]:
