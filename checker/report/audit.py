@@ -19,6 +19,7 @@ from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
 from checker.replay import replayed
 from checker.report.bounds import assumptions, turns
+from checker.report.launches import Sizes, spoken_of
 from checker.report.page import clean, filled, inline, plain
 from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
@@ -81,13 +82,13 @@ def verdict(a: Audited, found: Finding | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a CUDA source has under a certificate's name: the kernel, what was assumed when it was read, the blocks that
-    it is launched with where they are known, and the lines of the file that the kernel is in, none if unreadable."""
+    """What a CUDA source has under a certificate's name: the kernel, what was assumed when it was read, the launches
+    whose sizes are known, and the lines of the file that the kernel is in, none if unreadable."""
 
     file: str
     kernel: Kernel
     notes: tuple[str, ...]
-    block: tuple[int, int, int] | None
+    launches: tuple[Sizes, ...]
     lines: tuple[str, ...]
 
 
@@ -129,7 +130,8 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "admitted": sorted(set(barriers)),
         "side_conditions": {kind: dict(sorted(count.items())) for kind, count in sorted(kinds.items())},
         "source": None if source is None else {"file": source.file, "same": not difference, "difference": difference},
-        "warnings": _warnings(a, source),
+        "launches": [],
+        "warnings": [],
         "accesses": [
             _at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context, program)
         ],
@@ -150,14 +152,6 @@ def _finding(a: Audited) -> Finding | None:
         return None
     context = a.certificate.context
     return Finding(a.outcome, context, replayed(a.outcome, a.derivation, context))
-
-
-def _warnings(a: Audited, source: Source | None) -> list[str]:
-    """What an auditor should look at."""
-    block = a.certificate.context.launch.block
-    if source is None or source.block is None or all(m in (n, None) for m, n in zip(block, source.block, strict=True)):
-        return []
-    return [f"the source launches blocks of {extent(source.block)}, and this is about blocks of {extent(block)}"]
 
 
 def _difference(ours: Kernel, theirs: Kernel) -> str:
@@ -286,7 +280,7 @@ def document(
     """The one object, of which all formats are made. `sources` are CUDA sources with the SHA-256 of each, `reading` the
     options with which they were read, `at` is where bounds are evaluated. `good` is what the exit code says."""
     found = {r["verdict"] for r in rows}
-    same = all(r["source"] is None or r["source"]["same"] for r in rows)
+    same = all((r["source"] is None or r["source"]["same"]) and spoken_of(r) for r in rows)
     return {
         "verdict": next(v for v in MEANING if v in found),
         "good": found == {"certified"} and same and not any(c["worse"] for c in changes),
@@ -345,6 +339,8 @@ def summary(report: Row) -> str:
     found = [f"{many(len(rows), 'certificate')}: {', '.join(f'{count[v]} {v}' for v in MEANING if count[v])}"]
     others = sum(r["source"] is not None and not r["source"]["same"] for r in rows)
     found += [f"{others} of another source"] if others else []
+    unspoken = sum(not spoken_of(r) for r in rows)
+    found += [f"{unspoken} of another launch"] if unspoken else []
     worse = sum(c["worse"] for c in changes)
     return "; ".join(found + ([f"{worse} worse than before"] if worse else []))
 
@@ -472,6 +468,7 @@ def as_sarif(report: Row) -> Row:
     rules = {
         **MEANING,
         "other-source": "the source given has another kernel than the certificate",
+        "other-launch": "the kernel is launched with sizes that the certificate does not speak of",
         "worse": "a bound grew, or rests on more than before",
     }
     results = []
@@ -490,6 +487,8 @@ def as_sarif(report: Row) -> Row:
         result(r["verdict"], text, place(file, first), digest=r["digest"], assumptions=r["assumptions"])
         if r["source"] is not None and not r["source"]["same"]:
             result("other-source", f"{r['file']}: {r['source']['difference']}", place(r["source"]["file"]))
+        if not spoken_of(r):
+            result("other-launch", f"{r['file']}: {'; '.join(r['warnings'])}", place(file, first))
     for c in report["comparison"]:
         if c["worse"]:
             result("worse", f"{c['kernel']} {c['metric']}: {told(c)}", place(c["new"]["file"]))
