@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as problem:
         raise OptionProblem(f"--hardware {args.hardware}: {problem}", advice="Lines have 128 bytes.") from None
     observed = _run(args, kernel, context) if args.confirm else None
-    advice = [advise(f, analysis.view, hardware) for f in analysis.findings]
+    advice = [advise(f, analysis.view, hardware, reading.rows) for f in analysis.findings]
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from logic.source import Loc
@@ -45,7 +45,8 @@ from semantics.cuda.statements import block
 class Reading:
     """A kernel as read; `block` and `grid` are those of the file's launches, `notes` are assumptions for the ledger.
     `unsigned` are the parts of the kernel, by their places, that would wrap around below 0; `launches` the grid and the
-    block of every launch that the file shows, where these do not agree, too."""
+    block of every launch that the file shows, where these do not agree, too. `rows` has the bytes of a row (what the
+    last index runs over) of the shared arrays with several dimensions, by their names."""
 
     kernel: Kernel
     block: tuple[int, int, int] | None
@@ -53,6 +54,7 @@ class Reading:
     notes: tuple[str, ...]
     unsigned: frozenset[tuple[Loc | None, Expr]] = frozenset()
     launches: tuple[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None], ...] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_cuda(
@@ -84,7 +86,7 @@ def read_cuda(
     host = cache(lambda: parsed_for_host(request, parsed.unit.data))
     grid, block = sizes_of(parsed.unit, host, node.name)
     seen = sizes_seen(parsed.unit, host, node)
-    return Reading(kernel, block, grid, (*notes, *st.notes), unsigned, seen)
+    return Reading(kernel, block, grid, (*notes, *st.notes), unsigned, seen, st.rows)
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:

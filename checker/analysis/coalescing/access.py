@@ -30,6 +30,9 @@ Verdict = Literal["coalesced", "misaligned", "uncoalesced", "conflict-free", "co
 LINE: Final = 128
 """Bytes of a line, what one transaction fetches (CAV 2017, section 3.2: eta)."""
 
+FEW: Final = 64
+"""Rows of banks that a shared array may fill to be looked at element by element."""
+
 SEVERITY: Final[tuple[Verdict, ...]] = (
     "coalesced",
     "conflict-free",
@@ -136,6 +139,18 @@ def fewest(array: Array, lanes: frozenset[int], hardware: Hardware) -> int:
     """Lines, or words of the busiest bank, of these lanes in consecutive places. The hardware counts in lines."""
     count = sectors if array.space == "global" else conflicts
     return count([array.width * lane for lane in lanes], array.width, hardware)
+
+
+@lru_cache(maxsize=4096)
+def capacity(array: Array, hardware: Hardware) -> int | None:
+    """The most words that one bank holds of a shared array, more than which no access takes turns for: a run ends at an
+    index beyond its length. None where that is not known."""
+    if array.length is None:
+        return None
+    size = array.stride * max(0, array.length - 1) + array.offset + array.width
+    if size > FEW * hardware.banks * hardware.word:
+        return -(-size // (hardware.banks * hardware.word))
+    return conflicts([array.stride * i + array.offset for i in range(max(1, array.length))], array.width, hardware)
 
 
 def judged(array: Array, addresses: Mapping[int, int], hardware: Hardware) -> Seen:

@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from checker.analysis.coalescing.access import Access, Key, Verdict, accesses, fewest, judged, with_lines, worst
+from checker.analysis.coalescing.access import (
+    Access,
+    Key,
+    Verdict,
+    accesses,
+    capacity,
+    fewest,
+    judged,
+    with_lines,
+    worst,
+)
 from checker.analysis.coalescing.lanes import Met, at, common, followed, implied, origins, substituted
 from checker.analysis.coalescing.trial import trials
 from checker.oracles.counts import What, one_access
@@ -131,6 +141,7 @@ class _Judge:
         if m.array.space == "shared":
             n = self.count(what, m, lanes)
             n = min(n, self.by_rows(m)) if n > 1 else n
+            n = min(n, capacity(m.array, self.context.hardware) or n)
             return n, good if self.conflict_free(m, n, least) else None
         if self.close(m):
             n = 1 if self.in_a_line(m) else min(2, self.count(what, m, lanes))
