@@ -12,13 +12,15 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test lint proofs suite hardware run-time timing mutants mutants-rules million bench growth venv lock clean
+.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules million bench growth venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
 	@echo 'make test    style, types, import rules, tests'
+	@echo 'make quick   the tests that are not slow, four of five (under a minute on two cores)'
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
 	@echo 'make growth  docs/benchmarks.md: how the search grows with the program (a minute)'
+	@echo 'make slow    tests/slow.txt: all tests, and which of them are slow'
 	@echo 'make lint    style, types and import rules alone'
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
 	@echo 'make suite   docs/suite.md: our bounds beside published ones and the dearest runs'
@@ -37,6 +39,12 @@ demo: venv
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+quick: venv
+	$(BIN)/python -m pytest -q -n 2 -m 'not bench and not slow'
+
+slow: venv
+	$(BIN)/python -m pytest -n 2 --write-slow
 
 lint: venv
 	$(BIN)/ruff check --quiet

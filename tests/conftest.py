@@ -1,9 +1,14 @@
-"""How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere."""
+"""How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere.
+Which tests are slow: those that slow.txt lists, which `make slow` measures anew."""
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
+from pathlib import Path
+from typing import Final
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
@@ -11,3 +16,37 @@ settings.register_profile(
     "long", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("WARPBOUND_PROFILE", "ci"))
+
+SLOW: Final = Path(__file__).parent / "slow.txt"
+LIMIT: Final = 0.1
+"""Seconds that a test function takes on average, over its parameters, before it is slow: so that the others, four of
+five, take less than a minute on two cores."""
+
+_spent: dict[str, list[float]] = defaultdict(list)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-slow", action="store_true", help="write tests/slow.txt anew, from what all tests take")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = frozenset(SLOW.read_text().splitlines())
+    for item in items:
+        if _function(item.nodeid) in slow:
+            item.add_marker("slow")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        _spent[_function(report.nodeid)].append(report.duration)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--write-slow") and not hasattr(session.config, "workerinput"):
+        slow = sorted(name for name, each in _spent.items() if sum(each) > LIMIT * len(each))
+        SLOW.write_text("".join(f"{name}\n" for name in slow))
+
+
+def _function(nodeid: str) -> str:
+    """The file and the function of a test, without its parameters."""
+    return nodeid.partition("[")[0]

@@ -35,7 +35,7 @@ def files(top: Path = ROOT) -> Iterator[Path]:
             for d in folders
             if d == ".ci" or not (d.startswith(".") or d in ("__pycache__", "build", "dist") or d.endswith(".egg-info"))
         ]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if name != ".git")  # a file in a second working tree
 
 
 def trusted() -> list[tuple[Path, set[str]]]:
@@ -110,3 +110,16 @@ def test_the_readme_begins_with_two_commands_and_ci_runs_the_second() -> None:
 def test_the_errata_name_tests_that_exist() -> None:
     named = set(re.findall(r"`(tests/[\w/]+\.py)", (ROOT / "ERRATA.md").read_text()))
     assert sorted(name for name in named if not (ROOT / name).is_file()) == []
+
+
+def test_what_is_slow_is_a_test() -> None:
+    """A line of slow.txt that names nothing would leave a slow test in `make quick`."""
+    names = (ROOT / "tests" / "slow.txt").read_text().splitlines()
+    assert names == sorted(set(names))
+    lost = [
+        name
+        for name in names
+        for file, _, function in (name.partition("::"),)
+        if f"def {function}(" not in (ROOT / file).read_text(encoding="utf-8")
+    ]
+    assert not lost

@@ -50,6 +50,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         default="exact",
         help="whose verdict counts: the lanes of a warp one by one, or the published lattice (default: %(default)s)",
     )
+    parser.add_argument(
+        "--threshold",
+        choices=("fewest", "paper"),
+        default="fewest",
+        help="how many lines an access may need: as many as its lanes in consecutive places, or one, as in the paper "
+        "on the lattice (default: %(default)s)",
+    )
     parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
     parser.add_argument(
         "--confirm",
@@ -92,20 +99,20 @@ def run(args: argparse.Namespace) -> int:
     kernel = reading.kernel
     context, stated, notes = _context(args, reading, hardware)
     try:
-        analysis = analyse(kernel, context)
+        analysis = analyse(kernel, context, args.threshold)
     except ValueError as problem:
         raise OptionProblem(f"--hardware {args.hardware}: {problem}", advice="Lines have 128 bytes.") from None
     observed = _run(args, kernel, context) if args.confirm else None
-    advice = [advise(f, analysis.view, hardware) for f in analysis.findings]
+    advice = [advise(f, analysis.view, hardware, reading.rows) for f in analysis.findings]
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)
     wrong = [] if observed is None else _exceeded(analysis.findings, observed)
     tell(
         args,
-        lambda: report.as_text(kernel, rows, rests_on, shares, {args.file: source_text(args.file)}),
-        lambda: json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares), indent=2),
-        lambda: report.as_page(kernel, rows, rests_on, shares, wrong),
+        lambda: report.as_text(kernel, rows, rests_on, shares, {args.file: source_text(args.file)}, args.threshold),
+        lambda: json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares, args.threshold), indent=2),
+        lambda: report.as_page(kernel, rows, rests_on, shares, wrong, args.threshold),
     )
     for text, _ in wrong:
         sys.stderr.write(
@@ -157,7 +164,9 @@ def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[
             f"--confirm: {fact} is assumed, and does not hold in this run", advice="Choose another one."
         )
     with progress_bar("blocks", blocks[0] * blocks[1] * blocks[2]) as progress:
-        return observe(kernel, block, blocks, values, arrays, context.hardware, progress=progress)
+        return observe(
+            kernel, block, blocks, values, arrays, context.hardware, progress=progress, threshold=args.threshold
+        )
 
 
 def _exceeded(findings: Sequence[Finding], observed: Mapping[Key, Observed]) -> list[tuple[str, Loc]]:

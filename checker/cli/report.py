@@ -15,6 +15,7 @@ from checker.cli.options import (
     add_output_options,
     add_reading_options,
     emit,
+    parse_dim,
     read_kernel,
     read_text,
     reading_words,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from checker.audit import Audited, Change
     from checker.oracles import Oracles
     from checker.report.audit import Source
+    from checker.report.launches import Sizes
+    from semantics.cuda import Reading
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,7 +38,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="the audit report on certificates",
         description="Has both checkers judge certificates, and says what they prove, of which source, what that rests "
         "on, and where the cost comes from. 0 where all are certified; 1 where one is not, where the source is another "
-        "than the certificate's, or where a bound grew since --compare or rests on more.",
+        "than the certificate's or launches the kernel with sizes that none speaks of, or where a bound grew since "
+        "--compare or rests on more.",
     )
     parser.add_argument("files", metavar="CERT.json", nargs="+", help="certificates")
     parser.add_argument(
@@ -55,6 +59,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="FILE.cu",
         help="the kernels' CUDA source (repeatable): is it what the certificates are about?",
     )
+    parser.add_argument(
+        "--block", metavar="X[,Y[,Z]]", help="the blocks that are launched (default: those of the source's launches)"
+    )
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="the grid that is launched (default: the source's)")
     add_point_option(parser, "evaluate the bounds there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say in the text, too, where the cost comes from")
     add_reading_options(parser, kernel=False)
@@ -67,9 +75,10 @@ def run(args: argparse.Namespace) -> int:
     from checker.audit import audit
     from checker.oracles import Oracles
     from checker.report import audit as report
+    from checker.report.launches import judge
     from logic.rules import SOUND
 
-    at = point(args.at)
+    at, asked = point(args.at), _asked(args)
     if not args.sources and (args.includes or args.defines or args.instantiate):
         raise OptionProblem("-I, -D and --instantiate say how a source is read", advice="Add --source FILE.cu.")
     oracle = Oracles()
@@ -95,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
                 advice=f"'{a.file}' is about it: give its source, too, with --source.",
             )
     rows = [report.row(a, at, source(a.certificate.kernel.name)) for a in found]
+    known = [asked or getattr(source(a.certificate.kernel.name), "launches", ()) for a in found]
+    judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
     document = report.document(rows, [report.change_row(change) for change in changes], digests, options, at)
@@ -117,8 +128,29 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
             lines = source_text(first.file).split("\n") if first else []
         except OSError:
             lines = []
-        return Source(path, reading.kernel, reading.notes, reading.block, tuple(lines))
+        return Source(path, reading.kernel, reading.notes, _launches(reading, "\n".join(lines)), tuple(lines))
     return None
+
+
+def _asked(args: argparse.Namespace) -> tuple[Sizes, ...]:
+    """The launch that the options describe; none without them. Raises OptionProblem."""
+    from checker.report.launches import OPEN, Sizes
+
+    grid = parse_dim(args.grid, "--grid") if args.grid else OPEN
+    block = parse_dim(args.block, "--block") if args.block else OPEN
+    return (Sizes(grid, block, "option"),) if args.grid or args.block else ()
+
+
+def _launches(reading: Reading, text: str) -> tuple[Sizes, ...]:
+    """The launches of a kernel as read: that of `//@ launch`, else those of the host code. Raises SourceError."""
+    from checker.notation import read_annotations
+    from checker.report.launches import OPEN, Sizes
+    from logic.typing import check_kernel
+
+    hints = read_annotations(reading.kernel, text, check_kernel(reading.kernel))
+    if hints.block or hints.grid:
+        return (Sizes(hints.grid or OPEN, hints.block or OPEN, "source"),)
+    return tuple(Sizes(grid or OPEN, block or OPEN, "source") for grid, block in reading.launches)
 
 
 def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:

@@ -17,8 +17,10 @@ from checker.cli.options import many, number
 from checker.diagnosis import Finding
 from checker.kernel import Claim, Rejected
 from checker.replay import replayed
-from checker.report.bounds import accesses, assumptions, turns
+from checker.report.bounds import assumptions, turns
+from checker.report.launches import Sizes, spoken_of
 from checker.report.page import clean, filled, inline, plain
+from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import printable, wrapped
@@ -71,13 +73,13 @@ def verdict(a: Audited, found: Finding | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a CUDA source has under a certificate's name: the kernel, what was assumed when it was read, the blocks that
-    it is launched with where they are known, and the lines of the file that the kernel is in, none if unreadable."""
+    """What a CUDA source has under a certificate's name: the kernel, what was assumed when it was read, the launches
+    whose sizes are known, and the lines of the file that the kernel is in, none if unreadable."""
 
     file: str
     kernel: Kernel
     notes: tuple[str, ...]
-    block: tuple[int, int, int] | None
+    launches: tuple[Sizes, ...]
     lines: tuple[str, ...]
 
 
@@ -91,7 +93,8 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
     for line in a.ledger.discharged:
         kinds.setdefault(type(line.obligation).__name__, Counter())[line.verdict.engine] += 1
     difference = "" if source is None else _difference(made.kernel, source.kernel)
-    files = _files(source.kernel) if source and not difference else {}
+    program = source.kernel if source and not difference else None
+    files = _files(program) if program else {}
     proved = [] if claim is None else [a]
     barriers = a.ledger.barriers if claim is not None else []
     wrong = _finding(a)
@@ -120,8 +123,11 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "admitted": sorted(set(barriers)),
         "side_conditions": {kind: dict(sorted(count.items())) for kind, count in sorted(kinds.items())},
         "source": None if source is None else {"file": source.file, "same": not difference, "difference": difference},
-        "warnings": _warnings(a, source),
-        "accesses": [_at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context)],
+        "launches": [],
+        "warnings": [],
+        "accesses": [
+            _at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context, program)
+        ],
         "turns": [_at(loc, files) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
         "listing": [],
         "apart": [],
@@ -139,14 +145,6 @@ def _finding(a: Audited) -> Finding | None:
         return None
     context = a.certificate.context
     return Finding(a.outcome, context, replayed(a.outcome, a.derivation, context))
-
-
-def _warnings(a: Audited, source: Source | None) -> list[str]:
-    """What an auditor should look at."""
-    block = a.certificate.context.launch.block
-    if source is None or source.block is None or all(m in (n, None) for m, n in zip(block, source.block, strict=True)):
-        return []
-    return [f"the source launches blocks of {extent(source.block)}, and this is about blocks of {extent(block)}"]
 
 
 def _difference(ours: Kernel, theirs: Kernel) -> str:
@@ -190,7 +188,7 @@ def _counts(metric: Metric) -> str:
 
 def _at(loc: Loc | None, files: Mapping[tuple[int, int], set[str]]) -> Row:
     """A place; its file where the source has something there in one file only."""
-    known = files.get((loc.line, loc.column), set()) if loc else set()
+    known = {loc.file} if loc and loc.file else files.get((loc.line, loc.column), set()) if loc else set()
     file = next(iter(known)) if len(known) == 1 else None
     return {"file": file, "line": loc.line if loc else None, "column": loc.column if loc else None}
 
@@ -266,7 +264,7 @@ def document(
     """The one object, of which all formats are made. `sources` are CUDA sources with the SHA-256 of each, `reading` the
     options with which they were read, `at` is where bounds are evaluated. `good` is what the exit code says."""
     found = {r["verdict"] for r in rows}
-    same = all(r["source"] is None or r["source"]["same"] for r in rows)
+    same = all((r["source"] is None or r["source"]["same"]) and spoken_of(r) for r in rows)
     return {
         "verdict": next(v for v in MEANING if v in found),
         "good": found == {"certified"} and same and not any(c["worse"] for c in changes),
@@ -338,6 +336,8 @@ def summary(report: Row) -> str:
     found = [f"{many(len(rows), 'certificate')}: {', '.join(f'{count[v]} {v}' for v in MEANING if count[v])}"]
     others = sum(r["source"] is not None and not r["source"]["same"] for r in rows)
     found += [f"{others} of another source"] if others else []
+    unspoken = sum(not spoken_of(r) for r in rows)
+    found += [f"{unspoken} of another launch"] if unspoken else []
     worse = sum(c["worse"] for c in changes)
     return "; ".join(found + ([f"{worse} worse than before"] if worse else []))
 
@@ -464,6 +464,7 @@ def as_sarif(report: Row) -> Row:
     rules = {
         **MEANING,
         "other-source": "the source given has another kernel than the certificate",
+        "other-launch": "the kernel is launched with sizes that the certificate does not speak of",
         "worse": "a bound grew, or rests on more than before",
     }
     results = []
@@ -481,6 +482,8 @@ def as_sarif(report: Row) -> Row:
         result(r["verdict"], text, place(file, first), digest=r["digest"], assumptions=r["assumptions"])
         if r["source"] is not None and not r["source"]["same"]:
             result("other-source", f"{r['file']}: {r['source']['difference']}", place(r["source"]["file"]))
+        if not spoken_of(r):
+            result("other-launch", f"{r['file']}: {'; '.join(r['warnings'])}", place(file, first))
     for c in report["comparison"]:
         if c["worse"]:
             result("worse", f"{c['kernel']} {c['metric']}: {told(c)}", place(c["new"]["file"]))

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from checker.bound import Result
 from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.cli.options import number
 from checker.elaborate import Stuck
-from checker.kernel import Ledger
 from checker.report.page import Fault, Page, Section
+from checker.report.places import Explained, accesses
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
 from checker.witness import Witness
-from logic.assertions import AtMost, Context, P, show_p
+from logic.assertions import Context, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.source import Loc, SourceError
@@ -172,7 +172,7 @@ def as_text(
     for problem in _problems(results):
         lines += ["", wrapped(problem, more="  ")]
     if explain:
-        lines += ["", *explanation(results, context)]
+        lines += ["", *explanation(results, context, kernel)]
     lines += ["", "This assumes:"]
     lines += [f"  - {a}" for a in _all_assumptions(kernel, context, results, notes)]
     return "\n".join(lines)
@@ -224,7 +224,9 @@ def as_page(
         rows.append((named(r.metric), bound, r.verdict, f"{r.seconds:.2f}", *there))
     sections = [Section(head=head, rows=rows, code=("at most",))]
     sections += [Section(fixed=problem) for problem in _problems(results)]
-    sections += [Section("Where it comes from", fixed="\n".join(explanation(results, context)))] if explain else []
+    sections += (
+        [Section("Where it comes from", fixed="\n".join(explanation(results, context, kernel)))] if explain else []
+    )
     sections += [Section("Dearest runs found", fixed="\n".join(dearest))] if dearest else []
     faults = [_fault(kernel, r) for r in results if r.verdict != "certified"]
     rests_on = _all_assumptions(kernel, context, results, notes)
@@ -255,31 +257,6 @@ def _launch(kernel: Kernel, context: Context) -> str:
         return " (any block, any grid: say --block for sharper bounds)"
     strides = None in launch.grid and "gridDim." in show_stmt(kernel.body)
     return f" ({', '.join(parts)}{', any grid: say --grid for sharper bounds' if strides else ''})"
-
-
-class Explained(Protocol):
-    """A bound's derivation, and what was discharged for it."""
-
-    @property
-    def metric(self) -> Metric: ...
-    @property
-    def ledger(self) -> Ledger: ...
-    @property
-    def derivation(self) -> Derivation | None: ...
-
-
-def accesses(results: Iterable[Explained], context: Context) -> list[tuple[Loc | None, str, str]]:
-    """The accesses that have a price, by place: where, what, and how many of what one execution counts at most."""
-    found: dict[tuple[Loc | None, str], tuple[int, str]] = {}
-    for r in results:
-        for line in r.ledger.discharged:
-            o = line.obligation
-            if isinstance(o, AtMost) and _priced(o, r.metric, context):
-                key = (o.index.loc or line.loc, f"{o.array}[{show(o.index)}]")
-                text = f"{o.what} <= {o.n}" + (f"  ({line.verdict.engine})" if line.verdict.engine else "")
-                found[key] = max(found.get(key, (-1, "")), (o.n, text))
-    rows = sorted(found.items(), key=lambda a: (a[0][0] is None, a[0][0] or Loc("", 0, 0)))
-    return [(loc, name, text) for (loc, name), (_, text) in rows]
 
 
 def turns(results: Iterable[Explained]) -> list[tuple[Loc | None, str, list[str]]]:
@@ -315,9 +292,9 @@ def _rules(found: Mapping[str, int]) -> str:
     )
 
 
-def explanation(results: Sequence[Explained], context: Context) -> list[str]:
+def explanation(results: Sequence[Explained], context: Context, kernel: Kernel | None = None) -> list[str]:
     """Where the cost comes from: each access with its count, each loop with its invariant and potentials."""
-    rows = accesses(results, context)
+    rows = accesses(results, context, kernel)
     place, access = (
         max((len(text) for text in column), default=0)
         for column in ([_place(loc) for loc, _, _ in rows], [name for _, name, _ in rows])
@@ -341,12 +318,6 @@ _TURNS: Final = {
     "Q:If3": "never taken",
     "Q:If4": "the warp may diverge",
 }
-
-
-def _priced(o: AtMost, metric: Metric, context: Context) -> bool:
-    counted = metric.counted
-    kind = "g" if context.sigma.arrays[o.array].space == "global" else "s"
-    return f"{kind}read" in counted or f"{kind}write" in counted
 
 
 def _place(loc: Loc | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from checker.analysis.coalescing.access import SEVERITY, Key, Verdict
+from checker.analysis.coalescing.access import SEVERITY, Key, Threshold, Verdict
 from checker.analysis.coalescing.advice import Advice
 from checker.analysis.coalescing.exact import Finding
 from checker.analysis.coalescing.observed import Observed
@@ -108,12 +108,13 @@ def assumptions(context: Context, stated: P, notes: Sequence[str]) -> list[str]:
 
 
 def as_json(
-    kernel: Kernel, domain: Domain, found: Sequence[Row], rests_on: Sequence[str], shares: str
+    kernel: Kernel, domain: Domain, found: Sequence[Row], rests_on: Sequence[str], shares: str, threshold: Threshold
 ) -> dict[str, Any]:
     """The document of `coalesce --format json`."""
     return {
         "kernel": kernel.name,
         "domain": domain,
+        "threshold": threshold,
         "accesses": [_json_row(r) for r in found],
         "shares": shares,
         "assumptions": list(rests_on),
@@ -166,13 +167,19 @@ _HEAD: Final = ("place", "kind", "access", "verdict", "needs", "at best", "share
 
 
 def as_page(
-    kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str, wrong: Sequence[tuple[str, Loc]] = ()
+    kernel: Kernel,
+    found: Sequence[Row],
+    rests_on: Sequence[str],
+    shares: str,
+    wrong: Sequence[tuple[str, Loc]] = (),
+    threshold: Threshold = "fewest",
 ) -> Page:
     """A table of all accesses; a fault for each that is not good, and for each `wrong`, where a run needed more."""
     table = [Section(head=_HEAD, rows=[*map(_cells, found)], code=("place", "access"))] if found else []
     faults = [_fault(r) for r in found if r.verdict not in GOOD]
     faults += [Fault("refuted", text, loc) for text, loc in wrong]
-    return Page(f"{kernel.name}: {_summary(found)}", [*table, Section(text=f"Shares: {shares}.")], faults, rests_on)
+    said = [Section(text=text) for text in (*_by(threshold), f"Shares: {shares}.")]
+    return Page(f"{kernel.name}: {_summary(found)}", [*table, *said], faults, rests_on)
 
 
 def _cells(r: Row) -> tuple[str, ...]:
@@ -199,7 +206,12 @@ def _fault(r: Row) -> Fault:
 
 
 def as_text(
-    kernel: Kernel, found: Sequence[Row], rests_on: Sequence[str], shares: str, sources: Mapping[str, str]
+    kernel: Kernel,
+    found: Sequence[Row],
+    rests_on: Sequence[str],
+    shares: str,
+    sources: Mapping[str, str],
+    threshold: Threshold = "fewest",
 ) -> str:
     """The report for a terminal: what is not good in full, the others a line each."""
     lines = [f"{kernel.name}: {_summary(found)}"]
@@ -213,8 +225,13 @@ def as_text(
     if good:
         lines += ["", "Nothing to mend:"]
         lines += [f"  {_where(r.finding.access.loc)}: {_headline(r)}: {r.advice.reason}{_aside(r)}" for r in good]
-    lines += ["", f"Shares: {shares}.", "Assumed:", *(f"  {line}" for line in rests_on)]
+    lines += ["", *_by(threshold), f"Shares: {shares}.", "Assumed:", *(f"  {line}" for line in rests_on)]
     return "\n".join(lines)
+
+
+def _by(threshold: Threshold) -> list[str]:
+    """What is said of the threshold: nothing of ours."""
+    return [] if threshold == "fewest" else ["Uncoalesced is what needs more than one line (CAV 2017, section 3.2)."]
 
 
 def _summary(found: Sequence[Row]) -> str:

@@ -151,8 +151,18 @@ class Unit:
     def data(self) -> bytes:
         return self._sources[self.path].data
 
-    def root(self) -> Node:
+    @cached_property
+    def _root(self) -> Node:
         return Node(self, self._tu.cursor)
+
+    def root(self) -> Node:
+        """The whole tree, whose nodes are made once."""
+        return self._root
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, in source order."""
+        return tuple(self._root.walk())
 
     @cached_property
     def errors(self) -> list[Diagnostic]:
@@ -178,8 +188,12 @@ class Unit:
     @cached_property
     def predefined(self) -> dict[str, bool]:
         """The macros that are defined somewhere, and whether it is clang that defines them."""
-        made = [node for node in self.root().children if node.kind == "MACRO_DEFINITION"]
-        return {node.name: not node.span[0] and node.name not in self.chosen for node in made}
+        return {name: not file and name not in self.chosen for name, (file, _, _) in self._macros}
+
+    @cached_property
+    def _macros(self) -> list[tuple[str, tuple[str, int, int]]]:
+        """The definitions of macros: a name and a span each."""
+        return [(node.name, node.span) for node in self._root.children if node.kind == "MACRO_DEFINITION"]
 
     @cached_property
     def chosen(self) -> frozenset[str]:
@@ -203,10 +217,8 @@ class Unit:
     def macros(self) -> dict[str, bytes]:
         """The text of every macro, its name included: of all its definitions, where there are several."""
         texts = {d.partition("=")[0].partition("(")[0]: d.encode() for d in self.defines}
-        for node in self.root().children:
-            if node.kind == "MACRO_DEFINITION":
-                file, start, end = node.span
-                texts[node.name] = texts.get(node.name, b"") + b" " + SPLICE.sub(b"", self.text(file)[start:end])
+        for name, (file, start, end) in self._macros:
+            texts[name] = texts.get(name, b"") + b" " + SPLICE.sub(b"", self.text(file)[start:end])
         return texts
 
     @cached_property
@@ -235,9 +247,9 @@ class Unit:
         return self._code[name]
 
     def _definitions(self, name: str) -> Iterator[tuple[int, int]]:
-        for node in self.root().children:
-            if node.kind == "MACRO_DEFINITION" and node.span[0] == name:
-                yield node.span[1:]
+        for _, (file, start, end) in self._macros:
+            if file == name:
+                yield start, end
 
     def _skipped(self, file: Any) -> list[tuple[int, int]]:
         """The extents of a file that are between conditions of the preprocessor that do not hold."""

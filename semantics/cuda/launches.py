@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit, pastes
 from semantics.cuda.diagnostics import own_files
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
-from semantics.cuda.parse import INSTANCE, Request, functions, is_kernel, parsed_for_host
+from semantics.cuda.parse import INSTANCE, functions, is_kernel
 from semantics.cuda.scan import automatic
 from semantics.cuda.shim import in_shim
 
@@ -26,17 +26,53 @@ _ASKING: Final = (
 _CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
 """What clang takes `<<<..>>>` for a call of: in the device's pass, and in the host's."""
 
+_WORDS: Final = (b"<<<", *map(str.encode, _CONFIGURING))
+"""One of these is in a text that launches something."""
+
 _LIBRARIES: Final = ("std", "thrust", "cub")
 
 
-def sizes_of(unit: Unit, request: Request, kernel: str) -> tuple[Sizes | None, Sizes | None]:
+Host = Callable[[], Unit | None]
+"""Parses the file as for the host, when it is asked for; None where that fails."""
+
+
+def sizes_of(unit: Unit, host: Host, kernel: str) -> tuple[Sizes | None, Sizes | None]:
     """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device, which
     the unit is, and for the host: constants may differ. None without a launch, or where one is unclear or may be
     missing."""
     found = _sizes_in(unit, kernel)
-    on_host = parsed_for_host(request, unit.data) if any(found) else None
+    on_host = host() if any(found) else None
     grid, block = _sizes_in(on_host, kernel) if on_host is not None else (None, None)
     return (found[0] if found[0] == grid else None), (found[1] if found[1] == block else None)
+
+
+def sizes_seen(unit: Unit, host: Host, kernel: Node) -> tuple[tuple[Sizes | None, Sizes | None], ...]:
+    """The grid and the block of each launch of a kernel, or of this instance of a template, that its file shows, in the
+    order of the text and each pair once. None for a size that is no constant, or another one for the host."""
+    found = _pairs(unit, kernel)
+    if not any(size for pair in found.values() for size in pair):
+        return ()
+    on_host = host()
+    theirs = _pairs(on_host, kernel) if on_host is not None else {}
+    agreed = [
+        (grid if grid == other[0] else None, block if block == other[1] else None)
+        for place, (grid, block) in found.items()
+        if (other := theirs.get(place))
+    ]
+    return tuple(dict.fromkeys(pair for pair in agreed if any(pair)))
+
+
+def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Sizes | None, Sizes | None]]:
+    """The grid and the block of launches by their places."""
+    found = {}
+    for launch in _launches(unit):
+        callee, config, host = launch.node.referenced, launch.config, launch.host
+        if callee is None or host is None or launch.node.name != kernel.name or len(config.arguments) < 2:
+            continue
+        if callee.template_arguments == kernel.template_arguments:
+            grid, block = (_dim3(given, host, config.offset) for given in config.arguments[:2])
+            found[config.written] = grid, block
+    return found
 
 
 def _sizes_in(unit: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
@@ -56,11 +92,14 @@ class _Launch:
 
 
 def _launches(unit: Unit) -> list[_Launch]:
+    texts = [*map(unit.text, own_files(unit)), *map(str.encode, unit.defines)]
+    if not any(word in text for text in texts for word in _WORDS):
+        return []
     hosts = [f for f in functions(unit) if not is_kernel(f)]
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
     return [
         _Launch(node, child, plain.get(node.span))
-        for node in unit.root().walk()
+        for node in unit.nodes
         if node.kind == "CALL_EXPR"
         for child in node.children
         if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
@@ -126,7 +165,7 @@ def _given(tokens: list[Token], at: int) -> Iterator[str]:
 def _same_word(unit: Unit, kernel: str) -> set[tuple[str, int]]:
     """Where the kernel's name declares something, or is that of something else."""
     found = set()
-    for node in unit.root().walk():
+    for node in unit.nodes:
         used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
         other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
         declares = node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE"

@@ -292,7 +292,10 @@ def shared(st: State, decl: Node) -> Address:
             )
         st.dynamic.append(name)
     address = Address(name, "shared", total=None if unknown else t.size)
-    elem = innermost(t)
+    elem, row = innermost(t), t
+    while row.inner is not None and row.kind == row.inner.kind == "array":
+        row = row.inner
+        st.rows[name] = row.size
     if elem.kind == "pointer":
         raise unsupported(f"the shared pointer '{decl.name}'", decl.loc, "Share an index in place of it.")
     if not dynamic and scalar(elem) is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 
 from logic.source import Loc
 from logic.syntax import (
@@ -31,8 +32,8 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.launches import sizes_of
-from semantics.cuda.parse import Parsed, Request, find, kernels, parse
+from semantics.cuda.launches import sizes_of, sizes_seen
+from semantics.cuda.parse import Parsed, Request, find, kernels, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
@@ -43,13 +44,17 @@ from semantics.cuda.statements import block
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A kernel as read; `block` and `grid` are those of the file's launches, `notes` are assumptions for the ledger.
-    `unsigned` are the parts of the kernel, by their places, that would wrap around below 0."""
+    `unsigned` are the parts of the kernel, by their places, that would wrap around below 0; `launches` the grid and the
+    block of every launch that the file shows, where these do not agree, too. `rows` has the bytes of a row (what the
+    last index runs over) of the shared arrays with several dimensions, by their names."""
 
     kernel: Kernel
     block: tuple[int, int, int] | None
     grid: tuple[int, int, int] | None
     notes: tuple[str, ...]
     unsigned: frozenset[tuple[Loc | None, Expr]] = frozenset()
+    launches: tuple[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None], ...] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_cuda(
@@ -78,8 +83,10 @@ def read_cuda(
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
     unsigned = frozenset((e.loc, e) for e in st.unsigned)
-    grid, block = sizes_of(parsed.unit, request, node.name)
-    return Reading(kernel, block, grid, (*notes, *st.notes), unsigned)
+    host = cache(lambda: parsed_for_host(request, parsed.unit.data))
+    grid, block = sizes_of(parsed.unit, host, node.name)
+    seen = sizes_seen(parsed.unit, host, node)
+    return Reading(kernel, block, grid, (*notes, *st.notes), unsigned, seen, st.rows)
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:

@@ -193,7 +193,8 @@ class State:
     `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the
     assignments to each declaration, `counters` are those that only their loops see. `registers` has the arrays of
     one thread by the root of their addresses, `spilled` where those are declared that are no variables,
-    `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in. `copies` has the
+    `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of
+    those with several dimensions. `copies` has the
     variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned another
     array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
     the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not negative, since
@@ -206,6 +207,7 @@ class State:
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
     params: list[Decl] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
     locals: list[Decl] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {"skip", "sync"})

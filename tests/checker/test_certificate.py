@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from checker.notation import parse_kernel
 from checker.oracles import Oracles
 from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
+from checker.recheck import recheck
 from logic.assertions import Context, Launch, conj
 from logic.derivation import size
-from logic.metrics import HARDWARE, METRICS
+from logic.metrics import HARDWARE, METRICS, Linear, Metric
 from logic.rules import RULE_SETS
 from logic.syntax import Const, Op, Param, same
 from logic.typing import check_kernel
@@ -47,12 +49,26 @@ begin
 end"""
 
 
+HALVES = Metric(
+    "halves",
+    {"var": Fraction(1, 3), "if": Fraction(1)},
+    {
+        "gread": Linear(Fraction(3, 2), Fraction(-1, 2)),
+        "gwrite": Linear(Fraction(1), Fraction(5, 2)),
+        "sread": Linear(Fraction(2), Fraction(0)),
+        "swrite": Linear(Fraction(1, 2), Fraction(-3)),
+    },
+)
+"""Prices that are whole and others, slopes and offsets alike."""
+
+
 @cache
 def made(metric: str = "steps") -> tuple[dict[str, Any], Result, Context]:
     k = parse_kernel(PROGRAM, "k")
     known = conj((Op("<=", (Param("n"), Const(512))),), check_kernel(k))
-    context = Context(check_kernel(k), METRICS[metric], HARDWARE["nvidia"], Launch((32, 1, 1), (None, 1, 1), known))
-    (result,) = find_bounds(Outline(k, context, bare(k.body)), (METRICS[metric],), Oracles())
+    prices = METRICS.get(metric, HALVES)
+    context = Context(check_kernel(k), prices, HARDWARE["nvidia"], Launch((32, 1, 1), (None, 1, 1), known))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), (prices,), Oracles())
     assert result.claim is not None
     assert result.derivation is not None
     return (
@@ -87,6 +103,24 @@ def test_a_round_trip() -> None:
     assert again.pre == result.claim.pre
     assert theorem.judgement == result.claim.theorem.judgement
     assert len(ledger.discharged) == len(c.evidence) == len(result.ledger.discharged)
+
+
+def test_prices_are_kept_whole_or_not() -> None:
+    """Fractions are written and read as they are, and the second checker judges by them."""
+    d, result, context = made("halves")
+    assert d["metric"]["counted"] == {
+        "gread": ["3/2", "-1/2"],
+        "gwrite": ["1", "5/2"],
+        "sread": ["2", "0"],
+        "swrite": ["1/2", "-3"],
+    }
+    c = read(canonical(d), "c.json")
+    assert (c.context, c.context.metric) == (context, HALVES)
+    oracle = Oracles()
+    theorem = check(c.derivation, RULE_SETS[c.rules], c.context, oracle, Ledger())
+    assert result.claim is not None
+    assert theorem.judgement == result.claim.theorem.judgement
+    assert recheck(d).verdict == "valid"
 
 
 def test_the_places_of_the_source_are_kept() -> None:

@@ -69,6 +69,10 @@ def test_where_two_ways_meet_the_larger_potential_is_needed_or_their_maximum() -
     assert ELABORATOR.larger(any_, pot("2"), any_, pot("3")) == pot("3")
     assert ELABORATOR.larger(any_, pot("|[x, n]|"), low, pot("n - x")) == pot("|[x, n]|")
     assert ELABORATOR.larger(any_, pot("n"), any_, pot("x")) == pot("max(n, x)")
+    assert ELABORATOR.larger(low, pot("1"), any_, pot("n - x")) == pot("n - x")
+    assert ELABORATOR.larger(any_, pot("n - x"), low, pot("1")) == pot("n - x")
+    assert ELABORATOR.larger(low, pot("n - x"), any_, pot("1")) == pot("max(n - x, 1)")
+    assert ELABORATOR.larger(any_, pot("1"), low, pot("n - x")) == pot("max(1, n - x)")
 
 
 def proof_of(body: str) -> Proof:
@@ -82,6 +86,10 @@ def proof_of(body: str) -> Proof:
     return proof
 
 
+LOOP = "x <- 0; while (x < n) invariant {{ _; 100*|[x, n]| + {}; {{x}} }} {{ x <- x + 1; }}"
+"""What the loop's potential leaves after it is what it was, without 4."""
+
+
 @pytest.mark.parametrize(
     ("body", "q"),
     [
@@ -93,11 +101,40 @@ def proof_of(body: str) -> Proof:
         ("if (tid.x < 32) { x <- 1; } else { while (true) { skip; } }", "6"),
         ("if (tid.x >= 32) { while (true) { skip; } } else { x <- 1; }", "6"),
         ("{ true; 9; {} } x <- 1; { true; 4; {} } x <- 1;", "9"),
-        ("{ true; 9; {} } x <- 1; { true; 4; {} }", "9"),
+        (LOOP.format(30), "32 + 100*|[0, n]|"),
+        (LOOP.format(12) + "y <- 1;", "14 + 100*|[0, n]|"),
+        (LOOP.format(4) + "y <- 1;", "8 + 100*|[0, n]|"),
+        (LOOP.format(30) + "{ true; 40; {} }", "72 + 100*|[0, n]|"),
     ],
 )
 def test_the_potential_at_the_start(body: str, q: str) -> None:
     assert proof_of(body).pre.q == pot(q)
+
+
+PLACES = """\
+x <- 0;
+while (x < n) invariant { x >= 0; 50*|[x, n]| + 9; {x} } {
+    if (tid.x < 3) { y <- 1; } else { y <- 2; } x <- x + 1;
+}
+while (x != x) invariant { _; 9; {x} } { skip; }
+sync;
+"""
+
+
+def test_every_statement_of_a_proof_has_its_place() -> None:
+    """In the derivation and in the program that it is about: what is said of a loop is said at its `while`."""
+    proof = proof_of(PLACES)
+    found: dict[str, set[tuple[int, int]]] = {}
+    todo = [proof.derivation]
+    while todo:
+        node = todo.pop()
+        todo += node.premises
+        assert node.loc is not None, node.rule
+        found.setdefault(node.rule, set()).add((node.loc.line, node.loc.column))
+    assert found["Q:While1"] == {(9, 1), (12, 1)}
+    assert (found["Q:If4"], found["Q:Sync"]) == ({(10, 5)}, {(13, 1)})
+    placed = [(type(s).__name__, s.loc.line, s.loc.column) for s in statements(proof.stmt) if s.loc is not None]
+    assert [p for p in placed if p[0] in ("While", "If")] == [("While", 9, 1), ("If", 10, 5), ("While", 12, 1)]
 
 
 def test_a_sequence_is_a_balanced_tree() -> None:

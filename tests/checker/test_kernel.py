@@ -64,7 +64,7 @@ GLOBAL = cost((), frozenset(), expr("A[x]"))
 SKIP = skip(at("x > 0", "|[x, n]|", "x"))
 WEAK = weak(SKIP, Skip(), (at("x > 0", "|[x, n]|", "x"),) * 2, (at("x > 0", "|[x, n]|", "x"),) * 2)
 SET = Derivation("Q:VWrite2", {**HERE, "Q": pot("0"), "P'": (), "x": "x", "e": expr("y"), "C": Fraction(1)}, (cost((), frozenset(), expr("y")),))  # fmt: skip  # noqa: E501
-DEEP = 50_000
+DEEP = 25_000
 
 
 def test_the_examples_are_accepted_as_they_are() -> None:

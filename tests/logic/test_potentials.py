@@ -161,3 +161,30 @@ def test_c_division_truncates_and_the_remainder_has_the_dividends_sign() -> None
     assert [c_mod(a, 3) for a in (-4, -3, -1, 4)] == [-1, 0, -1, 1]
     assert (c_div(5, -2), c_mod(5, -2)) == (-2, 1)
     assert (c_div(5, 0), c_mod(5, 0)) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (floor_div(H, 2), "floor(h/2)"),
+        (floor_div(H + 1, 2), "floor((1 + h)/2)"),
+        (floor_div(H * 3, 4), "floor((3*h)/4)"),
+        (floor_div(H * J, 4), "floor((h*j)/4)"),
+        (floor_div(H * J + J, 4), "floor((j + h*j)/4)"),
+        (floor_div(max0(H), 2), "floor(max(0, h)/2)"),
+        (floor_div(max0(H) + J, 2), "floor((j + max(0, h))/2)"),
+        (floor_div(max0(H) * 3, 5) + 1, "1 + floor((3*max(0, h))/5)"),
+        (ceil_div(minimum(J, H), 3), "ceil(min(j, h)/3)"),
+        (ceil_div(minimum(J, H) * 2, 3), "ceil((2*min(j, h))/3)"),
+        (ceil_div(minimum(J, H) + J, 3), "ceil((j + min(j, h))/3)"),
+        (floor_div(floor_div(H, 2), 3), "floor(floor(h/2)/3)"),
+        (ceil_div(H, 2), "ceil(h/2)"),
+        (ceil_div(H - J, 2), "ceil((h - j)/2)"),
+        (ceil_div(H * 3, 4) * 5, "5*ceil((3*h)/4)"),
+        (ceil_div(max0(H - J), 32), "ceil(max(0, h - j)/32)"),
+        (log2(H + 1), "log2(1 + h)"),
+    ],
+)
+def test_what_is_divided_stands_in_parentheses(p: Poly, text: str) -> None:
+    """All of a sum or a product is divided, not its last part."""
+    assert str(p) == text

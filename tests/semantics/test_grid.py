@@ -70,8 +70,8 @@ def test_vector_add() -> None:
     """12 sectors a warp (RaCuda, POPL 2021, Table 5); 32 warps."""
     result = run(VECTOR_ADD, (256, 1, 1), (4, 1, 1), {"numElements": 1024})
     # i <- bd * bi + tid: 5 + 1; the guard: 3 + 1; the write: 1 + (1 + 4) + (1 + 4) + 1 + 4
-    assert result.max_per_warp == {"sectors": 12, "conflicts": 0, "divwarps": 0, "steps": 26}
-    assert result.totals == {"sectors": 384, "conflicts": 0, "divwarps": 0, "steps": 832}
+    assert result.max_per_warp.items() >= {"sectors": 12, "conflicts": 0, "divwarps": 0, "steps": 26}.items()
+    assert result.totals.items() >= {"sectors": 384, "conflicts": 0, "divwarps": 0, "steps": 832}.items()
     assert (result.warps, result.out_of_bounds) == (32, ())
     assert all(type(v) is Fraction for v in (*result.totals.values(), *result.max_per_warp.values()))
 
@@ -147,7 +147,8 @@ def test_a_barrier_separates_phases() -> None:
     result = run(kernel(body), (64, 1, 1), (1, 1, 1), {})
     assert result.arrays["G"] == {i: 163 - i for i in range(64)}
     # S[tid]: 1 + 3 + 0; sync 1; 1 + (3 + 0) + 4; sync 1; 1 + 1 + 0
-    assert result.max_per_warp == {"sectors": 4, "conflicts": 0, "divwarps": 0, "steps": 4 + 1 + 8 + 1 + 2}
+    steps = 4 + 1 + 8 + 1 + 2
+    assert result.max_per_warp.items() >= {"sectors": 4, "conflicts": 0, "divwarps": 0, "steps": steps}.items()
 
 
 def test_without_the_barrier_warp_0_runs_first() -> None:

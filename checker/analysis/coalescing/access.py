@@ -8,6 +8,9 @@ floats, 2 for 32 doubles, fewer where few lanes are active.
     misaligned     it needs more, but all lanes moved by one distance would not: only alignment adds lines
     uncoalesced    it needs more wherever it is moved to: the range of the addresses is too large
 
+So much is the threshold `fewest`. The paper's own, `paper`, is one line: what needs more than one, however it is moved,
+is uncoalesced, and 32 doubles do.
+
 A shared access is `conflict-free` where no bank has more words to give than for the same lanes in consecutive places
 (one, or two for 8-byte elements), else `conflicting`. Over several executions the worst verdict counts.
 """
@@ -27,8 +30,14 @@ Kind = Literal["load", "store"]
 
 Verdict = Literal["coalesced", "misaligned", "uncoalesced", "conflict-free", "conflicting", "unknown"]
 
+Threshold = Literal["fewest", "paper"]
+"""How many lines an access may need: those of the same lanes in consecutive places, or one."""
+
 LINE: Final = 128
 """Bytes of a line, what one transaction fetches (CAV 2017, section 3.2: eta)."""
+
+FEW: Final = 64
+"""Rows of banks that a shared array may fill to be looked at element by element."""
 
 SEVERITY: Final[tuple[Verdict, ...]] = (
     "coalesced",
@@ -138,7 +147,24 @@ def fewest(array: Array, lanes: frozenset[int], hardware: Hardware) -> int:
     return count([array.width * lane for lane in lanes], array.width, hardware)
 
 
-def judged(array: Array, addresses: Mapping[int, int], hardware: Hardware) -> Seen:
+@lru_cache(maxsize=4096)
+def capacity(array: Array, hardware: Hardware) -> int | None:
+    """The most words that one bank holds of a shared array, more than which no access takes turns for: a run ends at an
+    index beyond its length. None where that is not known."""
+    if array.length is None:
+        return None
+    size = array.stride * max(0, array.length - 1) + array.offset + array.width
+    if size > FEW * hardware.banks * hardware.word:
+        return -(-size // (hardware.banks * hardware.word))
+    return conflicts([array.stride * i + array.offset for i in range(max(1, array.length))], array.width, hardware)
+
+
+def allowed(array: Array, least: int, threshold: Threshold) -> int:
+    """The lines, or turns of a bank, of a good access whose lanes need so many in consecutive places."""
+    return 1 if threshold == "paper" and array.space == "global" else least
+
+
+def judged(array: Array, addresses: Mapping[int, int], hardware: Hardware, threshold: Threshold = "fewest") -> Seen:
     """The verdict on one execution: the first byte that each active lane touches, by the lane's number in its warp.
 
     Addresses count from the array's base; the hardware counts in lines (`with_lines`).
@@ -148,10 +174,10 @@ def judged(array: Array, addresses: Mapping[int, int], hardware: Hardware) -> Se
     if array.space == "shared":
         n = conflicts(first_bytes, array.width, hardware)
         return Seen(n, least, "conflict-free" if n <= least else "conflicting")
-    n = sectors(first_bytes, array.width, hardware)
-    if n <= least:
+    n, most = sectors(first_bytes, array.width, hardware), allowed(array, least, threshold)
+    if n <= most:
         return Seen(n, least, "coalesced")
-    return Seen(n, least, "misaligned" if best_placed(first_bytes, array.width, hardware) <= least else "uncoalesced")
+    return Seen(n, least, "misaligned" if best_placed(first_bytes, array.width, hardware) <= most else "uncoalesced")
 
 
 def best_placed(first_bytes: Collection[int], width: int, hardware: Hardware) -> int:

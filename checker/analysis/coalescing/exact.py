@@ -11,7 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from checker.analysis.coalescing.access import Access, Key, Verdict, accesses, fewest, judged, with_lines, worst
+from checker.analysis.coalescing.access import (
+    Access,
+    Key,
+    Threshold,
+    Verdict,
+    accesses,
+    capacity,
+    fewest,
+    judged,
+    with_lines,
+    worst,
+)
 from checker.analysis.coalescing.lanes import Met, at, common, followed, implied, origins, substituted
 from checker.analysis.coalescing.trial import trials
 from checker.oracles.counts import What, one_access
@@ -47,7 +58,7 @@ class Analysis:
     view: View
 
 
-def analyse(kernel: Kernel, context: Context) -> Analysis:
+def analyse(kernel: Kernel, context: Context, threshold: Threshold = "fewest") -> Analysis:
     """A finding for every access of the kernel in a launch. The sectors of its hardware are not looked at.
 
     Raises TypeProblem for an ill-typed kernel and ValueError for hardware whose arrays need not start a line.
@@ -55,7 +66,7 @@ def analyse(kernel: Kernel, context: Context) -> Analysis:
     context = replace(context, hardware=with_lines(context.hardware))
     view = View((), frozenset(), context, context.sigma)
     met, choices = followed(kernel, context, view)
-    judge = _Judge(context, view, choices)
+    judge = _Judge(context, view, choices, threshold)
     ways: dict[Key, list[Met]] = {}
     for m in met:
         if m.active.lanes:
@@ -99,6 +110,7 @@ class _Judge:
     context: Context
     view: View
     choices: dict[int, tuple[Number, ...]]
+    threshold: Threshold = "fewest"
     counts: dict[tuple[Array, _Shape], int] = field(default_factory=dict)
 
     def finding(self, access: Access, met: Sequence[Met]) -> Finding:
@@ -131,6 +143,7 @@ class _Judge:
         if m.array.space == "shared":
             n = self.count(what, m, lanes)
             n = min(n, self.by_rows(m)) if n > 1 else n
+            n = min(n, capacity(m.array, self.context.hardware) or n)
             return n, good if self.conflict_free(m, n, least) else None
         if self.close(m):
             n = 1 if self.in_a_line(m) else min(2, self.count(what, m, lanes))
@@ -189,7 +202,8 @@ class _Judge:
 
     def coalesced(self, m: Met, n: int) -> bool:
         """Whether lanes that would start in one line lie in one: then no set of lanes needs more lines than it may."""
-        return n <= 1 or all(self.count("MemReads", m, group) <= 1 for group in self.groups(m))
+        fewest = self.threshold == "fewest"
+        return n <= 1 or (fewest and all(self.count("MemReads", m, group) <= 1 for group in self.groups(m)))
 
     def misaligned(self, m: Met) -> bool:
         """Whether one distance to move all lanes by would make the access coalesced, whatever the unknowns are."""
@@ -198,8 +212,9 @@ class _Judge:
         if len({terms_of(at(m.index, i)) for i in lanes}) > 1 or len(self.options(at(m.index, lanes[0]))) > 1:
             return False
         first = {i: stride * const_of(at(m.index, i)) for i in lanes}
+        groups = self.groups(m) if self.threshold == "fewest" else [lanes]
         return any(
-            all(len(touched([first[i] + d for i in group], width, size)) == 1 for group in self.groups(m))
+            all(len(touched([first[i] + d for i in group], width, size)) == 1 for group in groups)
             for d in {-a % size for a in first.values()}
         )
 
@@ -334,10 +349,10 @@ class _Judge:
         tried = False
         for addresses in trials(self.view, m, self.context.launch.assumptions):
             tried = True
-            if judged(m.array, addresses, self.context.hardware).verdict == bad:
+            if judged(m.array, addresses, self.context.hardware, self.threshold).verdict == bad:
                 return bad
         if not tried and len({terms_of(at(m.index, i)) for i in m.active.lanes}) == 1:
             # no run gets here as far as was tried; if one does with all lanes, their distances are known
             first = {m.cohort.numbers[i]: m.array.stride * const_of(at(m.index, i)) for i in m.active.lanes}
-            return bad if judged(m.array, first, self.context.hardware).verdict == bad else None
+            return bad if judged(m.array, first, self.context.hardware, self.threshold).verdict == bad else None
         return None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from checker.analysis.coalescing.access import LINE, Key, Seen, Verdict, judged, keys, with_lines, worst
+from checker.analysis.coalescing.access import LINE, Key, Seen, Threshold, Verdict, judged, keys, with_lines, worst
 from logic.metrics import HARDWARE, Hardware
 from logic.syntax import Array, Kernel
 from semantics import grid
@@ -62,10 +62,17 @@ class Watch:
     Raises ValueError for a hardware model whose arrays need not start a line.
     """
 
-    def __init__(self, kernel: Kernel, block: Dim, hardware: Hardware = HARDWARE["nvidia"]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        block: Dim,
+        hardware: Hardware = HARDWARE["nvidia"],
+        threshold: Threshold = "fewest",
+    ) -> None:
         self.found: dict[Key, Observed] = {}
         self._block = block
         self._hardware = with_lines(hardware)
+        self._threshold: Threshold = threshold
         self._kernel = kernel  # keeps the terms alive, so that their ids stay their own
         self._keys = keys(kernel)
         self._arrays = {a.name: a for a in kernel.arrays}
@@ -90,7 +97,7 @@ class Watch:
         apart = tuple(a - first for a in addresses)
         what = (array.name, lanes, apart)
         if what not in self._judged:
-            self._judged[what] = judged(array, dict(zip(lanes, apart, strict=True)), h)
+            self._judged[what] = judged(array, dict(zip(lanes, apart, strict=True)), h, self._threshold)
         return self._judged[what]
 
 
@@ -113,12 +120,13 @@ def observe(
     hardware: Hardware = HARDWARE["nvidia"],
     step_limit: int = STEP_LIMIT,
     progress: Callable[[int], None] | None = None,
+    threshold: Threshold = "fewest",
 ) -> dict[Key, Observed]:
     """Runs a kernel on a grid of blocks, by the reference semantics: what each access that is executed needs.
 
     `progress` is told how many blocks have run. Raises what `semantics.grid.run` raises, and ValueError for a hardware
     model whose arrays need not start a line.
     """
-    watch = Watch(kernel, block, hardware)
+    watch = Watch(kernel, block, hardware, threshold)
     grid.run(kernel, block, blocks, args, arrays, (), hardware, step_limit, watch, progress)
     return watch.found

@@ -29,6 +29,9 @@ ANYTHING: Final = ("data", "read")
 LARGE: Final = 0.5
 """How often these are large, in every second valuation; always in the others."""
 
+SCALES: Final = (1, 1, 2, 4, 32)
+"""By what an index may multiply what it has from memory."""
+
 LOWEST: Final = 0.3
 """How often an unknown is as small as it can be: the first block, the first turn of a loop."""
 
@@ -45,27 +48,34 @@ def trials(view: View, m: Met, assumptions: P) -> Iterator[dict[int, int]]:
     shared = [(one, wanted) for one, _, wanted in path if one is not None]
     own = [(c, wanted) for one, c, wanted in path if one is None]
     for turn in range(TRIALS):
-        here = Valuation(view.atoms, random, LARGE if turn % 2 else 1)
+        here = Valuation(view.atoms, random, LARGE if turn % 2 else 1, _room(m, random))
         try:
             for c, wanted in shared:
                 here.satisfy(c, wanted)
             if not here.allowed(view, assumptions) or any(bool(here.value(c)) != wanted for c, wanted in shared):
                 continue
             there = [i for i in lanes if all(bool(here.value(at(c, i))) == wanted for c, wanted in own)]
-            addresses = {
-                m.cohort.numbers[i]: m.array.stride * here.value(at(m.index, i)) + m.array.offset for i in there
-            }
+            indices = {m.cohort.numbers[i]: here.value(at(m.index, i)) for i in there}
+            if m.array.length is not None and any(not 0 <= i < m.array.length for i in indices.values()):
+                continue  # the run ends there
+            addresses = {lane: m.array.stride * i + m.array.offset for lane, i in indices.items()}
         except (OverflowError, RecursionError):
             continue
         if len(addresses) > 1:
             yield addresses
 
 
-class Valuation:
-    """Values of unknowns, chosen when they are asked for; what is computed from others is computed."""
+def _room(m: Met, random: Random) -> int | None:
+    """Up to what to choose values that an index into an array of known length is made of."""
+    return max(1, m.array.length // random.choice(SCALES)) if m.array.length else None
 
-    def __init__(self, atoms: Atoms, random: Random, large: float) -> None:
-        self.atoms, self.random, self.large = atoms, random, large
+
+class Valuation:
+    """Values of unknowns, chosen when they are asked for; what is computed from others is computed. Where there is
+    `room`, they stay in it, if they may."""
+
+    def __init__(self, atoms: Atoms, random: Random, large: float, room: int | None = None) -> None:
+        self.atoms, self.random, self.large, self.room = atoms, random, large, room
         self.values: dict[int, int] = {}
         self.alike: dict[object, int] = {}
 
@@ -114,11 +124,13 @@ class Valuation:
         if kind == "any" and (low, high) in self.alike:
             return self.alike[low, high]
         options = [v for v in TRIED if (low is None or v >= low) and (high is None or v <= high)]
+        if self.room is not None:
+            options = [v for v in options if v <= self.room] or options
         found = self.random.choice(options or [low if low is not None else high if high is not None else 0])
         if low is not None and self.random.random() < LOWEST:
             found = low
         if kind in ANYTHING and high is None and self.random.random() < self.large:
-            found = self.random.getrandbits(30)
+            found = self.random.getrandbits(30) if self.room is None else self.random.randrange(self.room)
         if kind == "any":
             self.alike[low, high] = found
         return found

@@ -50,7 +50,7 @@ def cu(tmp_path: Path) -> Path:
 def test_json(capsys: Capture) -> None:
     code, result = coalesce(capsys, FAN2)
     assert code == 1
-    assert list(result) == ["kernel", "domain", "accesses", "shares", "assumptions"]
+    assert list(result) == ["kernel", "domain", "threshold", "accesses", "shares", "assumptions"]
     assert [list(row) for row in result["accesses"]] == [KEYS] * 8
     assert found(result, "uncoalesced") == {"A", "M"}
     assert found(result, "misaligned") == {"B"}
@@ -79,6 +79,51 @@ def test_the_lattice_as_the_domain(capsys: Capture) -> None:
     assert {row["exact"] for row in result["accesses"] if row["array"] == "B"} == {"misaligned", "coalesced"}
     code, result = coalesce(capsys, FIXED, "--domain", "gpudrano")
     assert (code, found(result, "uncoalesced")) == (0, set())
+
+
+LARGE = """\
+struct P {{ double x, y; }};
+__global__ void k({t} *A, double *S, int n) {{
+    __shared__ double s[64];
+    int t = threadIdx.x;
+    s[t] = S[n];
+    if ({guard}) A[{index}] = A[0];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("t", "guard", "index", "lines", "fewest", "paper"),
+    [
+        ("float", "true", "t", 1, "coalesced", "coalesced"),
+        ("float", "true", "t + 1", 2, "misaligned", "misaligned"),
+        ("double", "true", "t", 2, "coalesced", "uncoalesced"),
+        ("double", "true", "t + 1", 3, "misaligned", "uncoalesced"),
+        ("double", "t < 16", "t", 1, "coalesced", "coalesced"),
+        ("double", "t < 16", "t + 1", 2, "misaligned", "misaligned"),
+        ("double", "true", "t / 2", 1, "coalesced", "coalesced"),
+        ("double", "t < 17", "t", 2, "coalesced", "uncoalesced"),
+        ("float4", "true", "t", 4, "coalesced", "uncoalesced"),
+        ("float4", "t < 8", "t", 1, "coalesced", "coalesced"),
+        ("P", "true", "t", 4, "uncoalesced", "uncoalesced"),
+    ],
+)
+def test_the_papers_threshold(
+    t: str, guard: str, index: str, lines: int, fewest: str, paper: str, capsys: Capture, tmp_path: Path
+) -> None:
+    """More than one line is too many there, for elements of any size; of shared memory nothing else is said."""
+    path = tmp_path / "k.cu"
+    path.write_text(LARGE.format(t=t, guard=guard, index=index))
+    for threshold, verdict in (("fewest", fewest), ("paper", paper)):
+        code, result = coalesce(
+            capsys, str(path), "--block", "32", "--threshold", threshold, "--confirm", "--arg", "n=0"
+        )
+        (row, *_) = (r for r in result["accesses"] if r["kind"] == "store" and r["space"] == "global")
+        assert (row["verdict"], row["transactions"], row["observed"]["verdict"]) == (verdict, lines, verdict)
+        assert {r["verdict"] for r in result["accesses"] if r["space"] == "shared"} == {"conflict-free"}
+        assert (code, result["threshold"]) == (int(verdict != "coalesced"), threshold)
+    assert main(["coalesce", str(path), "--block", "32", "--threshold", "paper"]) == int(paper != "coalesced")
+    assert "Uncoalesced is what needs more than one line (CAV 2017, section 3.2)." in capsys.readouterr().out
 
 
 def test_shared_memory_is_not_for_the_lattice(capsys: Capture) -> None:

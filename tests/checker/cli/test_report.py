@@ -144,14 +144,113 @@ def test_what_reading_assumed(capsys: Capture, tmp_path: Path) -> None:
     assert "sizes.h" in told
 
 
-def test_launches_in_the_source(capsys: Capture, tmp_path: Path) -> None:
-    text = Path(SOURCE).read_text()
-    path = bound(tmp_path, "k", text, capsys)
-    launched = tmp_path / "launched.cu"
-    for block, told in (("256", ["the source launches blocks of 256, and this is about blocks of 32"]), ("32", [])):
-        launched.write_text(f"{text}void f(int *A, int *B) {{ addSub3<<<10, {block}>>>(A, B, 1, 2); }}\n")
-        code, found = report(capsys, path, "--source", str(launched))
-        assert (code, found["certificates"][0]["warnings"]) == (0, told)
+OTHER = "the source launches blocks of {}, and this is about blocks of {}: it does not speak of that launch"
+
+
+def launching(tmp_path: Path, *launches: str) -> str:
+    """addSub3 with host code that launches it so."""
+    calls = " ".join(f"addSub3<<<{sizes}>>>(A, B, 1, 2);" for sizes in launches)
+    (tmp_path / "launched.cu").write_text(f"{Path(SOURCE).read_text()}void f(int *A, int *B, int n) {{ {calls} }}\n")
+    return str(tmp_path / "launched.cu")
+
+
+@pytest.mark.parametrize(
+    ("launches", "told"),
+    [
+        (["10, 32"], []),
+        (["10, 256"], [OTHER.format(256, 32)]),
+        (["10, dim3(8, 8)"], [OTHER.format("8 x 8", "32")]),
+        (["10, n"], []),
+        (["10, 32", "n, 32"], []),
+        (["10, 32", "10, 64", "n, n"], [OTHER.format(64, 32)]),
+        (["10, 64", "n, dim3(8, 4)"], [OTHER.format(64, 32), OTHER.format("8 x 4", "32")]),
+    ],
+)
+def test_launches_in_the_source(launches: list[str], told: list[str], capsys: Capture, tmp_path: Path) -> None:
+    """A certificate of blocks of 32 does not speak of launches of others."""
+    source = launching(tmp_path, *launches)
+    code, found = report(capsys, SECTORS, "--source", source)
+    (row,) = found["certificates"]
+    assert (row["verdict"], row["source"]["same"], row["warnings"]) == ("certified", True, told)
+    assert (code, found["good"]) == (bool(told), not told)
+    assert sum(not launch["covered"] for launch in row["launches"]) == len(told)
+
+
+def test_a_launch_of_others_in_all_formats(capsys: Capture, tmp_path: Path) -> None:
+    words = (SECTORS, "--source", launching(tmp_path, "10, dim3(8, 8)"))
+    sentence = OTHER.format("8 x 8", "32")
+    text = " ".join(shown(capsys, "text", *words).split())
+    assert sentence in text
+    assert "1 certificate: 1 certified; 1 of another launch" in text
+    assert sentence in shown(capsys, "markdown", *words)
+    assert sentence in shown(capsys, "html", *words)
+    (run,) = json.loads(shown(capsys, "sarif", *words))["runs"]
+    assert [(r["ruleId"], r["kind"]) for r in run["results"]] == [("certified", "pass"), ("other-launch", "fail")]
+
+
+def test_launches_that_options_describe(capsys: Capture, tmp_path: Path) -> None:
+    """--block and --grid stand for the launches of the source, or for those of no source at all."""
+    source = launching(tmp_path, "10, 256")
+    assert report(capsys, SECTORS, "--source", source, "--block", "32")[0] == 0
+    assert report(capsys, SECTORS, "--block", "32", "--grid", "7")[0] == 0
+    code, found = report(capsys, SECTORS, "--block", "8,8")
+    told = "the launch asked for has blocks of 8 x 8, and this is about blocks of 32: it does not speak of that launch"
+    assert (code, found["certificates"][0]["warnings"]) == (1, [told])
+    assert "not a dimension" in refused(capsys, SECTORS, "--block", "0")
+
+
+def test_each_launch_has_its_certificate(capsys: Capture, tmp_path: Path) -> None:
+    """What one leaves out another may speak of, if it is about the same cost."""
+    source = launching(tmp_path, "1, 32", "1, 64")
+    launch = json.loads(Path(SECTORS).read_text())["launch"]
+    wide = str(tmp_path / "wide.json")
+    assert main(["bound", SOURCE, "--metric", "sectors", "--block", "64", "--certificate", wide]) == 0
+    capsys.readouterr()
+    assert report(capsys, SECTORS, wide, "--source", source)[0] == 0
+    code, found = report(capsys, CONFLICTS, wide, "--source", source)
+    assert (code, [len(row["warnings"]) for row in found["certificates"]]) == (1, [1, 1])
+    narrow = written(tmp_path / "narrow.json", SECTORS, launch=launch | {"grid": [7, 1, 1]})
+    code, found = report(capsys, narrow, "--source", launching(tmp_path, "8, 32"))
+    assert (code, found["certificates"][0]["warnings"]) == (
+        1,
+        ["the source launches a grid of 8, and this is about a grid of 7: it does not speak of that launch"],
+    )
+
+
+COPY = """\
+{}template <int N> __global__ void k(int *A) {{ if (blockDim.x % 32 == 0) A[threadIdx.x] = N; }}
+void f(int *A) {{ k<16><<<1, dim3(16, 16)>>>(A); k<32><<<1, dim3(32, 32)>>>(A); }}
+"""
+
+
+def test_symbolic_certificates_and_instances(capsys: Capture, tmp_path: Path) -> None:
+    """One that holds for blocks of any size speaks of all that it assumes nothing else of; launches of another instance
+    of a template are none of this one."""
+    (tmp_path / "k.cu").write_text(COPY.format(""))
+    path, source = str(tmp_path / "c.json"), str(tmp_path / "k.cu")
+    words = ("--instantiate", "k<16>")
+    bare = tmp_path / "bare.cu"
+    bare.write_text(COPY.format("").split("void f")[0])
+
+    def made(*more: str) -> str:
+        options = ("--metric", "sectors", *words, "--certificate", path)
+        assert main(["bound", str(bare), *options, *more]) == 0
+        capsys.readouterr()
+        return path
+
+    assert report(capsys, made(), "--source", source, *words)[0] == 0
+    assert report(capsys, made("--block", "16,16"), "--source", source, *words)[0] == 0
+    code, found = report(capsys, made("--block", "32,32"), "--source", source, *words)
+    assert (code, found["certificates"][0]["warnings"]) == (1, [OTHER.format("16 x 16", "32 x 32")])
+    code, found = report(capsys, made("--assume", "blockDim.x % 32 == 0"), "--source", source, *words)
+    told = "the source launches blocks of 16 x 16 in a grid of 1, and this assumes blockDim.x % 32 == 0"
+    assert (code, found["certificates"][0]["warnings"]) == (1, [f"{told}: it does not speak of that launch"])
+
+
+def test_launches_that_annotations_describe(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(f"//@ launch block = 64;\n{Path(SOURCE).read_text()}")
+    code, found = report(capsys, SECTORS, "--source", str(tmp_path / "k.cu"))
+    assert (code, found["certificates"][0]["warnings"]) == (1, [OTHER.format(64, 32)])
 
 
 def with_header(capsys: Capture, tmp_path: Path, header: str, text: str) -> tuple[str, list[Any]]:
@@ -174,10 +273,19 @@ def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_places_that_two_files_have(capsys: Capture, tmp_path: Path) -> None:
-    header = "__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n"
-    text = "__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n"
+    header = "__device__ void put(int *A) {\n\n    A[0] = 1;\n}\n"
+    text = "__global__ void k(int *A, int n) {\n    A[0] = 5; put(A);\n}\n"
     _, apart = with_header(capsys, tmp_path, header, text)
     assert {(x["file"], x["line"], x["column"]) for x in apart} == {(None, 3, 5)}
+
+
+def test_different_accesses_at_one_place_of_two_files(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "h.cuh").write_text("__device__ void put(int *A, int i) {\n    i += 1;\n    A[i] = 1;\n}\n")
+    text = '#include "h.cuh"\n__global__ void k(int *A, int n) {\n    A[n] = 5; put(A, n);\n}\n'
+    _, found = report(capsys, bound(tmp_path, "k", text, capsys), "--source", str(tmp_path / "k.cu"))
+    (row,) = found["certificates"]
+    files = {a["access"]: (a["file"], a["line"], a["column"]) for a in row["accesses"]}
+    assert files == {"A[n]": (str(tmp_path / "k.cu"), 3, 5), "A[i]": (str(tmp_path / "h.cuh"), 3, 5)}
 
 
 def test_places_outside_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:

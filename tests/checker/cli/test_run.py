@@ -11,6 +11,7 @@ import pytest
 
 from checker.cli import run as command
 from checker.cli.options import OptionProblem, emit, number, parse_bindings, parse_dim, parse_metrics
+from logic.metrics import METRICS
 from logic.source import Loc, SourceError
 from logic.syntax import (
     BOOL,
@@ -75,11 +76,11 @@ def test_json(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(printed.out)
     assert result.pop("seconds") >= 0
     per_warp = {"sectors": 8, "conflicts": 0, "divwarps": 0, "steps": 1 + (1 + 4) + 1 + 1 + 4}
-    totals = {m: 2 * n for m, n in per_warp.items()}
-    assert result == {
+    assert list(result["totals"]) == list(result["max_per_warp"]) == list(METRICS)
+    assert {m: result["max_per_warp"][m] for m in per_warp} == per_warp
+    assert {m: result["totals"][m] for m in per_warp} == {m: 2 * n for m, n in per_warp.items()}
+    assert {key: value for key, value in result.items() if key not in ("totals", "max_per_warp")} == {
         "kernel": "k",
-        "totals": totals,
-        "max_per_warp": per_warp,
         "work": None,
         "span": None,
         "engine": "fast",
@@ -287,8 +288,11 @@ def test_bindings() -> None:
 
 
 def test_metrics_by_name() -> None:
-    assert [m.name for m in parse_metrics([])] == ["sectors", "conflicts", "divwarps", "steps"]
-    assert [m.name for m in parse_metrics(["steps", "all"])] == ["steps", "sectors", "conflicts", "divwarps"]
+    assert [m.name for m in parse_metrics([])] == list(METRICS)
+    assert [m.name for m in parse_metrics(["steps", "all"])] == [
+        "steps",
+        *(name for name in METRICS if name != "steps"),
+    ]
 
 
 def test_numbers_for_json() -> None:

@@ -89,7 +89,7 @@ def test_text_with_values() -> None:
 def test_an_explanation_names_each_access_loop_and_branch() -> None:
     _, context, found = results()
     text = "\n".join(explanation(found, context))
-    assert "6:22" in text
+    assert "6:20" in text
     assert "A[tid.x]" in text
     assert "A[32 * x]" in text
     assert "MemReads <= 1" in text

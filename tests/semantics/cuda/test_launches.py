@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,6 +72,21 @@ def test_block(read: Read, host: str, block: tuple[int, int, int] | None) -> Non
 )
 def test_launches_in_methods_count(read: Read, more: str) -> None:
     assert read(f"{K}void h() {{ k<<<1, 1>>>(0); }}\n{more}\n", "k").block is None
+
+
+def test_launches_that_do_not_agree(read: Read) -> None:
+    """Each pair of sizes once, in the order of the text; what is no constant has none."""
+    host = "k<<<1, dim3(8, 8)>>>(0); k<<<n, 32>>>(0); k<<<2, n>>>(0); k<<<1, dim3(8, 8)>>>(0); k<<<n, n>>>(0);"
+    found = read(f"{K}void h(int n) {{ {host} k2<<<1, 5>>>(0); }}\n", "k")
+    assert found.launches == (((1, 1, 1), (8, 8, 1)), (None, (32, 1, 1)), ((2, 1, 1), None))
+    assert read(K, "k").launches == ()
+
+
+def test_launches_of_instances(read: Read) -> None:
+    host = (
+        "template <int N> __global__ void t(int *A) { A[0] = N; }\nvoid h() { t<8><<<1, 8>>>(0); t<16><<<2, 16>>>(0); }"
+    )
+    assert read(host, "t", instantiate="t<16>").launches == (((2, 1, 1), (16, 1, 1)),)
 
 
 ODD = """#include <iostream>
@@ -158,7 +174,10 @@ const int T = 32;
     ],
 )
 def test_a_block_that_may_be_another(read: Read, host: str) -> None:
-    assert read(f"{ODD}{K}void h(int n) {{ dim3 b(32), d(64);\n{host} }}\n", "k", std="c++17").block is None
+    found = read(f"{ODD}{K}void h(int n) {{ dim3 b(32), d(64);\n{host} }}\n", "k", std="c++17")
+    assert found.block is None
+    plain = {(int(n), 1, 1) for n in re.findall(r"k<<<1, (\d+)>>>", host)}
+    assert {block for _, block in found.launches} - {None} <= plain
 
 
 def test_the_same_block_where_nothing_is_odd(read: Read) -> None:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from checker.analysis.coalescing.access import Access, Verdict, accesses
-from checker.analysis.coalescing.observed import Observed, observe
+from checker.analysis.coalescing.observed import Watch
 from checker.cli.run import read_args, read_arrays
 from logic.syntax import Kernel
+from semantics import grid
 from semantics.cuda import Reading, read_cuda
-from semantics.events import Dim
+from semantics.events import Dim, Event
 
 HOME = Path(__file__).parent / "labelled"
 LABELS = HOME / "labels.toml"
@@ -44,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What the runs of a case say of one access."""
+    """What the runs of a case say of one access; `paper` is the verdict by the paper's threshold."""
 
     at: str
     kind: str
@@ -54,6 +55,7 @@ class Label:
     most: int
     fewest: int
     average: str
+    paper: Verdict
 
 
 def cases() -> list[Case]:
@@ -79,15 +81,19 @@ def place(access: Access) -> str:
 
 def labels(case: Case, kernel: Kernel) -> list[Label]:
     """What the runs of a case say of its accesses. Raises KeyError for one that no run executes."""
-    found: dict[object, Observed] = {}
+    ours, paper = Watch(kernel, case.block), Watch(kernel, case.block, threshold="paper")
+
+    def both(event: Event) -> None:
+        ours(event)
+        paper(event)
+
     for run in case.runs:
         args, arrays = read_args(kernel, run.get("args", {})), read_arrays(kernel, run.get("arrays", {}))
-        for at, seen in observe(kernel, case.block, tuple(run["grid"]), args, arrays).items():
-            found[at] = found[at] + seen if at in found else seen
+        grid.run(kernel, case.block, tuple(run["grid"]), args, arrays, (), observer=both)
     return [
-        Label(place(a), a.kind, a.array.name, a.array.space, o.verdict, o.most, o.fewest, str(o.average))
+        Label(place(a), a.kind, a.array.name, a.array.space, o.verdict, o.most, o.fewest, str(o.average), p.verdict)
         for a in accesses(kernel)
-        for o in (found[a.key],)
+        for o, p in ((ours.found[a.key], paper.found[a.key]),)
     ]
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
-from checker.analysis.coalescing.advice import Advice, advise
+from checker.analysis.coalescing.advice import Advice
 from checker.analysis.coalescing.exact import Analysis
-from logic.metrics import HARDWARE
 
 Analysed = Callable[..., Analysis]
+Advised = Callable[..., Advice]
 GLOBAL = "int i = blockIdx.x * blockDim.x + t; "
 ROW = "int y = blockIdx.y * blockDim.y + threadIdx.y; "
-
-
-def store(found: Analysis) -> Advice:
-    (f,) = (f for f in found.findings if f.access.kind == "store")
-    return advise(f, found.view, HARDWARE["nvidia"])
 
 
 @pytest.mark.parametrize(
@@ -44,25 +40,46 @@ def store(found: Analysis) -> Advice:
         (
             "__shared__ float s[32][32]; s[t][0] = 1;",
             "32 words apart, so that 32 of them share a bank",
-            "pad the rows of s",
+            "pad the rows of s by one element",
         ),
-        ("__shared__ float s[32]; s[n * t] = 1;", "consecutive threads are n elements apart", "pad the rows of s"),
+        ("__shared__ float s[2048]; s[n * t] = 1;", "consecutive threads are n elements apart", "let n be odd"),
+        ("__shared__ float s[2048]; s[-n * t] = 1;", "consecutive threads are -n elements apart", "let n be odd"),
+        ("__shared__ float s[2048]; s[2 * n * t] = 1;", "2*n elements apart", "let consecutive threads take"),
+        ("__shared__ float s[99][32]; s[n * t][0] = 1;", "32*n elements apart", "pad the rows of s by one element"),
+        (
+            "__shared__ float s[1024]; s[32 * t] = 1;",
+            "32 of them share a bank",
+            "one element free after every 32: s[i +",
+        ),
+        ("__shared__ float s[1024]; s[n + 2 * t] = 1;", "2 of them share a bank", "one element free after every 32"),
+        ("__shared__ double s[512]; s[16 * t] = 1;", "32 of them share a bank", "one element free after every 16"),
+        ("__shared__ char s[4096]; s[128 * t] = 1;", "32 of them share a bank", "s[i + i / 128 * 4] for s[i]"),
+        ("__shared__ float s[2048]; s[64 * t] = 1;", "64 words apart", "let consecutive threads take"),
+        ("__shared__ float s[32][16]; s[t][1] = 1;", "16 of them share a bank", "pad the rows of s by one element"),
+        (
+            "__shared__ float s[4][8][32]; s[t / 8][t % 8][0] = 1;",
+            "32 of them share a bank",
+            "pad the rows of s by one",
+        ),
+        ("__shared__ float s[256]; if (t < 8) s[32 * t] = 1;", "8 of them share a bank", "one element free after"),
         ("__shared__ int s[256]; s[I[t] & 255] = 1;", "the index comes from I[..]", ""),
-        ("__shared__ float3 s[256]; s[2 * t].x = 1;", "6 words apart", "a structure of arrays"),
+        ("__shared__ float4 s[256]; s[t].x = 1;", "4 of them share a bank", "a structure of arrays"),
+        ("__shared__ float3 s[256]; s[2 * t].x = 1;", "6 words apart", "let consecutive threads take"),
+        ("V[t + 1].x = 1;", "4 bytes of a structure of 12", "a structure of arrays"),
     ],
 )
-def test_words(analysed: Analysed, body: str, reason: str, mend: str) -> None:
-    found = store(analysed(body))
+def test_words(advised: Advised, body: str, reason: str, mend: str) -> None:
+    found = advised(body)
     assert reason in found.reason
     assert mend in found.mend
     assert bool(mend) == bool(found.mend)
 
 
-def test_rows_of_a_small_block(analysed: Analysed) -> None:
-    found = store(analysed(ROW + "A[y * n + t] = 1;", (8, 8, 1)))
+def test_rows_of_a_small_block(advised: Advised) -> None:
+    found = advised(ROW + "A[y * n + t] = 1;", (8, 8, 1))
     assert found.reason == "the threads of a warp are in 4 rows of the block, whose elements lie apart"
     assert "blockDim.x" in found.mend
-    found = store(analysed("__shared__ float s[8][64]; s[threadIdx.y][t] = 1;", (8, 8, 1)))
+    found = advised("__shared__ float s[8][64]; s[threadIdx.y][t] = 1;", (8, 8, 1))
     assert found.reason == "the threads of a warp are in 4 rows of the block, which share banks"
     assert found.mend == "make blockDim.x a multiple of the warp size"
 
@@ -77,8 +94,43 @@ def test_rows_of_the_block_by_themselves(analysed: Analysed) -> None:
     assert (f.verdict, f.transactions) == ("conflicting", 2)
 
 
-@pytest.mark.parametrize(("width", "mend"), [(16, "pad the rows of s"), (17, "blockDim.x")])
-def test_rows_that_are_padded_are_not_to_be_padded_again(analysed: Analysed, width: int, mend: str) -> None:
-    found = store(analysed(f"__shared__ float s[16][{width}]; s[t][threadIdx.y] = 1;", (16, 16, 1)))
+@pytest.mark.parametrize(("width", "mend"), [(16, "pad the rows of s by 2 elements"), (17, "blockDim.x")])
+def test_rows_that_are_padded_are_not_to_be_padded_again(advised: Advised, width: int, mend: str) -> None:
+    found = advised(f"__shared__ float s[16][{width}]; s[t][threadIdx.y] = 1;", (16, 16, 1))
     assert found.reason == "the threads of a warp are in 2 rows of the block, which share banks"
     assert mend in found.mend
+
+
+@pytest.mark.parametrize(
+    ("shared", "index", "most"),
+    [
+        ("float s[256]", "I[t]", 8),
+        ("float s[256]", "n * t", 8),
+        ("float s[250]", "I[t] / 2", 8),
+        ("float s[32]", "n * t", 1),
+        ("double s[64]", "I[t]", 4),
+        ("float s[4][32]", "I[t]][I[t + 1]", 4),
+        ("unsigned char s[256]", "C[t]", 2),
+        ("float s[1 << 20]", "I[t]", 32),
+    ],
+)
+def test_no_more_turns_than_a_bank_has_words(analysed: Analysed, shared: str, index: str, most: int) -> None:
+    """A run ends at an index beyond an array's length: of 256 floats 8 are in a bank."""
+    (f,) = (f for f in analysed(f"__shared__ {shared}; s[{index}] = 1;").findings if f.access.kind == "store")
+    assert (f.transactions, f.verdict) == (most, "conflict-free" if most == 1 else "conflicting")
+
+
+MENDED = (
+    ("float s[{}]", "s[{}]", "32 * t"),
+    ("float s[{}]", "s[{}]", "2 * t + 64 * (n & 1)"),
+    ("double s[{}]", "s[{}]", "4 * t"),
+)
+
+
+@pytest.mark.parametrize(("shared", "access", "index"), MENDED)
+def test_what_is_said_to_mend_mends(advised: Advised, shared: str, access: str, index: str) -> None:
+    said = advised(f"__shared__ {shared.format(2048)}; {access.format(index)} = 1;").mend
+    new = re.search(r"s\[(i \+ .*?)\] for", said)
+    assert new is not None
+    body = f"int i = {index}; __shared__ {shared.format(4096)}; {access.format(new[1])} = 1;"
+    assert advised(body).mend == ""

@@ -1,0 +1,75 @@
+"""Whether certificates speak of the launches that a source has, or that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from checker.claims import excluded, extent
+from logic.assertions import Context, Dim
+
+OPEN: Final[Dim] = (None, None, None)
+"""Sizes that are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The grid and the block of a launch, as far as they are known, and who says so: the options, or the source."""
+
+    grid: Dim
+    block: Dim
+    by: Literal["option", "source"]
+
+
+def unspoken(context: Context, launch: Sizes) -> str:
+    """Why a certificate's claim does not speak of a launch, with both sizes; "" where it does."""
+    ours = context.launch
+    for what, theirs, own in (("blocks", launch.block, ours.block), ("a grid", launch.grid, ours.grid)):
+        if any(n is not None and m is not None and m != n for n, m in zip(theirs, own, strict=True)):
+            return f"{_who(launch)} {what} of {extent(theirs)}, and this is about {what} of {extent(own)}"
+    at = {
+        f"{name}.{axis}": n
+        for name, sizes in (("blockDim", launch.block), ("gridDim", launch.grid))
+        for axis, n in zip("xyz", sizes, strict=True)
+        if n is not None
+    }
+    if fact := excluded(at, context):
+        return f"{_told(launch)}, and this assumes {fact}"
+    return ""
+
+
+def _who(launch: Sizes) -> str:
+    return "the source launches" if launch.by == "source" else "the launch asked for has"
+
+
+def _told(launch: Sizes) -> str:
+    known = [f"blocks of {extent(launch.block)}"] if any(launch.block) else []
+    known += [f"a grid of {extent(launch.grid)}"] if any(launch.grid) else []
+    return f"{_who(launch)} {' in '.join(known)}"
+
+
+def judge(rows: Sequence[dict[str, Any]], launches: Sequence[Sequence[Sizes]], contexts: Sequence[Context]) -> None:
+    """Gives every row of a report `launches`, an object for each launch of its kernel that is known, and adds to its
+    warnings a sentence for each that neither it nor another certificate of the same cost speaks of.
+
+    A certificate that speaks of none of them is not about this source's use of the kernel, whatever the others say.
+    """
+    for row, known, context in zip(rows, launches, contexts, strict=True):
+        row["launches"] = []
+        spoken = [not unspoken(context, launch) for launch in known]
+        for launch, own in zip(known, spoken, strict=True):
+            others = (c for r, c in zip(rows, contexts, strict=True) if _about(r) == _about(row))
+            covered = own or (any(spoken) and any(not unspoken(c, launch) for c in others))
+            row["launches"].append({"block": extent(launch.block), "grid": extent(launch.grid), "covered": covered})
+            if not covered:
+                row["warnings"].append(f"{unspoken(context, launch)}: it does not speak of that launch")
+
+
+def _about(row: Mapping[str, Any]) -> tuple[str, str, str | None]:
+    return row["kernel"], row["metric"], row["per"]
+
+
+def spoken_of(row: Mapping[str, Any]) -> bool:
+    """Whether all launches that are known are spoken of."""
+    return all(launch["covered"] for launch in row["launches"])

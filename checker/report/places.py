@@ -1,0 +1,142 @@
+"""Where the accesses of a derivation stand in the source: the places that `coalesce` and runs have for them, too.
+
+An access stands where its text begins: at `A` of `A[i]`, at `*` of `*p`, at the call of an atomic function. One that
+has no place of its own stands where the statement does that it is part of. Equal expressions may share a derivation,
+and a certificate holds no places of expressions: so places are those of the program, where there is one to look in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, cast
+
+from checker.kernel import Ledger
+from logic.assertions import AtMost, Context, P
+from logic.derivation import Derivation
+from logic.metrics import Metric
+from logic.source import Loc
+from logic.syntax import Assign, Expr, If, Kernel, Op, Read, While, Write, show, statements, subterms
+
+
+class Explained(Protocol):
+    """A bound's derivation, and what was discharged for it."""
+
+    @property
+    def metric(self) -> Metric: ...
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def derivation(self) -> Derivation | None: ...
+
+
+Here = tuple[Derivation, Loc | None]
+"""An application of a rule to an access, and its place."""
+
+_Heads = dict[tuple[int, int, Expr], tuple[Loc, Expr] | None]
+"""The expressions of a program with their places and that of their statement, by its line and column; None where two
+files have one there. A write is an expression, too: that which reads what it writes."""
+
+
+def accesses(
+    results: Iterable[Explained], context: Context, program: Kernel | None = None
+) -> list[tuple[Loc | None, str, str]]:
+    """The accesses that have a price, by place: where, what, and how many of what one execution counts at most.
+
+    `program` is the kernel as it was read; none is known of a certificate without its source.
+    """
+    heads = _heads(program) if program else {}
+    start = program.loc if program else None
+    found: dict[tuple[Loc | None, str], tuple[int, str]] = {}
+    for r in results:
+        proved = {
+            (o.array, o.index, o.n, o.p): (o.what, line.verdict.engine)
+            for line in r.ledger.discharged
+            if isinstance(o := line.obligation, AtMost) and _priced(o.array, r.metric, context)
+        }
+        for node, loc in _placed(r.derivation, heads, start):
+            values = node.substitution
+            array, index = cast(str, values[_letter(node)]), cast(Expr, values["o"])
+            n, p = cast(int, values["n"]), cast(P, values["P"])
+            if said := proved.get((array, index, n, p)):
+                text = f"{said[0]} <= {n}" + (f"  ({said[1]})" if said[1] else "")
+                key = (loc, f"{array}[{show(index)}]")
+                found[key] = max(found.get(key, (-1, "")), (n, text))
+
+    def order(row: tuple[tuple[Loc | None, str], object]) -> tuple[bool, str, int, int]:
+        loc = row[0][0]
+        if loc is None:
+            return True, "", 0, 0
+        return False, loc.file or (start.file if start else ""), loc.line, loc.column
+
+    rows = sorted(found.items(), key=order)
+    return [(loc, name, text) for (loc, name), (_, text) in rows]
+
+
+def _letter(node: Derivation) -> str:
+    """What a rule calls the array that it is about; "" where it is about none."""
+    return next((letter for letter in ("G", "S") if letter in node.substitution and "o" in node.substitution), "")
+
+
+def _placed(root: Derivation | None, heads: _Heads, around: Loc | None) -> Iterator[Here]:
+    """The applications to accesses with their places, in program order."""
+    todo: list[tuple[Derivation, Loc | None]] = [(root, around)] if root else []
+    while todo:
+        node, around = todo.pop()
+        here = node.loc or around
+        values = node.substitution
+
+        def known(e: Expr, loc: Loc | None = node.loc, here: Loc | None = here) -> tuple[Loc | None, Expr]:
+            return (heads.get((loc.line, loc.column, e)) if loc else None) or (here, e)
+
+        if array := _letter(node):
+            yield node, known(Read(cast(str, values[array]), cast(Expr, values["o"])))[0]
+        own = (cast(Expr, values[x]) for x in ("o", "e") if x in values)
+        costs = [d for d in node.premises if _is_cost(d)]
+        for e, derivation in zip(own, costs, strict=False):
+            loc, whole = known(e)
+            yield from _reads(whole, derivation, loc, any(t.loc for t in subterms(whole)))
+        inner = here if node.rule.startswith(("Q:If", "Q:While")) else around
+        todo.extend((d, inner) for d in reversed(node.premises) if not _is_cost(d))
+
+
+def _is_cost(d: Derivation) -> bool:
+    return d.rule.startswith(("EQ:", "OQ:"))
+
+
+def _reads(whole: Expr, derivation: Derivation, here: Loc | None, known: bool) -> Iterator[Here]:
+    """The reads in an expression, of which the derivation is that of its cost; `known` is whether it has places."""
+    todo: list[tuple[Expr, Derivation]] = [(whole, derivation)]
+    while todo:
+        e, d = todo.pop()
+        match e:
+            case Read(_, index):
+                yield d, e.loc or (here if known else d.loc or here)
+                todo.extend((index, premise) for premise in d.premises)
+            case Op(_, args):
+                todo.extend(reversed(list(zip(args, d.premises, strict=False))))
+
+
+def _heads(kernel: Kernel) -> _Heads:
+    found: _Heads = {}
+    for s in statements(kernel.body):
+        match s:
+            case Assign(_, e) | If(e, _, _) | While(e, _):
+                es = [e]
+            case Write(array, index, e):
+                es = [Read(array, index, s.loc), index, e]
+            case _:
+                es = []
+        for e in es if s.loc else []:
+            key = (s.loc.line, s.loc.column, e)
+            found[key] = (s.loc, e) if key not in found or _places(found[key]) == _places((s.loc, e)) else None
+    return found
+
+
+def _places(head: tuple[Loc, Expr] | None) -> list[Loc | None]:
+    """The places of an expression's parts, and of its statement."""
+    return [head[0], *(t.loc for t in subterms(head[1]))] if head else []
+
+
+def _priced(array: str, metric: Metric, context: Context) -> bool:
+    kind = "g" if context.sigma.arrays[array].space == "global" else "s"
+    return f"{kind}read" in metric.counted or f"{kind}write" in metric.counted

@@ -1,0 +1,159 @@
+"""Every command names an access by the same file, line and column: those where its text begins."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.cli import main
+
+Capture = pytest.CaptureFixture[str]
+Place = tuple[str, int, int]
+
+HEADER = "__device__ float half_of(const float *p, int i) { return p[i] / 2; }\n"
+
+KERNELS = {
+    "expressions": """
+struct P { float x, y; };
+__global__ void k(float *A, float *B, P *S, int n) {
+    __shared__ float s[32][33];
+    int t = threadIdx.x;
+    s[t][0] = A[2 * t] + *(B + t);
+    if (A[t] > 0) S[t].x = S[t].y + 1;
+    *(A + n) = (B[t + 1]);
+    float4 v = ((float4 *)B)[t];
+    ((float4 *)B)[t] = v;
+}
+""",
+    "equal": """
+__global__ void k(float *A, float *B, int n) {
+    int t = threadIdx.x;
+    float x = A[t];
+    x = A[t] + 1;
+    B[t] = x + A[t] * A[t];
+    if (A[t] > 0)
+        B[t + n] = A[t];
+}
+""",
+    "effects": """
+__global__ void k(float *A, float *B, int *I, int n) {
+    int t = threadIdx.x;
+    float x = 0;
+    B[t] = A[t] = 1;
+    if ((x = B[2 * t]) > 0) (A)[3 * t] = x;
+    atomicAdd(&I[t], 1);
+    A[t]++;
+    float *p = A + t;
+    *p++ = 3; p[1] = 2;
+}
+""",
+    "loops": """
+__global__ void k(float *A, float *B, int n) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    for (int i = 0; i < n; i++) {
+        s[t + 32 * (i & 1)] += B[i] * A[t];
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++) A[32 * i + t] = s[2 * i];
+    do { A[t] += s[t ^ 1]; n--; } while (n > 0);
+}
+""",
+    "files": """
+#include "half.h"
+__global__ void k(float *A, float *B, int n) {
+    int t = threadIdx.x;
+    A[t] = half_of(B, t) + half_of(A, t + n) + B[t];
+}
+""",
+}
+
+
+@pytest.fixture(params=KERNELS)
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    (tmp_path / "half.h").write_text(HEADER)
+    (tmp_path / "k.cu").write_text(KERNELS[request.param])
+    return str(tmp_path / "k.cu")
+
+
+def printed(capsys: Capture, *words: str) -> str:
+    main(list(words))
+    return capsys.readouterr().out
+
+
+def coalesced(source: str, capsys: Capture) -> dict[Place, set[str]]:
+    """The accesses by place, as `coalesce` names them."""
+    found: dict[Place, set[str]] = {}
+    for row in json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]:
+        found.setdefault((row["file"], row["line"], row["column"]), set()).add(row["access"])
+    return found
+
+
+def test_bound_and_coalesce(source: str, capsys: Capture) -> None:
+    told = printed(capsys, "bound", source, "--block", "32", "--metric", "steps", "--assume", "n <= 9", "--explain")
+    rows = re.findall(r"^  (\d+):(\d+) +(\S.*\]) +(?:MemReads|Conflicts) <= ", told, re.MULTILINE)
+    expected = {
+        (line, column, name) for (_, line, column), names in coalesced(source, capsys).items() for name in names
+    }
+    assert expected == {(int(line), int(column), name) for line, column, name in rows}
+
+
+def test_reports_and_coalesce(source: str, capsys: Capture, tmp_path: Path) -> None:
+    """A certificate has no files and no places of expressions: those come from the source, in all formats."""
+    made = str(tmp_path / "c.json")
+    words = ("bound", source, "--block", "32", "--metric", "steps", "--assume", "n <= 9", "--certificate", made)
+    printed(capsys, *words)
+    (row,) = json.loads(printed(capsys, "report", made, "--source", source, "--format", "json"))["certificates"]
+    found: dict[Place, set[str]] = {}
+    for access in row["accesses"]:
+        found.setdefault((access["file"], access["line"], access["column"]), set()).add(access["access"])
+    assert found == coalesced(source, capsys)
+    assert row["source"]["same"]
+    assert len(row["accesses"]) == sum(map(len, found.values()))
+    assert [(a["line"], a["column"]) for a in row["accesses"] if a["file"] == source] == sorted(
+        (a["line"], a["column"]) for a in row["accesses"] if a["file"] == source
+    )
+
+
+def test_lines_of_a_run_and_coalesce(source: str, capsys: Capture) -> None:
+    """`run --by-line` charges the lines of accesses with memory, and no others."""
+    words = ("run", source, "--block", "32", "--arg", "n=1", "--by-line", "--format", "json")
+    words += tuple(f"--array={a}=ones" for a in "AB")
+    lines = json.loads(printed(capsys, *words))["lines"]
+    paid = {(row["file"], row["line"]) for row in lines if row["totals"]["sectors"]}
+    rows = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]
+    assert paid == {(row["file"], row["line"]) for row in rows if row["space"] == "global"}
+
+
+def test_sarif_and_coalesce(source: str, capsys: Capture) -> None:
+    log = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "sarif"))
+    rows = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]
+    bad = [row for row in rows if row["verdict"] not in ("coalesced", "conflict-free")]
+
+    def place(result: dict[str, Any]) -> tuple[int, int]:
+        region = result["locations"][0]["physicalLocation"]["region"]
+        return region["startLine"], region["startColumn"]
+
+    assert [place(result) for result in log["runs"][0]["results"]] == [(r["line"], r["column"]) for r in bad]
+
+
+def test_a_refused_count_and_coalesce(capsys: Capture, tmp_path: Path) -> None:
+    """`check` names the access of which too little is claimed by the place that `coalesce` has for it."""
+    from checker.certificate import canonical, digest
+
+    (tmp_path / "k.cu").write_text(KERNELS["expressions"])
+    made = tmp_path / "c.json"
+    printed(capsys, "bound", str(tmp_path / "k.cu"), "--block", "32", "--metric", "sectors", "--certificate", str(made))
+    document = json.loads(made.read_text())
+    counted = [n for n in document["derivation"] if n["rule"] == "EQ:GArray" and n["with"]["n"] == 16]
+    assert len(counted) == 1
+    counted[0]["with"]["n"] = 15
+    document["digest"] = digest(document)
+    made.write_text(canonical(document))
+    error = json.loads(printed(capsys, "check", str(made), "--format", "json"))["error"]
+    places = coalesced(str(tmp_path / "k.cu"), capsys)
+    assert places[str(tmp_path / "k.cu"), error["line"], error["column"]] == {"B.as_float4[t * 4]"}
