@@ -104,9 +104,6 @@ CASES = {
           if (n_0 != 3) {
             go <- false;
           }
-          if (go) {
-            go <- true;
-          }
         }
         if (f) {
           S[n_0] <- 1;

@@ -422,12 +422,13 @@ CASES = {
             n_0 <- n_0 - 1;
           }
           if (A[n_0] == 5) {
-            A[n_0] <- 6;
             go <- false;
           } else {
             A[n_0] <- 7;
           }
-        }""",
+        }
+        A[n_0] <- 6;
+        go <- false;""",
     "for (;;) { if (n == 0) return; if (n == 1) return; A[n--] = 1; }": """\
         n_0 <- n;
         live <- true;
