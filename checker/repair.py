@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from checker.elaborate import Stuck
-from checker.flow import Cycle, Flow, Fork, Step, analyse
+from checker.flow import analyse
 from checker.kernel import Claim, Rejected, Theorem
 from checker.oracles import Oracles
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, strip
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Entails, P, Proved, Refuted, Uniform, conj, opaque, show_p, show_x
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, max0

@@ -25,13 +25,13 @@ from checker.cli.options import (
 
 if TYPE_CHECKING:
     from checker.diagnosis import Finding
-    from checker.elaborate import Stuck
     from checker.kernel import Claim, Ledger, Rejected, Theorem
     from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
     from checker.recheck import Report
     from checker.report.page import Page
+    from checker.synthesis.walk import Stuck
     from logic.assertions import Context, Dim, P
     from logic.derivation import Derivation
     from logic.metrics import Metric
@@ -192,9 +192,9 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
     from checker.audit import decide
     from checker.bound import derive
-    from checker.elaborate import Stuck
     from checker.flow import analyse
     from checker.kernel import Ledger, Rejected
+    from checker.synthesis.walk import Stuck
     from logic.rules import PAPER
 
     ledger = Ledger()
@@ -216,8 +216,8 @@ def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
     from checker.audit import decide
     from checker.bound import find_bounds
     from checker.diagnosis import claimed
-    from checker.elaborate import Stuck
     from checker.kernel import Ledger
+    from checker.synthesis.walk import Stuck
     from logic.rules import SOUND
 
     outline = judged.outline
@@ -276,8 +276,8 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     """What was found out about a refusal; None where there is none."""
     from checker.cli.run import read_arrays
     from checker.diagnosis import diagnose
-    from checker.elaborate import Stuck
     from checker.kernel import Rejected
+    from checker.synthesis.walk import Stuck
 
     quick = replace(oracle, limit=BRIEFLY)  # the same memory
 

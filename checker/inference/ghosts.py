@@ -20,13 +20,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final, NamedTuple, cast
 
-from checker.flow import Cycle, Flow, Fork, State
 from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
 from checker.inference.guards import by_lane, gaps, relaxed, sized, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
+from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from logic.assertions import Entails, Proved, X, conj, launch_facts
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted

@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol, cast
 from checker.bound import Result
 from checker.claims import extent, shown, value_at
 from checker.cli.options import number
-from checker.elaborate import Stuck
 from checker.kernel import Ledger
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
+from checker.synthesis.walk import Stuck
 from checker.witness import Witness
 from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation

@@ -8,13 +8,15 @@ import pytest
 
 from checker.bound import Per, Result, find_bounds
 from checker.certificate import write
-from checker.elaborate import Elaborator, Stuck
-from checker.flow import Cycle, analyse
+from checker.elaborate import Elaborator
+from checker.flow import analyse
 from checker.inference.search import as_polynomials, find_potentials, measures
 from checker.notation import parse_outline
 from checker.oracles import Oracles, lp
 from checker.oracles.evidence import proof
 from checker.recheck import recheck
+from checker.synthesis.nodes import Cycle
+from checker.synthesis.walk import Stuck
 from logic.metrics import METRICS
 from logic.potentials import Leaf, Poly, evaluate
 from logic.syntax import Param
