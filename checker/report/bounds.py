@@ -18,6 +18,7 @@ from checker.witness import Witness
 from logic.assertions import AtMost, Context, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, Metric
+from logic.rules import SOUND
 from logic.source import Loc, SourceError
 from logic.syntax import Expr, Kernel, Sync, show, show_stmt, statements
 
@@ -331,7 +332,7 @@ def explanation(results: Sequence[Explained], context: Context) -> list[str]:
     return lines
 
 
-_LOOPS: Final = ("Q:While1", "Q:While2", "Q:WhileCase")
+_LOOPS: Final = tuple(name for name, rule in SOUND.rules.items() if rule.turns)
 
 _TURNS: Final = {
     **dict.fromkeys(_LOOPS, ""),
