@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from checker.inference.counters import definitions
 from checker.inference.partial import steps_of
 from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
@@ -21,6 +20,7 @@ from checker.synthesis.rules import BRANCHES, PRINTED, SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
 from logic.assertions import AtLeast, Context, P, Proved, X, assume
 from logic.derivation import Derivation, Value
+from logic.facts import definitions
 from logic.potentials import Leaf, Poly, leaves, maximum, substitute, sym, variables
 from logic.source import Loc
 from logic.syntax import Assign, Const, Expr, Op, Param, Read, Stmt, Tid, Var, Write, subterms, written

@@ -11,18 +11,7 @@ from dataclasses import replace
 from math import gcd
 from typing import Any, Final
 
-from checker.inference.counters import (
-    definitions,
-    geometric,
-    modulus,
-    moves,
-    numbers,
-    solutions,
-    steps,
-    trips,
-    unfolded,
-    value,
-)
+from checker.inference.counters import geometric, modulus, moves, steps, trips
 from checker.inference.guards import sized, undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
@@ -44,6 +33,7 @@ from logic.assertions import (
     launch_facts,
     opaque,
 )
+from logic.facts import definitions, equations, numbers, solutions, unfolded, value
 from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
@@ -336,11 +326,8 @@ def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
         match c:
             case Op("==", (Var(name), Var(own))) if own == x and name.startswith(GHOST):
                 return Var(name)
-    for c in about:
-        match c:
-            case Op("==", (Var(name), d)) if name == x and x not in local_vars(d) and len([*subterms(d)]) <= LARGEST:
-                return d
-    return None
+    said = (e for leaf, e in equations(about) if leaf == Var(x))
+    return next((e for e in said if x not in local_vars(e) and len([*subterms(e)]) <= LARGEST), None)
 
 
 def _clamped(e: Expr) -> Expr:

@@ -15,31 +15,19 @@ from itertools import count, permutations, product
 from typing import Final, Literal
 
 from checker.elaborate import Elaborator
-from checker.inference.counters import (
-    before,
-    constants,
-    definitions,
-    factor,
-    least,
-    moves,
-    numbers,
-    per_turn,
-    steps,
-    unfolded,
-    value,
-)
+from checker.inference.counters import before, factor, moves, per_turn, steps
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized, some, uniform_bound
 from checker.inference.hindrance import hindrance
 from checker.inference.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
-from checker.oracles.farkas import differences
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.rules import SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X, assume, conj, launch_facts
 from logic.derivation import Derivation
+from logic.facts import constants, definitions, least, nonnegative, numbers, unfolded, value
 from logic.potentials import (
     ZERO,
     Atom,
@@ -260,7 +248,7 @@ class Search(Walk[Linear]):
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
         known = constants((*state.p, *self.given))
         for fact in (*state.p, *self.given):
-            for g in (substitute(p, known) for p in as_polynomials(fact)):
+            for g in (substitute(p, known) for p in nonnegative(fact)):
                 if leaves(g) and leaves(g) <= here:
                     facts[g] = None
         for a in inside:
@@ -302,11 +290,6 @@ def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
     by."""
     long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
-
-
-def as_polynomials(fact: Expr) -> Iterator[Poly]:
-    """The polynomials that a comparison between integers makes nonnegative."""
-    return (g for g, _ in differences(fact))
 
 
 def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
@@ -370,7 +353,7 @@ def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly
     two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
     in terms of what bounds a variable of which P does not say what it is: it may have been read."""
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
+    known = {p for fact in node.invariant.p for p in nonnegative(fact)}
     changed = written(node.body.stmt)
     x = node.invariant.x
     unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
