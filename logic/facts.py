@@ -53,7 +53,15 @@ def constants(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
 
 
 def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
-    """What e is worth where these leaves have these values; None where that is not enough to tell."""
+    """What e is worth where these leaves have these values; None where that is not enough to tell.
+
+    >>> value(Op("*", (Var("x"), Const(4))), {Var("x"): 3})
+    12
+    >>> value(Op("<", (Var("x"), Const(4))), {Var("x"): 3})
+    True
+    >>> value(Op("+", (Var("x"), Var("y"))), {Var("x"): 3}) is None
+    True
+    """
     match e:
         case Const(int() as number, Type("int" | "bool")):
             return number
@@ -73,7 +81,12 @@ def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
 
 
 def equations(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, Expr]]:
-    """What equations say that variables, parameters and axes of tid are: their left sides, and the right ones."""
+    """What equations say that variables, parameters and axes of tid are: their left sides, and the right ones.
+
+    >>> facts = [Op("==", (Var("x"), Const(3))), Op("<", (Var("y"), Const(4)))]
+    >>> [(leaf.name, e.value) for leaf, e in equations(facts)]
+    [('x', 3)]
+    """
     for c in facts:
         match c:
             case Op("==", (Var() | Param() | Tid() as leaf, e)):
@@ -95,7 +108,12 @@ def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
 
 
 def solutions(fact: Expr) -> Iterator[tuple[Var, Poly]]:
-    """What an equation that is linear in a variable, with coefficient 1 or -1, says that the variable is."""
+    """What an equation that is linear in a variable, with coefficient 1 or -1, says that the variable is.
+
+    >>> fact = Op("==", (Op("-", (Var("x"), Const(1))), Param("n")))
+    >>> [(leaf.name, str(p)) for leaf, p in solutions(fact)]
+    [('x', '1 + n')]
+    """
     match fact:
         case Op("==", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
             for m, rate in (p - q).terms:
@@ -107,7 +125,12 @@ def solutions(fact: Expr) -> Iterator[tuple[Var, Poly]]:
 
 
 def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:
-    """p with definitions in place of variables, and of those in them, as far as MAX_CHAIN goes."""
+    """p with definitions in place of variables, and of those in them, as far as MAX_CHAIN goes.
+
+    >>> x, y, n = Var("x"), Var("y"), Param("n")
+    >>> print(unfolded(sym(x) * 2, {x: sym(y) + 1, y: sym(n)}))
+    2 + 2*n
+    """
     for _ in range(MAX_CHAIN):
         inside = {leaf: defined[leaf] for leaf in leaves(p) if leaf in defined}
         if not inside:
@@ -117,7 +140,16 @@ def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:
 
 
 def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
-    """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b."""
+    """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b.
+
+    >>> x, n = Var("x"), Param("n")
+    >>> [(str(p), sign) for p, sign in differences(Op("<", (x, n)))]
+    [('n - 1 - x', '+')]
+    >>> [(str(p), sign) for p, sign in differences(Op("==", (x, n)))]
+    [('n - x', '+'), ('x - n', '-')]
+    >>> list(differences(Op("!=", (x, n))))
+    []
+    """
     match e:
         case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
             p, q = of_expr(a), of_expr(b)
@@ -135,7 +167,15 @@ def nonnegative(fact: Expr) -> Iterator[Poly]:
 
 
 def least(p: Poly, facts: Iterable[Expr]) -> int | None:
-    """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves."""
+    """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves.
+
+    >>> n, m = Param("n"), Param("m")
+    >>> facts = [Op(">=", (n, Const(2))), Op(">", (m, Const(0)))]
+    >>> least(sym(n) * 3 + sym(m), facts)
+    7
+    >>> least(sym(n) - sym(m), facts) is None
+    True
+    """
     lows: dict[Leaf, int] = {}
     for fact in facts:
         for q, _ in differences(fact):

@@ -73,7 +73,11 @@ KINDS: Final = {
 
 
 def kind(metavariable: str) -> str:
-    """What a metavariable ranges over. Raises KeyError for a letter that stands for nothing."""
+    """What a metavariable ranges over. Raises KeyError for a letter that stands for nothing.
+
+    >>> kind("P'"), kind("Q1"), kind("op"), kind("C2")
+    ('assertion', 'potential', 'operator', 'cost')
+    """
     return "operator" if metavariable == "op" else KINDS[metavariable[0]]
 
 
@@ -363,7 +367,15 @@ class _Reader:
 
 
 def parse_item(text: str) -> Term:
-    """One premise, side condition or conclusion. Raises SchemaError."""
+    """One premise, side condition or conclusion. Raises SchemaError.
+
+    >>> parse_item("P |- e").head
+    'holds'
+    >>> parse_item("P |- e &")
+    Traceback (most recent call last):
+        ...
+    logic.schema.SchemaError: '&' is left over in 'P |- e &'
+    """
     return _Reader(text).item()
 
 
@@ -445,7 +457,11 @@ class Rule:
 
 
 def metavariables(term: Term) -> list[str]:
-    """The metavariables of a schema, in order, with repetitions."""
+    """The metavariables of a schema, in order, with repetitions.
+
+    >>> metavariables(parse_item("P; X |- e : C"))
+    ['P', 'X', 'e', 'C']
+    """
     if term.head == "price":
         return []
     found: list[str] = []
@@ -461,7 +477,11 @@ def metavariables(term: Term) -> list[str]:
 
 
 def show(t: Term | str) -> str:
-    """A schema as text, in the notation that `parse_item` reads."""
+    """A schema as text, in the notation that `parse_item` reads.
+
+    >>> show(parse_item("{P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}"))
+    "{P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}"
+    """
     if isinstance(t, str):
         return t
     a = [show(part) for part in t.parts]

@@ -23,3 +23,9 @@ def test_examples_in_docstrings(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.attempted > 0
     assert found.failed == 0
+
+
+def test_there_are_examples_enough_to_learn_from() -> None:
+    finder = doctest.DocTestFinder()
+    found = (test for name in MODULES for test in finder.find(importlib.import_module(name)))
+    assert sum(len(test.examples) for test in found) >= 100
