@@ -51,6 +51,7 @@ lint: venv
 	$(BIN)/ruff format --quiet --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.lint.commits
 
 # These write their page under docs/; `make mutants KERNELS='addSub3 synBrdis' EVERY=10` tries a tenth of theirs.
 proofs: venv

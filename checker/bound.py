@@ -9,8 +9,8 @@ from functools import cache
 from typing import Final, Literal
 
 from checker import kernel as trusted
-from checker.elaborate import Elaborator, Proof, Stuck, named, weaken
-from checker.flow import Flow, analyse
+from checker.elaborate import Elaborator, weaken
+from checker.flow import analyse
 from checker.inference.ghosts import cycles, windows, with_ghosts, with_names
 from checker.inference.search import Engine, find_potentials, without_potentials
 from checker.inference.sums import antidifference
@@ -19,7 +19,9 @@ from checker.oracles import Oracles
 from checker.oracles.evidence import proof as arithmetic_proof
 from checker.oracles.farkas import replaced
 from checker.outline import Outline, without
-from logic.assertions import AtLeast, Condition, Context, P, Proved, assume, conj
+from checker.synthesis.nodes import Flow
+from checker.synthesis.walk import Point, Proof, Stuck, named
+from logic.assertions import AtLeast, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, evaluate, leaves, max0, substitute, sym
@@ -111,14 +113,14 @@ def find_bounds(
         context = replace(wider.context, metric=metric)
 
         @cache
-        def proof(warp: int | None) -> Proof:
+        def proof(warp: int | None) -> Proof[Poly]:
             """Of one warp, of none for the last number, or of all alike."""
             found = flow(way, () if warp is None else cases[warp])
             own = found if hinted in (None, metric.name) else without_potentials(found)
             return _proof(own, context, oracle, search, warp)
 
         def one(apart: bool, anywhere: bool) -> Result:
-            def whole() -> Proof:
+            def whole() -> Proof[Poly]:
                 return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
 
             return _one(outline.kernel, context, whole, ghosts, oracle, per, anywhere)
@@ -187,16 +189,16 @@ def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp",
 
 def _proof(
     flow: Flow, context: Context, oracle: Oracles, search: Engine, warp: int | None, printed: bool = False
-) -> Proof:
+) -> Proof[Poly]:
     elaborator = Elaborator(context, oracle, oracle.least, warp, printed)
     complete = find_potentials(flow, elaborator, search)
-    return elaborator.block(complete, Condition(flow.end.p, ZERO, flow.end.x))
+    return elaborator.block(complete, Point(flow.end.p, ZERO, flow.end.x))
 
 
 def _one(
     kernel: Kernel,
     context: Context,
-    whole: Callable[[], Proof],
+    whole: Callable[[], Proof[Poly]],
     ghosts: tuple[str, ...],
     oracle: Oracles,
     per: Per,
@@ -224,10 +226,10 @@ def _one(
     return Result(context.metric, "holey" if ledger.barriers else "certified", claim, derivation, ledger, None, 0.0)
 
 
-END: Final = Condition((), ZERO, frozenset())
+END: Final = Point((), ZERO, frozenset())
 
 
-def _without_ghosts(proof: Proof, ghosts: tuple[str, ...], kernel: Kernel) -> Proof:
+def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel) -> Proof[Poly]:
     """The proof about the program without its ghosts."""
     if not ghosts:
         return proof
@@ -240,7 +242,7 @@ def _without_ghosts(proof: Proof, ghosts: tuple[str, ...], kernel: Kernel) -> Pr
     return proof
 
 
-def _wherever(proof: Proof, context: Context, oracle: Oracles) -> Proof:
+def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
     """The proof with a potential that holds for every warp and block, where one is as easily said: that of the first or
     last."""
     q = proof.pre.q
@@ -251,10 +253,10 @@ def _wherever(proof: Proof, context: Context, oracle: Oracles) -> Proof:
             if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
                 q = worst
                 break
-    return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)
+    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
-def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
+def _plain(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
     """The proof with a potential that is worth the same and is said in fewer words: without the cases that make no
     difference, as that of a negative n in |[0, n/2]|, where C rounds up."""
     q = proof.pre.q
@@ -273,7 +275,7 @@ def _plain(proof: Proof, context: Context, oracle: Oracles) -> Proof:
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(q, a.arg, a.arg), replaced(q, a.arg, ZERO))
             q = next(filter(plainer, others), q)
-    return weaken(proof, Condition(proof.pre.p, q, proof.pre.x), proof.post)
+    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
 # --- warp by warp ----------------------------------------------------------------------------------------------------
@@ -295,7 +297,7 @@ def _cases(context: Context, per: Per) -> list[P]:
     return [*each, conj((_is(">", warps - 1),), context.sigma)]
 
 
-def _alike(proof: Callable[[int | None], Proof], warps: int) -> bool:
+def _alike(proof: Callable[[int | None], Proof[Poly]], warps: int) -> bool:
     """Whether the first, second and last warp, by themselves, cost what is found for all."""
     try:
         return len({proof(k).pre.q for k in (None, 0, 1, warps - 1)}) == 1
@@ -303,20 +305,20 @@ def _alike(proof: Callable[[int | None], Proof], warps: int) -> bool:
         return False
 
 
-def _by_warps(proofs: Sequence[Proof], context: Context) -> Proof:
+def _by_warps(proofs: Sequence[Proof[Poly]], context: Context) -> Proof[Poly]:
     """One proof from one for each warp by Q:CaseSplit; its potential is a sum over `warp.index <= k` for all k."""
     proofs = [weaken(proof, proof.pre, END) for proof in proofs]
     index = sym(Param(WARP_INDEX))
     q = proofs[-2].pre.q
     for k in range(len(proofs) - 2):
         q = q + (proofs[k].pre.q - proofs[k + 1].pre.q) * (max0(const(k + 1) - index) - max0(const(k) - index))
-    whole = weaken(proofs[-1], Condition(proofs[-1].pre.p, q, frozenset()), END)
+    whole = weaken(proofs[-1], Point(proofs[-1].pre.p, q, frozenset()), END)
     for k in reversed(range(len(proofs) - 1)):
         before = conj((_is(">", k - 1),) if k else (), context.sigma)
-        rest = Condition(assume(before, _is("<=", k), context.sigma, False), q, frozenset())
-        yes = weaken(proofs[k], Condition(proofs[k].pre.p, q, frozenset()), END)
+        rest = Point(assume(before, _is("<=", k), context.sigma, False), q, frozenset())
+        yes = weaken(proofs[k], Point(proofs[k].pre.p, q, frozenset()), END)
         no = weaken(whole, rest, END)
-        pre = Condition(before, q, frozenset())
+        pre = Point(before, q, frozenset())
         substitution = named("", pre) | named("'", END) | {"e": _is("<=", k), "s": whole.stmt}
         whole = Proof(pre, whole.stmt, END, Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation)))
     return whole

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from checker import kernel as trusted
-from checker.elaborate import Stuck
 from checker.kernel import Claim, Ledger, Rejected, Theorem
 from checker.oracles import Oracles
 from checker.outline import Outline, Partial
 from checker.repair import Judge, advice
 from checker.replay import Dearer, Replay, dearer, replayed
+from checker.synthesis.walk import Stuck
 from logic.assertions import Condition, Context, Entails, P, Proved, Triple
 from logic.derivation import Derivation
 from logic.rules import RuleSet

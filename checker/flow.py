@@ -7,29 +7,19 @@ Everything found here is only a proposal: the kernel checks it again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import replace
 from math import gcd
-from typing import Final
+from typing import Any, Final
 
 from checker.inference import flags
-from checker.inference.counters import (
-    definitions,
-    factor,
-    geometric,
-    modulus,
-    moves,
-    numbers,
-    solutions,
-    steps,
-    trips,
-    unfolded,
-    value,
-)
+from checker.inference.counters import factor, geometric, modulus, moves, steps, trips
 from checker.inference.guards import sized, undivided
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
-from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, bare, strip
+from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.rules import BRANCHES, LOOPS, PRINTED, SOUND, STEPS
+from checker.synthesis.rules.transformer import Analysis
 from logic.assertions import (
     Context,
     Entails,
@@ -44,6 +34,7 @@ from logic.assertions import (
     launch_facts,
     opaque,
 )
+from logic.facts import definitions, equations, numbers, solutions, unfolded, value
 from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
@@ -54,18 +45,14 @@ from logic.syntax import (
     GHOST,
     INT,
     WARP_INDEX,
-    Assign,
     Const,
     Expr,
     Op,
     Param,
-    Skip,
     Stmt,
-    Sync,
     Tid,
     Var,
     While,
-    Write,
     local_vars,
     put,
     statements,
@@ -82,109 +69,6 @@ MAX_MODULUS: Final = 1 << 10
 """Of residues that are guessed: sectors, banks and warps are powers of two."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """P and X at a point."""
-
-    p: P
-    x: X
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A condition that the outline states here, `state.p` with what is known besides; q is None where it says `_`."""
-
-    state: State
-    q: Poly | None
-    loc: Loc | None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A statement without statements inside it; `uniform` says whether the assigned value is."""
-
-    stmt: Skip | Sync | Assign | Write
-    before: State
-    after: State
-    uniform: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program.
-
-    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing. Under Q:CaseSplit
-    both sides are the same program, which does not test `cond`.
-    """
-
-    rule: str
-    cond: Expr
-    then: Flow | Stmt
-    orelse: Flow | Stmt
-    before: State
-    after: State
-    loc: Loc | None
-    loop: While | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Cycle:
-    """A loop with its invariant; `q` is the potential at its head, where the outline states one. Under Q:WhileCase
-    `case` is the condition that keeps lanes together. `told` is what the invariant and flags in the test say together
-    where a turn begins."""
-
-    rule: str
-    cond: Expr
-    invariant: State
-    q: Poly | None
-    body: Flow
-    before: State
-    after: State
-    loc: Loc | None
-    case: Expr | None = None
-    told: P = ()
-
-    @property
-    def guard(self) -> Expr:
-        """The loop's test, and what is known by its flags wherever it holds."""
-        return reduce(lambda a, b: Op("&&", (a, b)), self.told, self.cond)
-
-
-Node = Cut | Step | Fork | Cycle
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """A block with the states at its points."""
-
-    start: State
-    nodes: tuple[Node, ...]
-    end: State
-
-    @property
-    def stmt(self) -> Stmt:
-        return strip(tuple(_outline_items(self)))
-
-
-def _outline_items(flow: Flow) -> Iterator[Item]:
-    for node in flow.nodes:
-        match node:
-            case Step(stmt):
-                yield Plain(stmt)
-            case Fork(loop=While(cond, body)):
-                yield Loop(cond, Partial(), bare(body), None, node.loc)
-            case Fork(rule="Q:CaseSplit"):
-                yield from _block(node.then)
-            case Fork():
-                yield Branch(node.cond, _block(node.then), _block(node.orelse), None, node.loc)
-            case Cycle():
-                yield Loop(node.cond, Partial(), tuple(_outline_items(node.body)), None, node.loc)
-
-
-def _block(side: Flow | Stmt) -> Block:
-    return tuple(_outline_items(side)) if isinstance(side, Flow) else bare(side)
-
-
 def analyse(
     outline: Outline,
     oracle: Oracle,
@@ -198,10 +82,11 @@ def analyse(
     return _Analysis(outline.context, oracle, printed, apart).block(outline.body, State(start, frozenset()), given=True)
 
 
-class _Analysis:
+class _Analysis(Analysis):
     """The walk; holds what never changes during it."""
 
     def __init__(self, context: Context, oracle: Oracle, printed: bool, apart: Collection[Loc | None]) -> None:
+        self.rules = PRINTED if printed else SOUND
         self.context = context
         self.oracle = oracle
         self.printed = printed
@@ -237,6 +122,17 @@ class _Analysis:
         verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
         return isinstance(verdict, Proved) and verdict.engine == "lanes"
 
+    def taken(self, kind: Sequence[str], item: Any, state: State, rule: str | None = None) -> Any:
+        """The node by the rule that the outline names, or by the first that applies."""
+        if rule is not None:
+            return self.rules[rule].forward(self, item, state, True)
+        found = (self.rules[name].forward(self, item, state, False) for name in kind)
+        return next(node for node in found if node is not None)
+
+    def fork(self, item: Branch, state: State) -> Fork:
+        fork: Fork = self.taken(BRANCHES, item, state, item.rule)
+        return fork
+
     def block(self, block: Block, start: State, given: bool = False) -> Flow:
         """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
         state = start
@@ -253,14 +149,14 @@ class _Analysis:
                     nodes.append(Cut(state, q, loc))
                     continue
                 case Plain(stmt):
-                    node: Step | Fork | Cycle = self.step(stmt, state)
+                    node: Step | Fork | Cycle = self.taken(STEPS, stmt, state)
                 case Branch():
                     node = self.fork(item, state)
                 case Loop():
                     node = self.cycle(item, state)
                 case Split():
                     if rest := block[i + 1 :]:
-                        node = self.split(item, rest, state)
+                        node = self.taken(("Q:CaseSplit",), (item, rest), state)
                         return Flow(start, (*nodes, node), node.after)
                     continue
             nodes.append(node)
@@ -269,19 +165,14 @@ class _Analysis:
 
     # --- statements ---
 
-    def step(self, stmt: Skip | Sync | Assign | Write, state: State) -> Step:
-        if not isinstance(stmt, Assign):
-            return Step(stmt, state, state)
-        known = stmt.var in state.x or not self.printed  # erratum 6
-        uniform = known and self.uniform(state.p, state.x, stmt.value)
-        x = state.x | {stmt.var} if uniform else state.x - {stmt.var}
-        after = self.after_assignment(state.p, stmt.var, stmt.value)
-        if told := (*flags.assigned(self.flags, stmt.var, stmt.value, self.sigma),):
-            same = Op("==", (Var(stmt.var), stmt.value))  # says no more of when the loop goes on
-            after = conj((*(c for c in after if c != same), *told), self.sigma)
-        return Step(stmt, state, State(after, x), uniform)
-
     def after_assignment(self, p: P, x: str, e: Expr) -> P:
+        after = self.known_after(p, x, e)
+        if told := (*flags.assigned(self.flags, x, e, self.sigma),):
+            same = Op("==", (Var(x), e))  # says no more of when the loop goes on
+            return conj((*(c for c in after if c != same), *told), self.sigma)
+        return after
+
+    def known_after(self, p: P, x: str, e: Expr) -> P:
         """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
         kept = [c for c in p if x not in local_vars(c)]
         about = [c for c in p if x in local_vars(c)]
@@ -343,30 +234,6 @@ class _Analysis:
 
         return conj((*both, *(c for c in a if joins(b, c)), *(c for c in b if joins(a, c))), self.sigma)
 
-    def fork(self, item: Branch, state: State) -> Fork:
-        p, x, cond = state.p, state.x, item.cond
-        yes, no = assume(p, cond, self.sigma), assume(p, cond, self.sigma, False)
-        rule = item.rule or self.branch_rule(state, cond)
-        if rule == "Q:If2":
-            then = self.block(item.then, state)
-            return Fork(rule, cond, then, strip(item.orelse), state, then.end, item.loc)
-        if rule == "Q:If3":
-            orelse = self.block(item.orelse, state)
-            return Fork(rule, cond, strip(item.then), orelse, state, orelse.end, item.loc)
-        then = self.block(item.then, State(yes, x))
-        if rule == "Q:If1":
-            orelse = self.block(item.orelse, State(no, x))
-            after = State(self.merged(item, state.p, then.end.p, orelse.end.p), then.end.x & orelse.end.x)
-            return Fork(rule, cond, then, orelse, state, after, item.loc)
-        if self.printed:
-            middle = State(self.join(no, then.end.p), then.end.x - written(strip(item.then)))
-        else:
-            middle = State(no, (x & then.end.x) - written(strip(item.then)))
-        orelse = self.block(item.orelse, middle)
-        last = (orelse.end.x if self.printed else orelse.end.x & middle.x) - written(strip(item.orelse))
-        after = State(self.merged(item, state.p, then.end.p, orelse.end.p), last)
-        return Fork(rule, cond, then, orelse, state, after, item.loc)
-
     def merged(self, item: Branch, before: P, a: P, b: P) -> P:
         """The join of both sides of a branch, with what they say of a variable together: that it is the minimum or
         maximum of what it is after either, or between those."""
@@ -390,30 +257,14 @@ class _Analysis:
             found += [c for one, other in ((a, b), (b, a)) for c in flags.kept(self.flags, one, other, self.sigma)]
         return conj((*facts, *(c for c in found if self.entails(a, c) and self.entails(b, c))), self.sigma)
 
-    def split(self, item: Split, rest: Block, state: State) -> Fork:
-        """The rest of a block, where the condition holds and where it does not."""
-        yes, no = (
-            self.block(rest, State(assume(state.p, item.cond, self.sigma, holds), state.x)) for holds in (True, False)
-        )
-        after = State(self.join(yes.end.p, no.end.p), yes.end.x & no.end.x)
-        return Fork("Q:CaseSplit", item.cond, yes, no, state, after, item.loc)
-
-    def branch_rule(self, state: State, cond: Expr) -> str:
-        if self.entails(state.p, cond):
-            return "Q:If2"
-        if self.entails(state.p, Op("!", (cond,))):
-            return "Q:If3"
-        return "Q:If1" if self.uniform(state.p, state.x, cond) else "Q:If4"
-
-    def unrolled(self, item: Loop, body: Stmt, state: State, turns: int | None) -> Fork:
+    def unrolled(self, item: Loop, state: State, turns: int | None) -> Fork:
         """The loop as a branch: one turn and the loop again, or nothing."""
         rule = None if turns is None else "Q:If2" if turns else "Q:If3"
-        again = Branch(item.cond, (*item.body, item), (), rule, item.loc)
-        own = flags.flags(item.cond, body, self.sigma)
+        own = flags.flags(item.cond, strip(item.body), self.sigma)
         self.flags += own
-        found = replace(self.fork(again, state), loop=While(item.cond, body, item.loc))
+        fork: Fork = self.taken(("Q:Unroll",), (item, Branch(item.cond, (*item.body, item), (), rule, item.loc)), state)
         del self.flags[len(self.flags) - len(own) :]
-        return found
+        return fork
 
     def peeled(self, item: Loop, body: Stmt, state: State) -> Fork | None:
         """The loop with its first turn taken apart, where the outcome of a branch in it is known there alone."""
@@ -433,7 +284,7 @@ class _Analysis:
         ):
             return None
         self.begun.append(item)
-        found = self.unrolled(item, body, state, None)
+        found = self.unrolled(item, state, None)
         self.begun.pop()
         return found
 
@@ -445,7 +296,7 @@ class _Analysis:
         if known or not alone or not flags.flags(item.cond, body, self.sigma):
             return None
         self.begun.append(item)
-        found = self.unrolled(item, body, state, None)
+        found = self.unrolled(item, state, None)
         self.begun.pop()
         last = found.then.nodes[-1] if isinstance(found.then, Flow) and found.then.nodes else None
         facts = (*state.p, *self.given)
@@ -460,7 +311,7 @@ class _Analysis:
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
             if turns is not None:
-                return self.unrolled(item, body, state, turns)
+                return self.unrolled(item, state, turns)
         if item.rule is None and item.invariant == Partial():
             first = self.peeled(item, body, state) or self.flagged(item, body, state)
             if first is not None:
@@ -483,8 +334,6 @@ class _Analysis:
         x = state.x if item.invariant.x is None else item.invariant.x
         while True:
             invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
-            uniform = self.uniform(invariant.p, x, item.cond)
-            rule = item.rule or ("Q:While1" if uniform else "Q:While2")
             entered = assume(invariant.p, item.cond, self.sigma)
             never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
             strict = {b: a for a, b in _orders(item.cond, changed) if b in guesses}
@@ -502,13 +351,13 @@ class _Analysis:
                 break
             guesses, x = kept, smaller
         del self.flags[len(self.flags) - len(own) :]
-        after = State(assume(invariant.p, item.cond, self.sigma, False), x if rule == "Q:While1" else x - changed)
-        case = None if item.rule or uniform or self.printed else self.undivided(item.cond, invariant)
-        rule = "Q:WhileCase" if case is not None else rule
-        return Cycle(rule, item.cond, invariant, item.invariant.q, inside, state, after, item.loc, case, (*up, *left))
+        found = Cycle("", item.cond, invariant, item.invariant.q, inside, state, invariant, item.loc, told=(*up, *left))
+        cycle: Cycle = self.taken(LOOPS, found, state, item.rule)
+        return cycle
 
     def undivided(self, cond: Expr, state: State) -> Expr | None:
-        """A uniform condition under which the loop's test does not split a warp, where one is found."""
+        if self.printed:
+            return None
         case = undivided(cond, state.x, (*state.p, *self.given), self.sigma)
         if case is None or not self.uniform(state.p, state.x, case):
             return None
@@ -537,11 +386,8 @@ def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
         match c:
             case Op("==", (Var(name), Var(own))) if own == x and name.startswith(GHOST):
                 return Var(name)
-    for c in about:
-        match c:
-            case Op("==", (Var(name), d)) if name == x and x not in local_vars(d) and len([*subterms(d)]) <= LARGEST:
-                return d
-    return None
+    said = (e for leaf, e in equations(about) if leaf == Var(x))
+    return next((e for e in said if x not in local_vars(e) and len([*subterms(e)]) <= LARGEST), None)
 
 
 def _clamped(e: Expr) -> Expr:

@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from checker.elaborate import Stuck
-from checker.flow import Cycle, Flow, Fork, Step, analyse
+from checker.flow import analyse
 from checker.kernel import Claim, Rejected, Theorem
 from checker.oracles import Oracles
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, strip
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Entails, P, Proved, Refuted, Uniform, conj, opaque, show_p, show_x
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, max0
+from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import INT, Const, Expr, Op, Param, Var, local_vars, show, subterms, written
 
@@ -159,10 +161,11 @@ def _found_potential(
         return outcome.pre.q if isinstance(outcome, Claim) and first is where else None
     metric = work.outline.context.metric
     for node in _nodes(derivation):
-        if node.rule in ("Q:While1", "Q:While2", "Q:WhileCase") and node.loc == loop.loc:
+        rule = SOUND.rules[node.rule]
+        if rule.turns and node.loc == loop.loc:
             q, c = node.substitution["Q"], node.substitution["C"]
             if isinstance(q, Poly) and isinstance(c, Fraction):
-                return q + c + metric.cost("if") + (metric.cost("div") if node.rule == "Q:While2" else 0)
+                return q + c + metric.cost("if") + (metric.cost("div") if rule.charges("div") else 0)
     return None
 
 
@@ -281,10 +284,14 @@ def _other_rule(work: Repairs, problem: Rejected) -> str:
     outcome, derivation = work.accepts(body)
     if not isinstance(outcome, Claim | Theorem):
         return ""
-    used = next(
-        (n.rule for n in _nodes(derivation) if n.loc == problem.loc and n.rule.startswith(("Q:If", "Q:Wh"))), ""
-    )
+    used = next((n.rule for n in _nodes(derivation) if n.loc == problem.loc and _chosen(n.rule)), "")
     return f"Without [{problem.rule_name}] it would pass, by {used}."
+
+
+def _chosen(name: str) -> bool:
+    """Whether an outline may choose the rule for a branch or a loop."""
+    rule = SOUND.rules[name]
+    return rule.shape == "if" or rule.turns
 
 
 def _uniform(work: Repairs, problem: Rejected) -> str:
@@ -345,14 +352,14 @@ def _divides(flow: Flow, name: str, around: str = "") -> str:
                 if not node.uniform:
                     return f"the value that it is assigned {place} may differ between threads"
             case Fork():
-                inner = around or ("" if node.rule != "Q:If4" else f"in a branch that may diverge, {_at_loc(node.loc)}")
+                parts = SOUND.rules[node.rule].charges("div")
+                inner = around or (f"in a branch that may diverge, {_at_loc(node.loc)}" if parts else "")
                 for side in (node.then, node.orelse):
                     if isinstance(side, Flow) and (why := _divides(side, name, inner)):
                         return why
             case Cycle():
-                inner = around or (
-                    "" if node.rule == "Q:While1" else f"in a loop that may diverge, {_at_loc(node.loc)}"
-                )
+                parts = not SOUND.rules[node.rule].keeps_x
+                inner = around or (f"in a loop that may diverge, {_at_loc(node.loc)}" if parts else "")
                 if why := _divides(node.body, name, inner):
                     return why
     return ""

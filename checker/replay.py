@@ -18,20 +18,20 @@ from math import prod
 from typing import Final, cast
 
 from checker.claims import amount
-from checker.kernel import Rejected
+from checker.kernel import Rejected, judgement_of
 from checker.oracles.lanes import View
 from checker.oracles.terms import facts_of, value_of, with_fresh
-from logic.assertions import AtLeast, AtMost, Condition, Context, Entails, Obligation, P, Refuted, Uniform, X
+from logic.assertions import AtLeast, AtMost, Condition, Context, Entails, Obligation, P, Refuted, Triple, Uniform, X
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.operators import COMPARISONS
 from logic.operators import Value as Exact
 from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.rules import SOUND
 from logic.source import SourceError
 from logic.syntax import (
     BUILTINS,
     WARP_INDEX,
-    Assign,
     Const,
     Expr,
     If,
@@ -44,8 +44,6 @@ from logic.syntax import (
     Type,
     Var,
     While,
-    Write,
-    seq,
     show,
     show_stmt,
     subterms,
@@ -490,7 +488,7 @@ def _costs(error: Rejected, o: AtLeast, root: Derivation | None, state: State, c
         after = Condition(cast(P, values["P1'"]), cast(Poly, values["Q1'"]), cast(X, values["X1'"]))
         runs, what = [(cast(Stmt, values["s"]), after)], "this statement"
     else:
-        runs, what = ([] if root is None else list(following(root, error.path))), "what follows"
+        runs, what = ([] if root is None else list(following(root, error.path, context))), "what follows"
     told: list[tuple[str, bool]] = []
     for other in _alike(o, state, context):
         crowd = _crowd(o, other, context)
@@ -551,7 +549,7 @@ def _paid(s: Stmt, post: Condition, q: Poly, state: State, context: Context, wha
     return f"{head} ({lanes}); {pays} is paid for it: enough for this run, not for the proof", False
 
 
-def following(root: Derivation, path: tuple[int, ...]) -> Iterator[tuple[Stmt, Condition]]:
+def following(root: Derivation, path: tuple[int, ...], context: Context) -> Iterator[tuple[Stmt, Condition]]:
     """What is run after the statement that a derivation's node is about, with the condition after that: the next
     statement, then longer stretches."""
     nodes = [root]
@@ -559,49 +557,32 @@ def following(root: Derivation, path: tuple[int, ...]) -> Iterator[tuple[Stmt, C
         nodes.append(nodes[-1].premises[i])
     for depth in range(len(path) - 1, -1, -1):
         node, i = nodes[depth], path[depth]
-        match node.rule:
-            case "Q:Seq" if i == 0:
-                stretch = [node.premises[1]]
-                while stretch[-1].rule == "Q:Seq":
-                    stretch.append(stretch[-1].premises[0])
-                for part in reversed(stretch):
-                    if (found := _concluded(part)) is not None:
-                        yield found
-                return
-            case "Q:While1" | "Q:While2" | "Q:WhileCase":
-                if (found := _concluded(node)) is not None:
+        rule = SOUND.rules.get(node.rule)
+        if rule is None:
+            continue
+        if rule.shape == "seq" and i == 0:
+            stretch = [node.premises[1]]
+            while stretch[-1].rule == node.rule:
+                stretch.append(stretch[-1].premises[0])
+            for part in reversed(stretch):
+                if (found := _concluded(part, context)) is not None:
                     yield found
-                return
-            case "Q:If4":
-                return
+            return
+        if rule.turns:
+            if (found := _concluded(node, context)) is not None:
+                yield found
+            return
+        if rule.shape == "if" and rule.charges("div"):
+            return
 
 
-def _concluded(node: Derivation) -> tuple[Stmt, Condition] | None:
-    """A node's statement and its postcondition, for the rules that wrap and join; None where it takes more to tell."""
-    v = node.substitution
-
-    def post(p: str, q: str, x: str) -> Condition:
-        return Condition(cast(P, v[p]), cast(Poly, v[q]), cast(X, v[x]))
-
-    match node.rule:
-        case "Q:Weak":
-            return cast(Stmt, v["s"]), post("P1'", "Q1'", "X1'")
-        case "Q:Seq":
-            return seq(cast(Stmt, v["s1"]), cast(Stmt, v["s2"])), post("P'", "Q'", "X'")
-        case "Q:VWrite1" | "Q:VWrite2":
-            return Assign(cast(str, v["x"]), cast(Expr, v["e"])), post("P'", "Q'" if "Q'" in v else "Q", "X")
-        case "Q:GWrite" | "Q:SWrite":
-            array = cast(str, v["G"] if node.rule == "Q:GWrite" else v["S"])
-            return Write(array, cast(Expr, v["o"]), cast(Expr, v["e"])), post("P", "Q", "X")
-        case "Q:If1" | "Q:If2" | "Q:If3":
-            return If(cast(Expr, v["e"]), cast(Stmt, v["s1"]), cast(Stmt, v["s2"])), post("P'", "Q'", "X'")
-        case "Q:If4" if "Q''" in v:
-            return If(cast(Expr, v["e"]), cast(Stmt, v["s1"]), cast(Stmt, v["s2"])), post("P''", "Q''", "X''")
-        case "Q:While1":
-            return While(cast(Expr, v["e"]), cast(Stmt, v["s"])), post("P", "Q", "X")
-        case "Q:While2" | "Q:WhileCase" if "Q'" in v:
-            return While(cast(Expr, v["e"]), cast(Stmt, v["s"])), post("P", "Q'", "X'")
-    return None
+def _concluded(node: Derivation, context: Context) -> tuple[Stmt, Condition] | None:
+    """A node's statement and its postcondition; None where it takes more to tell."""
+    rule = SOUND.rules.get(node.rule)
+    if rule is None or not node.substitution.keys() >= set(rule.metavariables):
+        return None
+    judgement = judgement_of(rule.conclusion, node.substitution, context)
+    return (judgement.stmt, judgement.post) if isinstance(judgement, Triple) else None
 
 
 # --- the whole program -----------------------------------------------------------------------------------------------

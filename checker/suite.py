@@ -19,7 +19,6 @@ from checker import certificate
 from checker import kernel as trusted
 from checker.bound import Per, Result, find_bounds
 from checker.claims import claimed, described, is_known, shown, value_at
-from checker.elaborate import Stuck
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
@@ -27,6 +26,7 @@ from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
 from checker.report.rejection import describe
+from checker.synthesis.walk import Stuck
 from checker.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
 from logic.assertions import Context, Dim, Launch, Obligation, conj
 from logic.metrics import HARDWARE, METRICS, Metric

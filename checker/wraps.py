@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
-from checker.flow import Cycle, Flow, Fork, Step, analyse
+from checker.flow import analyse
 from checker.oracles import Oracles
 from checker.outline import Outline
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from logic.assertions import Entails, P, Proved, assume, opaque
 from logic.source import Loc
 from logic.syntax import BUILTINS, FALSE, INT, WARP_INDEX, Assign, Const, Expr, Op, Param, Read, Tid, Write

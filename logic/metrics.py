@@ -19,7 +19,13 @@ ZERO: Final = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """n |-> max(0, slope * n + offset), a count's price."""
+    """n |-> max(0, slope * n + offset), a count's price.
+
+    >>> Linear(Fraction(1), Fraction(-1))(4)
+    Fraction(3, 1)
+    >>> Linear(Fraction(1), Fraction(-1))(0)
+    Fraction(0, 1)
+    """
 
     slope: Fraction
     offset: Fraction
@@ -33,6 +39,19 @@ class Metric:
     """A resource metric M. `fixed` prices the constants of FIXED, `counted` those of COUNTED; absent ones are free.
 
     Raises ValueError for an unknown constant, a price that is no Fraction, a negative one or one that falls with n.
+
+    >>> METRICS["sectors"].count("gread", 4)
+    Fraction(4, 1)
+    >>> METRICS["conflicts"].count("sread", 1), METRICS["conflicts"].count("sread", 8)
+    (Fraction(0, 1), Fraction(7, 1))
+    >>> METRICS["divwarps"].cost("div"), METRICS["divwarps"].cost("if")
+    (Fraction(1, 1), Fraction(0, 1))
+    >>> Metric("writes", counted={"gwrite": Linear(Fraction(2), Fraction(0))}).count("gwrite", 3)
+    Fraction(6, 1)
+    >>> Metric("bad", {"op": Fraction(-1)})
+    Traceback (most recent call last):
+        ...
+    ValueError: metric bad: the price -1 of 'op' is negative
     """
 
     name: str
@@ -92,6 +111,11 @@ class Hardware:
     `alignment` is what every array's base address is a multiple of (cudaMalloc guarantees 256): an assumption.
 
     Raises ValueError for sizes that are no positive integers, or an alignment that cuts sectors or words apart.
+
+    >>> HARDWARE["nvidia"].sector, HARDWARE["nvidia"].banks, HARDWARE["nvidia"].warp
+    (32, 32, 32)
+    >>> Hardware("tiny", sector=16, banks=4, warp=4).alignment
+    256
     """
 
     name: str
@@ -115,17 +139,43 @@ HARDWARE: Final = {h.name: h for h in (Hardware("nvidia"),)}
 
 
 def touched(first_bytes: list[int], width: int, unit: int) -> set[int]:
-    """The numbers of the `unit`-byte blocks that accesses of `width` bytes at these byte addresses touch."""
+    """The numbers of the `unit`-byte blocks that accesses of `width` bytes at these byte addresses touch.
+
+    >>> sorted(touched([0, 30], 4, 32))
+    [0, 1]
+    >>> sorted(touched([64], 16, 32))
+    [2]
+    """
     return {block for a in first_bytes for block in range(a // unit, (a + width - 1) // unit + 1)}
 
 
 def sectors(first_bytes: list[int], width: int, hardware: Hardware) -> int:
-    """MemReads: the distinct sectors that the accesses touch (erratum 8: floor)."""
+    """MemReads: the distinct sectors that the accesses touch (erratum 8: floor).
+
+    >>> sectors([4 * lane for lane in range(32)], 4, HARDWARE["nvidia"])
+    4
+    >>> sectors([4 * lane + 4 for lane in range(32)], 4, HARDWARE["nvidia"])
+    5
+    >>> sectors([128 * lane for lane in range(32)], 4, HARDWARE["nvidia"])
+    32
+    >>> sectors([0] * 32, 4, HARDWARE["nvidia"])
+    1
+    """
     return len(touched(first_bytes, width, hardware.sector))
 
 
 def conflicts(first_bytes: list[int], width: int, hardware: Hardware) -> int:
-    """Conflicts: the most distinct words that the accesses touch in one bank (erratum 8: words, not threads)."""
+    """Conflicts: the most distinct words that the accesses touch in one bank (erratum 8: words, not threads).
+
+    >>> conflicts([4 * lane for lane in range(32)], 4, HARDWARE["nvidia"])
+    1
+    >>> conflicts([8 * lane for lane in range(32)], 4, HARDWARE["nvidia"])
+    2
+    >>> conflicts([128 * lane for lane in range(32)], 4, HARDWARE["nvidia"])
+    32
+    >>> conflicts([0] * 32, 4, HARDWARE["nvidia"])
+    1
+    """
     per_bank = [0] * hardware.banks
     for w in touched(first_bytes, width, hardware.word):
         per_bank[w % hardware.banks] += 1

@@ -19,7 +19,11 @@ Value = int | bool
 
 
 def c_div(a: int, b: int) -> int:
-    """C's `a / b`: the quotient truncated toward zero; 0 when b is 0."""
+    """C's `a / b`: the quotient truncated toward zero; 0 when b is 0.
+
+    >>> c_div(7, 2), c_div(-7, 2), c_div(7, -2), c_div(7, 0)
+    (3, -3, -3, 0)
+    """
     if b == 0:
         return 0
     quotient = abs(a) // abs(b)
@@ -27,7 +31,11 @@ def c_div(a: int, b: int) -> int:
 
 
 def c_mod(a: int, b: int) -> int:
-    """C's `a % b`: has the sign of a, and `a == b * (a / b) + a % b`; a when b is 0."""
+    """C's `a % b`: has the sign of a, and `a == b * (a / b) + a % b`; a when b is 0.
+
+    >>> c_mod(7, 3), c_mod(-7, 3), c_mod(7, -3), c_mod(7, 0)
+    (1, -1, 1, 7)
+    """
     return a - b * c_div(a, b)
 
 
@@ -36,6 +44,19 @@ def denote(op: str, args: tuple[Value, ...]) -> Value:
 
     `neg`, `~`, `!` are unary, `?:` is ternary, `int` and `bool` convert, everything else is binary.
     Raises KeyError for an operator without a denotation here (those on base types).
+
+    >>> denote("+", (2, 3))
+    5
+    >>> denote("/", (-7, 2))
+    -3
+    >>> denote("<<", (1, 5)), denote("<<", (1, -5))
+    (32, 0)
+    >>> denote("&", (-1, 7))
+    7
+    >>> denote("?:", (True, 1, 2))
+    1
+    >>> denote("neg", (3,)), denote("~", (3,)), denote("!", (False,))
+    (-3, -4, True)
     """
     if op == "?:":
         return args[1] if args[0] else args[2]

@@ -58,7 +58,16 @@ Monomial = tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Poly:
-    """A potential in canonical form: terms sorted, no zero coefficient. Build with the functions of this module."""
+    """A potential in canonical form: terms sorted, no zero coefficient. Build with the functions of this module.
+
+    >>> n, x = sym(Param("n")), sym(Var("x"))
+    >>> print(n * 2 + x * n - 3)
+    2*n + n*x - 3
+    >>> (n + 1 - n).is_constant, (n + 1 - n).constant
+    (True, Fraction(1, 1))
+    >>> n + x == x + n
+    True
+    """
 
     terms: tuple[tuple[Monomial, Fraction], ...]
 
@@ -132,7 +141,13 @@ def _lift(p: Poly | int | Fraction) -> Poly:
 
 
 def const(c: int | Fraction) -> Poly:
-    """The constant potential c."""
+    """The constant potential c.
+
+    >>> print(const(Fraction(1, 2)))
+    1/2
+    >>> const(0).terms
+    ()
+    """
     return Poly((((), c if type(c) is Fraction else Fraction(c)),)) if c else Poly(())
 
 
@@ -140,7 +155,11 @@ ZERO: Final = const(0)
 
 
 def sym(leaf: Leaf) -> Poly:
-    """The potential that is the value of a variable, parameter or tid."""
+    """The potential that is the value of a variable, parameter or tid.
+
+    >>> print(sym(Var("x")) * 3)
+    3*x
+    """
     return Poly((((Sym(leaf),), Fraction(1)),))
 
 
@@ -157,7 +176,18 @@ def _content(p: Poly) -> Fraction:
 
 
 def max0(p: Poly) -> Poly:
-    """max(0, p)"""
+    """max(0, p)
+
+    >>> n = sym(Param("n"))
+    >>> print(max0(n - 1))
+    max(0, n - 1)
+    >>> print(max0(const(-2)), max0(const(2)))
+    0 2
+    >>> print(max0(n * 4 - 8))
+    4*max(0, n - 2)
+    >>> max0(max0(n)) == max0(n)
+    True
+    """
     if p.is_constant:
         return const(max(Fraction(0), p.constant))
     if len(p.terms) == 1 and len(p.terms[0][0]) == 1 and isinstance(p.terms[0][0][0], Max0):
@@ -167,17 +197,35 @@ def max0(p: Poly) -> Poly:
 
 
 def maximum(p: Poly, q: Poly) -> Poly:
-    """max(p, q)"""
+    """max(p, q)
+
+    >>> n, m = sym(Param("n")), sym(Param("m"))
+    >>> evaluate(maximum(n, m), {Param("n"): 3, Param("m"): 5})
+    Fraction(5, 1)
+    """
     return p + max0(q - p)
 
 
 def minimum(p: Poly, q: Poly) -> Poly:
-    """min(p, q)"""
+    """min(p, q)
+
+    >>> n, m = sym(Param("n")), sym(Param("m"))
+    >>> evaluate(minimum(n, m), {Param("n"): 3, Param("m"): 5})
+    Fraction(3, 1)
+    >>> print(minimum(n, const(8)))
+    n - max(0, n - 8)
+    """
     return p - max0(p - q)
 
 
 def interval(a: Poly, b: Poly) -> Poly:
-    """|[a, b]| = max(0, b - a), the paper's measure of the distance from a up to b."""
+    """|[a, b]| = max(0, b - a), the paper's measure of the distance from a up to b.
+
+    >>> print(interval(sym(Var("i")), sym(Param("n"))))
+    max(0, n - i)
+    >>> print(interval(const(2), const(5)), interval(const(5), const(2)))
+    3 0
+    """
     return max0(b - a)
 
 
@@ -185,6 +233,20 @@ def floor_div(p: Poly, k: int) -> Poly:
     """floor(p / k) for a positive integer k: p and k are scaled alike until p's coefficients are integers.
 
     Raises ValueError when k < 1.
+
+    >>> n = sym(Param("n"))
+    >>> print(floor_div(n, 32))
+    floor(n/32)
+    >>> print(floor_div(n * 4, 8))
+    floor(n/2)
+    >>> print(floor_div(n + 64, 32))
+    2 + floor(n/32)
+    >>> print(floor_div(const(-1), 4))
+    -1
+    >>> floor_div(n, 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: floor(p / k) needs a positive integer k
     """
     if k < 1:
         raise ValueError("floor(p / k) needs a positive integer k")
@@ -201,12 +263,31 @@ def floor_div(p: Poly, k: int) -> Poly:
 
 
 def ceil_div(p: Poly, k: int) -> Poly:
-    """ceil(p / k) for a positive integer k."""
+    """ceil(p / k) for a positive integer k.
+
+    >>> n = sym(Param("n"))
+    >>> print(ceil_div(n, 32))
+    ceil(n/32)
+    >>> print(ceil_div(n - 32, 32))
+    ceil(n/32) - 1
+    >>> print(ceil_div(const(33), 32))
+    2
+    """
     return floor_div(p * -1, k) * -1
 
 
 def log2(p: Poly) -> Poly:
-    """floor(log2(p)), 0 where p < 1. Raises ValueError unless p has integer coefficients."""
+    """floor(log2(p)), 0 where p < 1. Raises ValueError unless p has integer coefficients.
+
+    >>> print(log2(const(1)), log2(const(7)), log2(const(8)), log2(const(-3)))
+    0 2 3 0
+    >>> print(log2(sym(Param("n"))))
+    log2(n)
+    >>> log2(sym(Param("n")) * Fraction(1, 2))
+    Traceback (most recent call last):
+        ...
+    ValueError: log2 needs integer coefficients
+    """
     if any(c.denominator != 1 for _, c in p.terms):
         raise ValueError("log2 needs integer coefficients")
     if p.is_constant:
@@ -227,12 +308,28 @@ def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
 
 
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
-    """p with integer-valued polynomials in place of leaves, all at once, in canonical form again."""
+    """p with integer-valued polynomials in place of leaves, all at once, in canonical form again.
+
+    >>> n, i = sym(Param("n")), Var("i")
+    >>> print(substitute(interval(sym(i), n), {i: sym(i) + 1}))
+    max(0, n - 1 - i)
+    >>> print(substitute(ceil_div(n, 32), {Param("n"): n - 32}))
+    ceil(n/32) - 1
+    >>> print(substitute(sym(i) * n, {i: const(3)}))
+    3*n
+    """
     return p if leaves(p).isdisjoint(values) else _rebuilt(p, values)
 
 
 def is_canonical(p: Poly) -> bool:
-    """Whether p is what the constructors of this module would have made of its terms, with exact numbers throughout."""
+    """Whether p is what the constructors of this module would have made of its terms, with exact numbers throughout.
+
+    >>> n = sym(Param("n"))
+    >>> is_canonical(floor_div(n, 4))
+    True
+    >>> is_canonical(atom(Floor(n * 2, 4)))
+    False
+    """
     try:
         return _exact(p) and _rebuilt(p, {}) == p
     except (ValueError, ZeroDivisionError):
@@ -252,7 +349,12 @@ def _rebuilt(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
 
 
 def mapped(p: Poly, image: Callable[[Atom], Poly]) -> Poly:
-    """p with the image of each atom in its place, in canonical form again; what is inside atoms is for `image`."""
+    """p with the image of each atom in its place, in canonical form again; what is inside atoms is for `image`.
+
+    >>> n = sym(Param("n"))
+    >>> print(mapped(max0(n) + 1, lambda a: a.arg if isinstance(a, Max0) else atom(a)))
+    1 + n
+    """
     terms: list[tuple[Monomial, Fraction]] = []
     for m, c in p.terms:
         term = reduce(mul, map(image, m)) * c if m else const(c)
@@ -261,7 +363,11 @@ def mapped(p: Poly, image: Callable[[Atom], Poly]) -> Poly:
 
 
 def atoms(p: Poly) -> Iterator[Atom]:
-    """Every atom of p, those inside others first."""
+    """Every atom of p, those inside others first.
+
+    >>> [type(a).__name__ for a in atoms(floor_div(max0(sym(Param("n"))), 2))]
+    ['Sym', 'Max0', 'Floor']
+    """
     for m, _ in p.terms:
         for a in m:
             if not isinstance(a, Sym):
@@ -270,17 +376,36 @@ def atoms(p: Poly) -> Iterator[Atom]:
 
 
 def leaves(p: Poly) -> frozenset[Leaf]:
-    """The variables, parameters and tids in p."""
+    """The variables, parameters and tids in p.
+
+    >>> sorted(x.name for x in leaves(max0(sym(Var("x")) - sym(Param("n")))))
+    ['n', 'x']
+    """
     return frozenset(a.leaf for a in atoms(p) if isinstance(a, Sym))
 
 
 def variables(p: Poly) -> frozenset[str]:
-    """vars(Q) without the parameters."""
+    """vars(Q) without the parameters.
+
+    >>> sorted(variables(max0(sym(Var("x")) - sym(Param("n")))))
+    ['x']
+    """
     return frozenset(x.name for x in leaves(p) if isinstance(x, Var))
 
 
 def evaluate(p: Poly, store: Mapping[Leaf, int]) -> Fraction:
-    """Q(sigma), exactly. Raises KeyError for a leaf without a value."""
+    """Q(sigma), exactly. Raises KeyError for a leaf without a value.
+
+    >>> n = sym(Param("n"))
+    >>> evaluate(ceil_div(n, 32) + max0(n - 3), {Param("n"): 65})
+    Fraction(65, 1)
+    >>> evaluate(n * Fraction(1, 3), {Param("n"): 2})
+    Fraction(2, 3)
+    >>> evaluate(n, {})
+    Traceback (most recent call last):
+        ...
+    KeyError: Param(name='n')
+    """
     total = Fraction(0)
     for m, c in p.terms:
         for a in m:
@@ -305,6 +430,18 @@ def of_expr(e: Expr) -> Poly | None:
     """The integer expression e as a potential, or None where the base functions cannot say it.
 
     C's division by a constant truncates: a/k = floor(max(0,a)/k) - floor(max(0,-a)/k).
+
+    >>> n = Param("n")
+    >>> print(of_expr(Op("+", (n, Const(1)))))
+    1 + n
+    >>> print(of_expr(Op("<<", (n, Const(3)))))
+    8*n
+    >>> of_expr(Op("^", (n, Const(3)))) is None
+    True
+    >>> evaluate(of_expr(Op("/", (n, Const(2)))), {n: -7})
+    Fraction(-3, 1)
+    >>> evaluate(of_expr(Op("&", (n, Const(7)))), {n: -1})
+    Fraction(7, 1)
     """
     match e:
         case Var() | Param() | Tid():
@@ -411,7 +548,18 @@ def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
 
 
 def show(p: Poly) -> str:
-    """p as text: `+ - *`, exact `/`, max, min, floor, ceil and log2; `checker.notation` reads it back."""
+    """p as text: `+ - *`, exact `/`, max, min, floor, ceil and log2; `checker.notation` reads it back.
+
+    >>> n = sym(Param("n"))
+    >>> show(n * Fraction(1, 2) - 1)
+    '1/2*n - 1'
+    >>> show(const(0))
+    '0'
+    >>> show(floor_div(n + 1, 2))
+    'floor((1 + n)/2)'
+    >>> show(log2(n * 2 - 1))
+    'log2(2*n - 1)'
+    """
     p, minima = _fold_minima(p)
     p, ceilings = _fold_ceilings(p)
     parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + ceilings + minima

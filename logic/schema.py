@@ -73,7 +73,11 @@ KINDS: Final = {
 
 
 def kind(metavariable: str) -> str:
-    """What a metavariable ranges over. Raises KeyError for a letter that stands for nothing."""
+    """What a metavariable ranges over. Raises KeyError for a letter that stands for nothing.
+
+    >>> kind("P'"), kind("Q1"), kind("op"), kind("C2")
+    ('assertion', 'potential', 'operator', 'cost')
+    """
     return "operator" if metavariable == "op" else KINDS[metavariable[0]]
 
 
@@ -363,7 +367,15 @@ class _Reader:
 
 
 def parse_item(text: str) -> Term:
-    """One premise, side condition or conclusion. Raises SchemaError."""
+    """One premise, side condition or conclusion. Raises SchemaError.
+
+    >>> parse_item("P |- e").head
+    'holds'
+    >>> parse_item("P |- e &")
+    Traceback (most recent call last):
+        ...
+    logic.schema.SchemaError: '&' is left over in 'P |- e &'
+    """
     return _Reader(text).item()
 
 
@@ -408,9 +420,48 @@ class Rule:
         found = dict.fromkeys(name for item in (*items, self.conclusion) for name in metavariables(item))
         object.__setattr__(self, "metavariables", tuple(found))
 
+    @property
+    def shape(self) -> str:
+        """What the conclusion is about: `skip`, `sync`, `set`, `write`, `seq`, `if`, `while`, `meta` for statements of
+        any kind, `cost` for an expression.
+
+        >>> Rule("Q:Sync", "-----------------------------\\n{P; Q + M.sync; X} sync {P; Q; X}", "").shape
+        'sync'
+        """
+        return self.conclusion.at(3).head if self.conclusion.head == "triple" else "cost"
+
+    @property
+    def turns(self) -> bool:
+        """Whether the rule is about a loop and has its body for a premise, from the loop's head back to it."""
+        if self.shape != "while":
+            return False
+        body = self.conclusion.at(3).at(1)
+        return any(premise.head == "triple" and premise.at(3) == body for premise in self.premises)
+
+    @property
+    def keeps_x(self) -> bool:
+        """Whether what is uniform before a statement is so after it, by the rule."""
+        return self.shape != "cost" and self.conclusion.at(2) == self.conclusion.at(6)
+
+    def charges(self, constant: str) -> bool:
+        """Whether M.constant is part of what the conclusion asks for."""
+        price = Term("price", (constant,))
+        asked = [self.conclusion.at(1)] if self.conclusion.head == "triple" else list(self.conclusion.parts)
+        while asked:
+            match asked.pop():
+                case Term("plus", parts):
+                    asked += [part for part in parts if isinstance(part, Term)]
+                case term if term == price:
+                    return True
+        return False
+
 
 def metavariables(term: Term) -> list[str]:
-    """The metavariables of a schema, in order, with repetitions."""
+    """The metavariables of a schema, in order, with repetitions.
+
+    >>> metavariables(parse_item("P; X |- e : C"))
+    ['P', 'X', 'e', 'C']
+    """
     if term.head == "price":
         return []
     found: list[str] = []
@@ -426,7 +477,11 @@ def metavariables(term: Term) -> list[str]:
 
 
 def show(t: Term | str) -> str:
-    """A schema as text, in the notation that `parse_item` reads."""
+    """A schema as text, in the notation that `parse_item` reads.
+
+    >>> show(parse_item("{P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}"))
+    "{P; Q + M.if + C; X} if (e) s1 else s2 {P'; Q'; X'}"
+    """
     if isinstance(t, str):
         return t
     a = [show(part) for part in t.parts]

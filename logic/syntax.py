@@ -206,6 +206,14 @@ def seq(*stmts: Stmt) -> Stmt:
     """The sequence of the statements in normal form: nested sequences are spliced in, one statement stands alone.
 
     Sequencing is associative in the semantics, so `(a; b); c` and `a; (b; c)` are the same program text here.
+
+    >>> x = Assign("x", Const(1))
+    >>> seq() == seq(Skip()) == Skip()
+    True
+    >>> seq(x) == x
+    True
+    >>> len(seq(x, seq(x, x)).stmts)
+    3
     """
     flat: list[Stmt] = []
     for s in stmts:
@@ -270,7 +278,11 @@ BUILTINS: Final = (
 
 
 def subterms(e: Expr) -> Iterator[Expr]:
-    """e and every expression inside it, outermost first. Works on any depth."""
+    """e and every expression inside it, outermost first. Works on any depth.
+
+    >>> [show(e) for e in subterms(Op("+", (Var("x"), Read("A", Const(3)))))]
+    ['x + A[3]', 'x', 'A[3]', '3']
+    """
     stack: list[Expr] = [e]
     while stack:
         here = stack.pop()
@@ -290,22 +302,38 @@ def put(e: Expr, part: Expr, new: Expr) -> Expr:
 
 
 def local_vars(e: Expr) -> frozenset[str]:
-    """The thread-local variables in e."""
+    """The thread-local variables in e.
+
+    >>> sorted(local_vars(Op("+", (Var("x"), Op("*", (Param("n"), Var("y")))))))
+    ['x', 'y']
+    """
     return frozenset(t.name for t in subterms(e) if isinstance(t, Var))
 
 
 def mentions_tid(e: Expr) -> bool:
-    """Whether threadIdx occurs in e."""
+    """Whether threadIdx occurs in e.
+
+    >>> mentions_tid(Op("/", (Tid("x"), Const(32)))), mentions_tid(Param("n"))
+    (True, False)
+    """
     return any(isinstance(t, Tid) for t in subterms(e))
 
 
 def reads_array(e: Expr) -> bool:
-    """Whether e reads an array anywhere."""
+    """Whether e reads an array anywhere.
+
+    >>> reads_array(Op("+", (Var("x"), Read("A", Const(3))))), reads_array(Var("x"))
+    (True, False)
+    """
     return any(isinstance(t, Read) for t in subterms(e))
 
 
 def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
-    """e with expressions in place of local variables, all at once."""
+    """e with expressions in place of local variables, all at once.
+
+    >>> show(substitute(Op("*", (Var("x"), Var("y"))), {"x": Op("+", (Var("y"), Const(1)))}))
+    '(y + 1) * y'
+    """
     match e:
         case Var(name):
             return values.get(name, e)
@@ -333,7 +361,11 @@ def statements(s: Stmt) -> Iterator[Stmt]:
 
 
 def written(s: Stmt) -> frozenset[str]:
-    """W(s): the local variables that s may write."""
+    """W(s): the local variables that s may write.
+
+    >>> sorted(written(While(Op("<", (Var("i"), Param("n"))), Assign("i", Op("+", (Var("i"), Const(1)))))))
+    ['i']
+    """
     return frozenset(t.var for t in statements(s) if isinstance(t, Assign))
 
 
@@ -379,7 +411,15 @@ _UNARY: Final = {"neg": "-", "!": "!", "~": "~"}
 
 
 def show(e: Expr, level: int = 0) -> str:
-    """e in C's notation, with the fewest parentheses; `checker.notation` reads it back."""
+    """e in C's notation, with the fewest parentheses; `checker.notation` reads it back.
+
+    >>> show(Op("*", (Op("+", (Var("x"), Const(1))), Param("n"))))
+    '(x + 1) * n'
+    >>> show(Op("-", (Var("x"), Op("-", (Var("y"), Const(1))))))
+    'x - (y - 1)'
+    >>> show(Read("A", Op("+", (Param("n"), Tid("x")))))
+    'A[n + tid.x]'
+    """
     match e:
         case Var() | Param() | Tid():
             return e.name
@@ -405,7 +445,13 @@ def show(e: Expr, level: int = 0) -> str:
 
 
 def show_stmt(s: Stmt, indent: str = "") -> str:
-    """s as text, one statement a line; `checker.notation` reads it back."""
+    """s as text, one statement a line; `checker.notation` reads it back.
+
+    >>> print(show_stmt(If(Op("<", (Var("x"), Param("n"))), Write("A", Var("x"), Const(1)), Skip())))
+    if (x < n) {
+      A[x] <- 1;
+    }
+    """
     match s:
         case Skip():
             return f"{indent}skip;"

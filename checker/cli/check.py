@@ -25,13 +25,13 @@ from checker.cli.options import (
 
 if TYPE_CHECKING:
     from checker.diagnosis import Finding
-    from checker.elaborate import Stuck
     from checker.kernel import Claim, Ledger, Rejected, Theorem
     from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
     from checker.outline import Outline
     from checker.recheck import Report
     from checker.report.page import Page
+    from checker.synthesis.walk import Stuck
     from logic.assertions import Context, Dim, P
     from logic.derivation import Derivation
     from logic.metrics import Metric
@@ -196,9 +196,9 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
     from checker.audit import decide
     from checker.bound import derive
-    from checker.elaborate import Stuck
     from checker.flow import analyse
     from checker.kernel import Ledger, Rejected
+    from checker.synthesis.walk import Stuck
     from logic.rules import PAPER
 
     ledger = Ledger()
@@ -220,8 +220,8 @@ def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
     from checker.audit import decide
     from checker.bound import find_bounds
     from checker.diagnosis import claimed
-    from checker.elaborate import Stuck
     from checker.kernel import Ledger
+    from checker.synthesis.walk import Stuck
     from logic.rules import SOUND
 
     outline = judged.outline
@@ -249,8 +249,8 @@ def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
     """The same, where some state satisfies what is assumed; else nothing is said of any run, and nothing proved."""
     from checker.claims import VACUOUS
     from checker.diagnosis import contradictory
-    from checker.elaborate import Stuck
     from checker.kernel import Claim, Theorem
+    from checker.synthesis.walk import Stuck
 
     outcome = judged.outcome
     if not isinstance(outcome, Claim | Theorem) or not (judged.vacuous or contradictory(outcome, oracle)):
@@ -292,8 +292,8 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     """What was found out about a refusal; None where there is none."""
     from checker.cli.run import read_arrays
     from checker.diagnosis import Finding, diagnose
-    from checker.elaborate import Stuck
     from checker.kernel import Rejected
+    from checker.synthesis.walk import Stuck
 
     quick = replace(oracle, limit=BRIEFLY)  # the same memory
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import permutations
-from math import ceil, gcd, lcm, prod
+from math import gcd, lcm, prod
 from typing import Final
 
-from checker.oracles.farkas import differences
-from logic.operators import denote
+from logic.facts import constants, definitions, numbers, unfolded, value
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
-from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Tid, Type, Var, local_vars, statements, written
+from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Var, local_vars, statements, written
 from logic.syntax import substitute as replaced
 
 MAX_TRIPS: Final = 32
@@ -23,53 +21,6 @@ MAX_SHIFT: Final = 32
 
 LARGEST: Final = 1 << 30
 """Factors of a counter that are larger are not looked at."""
-
-MAX_CHAIN: Final = 8
-"""Of definitions by definitions."""
-
-MAX_BITS: Final = 256
-"""Of what is known to be a number: a certificate has no larger ones, and squares of squares would grow for ever."""
-
-
-def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
-    """The variables, parameters and axes of tid that facts equate with a number, or with what is known to be one."""
-    found: dict[Leaf, int] = {}
-    equations = [(a, b) for c in facts if isinstance(c, Op) and c.op == "==" for a, b in permutations(c.args)]
-    for _ in range(MAX_CHAIN):
-        before = len(found)
-        for leaf, e in equations:
-            if isinstance(leaf, Var | Param | Tid) and leaf not in found:
-                known = value(e, found)
-                if known is not None and not isinstance(known, bool):
-                    found[leaf] = known
-        if len(found) == before:
-            break
-    return found
-
-
-def constants(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
-    """The same as potentials."""
-    return {leaf: const(value) for leaf, value in numbers(facts).items()}
-
-
-def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
-    """What e is worth where these leaves have these values; None where that is not enough to tell."""
-    match e:
-        case Const(int() as number, Type("int" | "bool")):
-            return number
-        case Var() | Param() | Tid():
-            return known.get(e)
-        case Op(op, args):
-            values = [value(a, known) for a in args]
-            operands = tuple(v for v in values if v is not None)
-            if len(operands) < len(values) or (op == "<<" and operands[1] > 64):
-                return None
-            try:
-                result = denote(op, operands)
-            except KeyError:
-                return None
-            return result if result.bit_length() <= MAX_BITS else None
-    return None
 
 
 def kept_constants(facts: Iterable[Expr], body: Stmt) -> dict[Leaf, Poly]:
@@ -104,59 +55,6 @@ def moves(x: str, body: Stmt) -> list[Poly] | None:
                 return None
             found.append(d)
     return found
-
-
-def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
-    """The variables that a fact equates with a polynomial, by the first that does, as x - 1 == n does with n + 1."""
-    defined: dict[Leaf, Poly] = {}
-    moved: dict[Leaf, Poly] = {}
-    for c in facts:
-        match c:
-            case Op("==", (Var() as leaf, e)) if (named := of_expr(e)) is not None:
-                defined.setdefault(leaf, named)
-            case Op("==", (Op("+" | "-"), _)):
-                for leaf, p in solutions(c):
-                    moved.setdefault(leaf, p)
-    return moved | defined
-
-
-def solutions(fact: Expr) -> Iterator[tuple[Var, Poly]]:
-    """What an equation that is linear in a variable, with coefficient 1 or -1, says that the variable is."""
-    match fact:
-        case Op("==", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
-            for m, rate in (p - q).terms:
-                match m:
-                    case (Sym(Var() as leaf),) if abs(rate) == 1:
-                        rest = sym(leaf) - (p - q) * rate
-                        if leaf not in leaves(rest):
-                            yield leaf, rest
-
-
-def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:
-    """p with definitions in place of variables, and of those in them, as far as MAX_CHAIN goes."""
-    for _ in range(MAX_CHAIN):
-        inside = {leaf: defined[leaf] for leaf in leaves(p) if leaf in defined}
-        if not inside:
-            break
-        p = substitute(p, inside)
-    return p
-
-
-def least(p: Poly, facts: Iterable[Expr]) -> int | None:
-    """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves."""
-    lows: dict[Leaf, int] = {}
-    for fact in facts:
-        for q, _ in differences(fact):
-            match [t for t in q.terms if t[0]]:
-                case [((Sym(leaf),), Fraction(numerator=1, denominator=1))]:
-                    lows[leaf] = max(int(-q.constant), lows.get(leaf, int(-q.constant)))
-    total = Fraction(0)
-    for m, c in p.terms:
-        bounds = [lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
-        if c < 0 or any(low < 0 for low in bounds):
-            return None
-        total += c * prod(bounds)
-    return ceil(total)
 
 
 def per_turn(p: Poly, body: Stmt, facts: Iterable[Expr]) -> int | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeGuard
 
-from checker.oracles.farkas import differences
 from logic.assertions import P, conj, opaque
+from logic.facts import differences
 from logic.potentials import of_expr
 from logic.syntax import (
     BOOL,

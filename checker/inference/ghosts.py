@@ -21,16 +21,17 @@ from fractions import Fraction
 from functools import reduce
 from typing import Final, NamedTuple, cast
 
-from checker.flow import Cycle, Flow, Fork, State
-from checker.inference.counters import MAX_CHAIN, constants, definitions, moves, numbers, unfolded
-from checker.inference.counters import value as worth
+from checker.inference.counters import moves
 from checker.inference.flags import flags
 from checker.inference.guards import by_lane, gaps, relaxed, sized, uniform_bound
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from checker.kernel import Oracle
 from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
+from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from logic.assertions import Entails, P, Proved, X, conj, launch_facts
+from logic.facts import MAX_CHAIN, constants, definitions, equations, numbers, unfolded
+from logic.facts import value as worth
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
@@ -357,10 +358,9 @@ def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr
 def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr, Expr] | None:
     """The same where the lane's part is no polynomial, as in threadIdx.x % 32: by the summands as they are written."""
     defined: dict[str, Expr] = {}
-    for fact in state.p:
-        match fact:
-            case Op("==", (Var(name), e)) if not reads_array(e):
-                defined.setdefault(name, e)
+    for leaf, e in equations(state.p):
+        if isinstance(leaf, Var) and not reads_array(e):
+            defined.setdefault(leaf.name, e)
     lanes, value = _lanes(defined), cast("Expr", Var(counter))
     for _ in range(MAX_CHAIN):
         value = substitute(value, {x: e for x, e in defined.items() if x not in state.x or x in lanes})

@@ -9,10 +9,10 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from checker.inference.counters import MAX_CHAIN, constants
 from checker.inference.linear import poly
 from checker.inference.partial import as_expr
 from logic.assertions import MAX_BLOCK, X, conj, opaque
+from logic.facts import MAX_CHAIN, constants, equations
 from logic.potentials import (
     ZERO,
     Floor,
@@ -110,13 +110,12 @@ def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
     """The distance with ghosts, which say what lanes share of a counter, in place of their counters."""
     names = {leaf.name for leaf in leaves(distance) if isinstance(leaf, Var)}
     shared: dict[Leaf, Poly] = {}
-    for fact in facts:
-        match fact:
-            case Op("==", (Var(name) as ghost, e)) if name.startswith(GHOST) and name in x:
-                value = of_expr(e)
-                for own in sorted(names - {name}):
-                    if value is not None and not variables(value - sym(Var(own))):
-                        shared[Var(own)] = sym(ghost) - (value - sym(Var(own)))
+    for ghost, e in equations(facts):
+        if ghost.name.startswith(GHOST) and ghost.name in x:
+            value = of_expr(e)
+            for own in sorted(names - {ghost.name}):
+                if value is not None and not variables(value - sym(Var(own))):
+                    shared[Var(own)] = sym(ghost) - (value - sym(Var(own)))
     return substitute(distance, shared)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from checker.elaborate import Stuck
-from checker.flow import Cycle, Flow, Fork, Step
-from checker.inference.counters import constants, definitions, geometric, least, moves, per_turn, unfolded
+from checker.inference.counters import geometric, moves, per_turn
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.walk import Stuck
 from logic.assertions import Context, conj, launch_facts
+from logic.facts import constants, definitions, least, unfolded
 from logic.potentials import Poly, leaves, of_expr, substitute, variables
 from logic.source import Loc
 from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written

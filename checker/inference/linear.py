@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from logic.potentials import Monomial, Poly, Sym
+from logic.potentials import Monomial, Poly, Sym, const
 
 ONE = ""
 """The unknown that is always 1: its coefficient is the known part."""
@@ -25,7 +25,9 @@ class Linear:
 
     terms: dict[Monomial, Affine]
 
-    def __add__(self, other: Linear) -> Linear:
+    def __add__(self, other: Linear | Fraction | int) -> Linear:
+        if not isinstance(other, Linear):
+            return self + lift(const(other))
         total = {m: dict(a) for m, a in self.terms.items()}
         for m, a in other.terms.items():
             into = total.setdefault(m, {})
@@ -36,7 +38,7 @@ class Linear:
     def __mul__(self, factor: int | Fraction) -> Linear:
         return Linear({m: {u: c * factor for u, c in a.items()} for m, a in self.terms.items()})
 
-    def __sub__(self, other: Linear) -> Linear:
+    def __sub__(self, other: Linear | Fraction | int) -> Linear:
         return self + other * -1
 
     def mapped(self, image: Callable[[Monomial], Poly]) -> Linear:

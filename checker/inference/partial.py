@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from checker.inference.counters import constants
-from checker.oracles.farkas import differences
 from logic.assertions import Context, P, X, launch_facts
+from logic.facts import constants, equations, nonnegative
 from logic.potentials import (
     Atom,
     Floor,
@@ -101,13 +100,12 @@ def _active(p: P, x: X, context: Context, warp: int) -> Iterator[Poly]:
         return
     known = {leaf: c for leaf, c in constants(facts).items() if leaf != Param(WARP_INDEX)}
     defined: dict[Leaf, Poly] = {}
-    for fact in p:
-        match fact:
-            case Op("==", (Var(name) as leaf, e)) if name not in x and (value := of_expr(e)) is not None:
-                defined.setdefault(leaf, value)
+    for leaf, e in equations(p):
+        if isinstance(leaf, Var) and leaf.name not in x and (value := of_expr(e)) is not None:
+            defined.setdefault(leaf, value)
     tid = sym(Tid("x"))
     for fact in p:
-        for rest, _ in differences(fact):
+        for rest in nonnegative(fact):
             for _ in range(len(defined) + 1):
                 rest = substitute(rest, defined)
             rest = substitute(rest, known) + tid

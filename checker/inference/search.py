@@ -8,35 +8,26 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count, permutations, product
 from typing import Final, Literal
 
-from checker.elaborate import Elaborator, Stuck
-from checker.flow import Cut, Cycle, Flow, Fork, Node, State, Step
-from checker.inference.counters import (
-    before,
-    constants,
-    definitions,
-    factor,
-    least,
-    moves,
-    numbers,
-    per_turn,
-    steps,
-    unfolded,
-    value,
-)
+from checker.elaborate import Elaborator
+from checker.inference.counters import before, factor, moves, per_turn, steps
 from checker.inference.ghosts import cycles
 from checker.inference.guards import distances, sized, some, uniform_bound
 from checker.inference.hindrance import hindrance
 from checker.inference.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
-from checker.oracles.farkas import differences
-from logic.assertions import AtLeast, Context, Proved, assume, conj, launch_facts
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.rules import SOUND
+from checker.synthesis.walk import Parts, Point, Proof, Walk
+from logic.assertions import AtLeast, Context, P, Proved, X, assume, conj, launch_facts
+from logic.derivation import Derivation
+from logic.facts import constants, definitions, least, nonnegative, numbers, unfolded, value
 from logic.potentials import (
     ZERO,
     Atom,
@@ -62,29 +53,31 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Sync, Tid, Var, Write, statements, written
+from logic.source import Loc
+from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, statements, written
 from logic.syntax import substitute as replaced
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
 
 
-@dataclass(slots=True)
-class Search:
+_NONE: Final = Derivation("", {})
+"""In place of the derivations that a search does not make."""
+
+
+class Search(Walk[Linear]):
     """One linear program: the walk over a flow fills it. A wide one has |[a, b]| and |[a, b + step - 1]|
     among its base functions wherever steps are counted too."""
 
-    elaborator: Elaborator
-    wide: bool = False
-    program: lp.Program = field(default_factory=lp.Program)
-    heads: dict[int, Linear] = field(default_factory=dict)
-    falls: dict[Poly, None] = field(default_factory=dict)
-    """What is nonnegative where a loop's logarithm falls by 1."""
-    names: Iterator[int] = field(default_factory=count)
-
-    @property
-    def context(self) -> Context:
-        return self.elaborator.context
+    def __init__(self, elaborator: Elaborator, wide: bool = False) -> None:
+        super().__init__(elaborator.context, {name: rule.before for name, rule in SOUND.items()})
+        self.elaborator = elaborator
+        self.wide = wide
+        self.program = lp.Program()
+        self.heads: dict[int, Linear] = {}
+        self.falls: dict[Poly, None] = {}
+        """What is nonnegative where a loop's logarithm falls by 1."""
+        self.names = count()
 
     @property
     def given(self) -> tuple[Expr, ...]:
@@ -97,56 +90,42 @@ class Search:
             self.program.free.add(name)
         return name
 
-    # --- the walk, backward ---
+    def before(self, flow: Flow) -> Linear:
+        """What has to be there before a flow."""
+        return self.block(flow, Point(flow.end.p, lift(ZERO), flow.end.x)).pre.q
 
-    def block(self, flow: Flow, post: Linear) -> Linear:
-        """What has to be there before a block for `post` to be left after it."""
-        q = post
-        for node in reversed(flow.nodes):
-            if isinstance(node, Cut):
-                if node.q is not None:
-                    self.require(node.state, lift(node.q) - q)
-                    q = lift(node.q)
-            else:
-                q = self.node(node, self.within(node.after, q))
+    # --- what the walk asks ---
+
+    def cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        return self.elaborator.cost(p, x, e)
+
+    def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
+        return self.elaborator.count(price, p, x, array, index)
+
+    def conclude(
+        self, _: str, pre: Point[Linear], stmt: Stmt, post: Point[Linear], __: Loc | None, ___: Callable[[], Parts], /
+    ) -> Proof[Linear]:
+        return Proof(pre, stmt, post, _NONE)
+
+    def weaken(self, proof: Proof[Linear], pre: Point[Linear], post: Point[Linear]) -> Proof[Linear]:
+        return Proof(pre, proof.stmt, post, _NONE)
+
+    def stated(self, node: Cut, q: Linear) -> Linear:
+        if node.q is None:
+            return q
+        self.require(node.state, lift(node.q) - q)
+        return lift(node.q)
+
+    def renamed(self, _: Step, __: Assign, q: Linear, /) -> Linear:
         return q
 
-    def node(self, node: Node, post: Linear) -> Linear:
-        match node:
-            case Step():
-                return self.step(node, post)
-            case Fork():
-                return self.fork(node, post)
-            case Cycle():
-                return self.cycle(node, post)
-            case Cut():
-                return post
-
-    def price(self, state: State, *parts: Expr, more: Fraction = Fraction(0)) -> Linear:
-        """What the expressions cost in a state, and `more`."""
-        return lift(const(sum((self.elaborator.cost(state.p, state.x, e)[0] for e in parts), more)))
-
-    def step(self, node: Step, post: Linear) -> Linear:
-        metric = self.context.metric
-        match node.stmt:
-            case Assign(x, e):
-                cost = self.price(node.before, e, more=metric.cost("vwrite"))
-                return (self.assigned(post, x, e, node) if node.uniform else post) + cost
-            case Write(array, index, e):
-                price = "gwrite" if self.elaborator.is_global(array) else "swrite"
-                n = self.elaborator.count(price, node.before.p, node.before.x, array, index)
-                return post + self.price(node.before, index, e, more=metric.count(price, n))
-            case Sync():
-                return post + lift(const(metric.cost("sync")))
-        return post
-
-    def assigned(self, q: Linear, x: str, e: Expr, node: Step) -> Linear:
+    def assigned(self, node: Step, stmt: Assign, q: Linear) -> Linear:
         """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
-        if known := self.elaborator.told(node, Assign(x, e)):
+        if known := self.elaborator.told(node, stmt):
             q = q.mapped(lambda m: substitute(monomial(m), known))
-        return self.within(node.before, q.mapped(lambda m: updated(monomial(m), x, e, self.context)))
+        return self.within(node.before, q.mapped(lambda m: updated(monomial(m), stmt.var, stmt.value, self.context)))
 
-    def within(self, state: State, q: Linear) -> Linear:
+    def within(self, state: State, q: Linear, /) -> Linear:
         """q without the monomials that {P; .; X} may not mention, or a certificate; their coefficients have to be 0."""
         kept: dict[Monomial, Affine] = {}
         for m, a in q.terms.items():
@@ -164,30 +143,6 @@ class Search:
         if row or a.get(ONE):
             self.program.equations.append((row, -a.get(ONE, Fraction(0))))
 
-    def fork(self, node: Fork, post: Linear) -> Linear:
-        metric = self.context.metric
-        if node.rule in ("Q:If2", "Q:If3"):
-            taken = node.then if node.rule == "Q:If2" else node.orelse
-            if not isinstance(taken, Flow):
-                raise Stuck("the live side of the branch has no flow", node.loc)
-            return self.block(taken, post) + self.price(node.before, node.cond, more=metric.cost("if"))
-        if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
-            raise Stuck("a side of the branch has no flow", node.loc)
-        no = State(assume(node.before.p, node.cond, self.context.sigma, False), node.before.x)
-        orelse = self.block(node.orelse, post)
-        if node.rule == "Q:CaseSplit":
-            q = self.larger(node.then.start, self.block(node.then, post), no, orelse)
-            return self.within(node.before, q)
-        more = metric.cost("if")
-        if node.rule == "Q:If1":
-            then = self.block(node.then, post)
-        else:
-            middle = self.within(node.then.end, self.larger(node.then.end, orelse, node.then.end, post))
-            then = self.block(node.then, middle)
-            more += metric.cost("div")
-        q = self.larger(node.then.start, then, no, orelse)
-        return self.within(node.before, q) + self.price(node.before, node.cond, more=more)
-
     def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
         """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
         whose multiples could grow for ever as the constant falls."""
@@ -204,11 +159,8 @@ class Search:
         self.require(b, top - r)
         return top
 
-    def cycle(self, node: Cycle, post: Linear) -> Linear:
-        metric = self.context.metric
-        more = metric.cost("if") + (metric.cost("div") if node.rule == "Q:While2" else 0)
+    def head(self, node: Cycle, price: Fraction, post: Linear) -> Linear:
         own = measures(node, self.context, self.wide)
-        price = self.price(node.invariant, node.cond, more=more)
         if node.q is not None:
             head = lift(node.q)
         else:
@@ -222,14 +174,15 @@ class Search:
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
         self.falls |= dict.fromkeys(_falls(node, own, self.context))
-        q = head - price
-        left = State(assume(node.invariant.p, node.cond, self.context.sigma, False), node.invariant.x)
-        self.require(left, q - post)
+        self.require(self.opposite(node.invariant, node.cond), head - price - post)
         self.require(node.invariant, head)
-        inside = self.block(node.body, head)
-        for state, more in _turns(node, self.context):
-            self.require(state, q - inside - lift(const(more)))
         return head
+
+    def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
+        body = self.block(node.body, head)
+        for state, more in _turns(node, self.context):
+            self.require(state, q - body.pre.q - more)
+        return body
 
     # --- constraints ---
 
@@ -295,7 +248,7 @@ class Search:
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
         known = constants((*state.p, *self.given))
         for fact in (*state.p, *self.given):
-            for g in (substitute(p, known) for p in as_polynomials(fact)):
+            for g in (substitute(p, known) for p in nonnegative(fact)):
                 if leaves(g) and leaves(g) <= here:
                     facts[g] = None
         for a in inside:
@@ -340,11 +293,6 @@ def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
     by."""
     long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
-
-
-def as_polynomials(fact: Expr) -> Iterator[Poly]:
-    """The polynomials that a comparison between integers makes nonnegative."""
-    return (g for g, _ in differences(fact))
 
 
 def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
@@ -408,7 +356,7 @@ def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly
     two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
     in terms of what bounds a variable of which P does not say what it is: it may have been read."""
     facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    known = {p for fact in node.invariant.p for p in as_polynomials(fact)}
+    known = {p for fact in node.invariant.p for p in nonnegative(fact)}
     changed = written(node.body.stmt)
     x = node.invariant.x
     unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
@@ -555,7 +503,7 @@ def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -
         return flow
     for wide in (False, True):
         search = Search(elaborator, wide)
-        entry = search.within(flow.start, search.block(flow, lift(ZERO)))
+        entry = search.within(flow.start, search.before(flow))
         search.program.objective = _objective(entry, elaborator.context)
         solution = _solved(search, engine)
         if solution is not None:
@@ -570,7 +518,7 @@ def _solved(search: Search, engine: Engine) -> dict[str, Fraction] | None:
 def _solvable(part: Flow, entered: bool, elaborator: Elaborator, engine: Engine) -> bool:
     """Whether there are potentials for a part of a flow alone, and ones that its beginning can speak of."""
     search = Search(elaborator, wide=True)
-    entry = search.block(part, lift(ZERO))
+    entry = search.before(part)
     if entered:
         search.within(part.start, entry)
     return _solved(search, engine) is not None

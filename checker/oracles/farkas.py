@@ -24,6 +24,7 @@ from checker.oracles import lp
 from checker.oracles.judge import implied
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
+from logic.facts import differences
 from logic.potentials import (
     ZERO,
     Atom,
@@ -262,19 +263,6 @@ def _numeric(e: Expr, context: Context) -> bool:
         or (isinstance(t, Param) and sigma.params.get(t.name) == BOOL)
         for t in subterms(e)
     )
-
-
-def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
-    """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b."""
-    match e:
-        case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
-            p, q = of_expr(a), of_expr(b)
-            if p is None or q is None:
-                return
-            if e.op in ("<", "<=", "=="):
-                yield q - p - (1 if e.op == "<" else 0), "+"
-            if e.op in (">", ">=", "=="):
-                yield p - q - (1 if e.op == ">" else 0), "-"
 
 
 def _shown(goal: Poly, have: Given) -> Json:

@@ -10,15 +10,16 @@ from typing import Any, Final, cast
 from checker.bound import Result
 from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.cli.options import number
-from checker.elaborate import Stuck
 from checker.report.page import Fault, Page, Section
 from checker.report.places import Explained, accesses
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
+from checker.synthesis.walk import Stuck
 from checker.witness import Witness
 from logic.assertions import Context, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import Metric
+from logic.rules import SOUND
 from logic.source import Loc, SourceError
 from logic.syntax import Expr, Kernel, Sync, show, show_stmt, statements
 
@@ -308,7 +309,7 @@ def explanation(results: Sequence[Explained], context: Context, kernel: Kernel |
     return lines
 
 
-_LOOPS: Final = ("Q:While1", "Q:While2", "Q:WhileCase")
+_LOOPS: Final = tuple(name for name, rule in SOUND.rules.items() if rule.turns)
 
 _TURNS: Final = {
     **dict.fromkeys(_LOOPS, ""),

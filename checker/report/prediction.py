@@ -12,11 +12,11 @@ from checker.analysis.formulas import Apply, Formula, Number, evaluate, names, s
 from checker.analysis.runtime import Device, Figures, Model, Terms, Uncertified, figures
 from checker.claims import known_sizes
 from checker.cli.options import OptionProblem, number
-from checker.elaborate import Stuck
 from checker.notation.annotations import Limit, Sizes
 from checker.report.bounds import assumptions
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
+from checker.synthesis.walk import Stuck
 from logic import potentials
 from logic.assertions import Context, Dim
 from logic.potentials import Leaf, Poly, const, leaves, substitute

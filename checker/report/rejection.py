@@ -17,9 +17,9 @@ from typing import Any, Final, cast
 from checker.claims import amount
 from checker.cli.options import number
 from checker.diagnosis import Finding
-from checker.elaborate import Stuck
 from checker.kernel import Rejected, updated
 from checker.replay import Dearer, Replay, brief, text, thread, told_cost, worth_of
+from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
 from logic.derivation import Value
 from logic.potentials import ZERO, Poly, const, leaves, variables

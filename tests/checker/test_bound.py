@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from checker.bound import Per, Result, find_bounds
-from checker.elaborate import Stuck
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
 from checker.outline import Outline, bare
+from checker.synthesis.walk import Stuck
 from logic.assertions import Context, Dim, Launch, Unknown, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf, evaluate

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from checker.bound import find_bounds
-from checker.elaborate import Elaborator, Proof, Stuck, weaken
-from checker.flow import State, analyse
+from checker.elaborate import Elaborator, weaken
+from checker.flow import analyse
 from checker.kernel import Ledger, check
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.outline import Outline, bare
+from checker.synthesis.nodes import State
+from checker.synthesis.walk import Point, Proof, Stuck
 from logic.assertions import Condition, Context, Launch, Triple
 from logic.derivation import Derivation, size
 from logic.metrics import METRICS
-from logic.potentials import ZERO, const
+from logic.potentials import ZERO, Poly, const
 from logic.rules import SOUND
 from logic.syntax import Skip, Stmt, While, statements
 from logic.typing import check_kernel
@@ -55,12 +57,13 @@ def test_costs_are_proved_as_proposed(text: str, cost: int) -> None:
 
 
 def test_weakening_where_nothing_changes_adds_nothing() -> None:
-    c = at("x > 0", "|[x, n]|", "x")
-    proof = Proof(c, Skip(), c, skip(c))
+    held = at("x > 0", "|[x, n]|", "x")
+    c = Point(held.p, held.q, held.x)
+    proof = Proof(c, Skip(), c, skip(held))
     assert weaken(proof, c, c) is proof
-    more = at("x > 1", "1 + |[x, n]|", "x y")
-    weaker = weaken(proof, more, at())
-    assert judged(weaker.derivation) == Triple(more, Skip(), at())
+    more, less = at("x > 1", "1 + |[x, n]|", "x y"), at()
+    weaker = weaken(proof, Point(more.p, more.q, more.x), Point(less.p, less.q, less.x))
+    assert judged(weaker.derivation) == Triple(more, Skip(), less)
 
 
 def test_where_two_ways_meet_the_larger_potential_is_needed_or_their_maximum() -> None:
@@ -75,14 +78,15 @@ def test_where_two_ways_meet_the_larger_potential_is_needed_or_their_maximum() -
     assert ELABORATOR.larger(any_, pot("1"), low, pot("n - x")) == pot("max(1, n - x)")
 
 
-def proof_of(body: str) -> Proof:
+def proof_of(body: str) -> Proof[Poly]:
     outline = parse_outline(f"{HEADER}{body}\nend", "k.qhl")
     oracle = Oracles()
     flow = analyse(outline, oracle)
     elaborator = Elaborator(outline.context, oracle, oracle.least)
-    proof = elaborator.block(flow, Condition(flow.end.p, ZERO, flow.end.x))
+    proof = elaborator.block(flow, Point(flow.end.p, ZERO, flow.end.x))
     theorem = check(proof.derivation, SOUND, outline.context, oracle, Ledger())
-    assert theorem.judgement == Triple(proof.pre, proof.stmt, proof.post)
+    pre, post = (Condition(c.p, c.q, c.x) for c in (proof.pre, proof.post))
+    assert theorem.judgement == Triple(pre, proof.stmt, post)
     return proof
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from checker.flow import Cut, Cycle, Flow, Fork, Step, analyse
+from checker.flow import analyse
 from checker.inference.counters import steps
 from checker.notation import parse_outline
 from checker.oracles import Oracles
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Step
 from logic.assertions import Context, Obligation, Unknown, show_p
 from logic.syntax import same
 from tests.logic.rules.applications import facts, stmt

@@ -6,12 +6,12 @@ import pytest
 
 from checker.cli.check import judge
 from checker.diagnosis import claimed
-from checker.elaborate import Stuck
 from checker.kernel import Rejected
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.outline import Outline
 from checker.repair import Outcome, advice, edited, partials
+from checker.synthesis.walk import Stuck
 from logic.assertions import AtMost, Unknown
 from logic.derivation import Derivation
 from logic.rules import SOUND

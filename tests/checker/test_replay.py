@@ -183,17 +183,17 @@ def test_what_follows_a_node() -> None:
         return Derivation("Q:Seq", values, (a, b))
 
     tree = both(write(0), both(write(1), write(2), "A[1] <- 1;", "A[2] <- 1;"), "A[0] <- 1;", "A[1] <- 1; A[2] <- 1;")
-    assert [s for s, _ in following(tree, (0,))] == [stmt("A[1] <- 1;"), stmt("A[1] <- 1; A[2] <- 1;")]
-    assert [s for s, _ in following(tree, (1, 0))] == [stmt("A[2] <- 1;")]
-    assert list(following(tree, (1, 1))) == []
+    assert [s for s, _ in following(tree, (0,), CONTEXT)] == [stmt("A[1] <- 1;"), stmt("A[1] <- 1; A[2] <- 1;")]
+    assert [s for s, _ in following(tree, (1, 0), CONTEXT)] == [stmt("A[2] <- 1;")]
+    assert list(following(tree, (1, 1), CONTEXT)) == []
     loop = Derivation(
         "Q:While1",
         {**named("", at()), "e": expr("x < n"), "s": stmt("A[0] <- 1;"), "C": Fraction(0)},
         (write(9), write(0)),
     )
-    ((again, after),) = following(loop, (1,))
-    assert (again, after) == (stmt("while (x < n) { A[0] <- 1; }"), at())
-    assert list(following(Derivation("Q:If4", {}, (write(0), write(1), write(2))), (1,))) == []
+    ((again, after),) = following(loop, (1,), CONTEXT)
+    assert (again, after) == (stmt("while (x < n) { A[0] <- 1; }"), at("x >= n"))
+    assert list(following(Derivation("Q:If4", {}, (write(0), write(1), write(2))), (1,), CONTEXT)) == []
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

@@ -55,3 +55,18 @@ def test_text_that_is_no_item_is_refused(text: str) -> None:
 def test_a_rule_needs_one_bar_and_a_judgement_below(bar: str) -> None:
     with pytest.raises(SchemaError):
         Rule("Q:Odd", bar, "nowhere")
+
+
+def test_what_others_ask_of_a_rule_is_read_off_its_text() -> None:
+    rules = SOUND.rules
+    assert {name for name, rule in rules.items() if rule.turns} == {"Q:While1", "Q:While2", "Q:WhileCase"}
+    charged = {name for name, rule in rules.items() if rule.charges("div")}
+    assert {"Q:If4", "Q:While2"} <= charged
+    assert not {"Q:If1", "Q:While1", "Q:WhileCase", "Q:Unroll"} & charged
+    assert rules["EQ:Op"].charges("op")
+    assert not rules["EQ:Op"].charges("div")
+    assert rules["Q:While1"].keeps_x
+    assert not any(rules[name].keeps_x for name in ("Q:While2", "Q:WhileCase", "Q:VWrite1", "EQ:Op"))
+    assert [rules[name].shape for name in ("Q:Skip", "Q:Seq", "Q:If2", "Q:Unroll", "Q:GWrite", "OQ:Var")] == [
+        "skip", "seq", "if", "while", "write", "cost",
+    ]  # fmt: skip

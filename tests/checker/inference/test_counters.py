@@ -6,19 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from checker.inference.counters import (
-    MAX_TRIPS,
-    definitions,
-    factor,
-    geometric,
-    least,
-    modulus,
-    moves,
-    per_turn,
-    trips,
-    unfolded,
-    value,
-)
+from checker.inference.counters import MAX_TRIPS, factor, geometric, modulus, moves, per_turn, trips
+from logic.facts import definitions, least, unfolded, value
 from logic.potentials import const, sym
 from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Stmt, Tid, Var, seq
 

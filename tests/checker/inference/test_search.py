@@ -8,13 +8,16 @@ import pytest
 
 from checker.bound import Per, Result, find_bounds
 from checker.certificate import write
-from checker.elaborate import Elaborator, Stuck
-from checker.flow import Cycle, analyse
-from checker.inference.search import as_polynomials, find_potentials, measures
+from checker.elaborate import Elaborator
+from checker.flow import analyse
+from checker.inference.search import find_potentials, measures
 from checker.notation import parse_outline
 from checker.oracles import Oracles, lp
 from checker.oracles.evidence import proof
 from checker.recheck import recheck
+from checker.synthesis.nodes import Cycle
+from checker.synthesis.walk import Stuck
+from logic.facts import nonnegative
 from logic.metrics import METRICS
 from logic.potentials import Leaf, Poly, evaluate
 from logic.syntax import Param
@@ -651,8 +654,8 @@ def test_the_least_step_counts(step: str, measure: str) -> None:
         ("x % n == 0", []),
     ],
 )
-def test_facts_as_polynomials(text: str, polys: list[str]) -> None:
-    assert list(as_polynomials(expr(text))) == [pot(p) for p in polys]
+def test_facts_nonnegative(text: str, polys: list[str]) -> None:
+    assert list(nonnegative(expr(text))) == [pot(p) for p in polys]
 
 
 def halvings(x: int, by: int = 2, until: int = 0) -> int:

@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 
 from checker.diagnosis import Finding
-from checker.elaborate import Stuck
 from checker.kernel import Rejected
 from checker.replay import Dearer, Replay, State
 from checker.report.rejection import (
@@ -22,6 +21,7 @@ from checker.report.rejection import (
     value,
     witness,
 )
+from checker.synthesis.walk import Stuck
 from logic.assertions import (
     AtLeast,
     AtMost,

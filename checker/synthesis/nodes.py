@@ -1,0 +1,128 @@
+"""Flows: programs with what holds (P) and what is uniform (X) at every point, and the rule for every statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+from checker.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
+from logic.assertions import P, X
+from logic.potentials import Poly
+from logic.source import Loc
+from logic.syntax import Assign, Expr, Op, Skip, Stmt, Sync, While, Write
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """P and X at a point."""
+
+    p: P
+    x: X
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A condition that the outline states here, `state.p` with what is known besides; q is None where it says `_`."""
+
+    state: State
+    q: Poly | None
+    loc: Loc | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement without statements inside it."""
+
+    stmt: Skip | Sync | Assign | Write
+    before: State
+    after: State
+    rule: str
+
+    @property
+    def uniform(self) -> bool:
+        """Whether it assigns what is uniform."""
+        return self.rule == "Q:VWrite1"
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program.
+
+    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing. Under Q:CaseSplit
+    both sides are the same program, which does not test `cond`.
+    """
+
+    rule: str
+    cond: Expr
+    then: Flow | Stmt
+    orelse: Flow | Stmt
+    before: State
+    after: State
+    loc: Loc | None
+    loop: While | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A loop with its invariant; `q` is the potential at its head, where the outline states one. Under Q:WhileCase
+    `case` is the condition that keeps lanes together. `told` is what the invariant and flags in the test say together
+    where a turn begins."""
+
+    rule: str
+    cond: Expr
+    invariant: State
+    q: Poly | None
+    body: Flow
+    before: State
+    after: State
+    loc: Loc | None
+    case: Expr | None = None
+    told: P = ()
+
+    @property
+    def guard(self) -> Expr:
+        """The loop's test, and what is known by its flags wherever it holds."""
+        return reduce(lambda a, b: Op("&&", (a, b)), self.told, self.cond)
+
+
+Node = Cut | Step | Fork | Cycle
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A block with the states at its points."""
+
+    start: State
+    nodes: tuple[Node, ...]
+    end: State
+
+    @property
+    def stmt(self) -> Stmt:
+        return strip(tuple(_items(self)))
+
+
+def _items(flow: Flow) -> Iterator[Item]:
+    for node in flow.nodes:
+        match node:
+            case Step(stmt):
+                yield Plain(stmt)
+            case Fork(loop=While(cond, body)):
+                yield Loop(cond, Partial(), bare(body), None, node.loc)
+            case Fork(rule="Q:CaseSplit"):
+                yield from _block(node.then)
+            case Fork():
+                yield Branch(node.cond, _block(node.then), _block(node.orelse), None, node.loc)
+            case Cycle():
+                yield Loop(node.cond, Partial(), tuple(_items(node.body)), None, node.loc)
+
+
+def _block(side: Flow | Stmt) -> Block:
+    return tuple(_items(side)) if isinstance(side, Flow) else bare(side)
+
+
+def flowing(node: Fork) -> tuple[Flow, Flow]:
+    """Both sides of a branch that is not known to go one way. Raises TypeError where a side has no flow."""
+    if not isinstance(node.then, Flow) or not isinstance(node.orelse, Flow):
+        raise TypeError(f"{node.rule} needs a flow of both sides")
+    return node.then, node.orelse

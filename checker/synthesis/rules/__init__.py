@@ -1,0 +1,23 @@
+"""How each rule is used: when it applies, what it needs before, and its derivation. A file a family.
+
+A transformer has two halves. `forward` goes with the flow: from what holds before a statement to the node that says
+what holds after it, or None where the rule does not apply. `before` goes against it: from the potential that is wanted
+after the node to a proof (`checker.synthesis.walk`). Nothing here is trusted: the kernel judges what comes out.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from checker.synthesis.rules import branches, loops, printed, steps
+from checker.synthesis.rules.transformer import Transformer
+
+SOUND: Final[dict[str, Transformer]] = {t.rule: t for t in (*steps.RULES, *branches.RULES, *loops.RULES)}
+
+PRINTED: Final[dict[str, Transformer]] = SOUND | {t.rule: t for t in printed.RULES}
+"""The same for the rules as printed."""
+
+STEPS: Final = tuple(t.rule for t in steps.RULES)
+BRANCHES: Final = ("Q:If2", "Q:If3", "Q:If1", "Q:If4")
+LOOPS: Final = ("Q:While1", "Q:WhileCase", "Q:While2")
+"""The rules for a kind of statement: the first that applies is taken."""

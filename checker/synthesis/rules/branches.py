@@ -1,0 +1,151 @@
+"""Branches: Q:If2 and Q:If3 where the outcome is known, Q:If1 where the lanes agree, Q:If4 where they may not; and
+Q:CaseSplit, which proves one program twice."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from checker.outline import Block, Branch, Split, strip
+from checker.synthesis.nodes import Flow, Fork, State, flowing
+from checker.synthesis.rules.transformer import Analysis, Transformer
+from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
+from logic.assertions import assume
+from logic.derivation import Value
+from logic.syntax import If, Op, written
+
+A = TypeVar("A", bound=Amount)
+
+
+# --- one way ---------------------------------------------------------------------------------------------------------
+
+
+def _always(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | None:
+    if not forced and not a.entails(state.p, item.cond):
+        return None
+    then = a.block(item.then, state)
+    return Fork("Q:If2", item.cond, then, strip(item.orelse), state, then.end, item.loc)
+
+
+def _never(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | None:
+    if not forced and not a.entails(state.p, Op("!", (item.cond,))):
+        return None
+    orelse = a.block(item.orelse, state)
+    return Fork("Q:If3", item.cond, strip(item.then), orelse, state, orelse.end, item.loc)
+
+
+def _one_way(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
+    p, x = node.before.p, node.before.x
+    live, dead = (node.then, node.orelse) if node.rule == "Q:If2" else (node.orelse, node.then)
+    if not isinstance(live, Flow) or isinstance(dead, Flow):
+        raise TypeError(f"{node.rule} has a flow of the side that is taken, and the program of the other")
+    taken = w.block(live, post)
+    c, d = w.cost(p, x, node.cond)
+    s1, s2 = (taken.stmt, dead) if node.rule == "Q:If2" else (dead, taken.stmt)
+
+    def parts() -> Parts:
+        here = named("", Point(p, taken.pre.q, x)) | named("'", post) | {"e": node.cond, "C": c, "s1": s1, "s2": s2}
+        return here, (d, taken.derivation)
+
+    pre = Point(p, taken.pre.q + (w.context.metric.cost("if") + c), x)
+    return w.conclude(node.rule, pre, If(node.cond, s1, s2, node.loc), post, node.loc, parts)
+
+
+# --- both ways -------------------------------------------------------------------------------------------------------
+
+
+def sides(a: Analysis, item: Branch, state: State) -> tuple[State, State]:
+    """What holds where the condition does, and where it does not."""
+    yes, no = (assume(state.p, item.cond, a.sigma, holds) for holds in (True, False))
+    return State(yes, state.x), State(no, state.x)
+
+
+def _agreed(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | None:
+    if not forced and not a.uniform(state.p, state.x, item.cond):
+        return None
+    yes, no = sides(a, item, state)
+    then, orelse = a.block(item.then, yes), a.block(item.orelse, no)
+    after = State(a.merged(item, state.p, then.end.p, orelse.end.p), then.end.x & orelse.end.x)
+    return Fork("Q:If1", item.cond, then, orelse, state, after, item.loc)
+
+
+def _agree(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
+    p, x = node.before.p, node.before.x
+    then, orelse = flowing(node)
+    yes, no = then.start, w.opposite(node.before, node.cond)
+    second = w.block(orelse, post)
+    first = w.block(then, post)
+    q = w.within(node.before, w.larger(yes, first.pre.q, no, second.pre.q))
+    c, d = w.cost(p, x, node.cond)
+    first = w.weaken(first, Point(yes.p, q, x), post)
+    second = w.weaken(second, Point(no.p, q, x), post)
+
+    def parts() -> Parts:
+        here: dict[str, Value] = {"e": node.cond, "C": c, "s1": first.stmt, "s2": second.stmt}
+        return named("", Point(p, q, x)) | named("'", post) | here, (d, first.derivation, second.derivation)
+
+    pre = Point(p, q + (w.context.metric.cost("if") + c), x)
+    return w.conclude("Q:If1", pre, If(node.cond, first.stmt, second.stmt, node.loc), post, node.loc, parts)
+
+
+def _apart(a: Analysis, item: Branch, state: State, _: bool) -> Fork:
+    yes, no = sides(a, item, state)
+    then = a.block(item.then, yes)
+    middle = State(no.p, (state.x & then.end.x) - written(strip(item.then)))
+    orelse = a.block(item.orelse, middle)
+    x = (orelse.end.x & middle.x) - written(strip(item.orelse))
+    after = State(a.merged(item, state.p, then.end.p, orelse.end.p), x)
+    return Fork("Q:If4", item.cond, then, orelse, state, after, item.loc)
+
+
+def _part(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
+    """Either side may be all that runs, and the second after the first: each is paid for."""
+    p, x = node.before.p, node.before.x
+    then, orelse = flowing(node)
+    yes, no = then.start, w.opposite(node.before, node.cond)
+    second = w.block(orelse, Point(orelse.end.p, post.q, orelse.end.x))
+    middle = w.within(then.end, w.larger(then.end, second.pre.q, then.end, post.q))
+    first = w.block(then, Point(then.end.p, middle, then.end.x))
+    q = w.within(node.before, w.larger(yes, first.pre.q, no, second.pre.q))
+    c, d = w.cost(p, x, node.cond)
+    first = w.weaken(first, Point(yes.p, q, x), first.post)
+
+    def parts() -> Parts:
+        here: dict[str, Value] = {"e": node.cond, "C": c, "s1": first.stmt, "s2": second.stmt}
+        here |= named("", Point(p, q, x)) | named("1", first.post) | named("'", second.pre)
+        return here | named("2", second.post) | named("''", post), (d, first.derivation, second.derivation)
+
+    pre = Point(p, q + (w.context.metric.cost("if") + c + w.context.metric.cost("div")), x)
+    return w.conclude("Q:If4", pre, If(node.cond, first.stmt, second.stmt, node.loc), post, node.loc, parts)
+
+
+# --- one program, twice ----------------------------------------------------------------------------------------------
+
+
+def _split(a: Analysis, item: tuple[Split, Block], state: State, _: bool) -> Fork:
+    split, rest = item
+    yes, no = (a.block(rest, State(assume(state.p, split.cond, a.sigma, holds), state.x)) for holds in (True, False))
+    after = State(a.join(yes.end.p, no.end.p), yes.end.x & no.end.x)
+    return Fork("Q:CaseSplit", split.cond, yes, no, state, after, split.loc)
+
+
+def _twice(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
+    then, orelse = flowing(node)
+    no = w.block(orelse, post)
+    yes = w.block(then, post)
+    q = w.within(node.before, w.larger(then.start, yes.pre.q, orelse.start, no.pre.q))
+    pre = Point(node.before.p, q, node.before.x)
+    yes, no = (w.weaken(side, Point(side.pre.p, q, side.pre.x), post) for side in (yes, no))
+
+    def parts() -> Parts:
+        return named("", pre) | named("'", post) | {"e": node.cond, "s": yes.stmt}, (yes.derivation, no.derivation)
+
+    return w.conclude("Q:CaseSplit", pre, yes.stmt, post, node.loc, parts)
+
+
+RULES = (
+    Transformer("Q:If2", _always, _one_way),
+    Transformer("Q:If3", _never, _one_way),
+    Transformer("Q:If1", _agreed, _agree),
+    Transformer("Q:If4", _apart, _part),
+    Transformer("Q:CaseSplit", _split, _twice),
+)

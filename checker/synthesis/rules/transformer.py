@@ -1,0 +1,69 @@
+"""What a transformer is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from checker.outline import Block, Branch, Loop, Split
+from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
+from checker.synthesis.walk import Point, Proof, Walk
+from logic.assertions import P, X
+from logic.syntax import Assign, Expr, Skip, Sync, Write
+from logic.typing import Signature
+
+Statement = Skip | Sync | Assign | Write
+
+
+class Analysis(ABC):
+    """What the forward halves may ask of the walk that they are part of."""
+
+    sigma: Signature
+
+    @abstractmethod
+    def entails(self, p: P, goal: Expr) -> bool:
+        """Whether the oracle proves P |- goal."""
+
+    @abstractmethod
+    def uniform(self, p: P, x: X, e: Expr) -> bool:
+        """Whether the oracle proves P; X |- e unif."""
+
+    @abstractmethod
+    def undivided(self, cond: Expr, state: State) -> Expr | None:
+        """A uniform condition under which a loop's test does not split a warp, where one is found."""
+
+    @abstractmethod
+    def after_assignment(self, p: P, x: str, e: Expr) -> P:
+        """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
+
+    @abstractmethod
+    def join(self, a: P, b: P) -> P:
+        """Facts of either that both entail."""
+
+    @abstractmethod
+    def merged(self, item: Branch, before: P, a: P, b: P) -> P:
+        """The join of both sides of a branch, with what they say of a variable together."""
+
+    @abstractmethod
+    def block(self, block: Block, start: State) -> Flow:
+        """The flow of a block."""
+
+    @abstractmethod
+    def fork(self, item: Branch, state: State) -> Fork:
+        """The branch by the first rule that applies."""
+
+
+Item = Statement | Branch | Cycle | tuple[Split, Block] | tuple[Loop, Branch]
+"""What a rule may apply to: a loop comes with its invariant found; a split with the rest of its block; a loop that is
+to be unrolled with the branch that it comes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transformer:
+    """A rule's two halves. `forward` is asked whether the rule applies, unless `forced`: the outline names it."""
+
+    rule: str
+    forward: Callable[[Analysis, Any, State, bool], Node | None]
+    before: Callable[[Walk[Any], Any, Point[Any]], Proof[Any]]
