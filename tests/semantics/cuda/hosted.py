@@ -238,13 +238,12 @@ class Warp:
                     self.take(lanes, at.id)
                 case "if" | "switch" | "loop":
                     assert at.end is not None
-                    end = meets[at] if at.kind == "loop" else at.end
-                    arrived = getattr(self, f"_{at.kind}")(at, lanes, stops | {end}, meets)
-                    lanes = arrived.pop(end, ())
+                    arrived = getattr(self, f"_{at.kind}")(at, lanes, stops | {at.end}, meets)
+                    lanes = arrived.pop(at.end, ())
                     _merge(waiting, arrived)
                     if not lanes:
                         return waiting
-                    at = end
+                    at = at.end
                     continue
             (at,) = at.to
         _merge(waiting, {at: lanes})
@@ -275,7 +274,7 @@ class Warp:
     def _loop(self, at: Point, lanes: Lanes, stops: frozenset[Point], meets: dict[Point, Point]) -> Waiting:
         waiting: Waiting = {}
         assert at.again is not None
-        first = True
+        first, meeting = True, meets[at]
         while lanes:
             if at.test is not None and not (at.late and first):
                 held = self.tested(at, lanes)
@@ -284,10 +283,13 @@ class Warp:
                 self.costs["divwarps"] += 0 < len(inside) < len(lanes)
                 lanes = inside
             if lanes:
-                arrived = self.run(at.to[0], lanes, stops | {at.again}, meets)
+                arrived = self.run(at.to[0], lanes, stops | {at.again, meeting}, meets)
                 lanes = arrived.pop(at.again, ())
                 _merge(waiting, arrived)
             first = False
+        left = waiting.pop(meeting, ()) if meeting is not at.end else ()
+        if left:
+            _merge(waiting, self.run(meeting, left, stops, meets))
         return waiting
 
     def tested(self, at: Point, lanes: Lanes) -> dict[int, int]:
