@@ -277,10 +277,12 @@ class _Placer:
         self.sigma = sigma
         self.text = read_text(source)
         self.clauses = clauses
-        self.items: list[tuple[Item, tuple[Loc, ...]]] = []
-        """What has a place in the text, in the order of the program, and the places of the loops around it."""
+        self.items: list[tuple[Item, tuple[Loc, ...], Block]] = []
+        """What has a place in the text, in the order of the program, the places of the loops around it, its block."""
         self.before: dict[int, list[Clause]] = {}
         """What is stated before an item, and at a loop, by the item's identity."""
+        self.behind: dict[int, list[Clause]] = {}
+        """What is stated at the end of a block, by the identity of what is last there."""
         self.last: list[Clause] = []
         """What is stated behind everything."""
         self.kernel = self.text.function(self.text.place(self.opening(kernel)))
@@ -303,7 +305,7 @@ class _Placer:
         for item in block:
             loc = _loc(item)
             if loc is not None:
-                self.items.append((item, around))
+                self.items.append((item, around, block))
             match item:
                 case Branch():
                     self.collect(item.then, around)
@@ -324,6 +326,9 @@ class _Placer:
                 self.before.setdefault(id(item), []).append(c)
         elif not c.kind.startswith("loop") and self.ends(i, function):
             self.last.append(c)
+        elif not c.kind.startswith("loop") and (ends := self.preceding(c, i)):
+            for item in ends:
+                self.behind.setdefault(id(item), []).append(c)
         elif function == self.kernel or self.within(*function, c):
             raise self.lost(c, i)
 
@@ -331,7 +336,7 @@ class _Placer:
         """What is at a part of the text, in the order of the program."""
         return [
             item
-            for item, _ in self.items
+            for item, _, _ in self.items
             if (loc := _loc(item)) and loc.file == c.loc.file and start <= (loc.line, loc.column) < end
         ]
 
@@ -352,9 +357,28 @@ class _Placer:
             i = end
         return []
 
+    def preceding(self, c: Clause, i: int) -> list[Item]:
+        """What is last in a block at whose end an annotation stands: of the last of its statements that is left."""
+        while (end := self.text.statement(i)) > i:
+            i = end
+        begin = self.text.partner.get(i, i)
+        statements = list[tuple[int, int]]()
+        at = begin + 1
+        while begin < i and (end := self.text.statement(at)) > at and self.text.place(at) < (c.loc.line, c.loc.column):
+            statements.append((at, end))
+            at = end
+        for start, end in reversed(statements):
+            found = self.within(self.text.place(start), self.text.place(end), c)
+            if found:
+                same = [id(item) for item in self.copies(found[0], c)]
+                inside = {id(item) for item in found}
+                blocks = [block for item, _, block in self.items if id(item) in same]
+                return [[item for item in block if id(item) in inside][-1] for block in blocks]
+        return []
+
     def copies(self, first: Item, c: Clause) -> list[Item]:
         """It, and where it stands again by the same words in the program: not in a loop behind the annotation."""
-        same = [(item, around) for item, around in self.items if _loc(item) == _loc(first) and item == first]
+        same = [(item, around) for item, around, _ in self.items if _loc(item) == _loc(first) and item == first]
         return [item for item, around in same if item is first or all(loc < c.loc for loc in around)]
 
     def ends(self, i: int, function: tuple[Place, Place]) -> bool:
@@ -366,7 +390,7 @@ class _Placer:
     def lost(self, c: Clause, i: int) -> SyntaxProblem:
         """What to say of an annotation without a place."""
         if not c.kind.startswith("loop"):
-            told = "nothing is left of what follows this annotation in its block"
+            told = "nothing is left of what is around this annotation in its block"
             return SyntaxProblem(told, c.loc, "Put it before a statement that the kernel comes to, or leave it out.")
         if self.text.token(i) in LOOPS:
             told = "the loop that follows this annotation is not in the program"
@@ -386,6 +410,7 @@ class _Placer:
                     items.append(replace(item, invariant=stated, body=self.block(item.body)))
                 case _:
                     items.append(item)
+            items += [self.condition(c) for c in self.behind.get(id(item), [])]
         return tuple(items)
 
     def condition(self, c: Clause) -> Partial | Split:

@@ -26,7 +26,7 @@ LOOPS: Final = ("for", "while", "do")
 @dataclass(frozen=True, slots=True)
 class Text:
     """The tokens of a C text without comments and directives, and where each begins; `partner` has the index of the
-    bracket that closes each bracket, or the other way around."""
+    bracket that closes each bracket, and the other way around."""
 
     tokens: tuple[str, ...]
     places: tuple[Place, ...]
@@ -111,7 +111,7 @@ def read_text(source: str) -> Text:
             open_.append(len(tokens))
         elif open_ and text == _CLOSING[tokens[open_[-1]]]:
             begin = open_.pop()
-            partner[begin] = len(tokens)
+            partner[begin], partner[len(tokens)] = len(tokens), begin
         tokens.append(text)
         places.append(place)
     return Text(tuple(tokens), tuple(places), partner)

@@ -259,10 +259,9 @@ __global__ void k(const int *A, int *B, int n) {{
 @pytest.mark.parametrize(
     ("where", "text", "said"),
     [
-        ("body", "if (0) {\n//@ assert n > 4;\nx = A[1]; }", "nothing is left of what follows"),
-        ("body", "if (n > 3) { x = A[1];\n//@ potential 3;\n}", "nothing is left of what follows"),
-        ("body", "for (int i = 0; i < n; i++) { x += A[i];\n//@ assert i < n;\n}", "nothing is left of what follows"),
-        ("body", "if (n > 3) {\n//@ split n > 5;\nreturn; }", "nothing is left of what follows"),
+        ("body", "if (0) {\n//@ assert n > 4;\nx = A[1]; }", "nothing is left of what"),
+        ("body", "if (n > 3) { int u; if (0) x = 3;\n//@ potential 3;\n}", "nothing is left of what"),
+        ("body", "if (n > 3) { ;\n//@ split n > 5;\n}", "nothing is left of what"),
         ("body", "\n//@ loop potential 3;\nwhile (0) { x++; }", "the loop that follows this annotation is not in"),
         ("body", "\n//@ loop invariant x == 0;\ndo { x++; } while (0);", "the loop that follows this annotation"),
         ("body", "\n//@ loop uniform x;\nx = A[2]; while (x < n) x++;", "no loop follows this annotation"),
@@ -327,6 +326,12 @@ if (x > n) break; }"""
         ("before", "\n//@ assert s == 0;\nif (0) s++; int u; ;\n", ["s == 0", "while (j < m) None"]),
         ("body", "\n//@ loop potential n - x;\n#pragma unroll\n/* here */ while (x < n) x++;", ["while (x < n) n - x"]),
         ("body", "\n//@ loop potential n - x;\nif (n > 3) while (x < n) x++;", ["while (x < n) n - x"]),
+        # the end of a block: before the step of a loop, in either copy, also where the rest is in another branch
+        ("body", "for (int i = 0; i < n; i++) { if (n > 3) x += A[i];\n//@ assert i < n;\n} x = 1;",
+         ["while (i < n) None", "  i < n"]),
+        ("body", "do { x++; if (0) x = 3;\n//@ assert x > 1;\n} while (x < n);",
+         ["x > 1", "while (x < n) None", "  x > 1"]),
+        ("body", "if (n > 3) { if (x > 2) return; x = 4;\n//@ potential 3;\n} x = 1;", ["3"]),
         ("end", "\n//@ assert x == x;\nreturn;", ["while (j < m) None", "x == x"]),
     ],
 )  # fmt: skip
