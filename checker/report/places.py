@@ -119,16 +119,19 @@ def _reads(whole: Expr, derivation: Derivation, here: Loc | None, known: bool) -
 def _heads(kernel: Kernel) -> _Heads:
     found: _Heads = {}
     for s in statements(kernel.body):
+        loc = s.loc
+        if loc is None:
+            continue
         match s:
             case Assign(_, e) | If(e, _, _) | While(e, _):
                 es = [e]
             case Write(array, index, e):
-                es = [Read(array, index, s.loc), index, e]
+                es = [Read(array, index, loc), index, e]
             case _:
                 es = []
-        for e in es if s.loc else []:
-            key = (s.loc.line, s.loc.column, e)
-            found[key] = (s.loc, e) if key not in found or _places(found[key]) == _places((s.loc, e)) else None
+        for e in es:
+            key = (loc.line, loc.column, e)
+            found[key] = (loc, e) if key not in found or _places(found[key]) == _places((loc, e)) else None
     return found
 
 

@@ -122,8 +122,7 @@ def test_reports_and_coalesce(source: str, capsys: Capture, tmp_path: Path) -> N
 def test_lines_of_a_run_and_coalesce(source: str, capsys: Capture) -> None:
     """`run --by-line` charges the lines of accesses with memory, and no others."""
     words = ("run", source, "--block", "32", "--arg", "n=1", "--by-line", "--format", "json")
-    words += tuple(f"--array={a}=ones" for a in "AB")
-    lines = json.loads(printed(capsys, *words))["lines"]
+    lines = json.loads(printed(capsys, *words, *(f"--array={a}=ones" for a in "AB")))["lines"]
     paid = {(row["file"], row["line"]) for row in lines if row["totals"]["sectors"]}
     rows = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]
     assert paid == {(row["file"], row["line"]) for row in rows if row["space"] == "global"}
