@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from checker.cli.process import document
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
 
@@ -300,11 +300,12 @@ def emit(text: str, output: str | None, option: str = "-o") -> None:
 
 def _print(text: str) -> None:
     """Writes to standard output. Raises OptionProblem where it is closed or full."""
-    if sys.stdout is None:
+    stream = document()
+    if stream is None:
         raise OptionProblem("cannot write to standard output: it is closed", advice="Leave it open.")
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
