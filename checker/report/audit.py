@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final
 
+from checker import seconded
 from checker.audit import Audited, Change
 from checker.claims import extent, shown, value_at
 from checker.cli.options import many, number
@@ -73,9 +74,7 @@ def verdict(a: Audited, found: Finding | None) -> str:
         return found.verdict
     if a.vacuous:
         return "vacuous"
-    if a.ledger.barriers:
-        return "holey"
-    return "certified" if a.second is not None and a.second.verdict == "valid" else "solver-backed"
+    return seconded.verdict(a.second, a.ledger)
 
 
 @dataclass(frozen=True, slots=True)

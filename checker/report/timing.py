@@ -13,6 +13,7 @@ from logic.source import Loc
 
 EVIDENCE: Final[Mapping[Evidence, str]] = {
     "certified": "a bound, certified",
+    "solver-backed": "a bound, solver-backed",
     "enumerated": "a bound, by the lanes followed with loaded values unknown",
     "paper": "the paper's estimate, no bound",
 }
@@ -40,6 +41,7 @@ def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]
         "formula": None if found.formula is None else str(found.formula),
         "problem": None if found.problem is None or found.formula is not None else found.problem.message,
         "bounds": dict(found.bounds),
+        "engines": list(found.engines),
         "work_span_evidence": found.span_evidence,
         "assumptions": assumptions(job, found),
         "divergent": [_line(job, at) for at in found.divergent],
@@ -79,7 +81,7 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
     rows = []
     if found.formula is not None:
         each = " each block" if "blockIdx." in str(found.formula) else ""
-        rows.append(("formula", f"{found.formula} cycles{each}", "(certified)"))
+        rows.append(("formula", f"{found.formula} cycles{each}", f"({_by(found)})"))
     elif found.problem is not None:
         loc = f"{found.problem.loc}: " if found.problem.loc else ""
         rows.append(("formula", f"none certified: {loc}{found.problem.message}", ""))
@@ -91,6 +93,11 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
     if found.work_span is not None:
         rows.append(("W/P + S", _cycles(found.work_span), f"({found.span_evidence})"))
     return rows
+
+
+def _by(found: Estimate) -> str:
+    """What the formula rests on."""
+    return f"solver-backed: it rests on the word of {', '.join(found.engines)}" if found.engines else "certified"
 
 
 def _paper(job: Job, found: Estimate) -> list[str]:
