@@ -13,6 +13,7 @@ from checker.cli.options import (
     add_output_options,
     add_queries_option,
     add_reading_options,
+    add_trust_option,
     many,
     parse_hardware,
     parse_metrics,
@@ -63,7 +64,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     launch.add_argument("--metric", dest="metrics", action="append", default=[], metavar="NAME|FILE.toml")
     launch.add_argument("--hardware", metavar="NAME|FILE.toml", help="(default: nvidia)")
     add_accept_option(parser)
-    parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
+    parser.add_argument(
+        "--rules",
+        default="sound",
+        metavar="SET",
+        help="the rule set: sound, paper, FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON; all but "
+        "sound certify nothing (default: %(default)s)",
+    )
+    add_trust_option(parser)
     add_queries_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
@@ -83,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.file.endswith(".cu"):
         _refuse_source_options(args)
-    rules, oracle = rule_set(args.rules), Oracles()
+    rules, oracle = rule_set(args.rules, args.trust), Oracles()
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
@@ -98,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.file}: warning: {text}", file=sys.stderr)
     tell(
         args,
-        lambda: _as_text(judged, found, args),
+        lambda: "\n\n".join((_as_text(judged, found, args), *_uncertified(judged))),
         lambda: json.dumps(_as_json(judged, warned, found, args), indent=2),
         lambda: _as_page(judged, warned, found, args),
     )
@@ -343,6 +351,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         "verdict": _verdict(found),
         "judgement": _judgement(outcome),
         "rules": judged.rules.name,
+        "certifies": not _uncertified(judged),
         "obligations": [
             {
                 "kind": type(line.obligation).__name__,
@@ -428,6 +437,14 @@ def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -
     return "" if found is None else f"{found.verdict}: {explain(found, args.file, _words(args))}"
 
 
+def _uncertified(judged: Judged) -> list[str]:
+    """That other rules than the sound ones certify nothing, a sentence; none for those."""
+    from checker.rulefile import NOTHING
+    from logic.rules import SOUND
+
+    return [] if judged.rules is SOUND else [NOTHING]
+
+
 def _from(outcome: Claim) -> str:
     return f"from states with {outcome.pre}"
 
@@ -475,5 +492,5 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
         rule = judged.short if found is None else found.verdict
         said = f"{told}; {_checked(judged)}" if rule == "solver-backed" else told
         faults = [Fault(rule, said, loc if loc and loc.file else args.file)]
-    rests_on = assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)
+    rests_on = [*_uncertified(judged), *assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)]
     return Page(f"{judged.kernel.name} {judged.context.metric.name}: {_verdict(found)}", sections, faults, rests_on)

@@ -131,6 +131,13 @@ def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:
     parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE instead of standard output")
 
 
+def add_trust_option(parser: argparse.ArgumentParser) -> None:
+    """--trust."""
+    parser.add_argument(
+        "--trust", action="store_true", help="run the rule file FILE.py, which is Python, without a warning"
+    )
+
+
 def add_queries_option(parser: argparse.ArgumentParser) -> None:
     """--queries DIR."""
     parser.add_argument(
@@ -268,7 +275,7 @@ def _inputs(args: argparse.Namespace) -> Iterable[str]:
         given = getattr(args, name, None) or ()
         for text in (given,) if isinstance(given, str) else given:
             parts = (text,) if name in _INPUTS else text.split(",")
-            yield from (part for part in parts if name in _INPUTS or Path(part).suffix in (".toml", ".py"))
+            yield from (part for part in parts if name in _INPUTS or Path(part).suffix in (".toml", ".py", ".rules"))
     for text in getattr(args, "arrays", ()):
         if "=@" in text:
             yield text.partition("=@")[2]

@@ -13,9 +13,10 @@ from checker.certificate import signed
 from checker.elaborate import Stuck
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
+from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import Report, recheck
-from logic.assertions import Context, Launch
+from logic.assertions import Context, Launch, Obligation
 from logic.metrics import HARDWARE, METRICS
 from logic.typing import check_kernel
 
@@ -88,10 +89,18 @@ def test_a_certificate_that_cannot_be_written_is_not_proved(monkeypatch: pytest.
 def test_each_certificate_is_judged_once_and_each_side_condition_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four metrics, most of whose side conditions are the same."""
     judged: list[object] = []
-    proved: list[object] = []
-    monkeypatch.setattr(seconded, "recheck", lambda document: (judged.append(document), recheck(document))[1])
-    proof = seconded.proof
-    monkeypatch.setattr(seconded, "proof", lambda o, context: (proved.append(o), proof(o, context))[1])
+    proved: list[Obligation] = []
+
+    def judge(document: object) -> Report:
+        judged.append(document)
+        return recheck(document)
+
+    def prove(o: Obligation, context: Context) -> object:
+        proved.append(o)
+        return proof(o, context)
+
+    monkeypatch.setattr(seconded, "recheck", judge)
+    monkeypatch.setattr(seconded, "proof", prove)
     found.cache_clear()
     results = found(BY_Z3, tuple(METRICS))
     found.cache_clear()

@@ -224,3 +224,25 @@ def test_where_interrupts_are_ignored_they_stay_so() -> None:
     before = "signal.signal(signal.SIGINT, signal.SIG_IGN)\nos.kill(os.getpid(), signal.SIGINT)"
     done = subprocess.run(program("--version", before=before), cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"warpbound {VERSION}\n")
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_bound_says_what_it_works_on() -> None:
+    """On standard error alone, and nothing of it stays."""
+    before = "from checker.cli import progress\nprogress.PATIENCE = 0.05"
+    terminal, other = os.openpty()
+    words = ("bound", "proofs/addSub3/kernel.cu", "--block", "32", "--format", "json")
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        program(*words, before=before), cwd=ROOT, stdout=subprocess.PIPE, stderr=other, env=environment
+    ) as process:
+        os.close(other)
+        assert process.stdout is not None
+        document = json.loads(process.stdout.read())
+        drawn = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert [row["metric"] for row in document["results"]] == ["sectors", "conflicts", "divwarps", "steps"]
+    assert "addSub3: " in drawn
+    assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1
