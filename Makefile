@@ -9,7 +9,7 @@ SHELL := bash
 PYTHONS := python3 python3.13 python3.12 python3.11 python
 PYTHON ?= $(firstword $(foreach p,$(PYTHONS),$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 BIN := .venv/bin
-CODE := logic semantics checker proofs tests
+CODE := logic semantics checker proofs warpbound tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
 .PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules million bench growth venv lock clean

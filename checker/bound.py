@@ -19,6 +19,7 @@ from checker.oracles import Oracles
 from checker.oracles.evidence import proof as arithmetic_proof
 from checker.oracles.farkas import replaced
 from checker.outline import Outline, without
+from checker.seconded import REPORT, Prove, Seconded, remembered, seconded, verdict
 from checker.synthesis.nodes import Flow
 from checker.synthesis.walk import Point, Proof, Stuck, named
 from logic.assertions import AtLeast, Context, P, Proved, assume, conj
@@ -29,7 +30,7 @@ from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
-Verdict = Literal["certified", "holey", "not-proved", "refuted", "unsupported"]
+Verdict = Literal["certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported"]
 
 Per = Literal["warp", "block", "grid"]
 
@@ -41,7 +42,8 @@ MAX_WARPS: Final = 32
 class Result:
     """What became of one metric, in how many seconds.
 
-    `claim` is there exactly when the kernel accepted; `problem` says why it is not.
+    `claim` is there exactly when the kernel accepted and the second checker did not refuse; `problem` says why it is
+    not. `second` is what the second checker said of the certificate, where the kernel accepted.
     """
 
     metric: Metric
@@ -51,6 +53,7 @@ class Result:
     ledger: Ledger
     problem: Stuck | Rejected | None
     seconds: float
+    second: Seconded | None = None
 
 
 MANY_LOOPS: Final = 6
@@ -80,10 +83,13 @@ def find_bounds(
     hinted: str | None = None,
     search: Engine = "lp",
     per: Per = "warp",
+    show: Callable[[str], None] | None = None,
 ) -> list[Result]:
-    """A bound for each metric: one flow serves them all. The context's own metric is not looked at.
+    """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
+    looked at.
 
-    `hinted` names the metric that the potentials in the outline are for; None means all of them.
+    `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
+    worked on.
     """
     start = time.perf_counter()
     cases, kept = _cases(outline.context, per), with_names(outline)
@@ -144,9 +150,11 @@ def find_bounds(
     flow(Way(), cases[0])
     windowed = windows(plain(cases[0]))
     shared = time.perf_counter() - start
-    results = []
+    results, prove = [], remembered()
     for metric in metrics:
         start = time.perf_counter()
+        if show:
+            show(metric.name)
         way, tried = Way(), False
         first = result = bounded(metric, way)
         while result.claim is None and result.problem and (at := result.problem.loc):
@@ -164,8 +172,20 @@ def find_bounds(
             found = bounded(metric, narrow)
             if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
                 result = found
+        result = _judged(result, outline.kernel, prove)
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
+
+
+def _judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
+    """What the kernel accepted, judged by the second checker."""
+    if result.claim is None or result.derivation is None:
+        return result
+    second = seconded(result.claim, result.derivation, result.ledger, prove)
+    if second.verdict == "not-proved":
+        problem = Stuck(second.problem, kernel.loc, REPORT)
+        return replace(result, verdict="not-proved", claim=None, problem=problem, second=second)
+    return replace(result, verdict=second.verdict, second=second)
 
 
 SIZES: Final = (1, 3, 8, 60, 1000)
@@ -223,7 +243,7 @@ def _one(
     if not claim.unconditional:
         needs = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)
         return Result(context.metric, "not-proved", None, derivation, ledger, needs, 0.0)
-    return Result(context.metric, "holey" if ledger.barriers else "certified", claim, derivation, ledger, None, 0.0)
+    return Result(context.metric, verdict(None, ledger), claim, derivation, ledger, None, 0.0)
 
 
 END: Final = Point((), ZERO, frozenset())

@@ -221,6 +221,12 @@ def write(
     return cast(dict[str, Json], json.loads(canonical(document)))
 
 
+def signed(document: dict[str, Json], tools: dict[str, str]) -> dict[str, Json]:
+    """The same certificate by these tools and their versions."""
+    made = {**document, "tools": tools}
+    return made | {"digest": digest(made)}
+
+
 def draft(kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> str:
     """A derivation as the text of a document without evidence or digest, which `read` takes: a proposal under the rule
     set of this name, for the kernel to judge."""

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -22,13 +21,11 @@ from checker.claims import claimed, described, is_known, shown, value_at
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
-from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
-from checker.recheck import recheck
 from checker.report.rejection import describe
 from checker.synthesis.walk import Stuck
 from checker.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
-from logic.assertions import Context, Dim, Launch, Obligation, conj
+from logic.assertions import Context, Dim, Launch, conj
 from logic.metrics import HARDWARE, METRICS, Metric
 from logic.rules import SOUND
 from logic.source import SourceError
@@ -238,23 +235,7 @@ def _rows(
     if said:
         results = [r for r in results if r.claim and (r.metric.name, str(shown(r.claim))) not in said]
     runs = _Runs(kernel, case, results, fill)
-    prove = _remembered()
-    return [_row(case, sigma, result, per, runs, oracle, prove, version) for result in results]
-
-
-Prove = Callable[[Obligation, Context], Any]
-
-
-def _remembered() -> Prove:
-    """`proof`, each obligation once: for one program and launch, whose metrics share most of theirs."""
-    known: dict[Obligation, Any] = {}
-
-    def prove(obligation: Obligation, context: Context) -> Any:
-        if obligation not in known:
-            known[obligation] = proof(obligation, context)
-        return known[obligation]
-
-    return prove
+    return [_row(case, sigma, result, per, runs, oracle, version) for result in results]
 
 
 class _Runs:
@@ -291,14 +272,13 @@ def _row(
     per: Per,
     runs: _Runs,
     oracle: Oracles,
-    prove: Prove,
     version: str,
 ) -> Row:
     name = result.metric.name
     published = {source: texts[name] for source, texts in case.published.items() if name in texts and per == "warp"}
     verdict, check, second, digest = result.verdict, "", "", None
     if result.claim is not None:
-        check, second, digest = _judged(result, oracle, prove, version)
+        check, second, digest = _judged(result, oracle, version)
     if name in runs.overruns:
         verdict = "refuted"
 
@@ -346,17 +326,17 @@ def _published(text: str, sigma: Signature, case: Case, at: dict[str, int]) -> F
     return value_at(parse_potential(text, sigma, "proofs/published.toml"), context, at)[0]
 
 
-def _judged(result: Result, oracle: Oracles, prove: Prove, version: str) -> tuple[str, str, str]:
-    """What the kernel says of the certificate once it was written and read, what the second checker does, and its
+def _judged(result: Result, oracle: Oracles, version: str) -> tuple[str, str, str]:
+    """What the kernel says of the certificate once it was written and read, what the second checker said, and its
     digest."""
-    if result.claim is None or result.derivation is None:
+    if result.claim is None or result.second is None:
         raise ValueError("no claim, no certificate")
-    document = certificate.write(result.claim, result.derivation, result.ledger, prove, {"warpbound": version})
+    document = certificate.signed(result.second.document, {"warpbound": version})
     text = certificate.canonical(document)
     given = certificate.read(text, f"{result.metric.name}.json")
     claim, ledger = _again(given, oracle)
     agreed = claim is not None and claim.bound == result.claim.bound and sorted(set(ledger.barriers)) == given.admitted
-    return "accepted" if agreed else "rejected", recheck(json.loads(text)).verdict, str(document["digest"])
+    return "accepted" if agreed else "rejected", result.second.report.verdict, str(document["digest"])
 
 
 def _again(given: certificate.Certificate, oracle: Oracles) -> tuple[Claim | None, Ledger]:

@@ -24,7 +24,6 @@ from checker.cli import VERSION
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_outline, read_annotations
 from checker.oracles import Oracles
-from checker.oracles.evidence import proof
 from checker.outline import Outline, bare
 from checker.recheck import recheck
 from logic.assertions import Context, Dim, Launch, show_p
@@ -169,9 +168,9 @@ def written_row(path: Path) -> Written:
     outline = read_outline(path)
     result = completed(outline)
     assumes = f"`{show_p(outline.context.launch.assumptions)}`" if outline.context.launch.assumptions else ""
-    if result.claim is None:
+    if result.claim is None or result.second is None:
         return Written(path, assumes, "none: the kernel rejects it", "rejected", "", "")
-    second = recheck(json.loads(text_of(result)))
+    second = result.second.report
     bound, by_solver = f"`{shown(result.claim)}`", str(len(second.solver_backed))
     return Written(path, assumes, bound, "accepted", second.verdict, by_solver)
 
@@ -199,11 +198,10 @@ def judged(given: Certificate, oracle: Oracles) -> Claim | None:
 
 def text_of(result: Result) -> str:
     """The text of a result's certificate, as `bound --certificate` writes it. Raises ValueError where there is none."""
-    if result.claim is None or result.derivation is None:
+    if result.claim is None or result.second is None:
         raise ValueError("no claim, no certificate")
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "highspy")}}
-    document = certificate.write(result.claim, result.derivation, result.ledger, proof, tools)
-    return certificate.canonical(document) + "\n"
+    return certificate.canonical(certificate.signed(result.second.document, tools)) + "\n"
 
 
 def row_of(name: str, metric: str, text: str) -> Row:
@@ -220,7 +218,7 @@ def make(name: str) -> Iterator[Row]:
     for result in bounds(name):
         path = ROOT / name / f"{result.metric.name}.json"
         path.unlink(missing_ok=True)
-        if result.verdict != "certified":
+        if result.verdict not in ("certified", "solver-backed"):
             yield Row(name, result.metric.name, "no bound yet")
             continue
         text = text_of(result)

@@ -1,12 +1,12 @@
 """The command line: one function a subcommand, and one place where errors become messages and exit codes.
 
-Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings; 2 unusable input; 3 refuted.
+Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings; 2 unusable input; 3 refuted; 130 ended
+by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import sys
@@ -37,10 +37,26 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
 
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002 - argparse calls it so
+        """On standard output, which is for documents."""
+        from checker.cli.options import emit
+
+        emit(self.format_help().rstrip("\n"), None)
+
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         sys.stderr.write(f"{self.prog}: error: {message}\n")
         raise Usage(message)
+
+
+class _Version(argparse.Action):
+    """--version among other words."""
+
+    def __call__(self, top: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from checker.cli.options import emit
+
+        emit(f"warpbound {VERSION}", None)
+        top.exit()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     from checker.cli import bound, check, coalesce, machine, predict, recheck, report, rules, run, suite, trial, wcet
 
     top = _Parser(prog="warpbound", description="Certified bounds on what GPU kernels cost.")
-    top.add_argument("--version", action="version", version=f"warpbound {VERSION}")
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     subparsers = top.add_subparsers(title="subcommands", dest="command", metavar="COMMAND", required=True)
     for module in (bound, check, recheck, report, run, coalesce, machine, wcet, predict, rules, suite, trial):
         module.add(subparsers)
@@ -56,10 +72,28 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command line and return its exit code. Nothing that a person can type ends in a traceback."""
-    words = sys.argv[1:] if argv is None else argv
+    """Run a command line and return its exit code. Nothing that a person can type ends in a traceback.
+
+    Without `argv` it is that of the process, which then is the command's: Ctrl-C ends it.
+    """
+    from checker.cli import process
+
+    process.errors_to_nowhere(argv is None)
+    if argv is None:
+        process.hear_interrupts()
+    try:
+        with process.own_output(argv is None):
+            return _run(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:
+        if argv is None:
+            process.leave()
+        sys.stderr.write("warpbound: interrupted\n")
+        return process.INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    """A command line's exit code."""
     digits = sys.get_int_max_str_digits()
-    sys.stderr = sys.stderr or io.StringIO()  # closed: what would be said there is lost
     try:
         from checker.cli.options import check_paths, emit
 
@@ -83,9 +117,6 @@ def main(argv: list[str] | None = None) -> int:
         raise
     except BrokenPipeError:
         sys.stderr.close()
-        return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("warpbound: interrupted\n")
         return 2
     except (RecursionError, MemoryError):
         problem = "the input is too large or too deeply nested"

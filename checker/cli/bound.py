@@ -24,6 +24,7 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.cli.progress import working
 
 if TYPE_CHECKING:
     from checker.bound import Result
@@ -43,8 +44,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "bound",
         help="find a bound on a kernel's cost and certify it",
         description="Finds a symbolic upper bound on what a warp of the kernel costs, and has its derivation checked. "
-        "Exit code 0: certified; 1: no bound was found, or it is holey, with something taken for granted that is not "
-        "proved; 3: a run that --tight found costs more.",
+        "Exit code 0: certified, by both checkers; 1: no bound was found, or it is solver-backed, resting on the word "
+        "of a solver, or holey, with something taken for granted that is not proved; 3: a run that --tight found "
+        "costs more.",
     )
     add_source_options(parser)
     add_launch_options(parser)
@@ -62,10 +64,22 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--tight", action="store_true", help="search for the dearest run: an input that shows what the bound is worth"
     )
     parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
+    add_accept_option(parser)
     parser.add_argument("--certificate", metavar="OUT.json", help="write what proves the bound (one metric)")
     add_queries_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
+
+
+def add_accept_option(parser: argparse.ArgumentParser) -> None:
+    """--accept."""
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=("solver-backed",),
+        help="exit with 0 where a bound rests on the word of a solver, too",
+    )
 
 
 def add_launch_options(parser: argparse._ActionsContainer) -> None:
@@ -135,8 +149,11 @@ def run(args: argparse.Namespace) -> int:
     oracle = Oracles()
     check_assumptions(context, oracle)
     _check_point(at, kernel, context)
-    results = find_bounds(outline, metrics, oracle, hinted, args.search, args.per)
-    results = [_with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
+    with working(f"{kernel.name}: reading") as now:
+        results = find_bounds(
+            outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
+        )
+        results = [_with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.queries:
         write_queries(oracle.log, args.queries)
@@ -163,12 +180,12 @@ def run(args: argparse.Namespace) -> int:
         args,
         text,
         document,
-        lambda: report.as_page(kernel, context, results, at, notes, args.explain, lines),
+        lambda: report.as_page(kernel, context, results, at, notes, args.explain, lines, args.accept),
     )
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
             alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
-    return max((report.EXIT[r.verdict] for r in results), key=(0, 1, 3, 2).index)
+    return report.exit_code(results, args.accept)
 
 
 def _check_options(args: argparse.Namespace, metrics: Sequence[Metric]) -> None:
@@ -312,19 +329,19 @@ def _warn(path: str, results: Sequence[Result], wraps: Sequence[Expr], oracle: O
 
 
 def _write_certificate(result: Result, path: str) -> str | None:
-    """Writes the certificate of a bound and returns its digest; None where there is no bound to certify."""
-    if result.claim is None or result.derivation is None:
+    """Writes the certificate of a bound and returns its digest; None where there is no bound to certify. One that the
+    second checker refuses is written, too, for those who look for the fault."""
+    if result.second is None:
         return None
     from importlib.metadata import version
 
     from checker import certificate
     from checker.cli import VERSION
-    from checker.oracles.evidence import proof
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
-    document = certificate.write(result.claim, result.derivation, result.ledger, proof, tools)
+    document = certificate.signed(result.second.document, tools)
     emit(certificate.canonical(document), path, "--certificate")
-    return str(document["digest"])
+    return str(document["digest"]) if result.claim else None
 
 
 def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:

@@ -7,12 +7,13 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from checker.cli.bound import add_launch_options, check_assumptions, launch_of
+from checker.cli.bound import add_accept_option, add_launch_options, check_assumptions, launch_of
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
     add_queries_option,
     add_reading_options,
+    add_trust_option,
     many,
     parse_hardware,
     parse_metrics,
@@ -55,8 +56,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "check",
         help="check a derivation or a certificate",
         description="Completes an outline (.qhl, or annotations in .cu) to a derivation, or reads one from a "
-        "certificate (.json), and has the kernel judge it; a certificate goes to the second checker too. Exit code 0: "
-        "accepted; 1: rejected, not proved, or holey.",
+        "certificate (.json), and has the kernel and the second checker judge it. Exit code 0: accepted by both; 1: "
+        "rejected, not proved, holey, or solver-backed: resting on the word of a solver.",
     )
     parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
     add_reading_options(parser)
@@ -64,14 +65,22 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     add_launch_options(launch)
     launch.add_argument("--metric", dest="metrics", action="append", default=[], metavar="NAME|FILE.toml")
     launch.add_argument("--hardware", metavar="NAME|FILE.toml", help="(default: nvidia)")
-    parser.add_argument("--rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)")
+    add_accept_option(parser)
+    parser.add_argument(
+        "--rules",
+        default="sound",
+        metavar="SET",
+        help="the rule set: sound, paper, FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON; all but "
+        "sound certify nothing (default: %(default)s)",
+    )
+    add_trust_option(parser)
     add_queries_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when the kernel accepts and nothing is admitted, else 1.
+    """0 when both checkers accept, nothing is admitted and nothing rests on a solver's word, else 1.
 
     Raises SourceError for a file that is neither an outline nor a certificate.
     """
@@ -84,14 +93,14 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.file.endswith(".cu"):
         _refuse_source_options(args)
-    rules, oracle = rule_set(args.rules), Oracles()
+    rules, oracle = rule_set(args.rules, args.trust), Oracles()
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = _with_ghosts(judge(_annotated(args, oracle), rules, oracle), oracle)
+        judged = _seconded(_with_ghosts(judge(_annotated(args, oracle), rules, oracle), oracle))
     else:
         outline = parse_outline(read_text(args.file, CHECKED), args.file)
-        judged = _with_ghosts(judge(outline, rules, oracle), oracle)
+        judged = _seconded(_with_ghosts(judge(outline, rules, oracle), oracle))
     if args.queries:
         write_queries(oracle.log, args.queries)
     judged = _not_vacuous(judged, oracle)
@@ -100,11 +109,11 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.file}: warning: {text}", file=sys.stderr)
     tell(
         args,
-        lambda: _as_text(judged, found, args),
+        lambda: "\n\n".join((_as_text(judged, found, args), *_uncertified(judged))),
         lambda: json.dumps(_as_json(judged, warned, found, args), indent=2),
         lambda: _as_page(judged, warned, found, args),
     )
-    return 0 if _verdict(found) == "accepted" and not judged.ledger.barriers else 1
+    return 0 if _verdict(found) == "accepted" and judged.short in ("", *args.accept) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +130,18 @@ class Judged:
     outline: Outline | None = None
     second: Report | None = None
     vacuous: bool = False
+
+    @property
+    def short(self) -> str:
+        """What is missing: `holey` or `solver-backed`; nothing where a claim is certified, and of rules that certify
+        nothing only the barriers that they admit."""
+        from checker.kernel import Claim
+        from checker.seconded import verdict
+
+        if self.ledger.barriers:
+            return "holey"
+        said = verdict(self.second, self.ledger) if isinstance(self.outcome, Claim) else "certified"
+        return "" if said == "certified" else said
 
 
 def _refuse_source_options(args: argparse.Namespace) -> None:
@@ -235,6 +256,21 @@ def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
     return replace(judged, context=context, ledger=ledger, outcome=outcome, derivation=found.derivation)
 
 
+def _seconded(judged: Judged) -> Judged:
+    """The same with the second checker's word on the certificate of what the kernel accepts, which it may refuse."""
+    from checker.kernel import Claim
+    from checker.seconded import REPORT, seconded
+    from checker.synthesis.walk import Stuck
+
+    if not isinstance(judged.outcome, Claim) or judged.derivation is None:
+        return judged
+    second = seconded(judged.outcome, judged.derivation, judged.ledger)
+    if second.verdict == "not-proved":
+        refused = Stuck(second.problem, judged.kernel.loc, REPORT)
+        return replace(judged, outcome=refused, second=second.report)
+    return replace(judged, second=second.report)
+
+
 def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
     """A certificate, judged by both checkers; a derivation that somebody wrote, by the kernel alone."""
     from checker.audit import audit
@@ -336,6 +372,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         "judgement": _judgement(outcome),
         "claim": claimed(outcome) if isinstance(outcome, Claim) else None,
         "rules": judged.rules.name,
+        "certifies": not _uncertified(judged),
         "obligations": [
             {
                 "kind": type(line.obligation).__name__,
@@ -347,6 +384,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
             for line in ledger.discharged
         ],
         "second_checker": judged.second.verdict if judged.second else None,
+        "solver_backed": judged.second.solver_backed if judged.second else [],
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
@@ -411,10 +449,19 @@ def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -
 
     outcome = judged.outcome
     if isinstance(outcome, Claim):
-        return f"accepted{', but holey' if judged.ledger.barriers else ''}: {claimed(outcome)}"
+        accepted = f"accepted, but {judged.short}" if judged.short else "accepted"
+        return f"{accepted}: {claimed(outcome)}"
     if isinstance(outcome, Theorem):
         return f"accepted under the rule set '{judged.rules.name}', which certifies nothing: {_judgement(outcome)}"
     return "" if found is None else f"{found.verdict}: {explain(found, args.file, _words(args))}"
+
+
+def _uncertified(judged: Judged) -> list[str]:
+    """That other rules than the sound ones certify nothing, a sentence; none for those."""
+    from checker.rulefile import NOTHING
+    from logic.rules import SOUND
+
+    return [] if judged.rules is SOUND else [NOTHING]
 
 
 def _from(outcome: Claim) -> str:
@@ -422,9 +469,14 @@ def _from(outcome: Claim) -> str:
 
 
 def _second(judged: Judged) -> list[str]:
-    """What the second checker says, as a line; none where it was not asked."""
+    """What the second checker says, a line, and one for each side condition that it needs a solver's word for; none
+    where it was not asked."""
     said = judged.second
-    return [f"second checker: {': '.join(filter(None, (said.verdict, said.problem)))}"] if said else []
+    return (
+        [f"second checker: {': '.join(filter(None, (said.verdict, said.problem)))}", *said.solver_backed]
+        if said
+        else []
+    )
 
 
 def _checked(judged: Judged) -> str:
@@ -455,9 +507,10 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     sections += [Section("Warnings", items=warned)] if warned else []
     sections += [Section("Side conditions", head=head, rows=rows, code=head[:1])] if rows else []
     faults = []
-    if found is not None or judged.ledger.barriers:
+    if found is not None or judged.short not in ("", *args.accept):
         loc = found.error.loc if found is not None else judged.kernel.loc
-        rule = "holey" if found is None else found.verdict
-        faults = [Fault(rule, told, loc if loc and loc.file else args.file)]
-    rests_on = assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)
+        rule = judged.short if found is None else found.verdict
+        said = f"{told}; {_checked(judged)}" if rule == "solver-backed" else told
+        faults = [Fault(rule, said, loc if loc and loc.file else args.file)]
+    rests_on = [*_uncertified(judged), *assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)]
     return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {_verdict(found)}", sections, faults, rests_on)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from checker.cli.process import document
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import SourceError
 
@@ -129,6 +129,13 @@ def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:
         "--format", choices=(*FORMATS, *more), default="text", help="how to print (default: %(default)s)"
     )
     parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE instead of standard output")
+
+
+def add_trust_option(parser: argparse.ArgumentParser) -> None:
+    """--trust."""
+    parser.add_argument(
+        "--trust", action="store_true", help="run the rule file FILE.py, which is Python, without a warning"
+    )
 
 
 def add_queries_option(parser: argparse.ArgumentParser) -> None:
@@ -268,7 +275,7 @@ def _inputs(args: argparse.Namespace) -> Iterable[str]:
         given = getattr(args, name, None) or ()
         for text in (given,) if isinstance(given, str) else given:
             parts = (text,) if name in _INPUTS else text.split(",")
-            yield from (part for part in parts if name in _INPUTS or Path(part).suffix in (".toml", ".py"))
+            yield from (part for part in parts if name in _INPUTS or Path(part).suffix in (".toml", ".py", ".rules"))
     for text in getattr(args, "arrays", ()):
         if "=@" in text:
             yield text.partition("=@")[2]
@@ -300,11 +307,12 @@ def emit(text: str, output: str | None, option: str = "-o") -> None:
 
 def _print(text: str) -> None:
     """Writes to standard output. Raises OptionProblem where it is closed or full."""
-    if sys.stdout is None:
+    stream = document()
+    if stream is None:
         raise OptionProblem("cannot write to standard output: it is closed", advice="Leave it open.")
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -77,9 +77,9 @@ def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     if len(files) == 1:
         yield _one(files[0])
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from checker.workers import Workers
 
-    with ProcessPoolExecutor() as pool:
+    with Workers() as pool:
         yield from pool.map(_one, files, chunksize=4)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.options import OptionProblem, add_output_options, emit, tell
+from checker.cli.options import OptionProblem, add_output_options, add_trust_option, emit, tell
 
 if TYPE_CHECKING:
     from checker.report.page import Page
@@ -19,8 +19,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser("rules", help="print the rules of the logic", description="Prints inference rules.")
     parser.add_argument("name", nargs="?", metavar="NAME", help="one rule, such as Q:If4 or If4 (default: all)")
     parser.add_argument(
-        "--set", dest="rules", default="sound", metavar="SET", help="the rule set (default: %(default)s)"
+        "--set",
+        dest="rules",
+        default="sound",
+        metavar="SET",
+        help="sound, paper, FILE.rules, or FILE.py, which is RUN AS PYTHON (default: %(default)s)",
     )
+    add_trust_option(parser)
     add_output_options(parser, "latex")
     parser.set_defaults(func=run)
 
@@ -35,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.rulefile import rule_set
     from logic.schema import show
 
-    rules = rule_set(args.rules).rules
+    rules = rule_set(args.rules, args.trust).rules
     chosen = [r for n, r in rules.items() if args.name is None or args.name in (n, n.partition(":")[2])]
     if not chosen:
         raise OptionProblem(f"no rule is called '{args.name}'", advice=_meant(args.name, rules))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -90,22 +89,14 @@ def _in_parallel(cases: Sequence[Case], metrics: Sequence[Metric], per: Per, cou
     if workers == 1:
         yield from map(_work, tasks)
         return
-    from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(workers, get_context("spawn"), _quiet) as pool:
-        try:
-            by_length = sorted(tasks, key=lambda task: -task[0].path.stat().st_size)
-            running = {task[0].name: pool.submit(_work, task) for task in by_length}
-            yield from (running[case.name].result() for case in cases)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    from checker.workers import Workers
 
-
-def _quiet() -> None:
-    """An interrupt is the parent's to report."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Workers(workers, get_context("spawn")) as pool:
+        by_length = sorted(tasks, key=lambda task: -task[0].path.stat().st_size)
+        running = {task[0].name: pool.submit(_work, task) for task in by_length}
+        yield from (running[case.name].result() for case in cases)
 
 
 def _work(task: tuple[Case, tuple[Metric, ...], Per]) -> list[Row]:

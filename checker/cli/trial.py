@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from checker.cli.options import OptionProblem, add_output_options, tell
+from checker.cli.options import OptionProblem, add_output_options, add_trust_option, tell
 
 EXAMPLES = 1000
 
@@ -19,7 +19,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "survived; 3: a counterexample is printed; 1: nothing could be tried.",
     )
     parser.add_argument(
-        "rules", metavar="RULES", help="sound, paper, paper/If4 (that rule, the others from sound), FILE.py"
+        "rules",
+        metavar="RULES",
+        help="sound, paper, paper/If4 (that rule, the others from sound), FILE.rules (rules as text), or FILE.py, "
+        "which is RUN AS PYTHON",
     )
     parser.add_argument(
         "--examples", type=_positive, default=EXAMPLES, metavar="N", help="cases (default: %(default)s)"
@@ -29,6 +32,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--case", type=_natural, default=0, metavar="K", help="the number of the first case")
     parser.add_argument("--mutants", action="store_true", help="try every mutant of the rules instead, and named bugs")
     parser.add_argument("--page", metavar="FILE.md", help="with --mutants: write the table to FILE.md")
+    add_trust_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -60,7 +64,7 @@ def _trial(args: argparse.Namespace, jobs: int) -> int:
 
     if args.page:
         raise OptionProblem("--page goes with --mutants", advice="Leave it out, or add --mutants.")
-    trial = replace(tried(args.rules), seed=args.seed)
+    trial = replace(tried(args.rules, args.trust), seed=args.seed)
     with progress_bar("cases", args.examples) as show:
         report = search(trial, range(args.case, args.case + args.examples), jobs, show)
     tell(

@@ -69,8 +69,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0; 1 where no bound is found, or it is not proved that all barriers let go; 3 where the machine's run stops at
-    one. Raises SourceError for unusable input."""
+    """0; 1 where no bound is found, where it rests on a solver's word, or where it is not proved that all barriers let
+    go; 3 where the machine's run stops at one. Raises SourceError for unusable input."""
     import json
 
     from checker.analysis.wcet.estimate import estimate
@@ -95,8 +95,11 @@ def run(args: argparse.Namespace) -> int:
         faults = [Fault("not-proved", problem.message, problem.loc or args.file)]
         tell(args, None, lambda: json.dumps(nothing, indent=2), lambda: Page(title, [Section(fixed=told)], faults))
         return 1
-    cycles, code = None, int(not found.ends)
     faults = [] if found.ends else [Fault("not-proved", f"not proved: {timing.ENDS}", args.file)]
+    if found.evidence == "solver-backed":
+        told = f"{title}: the bound rests on the word of {', '.join(found.engines)}"
+        faults.append(Fault("solver-backed", told, args.file))
+    cycles, code = None, int(bool(faults))
     if not job.missing and found.cycles is not None and found.cycles <= MOST_CYCLES:
         try:
             cycles = machine()
@@ -186,7 +189,9 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     if block is None:
         raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
     check_launch(block, blocks)
-    context = Context(sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], warp=args.warp_size), launch)
+    context = Context(
+        sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], name="mini-SIMT", warp=args.warp_size), launch
+    )
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     known = [a.name for a in kernel.arrays if a.space == "global"]
     for name in arrays:

@@ -19,12 +19,14 @@ TIME_LIMIT_MS: Final = 10_000
 
 def solve(program: Program) -> dict[str, Fraction] | None:
     """An optimal solution, or None: no solution, none that is least, or no answer in time."""
+    import z3
     from pysmt.environment import Environment
     from pysmt.exceptions import SolverReturnedUnknownResultError
     from pysmt.logics import QF_LRA
     from pysmt.solvers.z3 import Z3Solver
     from pysmt.typing import REAL
 
+    z3.set_param("ctrl_c", False)  # else it takes Ctrl-C for itself
     environment = Environment()
     formulas = environment.formula_manager
     zero = formulas.Real(0)

@@ -1,16 +1,28 @@
 """cvc5, the portfolio's second engine: it reads the SMT-LIB text of a query that Z3 left open.
 
-A yes is the solver's word, as Z3's is. Values are the caller's to check. cvc5 is imported at the first such query.
+A yes is the solver's word, as Z3's is. Values are the caller's to check. cvc5 runs in a process of its own, begun at
+the first such query: it answers no signal while it works, and it is ended where it does not keep to its limit.
+
+As a program, this file is that process: a query a line, an answer a line, in JSON. It then imports nothing of ours.
 """
 
 from __future__ import annotations
 
+import atexit
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
 from functools import cache
-from typing import Final
+from importlib.metadata import version
+from select import select
+from typing import TYPE_CHECKING, Final
 
-from logic.operators import Value
+if TYPE_CHECKING:
+    from logic.operators import Value
 
-Said = tuple[str, dict[str, Value]]
+    Said = tuple[str, dict[str, Value]]
 
 LOGIC: Final = "QF_UFNIA"
 """What the texts are about: integers and uninterpreted functions. cvc5 then takes no variable for a constant of
@@ -18,13 +30,14 @@ another theory."""
 
 UNKNOWN: Final = "unknown"
 
+GRACE: Final = 10.0
+"""Seconds that the process may take beyond a query's limit, its start included."""
+
 
 @cache
 def engine() -> str:
     """The engine's name for verdicts."""
-    import cvc5
-
-    return f"cvc5 {cvc5.__version__}"
+    return f"cvc5 {version('cvc5')}"
 
 
 def ask(text: str, limit: float) -> Said:
@@ -36,11 +49,86 @@ def ask(text: str, limit: float) -> Said:
         return UNKNOWN, {}
     try:
         return _ask(text, limit)
-    except (RuntimeError, ValueError):  # all that cvc5 raises
+    except (OSError, RuntimeError, ValueError):  # the process, and all that cvc5 raises
         return UNKNOWN, {}
 
 
 def _ask(text: str, limit: float) -> Said:
+    """The answer of the process. Raises RuntimeError, ValueError or OSError where it has none."""
+    own = _PROCESSES.get(os.getpid())
+    if own is None:
+        own = _PROCESSES[os.getpid()] = _Process()
+    try:
+        return own.ask(text, limit)
+    except BaseException:  # what it says next may be the answer to this
+        del _PROCESSES[os.getpid()]
+        own.end()
+        raise
+
+
+class _Process:
+    """cvc5 beside this process, in a session of its own: Ctrl-C at the terminal goes to the one that asks."""
+
+    def __init__(self) -> None:
+        self.child = subprocess.Popen(  # noqa: S603 - our own interpreter and this file
+            [sys.executable, "-P", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        atexit.register(self.end)
+
+    def ask(self, text: str, limit: float) -> Said:
+        """Raises RuntimeError where the process gives no answer, and what cvc5 said where it cannot read the text."""
+        told, heard = self.child.stdin, self.child.stdout
+        if told is None or heard is None:
+            raise RuntimeError("no pipes")
+        told.write(json.dumps([text, limit]).encode() + b"\n")
+        told.flush()
+        if not select([heard], [], [], limit + GRACE)[0]:
+            raise RuntimeError("no answer in time")
+        line = heard.readline()
+        if not line:
+            raise RuntimeError("it ended")
+        said, values = json.loads(line)
+        return said, values
+
+    def end(self) -> None:
+        """Ends it, whatever it does."""
+        atexit.unregister(self.end)
+        with suppress(OSError):
+            self.child.kill()
+            self.child.wait()
+        for pipe in (self.child.stdin, self.child.stdout):
+            with suppress(OSError):
+                if pipe:
+                    pipe.close()
+
+
+_PROCESSES: Final[dict[int, _Process]] = {}
+"""By the process that asks: one that was forked has to begin its own."""
+
+
+# --- in the process ---------------------------------------------------------------------------------------------------
+
+
+def serve() -> None:
+    """Answers queries until there are no more. Nothing that a library prints gets among the answers."""
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        text, limit = json.loads(line)
+        try:
+            said = solve(text, limit)
+        except (RuntimeError, ValueError):
+            said = UNKNOWN, {}
+        answers.write(f"{json.dumps(said)}\n")
+        answers.flush()
+
+
+def solve(text: str, limit: float) -> Said:
+    """What cvc5 says of a text. Raises RuntimeError or ValueError where it cannot read it."""
     import cvc5
 
     solver = cvc5.Solver(cvc5.TermManager())
@@ -67,3 +155,7 @@ def _ask(text: str, limit: float) -> Said:
         elif term.getSort().isBoolean():
             store[term.getSymbol()] = solver.getValue(term).getBooleanValue()
     return "sat", store
+
+
+if __name__ == "__main__":
+    serve()

@@ -68,7 +68,10 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 @cache
 def _z3() -> Any:
-    return import_module("z3")
+    """The library, which leaves Ctrl-C alone: else it takes one for itself, and says that it does not know."""
+    z3 = import_module("z3")
+    z3.set_param("ctrl_c", False)
+    return z3
 
 
 @cache

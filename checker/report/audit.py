@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
+from checker import seconded
 from checker.audit import Audited, Change
 from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.cli.options import many, number
@@ -66,9 +67,7 @@ def verdict(a: Audited, found: Finding | None) -> str:
         return found.verdict
     if a.vacuous:
         return "vacuous"
-    if a.ledger.barriers:
-        return "holey"
-    return "certified" if a.second is not None and a.second.verdict == "valid" else "solver-backed"
+    return seconded.verdict(a.second, a.ledger)
 
 
 @dataclass(frozen=True, slots=True)

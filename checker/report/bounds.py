@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
 from checker.bound import Result
 from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
-from checker.cli.options import number
+from checker.cli.options import many, number
 from checker.report.page import Fault, Page, Section
 from checker.report.places import Explained, accesses
 from checker.report.rejection import describe
@@ -29,7 +29,13 @@ MATHEMATICAL: Final = (
 )
 """What every bound assumes of the numbers of C."""
 
-EXIT: Final = {"certified": 0, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
+EXIT: Final = {"certified": 0, "solver-backed": 1, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
+
+
+def exit_code(results: Iterable[Result], accepted: Collection[str] = ()) -> int:
+    """The worst exit code of the results, where verdicts in `accepted` count as certified."""
+    codes = [0 if r.verdict in accepted else EXIT[r.verdict] for r in results]
+    return max(codes, key=(0, 1, 3, 2).index, default=0)
 
 
 def parameters(kernel: Kernel) -> str:
@@ -96,6 +102,8 @@ def as_json(
     }
     if result.problem is not None:
         row["problem"] = _problem(result)
+    if result.second is not None and result.second.engines:
+        row["engines"], row["solver_backed"] = result.second.engines, result.second.report.solver_backed
     return row
 
 
@@ -164,9 +172,9 @@ def as_text(
     lines = [_title(kernel, context, results), ""]
     width = max(len(named(r.metric)) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
-    span = max(map(len, texts))
+    span, said = max(map(len, texts)), max(10, *(len(r.verdict) for r in results))
     for r, text in zip(results, texts, strict=True):
-        line = f"  {named(r.metric):<{width}}  {text:<{span}}  {r.verdict:<10} {r.seconds:6.2f} s"
+        line = f"  {named(r.metric):<{width}}  {text:<{span}}  {r.verdict:<{said}} {r.seconds:6.2f} s"
         if worth := _worth(r, context, at):
             line += f"   {worth}"
         lines.append(line.rstrip())
@@ -193,12 +201,21 @@ def _worth(r: Result, context: Context, at: dict[str, int]) -> str:
 
 
 def _problems(results: Sequence[Result]) -> list[str]:
-    """Why there are no bounds: each reason once, with the metrics that it is the reason for."""
+    """Why there are no bounds, or whose word they rest on: each reason once, with the metrics that it is for."""
     problems: dict[str, list[str]] = {}
     for r in results:
-        if r.problem is not None:
-            problems.setdefault(_problem(r), []).append(r.metric.name)
+        if told := _problem(r) or rests_on(r):
+            problems.setdefault(told, []).append(r.metric.name)
     return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
+
+
+def rests_on(r: Result) -> str:
+    """Whose word a bound rests on, in a sentence that is not ended; nothing where both checkers verified all."""
+    if r.second is None or not r.second.engines:
+        return ""
+    backed = r.second.report.solver_backed
+    these = f"{many(len(backed), 'side condition')} that the second checker cannot verify without a solver"
+    return f"it rests on the word of {', '.join(r.second.engines)} for {these}: {'; '.join(backed)}"
 
 
 def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:
@@ -215,8 +232,10 @@ def as_page(
     notes: Sequence[str],
     explain: bool,
     dearest: Sequence[str],
+    accepted: Collection[str] = (),
 ) -> Page:
-    """The same as a page; `dearest` is what was found of the dearest runs. A fault for each that is not certified."""
+    """The same as a page; `dearest` is what was found of the dearest runs. A fault for each that is not certified, nor
+    has a verdict in `accepted`."""
     head = ("metric", "at most", "verdict", "seconds", *(("there",) if at else ()))
     rows = []
     for r in results:
@@ -229,9 +248,9 @@ def as_page(
         [Section("Where it comes from", fixed="\n".join(explanation(results, context, kernel)))] if explain else []
     )
     sections += [Section("Dearest runs found", fixed="\n".join(dearest))] if dearest else []
-    faults = [_fault(kernel, r) for r in results if r.verdict != "certified"]
-    rests_on = _all_assumptions(kernel, context, results, notes)
-    return Page(_title(kernel, context, results), sections, faults, rests_on)
+    faults = [_fault(kernel, r) for r in results if r.verdict not in ("certified", *accepted)]
+    assumed = _all_assumptions(kernel, context, results, notes)
+    return Page(_title(kernel, context, results), sections, faults, assumed)
 
 
 def _fault(kernel: Kernel, r: Result) -> Fault:
@@ -242,6 +261,7 @@ def _fault(kernel: Kernel, r: Result) -> Fault:
         together = ", ".join(_named(kernel, r.ledger.barriers))
         told = {
             "holey": f"{claimed(r.claim)}, where all threads of a block reach {together} together",
+            "solver-backed": f"{claimed(r.claim)}; {rests_on(r)}",
             "refuted": f"a run costs more than the bound {shown(r.claim)}: this is a fault in warpbound",
         }.get(r.verdict, claimed(r.claim))
     where = r.problem.loc if r.problem is not None and r.problem.loc else kernel.loc

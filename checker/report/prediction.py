@@ -13,7 +13,7 @@ from checker.analysis.runtime import Device, Figures, Model, Terms, Uncertified,
 from checker.claims import known_sizes
 from checker.cli.options import OptionProblem, number
 from checker.notation.annotations import Limit, Sizes
-from checker.report.bounds import assumptions
+from checker.report.bounds import assumptions, rests_on
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.synthesis.walk import Stuck
@@ -72,6 +72,8 @@ def reason(problem: Uncertified) -> str:
     result = problem.result
     if result is None:
         return problem.reason
+    if result.verdict == "solver-backed":
+        return f"{result.metric.name}: {rests_on(result)}"
     if result.problem is None:
         return f"{result.metric.name}: a barrier is not known to be reached by all threads of a block together"
     if isinstance(result.problem, Stuck):

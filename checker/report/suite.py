@@ -86,7 +86,8 @@ def _theirs(row: Row, source: str, notes: Sequence[str]) -> str:
 def _checkers(row: Row) -> str:
     if not row.check:
         return row.verdict
-    return f"{row.check}, {row.recheck}" if row.verdict == "certified" else f"{row.verdict}, {row.recheck}"
+    first = row.check if row.verdict in ("certified", "solver-backed") else row.verdict
+    return f"{first}, {row.recheck}"
 
 
 def cells(row: Row, notes: Sequence[str]) -> tuple[str, ...]:

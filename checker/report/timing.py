@@ -13,6 +13,7 @@ from logic.source import Loc, SourceError
 
 EVIDENCE: Final[Mapping[Evidence, str]] = {
     "certified": "a bound, certified",
+    "solver-backed": "a bound, solver-backed",
     "enumerated": "a bound, by the lanes followed with loaded values unknown",
     "paper": "the paper's estimate, no bound",
 }
@@ -43,9 +44,10 @@ def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]
         "work_span": found.work_span,
         "evidence": found.evidence if found.ends else CONDITIONAL,
         "formula": None if found.formula is None else str(found.formula),
-        "formula_evidence": None if found.formula is None else "certified" if found.formula_ends else CONDITIONAL,
+        "formula_evidence": _evidence(found),
         "problem": None if found.problem is None or found.formula is not None else found.problem.message,
         "bounds": dict(found.bounds) if found.ends or not found.bounds else {CONDITIONAL: found.cycles},
+        "engines": list(found.engines),
         "work_span_evidence": found.span_evidence if found.ends else CONDITIONAL,
         "assumptions": assumptions(job, found),
         "divergent": [_line(job, at) for at in found.divergent],
@@ -85,7 +87,7 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
     rows = []
     if found.formula is not None:
         each = " each block" if "blockIdx." in str(found.formula) else ""
-        how = "certified" if found.formula_ends else f"if {ENDS}"
+        how = _by(found) if found.formula_ends else f"if {ENDS}"
         rows.append(("formula", f"{found.formula} cycles{each}", f"({how})"))
     elif found.problem is not None:
         loc = f"{found.problem.loc}: " if found.problem.loc else ""
@@ -98,6 +100,18 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
     if found.work_span is not None:
         rows.append(("W/P + S", _cycles(found.work_span), f"({found.span_evidence if found.ends else IF})"))
     return rows
+
+
+def _evidence(found: Estimate) -> str | None:
+    """What shows the formula, in a word."""
+    if found.formula is None:
+        return None
+    return CONDITIONAL if not found.formula_ends else "solver-backed" if found.engines else "certified"
+
+
+def _by(found: Estimate) -> str:
+    """What the formula rests on."""
+    return f"solver-backed: it rests on the word of {', '.join(found.engines)}" if found.engines else "certified"
 
 
 def _paper(job: Job, found: Estimate) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from checker.report.page import Fault, Page, Section
 from checker.testbed.bugs import BUGS, Bug, patched
 from checker.testbed.search import search
 from checker.testbed.trial import Trial, Violation
+from checker.workers import Workers
 from logic.rules import SOUND, RuleSet
 from logic.schema import Rule, Term, show
 from logic.syntax import show_stmt
@@ -233,7 +233,7 @@ def score(
             if show:
                 show(len(results))
         return results
-    with ProcessPoolExecutor(jobs) as pool:
+    with Workers(jobs) as pool:
         for result in pool.map(_tried, [(i, seed) for i in _numbers(todo)]):
             results.append(result)
             if show:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from checker.testbed.programs import PRICES, SIGMA, TICK, Programs
 from checker.testbed.trial import Case, Coverage, Start, Trial, Violation, derived, judged, run_case, starts, used_by
 from checker.testbed.world import TINY, World
+from checker.workers import Workers
 from logic.assertions import Context, Launch
 from logic.derivation import size as size_of
 from logic.syntax import Assign, Const, Expr, If, Op, Read, Seq, Skip, Stmt, While, Write, seq, statements, subterms
@@ -89,16 +89,13 @@ def _results(
     if jobs == 1 or len(parts) == 1:
         yield from (chunk(trial, part) for part in parts)
         return
-    with ProcessPoolExecutor(jobs, initializer=_begin, initargs=(trial,)) as pool:
+    with Workers(jobs, initializer=_begin, initargs=(trial,)) as pool:
         ahead = 4 * jobs
         running = [pool.submit(_chunk, part) for part in parts[:ahead]]
-        try:
-            for i in range(len(parts)):
-                yield running[i].result()
-                if i + ahead < len(parts):
-                    running.append(pool.submit(_chunk, parts[i + ahead]))
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for i in range(len(parts)):
+            yield running[i].result()
+            if i + ahead < len(parts):
+                running.append(pool.submit(_chunk, parts[i + ahead]))
 
 
 # --- smaller ---------------------------------------------------------------------------------------------------------

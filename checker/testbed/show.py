@@ -10,10 +10,12 @@ from checker.kernel import judgement_of
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import draw_filled
 from checker.report.terminal import wrapped
+from checker.rulefile import NOTHING
 from checker.testbed.search import Report
 from checker.testbed.trial import Case, Trial, Violation
 from logic.assertions import Triple, show_p
 from logic.derivation import Derivation
+from logic.rules import SOUND
 from logic.syntax import GHOST, show_stmt
 
 
@@ -74,6 +76,7 @@ def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
     seen = report.coverage
     return {
         "rules": name,
+        "certifies": not uncertified(trial),
         "examples": report.examples,
         "violations": int(v is not None),
         "counterexample": found,
@@ -89,6 +92,11 @@ def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
     }
 
 
+def uncertified(trial: Trial) -> list[str]:
+    """That rules which are not the sound ones certify nothing, whatever becomes of them: a sentence, none for those."""
+    return [] if trial.rules is SOUND else [NOTHING]
+
+
 def command(name: str, trial: Trial, report: Report) -> str:
     """What finds the counterexample again."""
     return f"warpbound trial {name} --seed {trial.seed} --examples 1 --case {report.case}"
@@ -100,6 +108,11 @@ def _listed(label: str, items: list[str]) -> str:
 
 def as_text(name: str, trial: Trial, report: Report) -> str:
     """What a person reads."""
+    return "\n\n".join((_told(name, trial, report), *uncertified(trial)))
+
+
+def _told(name: str, trial: Trial, report: Report) -> str:
+    """What became of it."""
     v, seen = report.violation, report.coverage
     if v is None:
         unused = sorted(set(trial.focus or trial.rules.rules) - seen.rules.keys())
@@ -153,11 +166,12 @@ def as_text(name: str, trial: Trial, report: Report) -> str:
 def as_page(name: str, trial: Trial, report: Report) -> Page:
     """What was tried, and how often each rule; or the counterexample as text has it, which is a fault, as it is one
     where nothing could be tried."""
-    head, *rest = as_text(name, trial, report).split("\n")
-    seen, where = report.coverage, name if name.endswith(".py") else None
+    head, *rest = _told(name, trial, report).split("\n")
+    seen, where = report.coverage, name if name.endswith((".py", ".rules")) else None
+    nothing = uncertified(trial)
     if report.violation is not None:
         told = "\n".join(rest).strip("\n")
-        return Page(head, [Section(fixed=told)], [Fault("unsound", f"{head}\n{told}", where)])
+        return Page(head, [Section(fixed=told)], [Fault("unsound", f"{head}\n{told}", where)], nothing)
     counts = [
         ("cases", report.examples),
         ("derivations", seen.derivations),
@@ -170,7 +184,7 @@ def as_page(name: str, trial: Trial, report: Report) -> Page:
     unused = sorted(set(trial.focus or trial.rules.rules) - seen.rules.keys())
     rules = [(rule, str(n)) for rule, n in (*seen.rules.most_common(), *((rule, 0) for rule in unused))]
     sections = [Section(head=("what", "number"), rows=rows), Section("Rules", head=("rule", "used"), rows=rules)]
-    return Page(head, sections, [] if seen.derivations else [Fault("untried", head, where)])
+    return Page(head, sections, [] if seen.derivations else [Fault("untried", head, where)], nothing)
 
 
 def _mentioned(v: Violation) -> set[str]:

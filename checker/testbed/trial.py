@@ -100,8 +100,8 @@ class Trial:
     """How many derivations are changed somewhere before the kernel sees them."""
 
 
-def tried(name: str) -> Trial:
-    """The trial that a name stands for: `sound`, `paper`, `paper/If4`, `file.py`; its seed is 0.
+def tried(name: str, trust: bool = False) -> Trial:
+    """The trial that a name stands for: `sound`, `paper`, `paper/If4`, `file.rules`, `file.py`; its seed is 0.
 
     Raises RuleFileProblem.
     """
@@ -115,7 +115,7 @@ def tried(name: str) -> Trial:
             raise RuleFileProblem(f"no rule is called '{rule}' in '{family}'", advice=f"Known: {', '.join(rules)}.")
         mixed = RuleSet(name, {**SOUND.rules, found[0]: rules[found[0]]}, unrestricted=family == "paper")
         return Trial(mixed, (found[0],), 0)
-    rules_ = rule_set(name)
+    rules_ = rule_set(name, trust)
     return Trial(rules_, tuple(n for n, r in rules_.rules.items() if SOUND.rules.get(n) is not r), 0)
 
 

@@ -28,7 +28,7 @@ from semantics.machine.program import Param as Declared
 from semantics.values import Value
 
 Mode = Literal["sound", "paper"]
-Evidence = Literal["certified", "enumerated", "paper"]
+Evidence = Literal["certified", "solver-backed", "enumerated", "paper"]
 
 MOST_BLOCKS: Final = 65_536
 
@@ -76,7 +76,7 @@ def program_job(p: Program, at: Mapping[str, Value], launch: Launch, name: str) 
             raise LaunchProblem(f"the program has no parameter '{given}'", advice=known)
     tree = structure(p)
     kernel = readback.kernel(p, tree, launch.threads, launch.warp_size, name)
-    hardware = replace(HARDWARE["nvidia"], warp=launch.warp_size)
+    hardware = replace(HARDWARE["nvidia"], name="mini-SIMT", warp=launch.warp_size)
     blocks = Blocks((launch.threads, 1, 1), (1, 1, 1))
     context = Context(check_kernel(kernel), readback.PRICES.issued, hardware, blocks)
     outline = Outline(kernel, context, bare(kernel.body))
@@ -121,10 +121,11 @@ class Estimate:
 
     `cycles` is the least of `bounds`, which go by their evidence, or the paper's; None where it depends on parameters
     without values. `formula` is the certified bound in the parameters: for the launch, or for each block where they
-    differ. `ends` says whether it is proved that no barrier waits for ever, at the values given, and `formula_ends`
-    whatever the parameters are: else cycles and formula are for runs in which none does. `work_span` is W/P + S for
-    P = 1, certified or else enumerated. `divergent` has the branches where warps may part. Of the paper: the abstract
-    warp, the turns of each loop by its branch, and the largest convoying shift.
+    differ; it rests on the word of `engines`, where there are any. `ends` says whether it is proved that no barrier
+    waits for ever, at the values given, and `formula_ends` whatever the parameters are: else cycles and formula are for
+    runs in which none does. `work_span` is W/P + S for P = 1, certified or else enumerated. `divergent` has the
+    branches where warps may part. Of the paper: the abstract warp, the turns of each loop by its branch, and the largest
+    convoying shift.
     """
 
     mode: Mode
@@ -137,6 +138,7 @@ class Estimate:
     span_evidence: Evidence | None = None
     ends: bool = True
     formula_ends: bool = True
+    engines: tuple[str, ...] = ()
     warp: abstract.Nodes = ()
     turns: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     shift: int = 0
@@ -177,6 +179,7 @@ def _sound(job: Job, parting: tuple[int, ...]) -> Estimate:
         span_evidence=spans[0].span_evidence,
         ends=any(e.ends for e in found),
         formula_ends=found[0].ends,
+        engines=found[0].engines,
         problem=problems[0] if problems else None,
     )
 
@@ -191,8 +194,17 @@ def _certified(job: Job, alike: bool) -> Estimate:
     span = None if bounds.work_span is None else _dealt(job, bounds.work_span)
     if not sound.depends_on_block((formula,)):
         formula = formula * -(-job.number // job.processors)
-    ends = bounds.ends and _one_barrier(job.program)
-    return Estimate("sound", cycles, "certified", formula=formula, work_span=span, span_evidence="certified", ends=ends)
+    said: Evidence = "solver-backed" if bounds.engines else "certified"
+    return Estimate(
+        "sound",
+        cycles,
+        said,
+        formula=formula,
+        work_span=span,
+        span_evidence=said,
+        ends=bounds.ends and _one_barrier(job.program),
+        engines=bounds.engines,
+    )
 
 
 def _meet(p: Program) -> bool:

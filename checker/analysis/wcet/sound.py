@@ -172,6 +172,11 @@ class Certified:
         """W/P + S, for P = 1."""
         return None if self.span is None else self.issued + self.span
 
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The solvers on whose word the bounds rest; none where both checkers verified all."""
+        return tuple(sorted({name for r in self.results if r.second is not None for name in r.second.engines}))
+
 
 def certify(outline: Outline, prices: Prices, latency: int, meet: bool = True, alike: bool = False) -> Certified:
     """Certified bounds for a block of a kernel. Raises Unbounded.
@@ -213,7 +218,7 @@ def _warps(outline: Outline) -> int:
 def _together(result: Result) -> bool:
     """Whether it is proved that all threads meet at the barriers, and one bound is for all warps."""
     bound = shown(result)
-    return bound is not None and result.verdict == "certified" and Param(WARP_INDEX) not in leaves(bound)
+    return bound is not None and not result.ledger.barriers and Param(WARP_INDEX) not in leaves(bound)
 
 
 def shown(result: Result) -> Poly | None:

@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from checker import suite, witness
+from checker import seconded, suite, witness
 from checker.cli import main, parser
 from checker.cli.options import FORMATS
+from checker.recheck import Report
 from checker.report.page import RULES
 from checker.testbed import mutants
 from checker.testbed.mutants import Result
@@ -274,9 +275,9 @@ def test_a_refuted_bound(there: Path, monkeypatch: pytest.MonkeyPatch, capsys: C
 def test_rows_of_the_suite_that_are_open(monkeypatch: pytest.MonkeyPatch, there: Path, capsys: Capture) -> None:
     words = "suite --kernel vectorAdd --metric sectors --jobs 1"
     with monkeypatch.context() as patched:
-        patched.setattr(suite, "recheck", lambda _: argparse.Namespace(verdict="solver-backed"))
+        patched.setattr(seconded, "recheck", lambda _: Report("solver-backed", "", ["one (by z3)"], "", ""))
         (result,) = results(shown(words, "sarif", 1, capsys))
-        assert place(result) == ("not-certified", "proofs/vectorAdd/kernel.cu", None)
+        assert place(result) == ("solver-backed", "proofs/vectorAdd/kernel.cu", None)
         assert result["message"]["text"] == "vectorAdd sectors: accepted, solver-backed"
     monkeypatch.setattr(suite, "find_witnesses", overrun)
     (result,) = results(shown(words, "sarif", 3, capsys))

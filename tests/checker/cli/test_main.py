@@ -135,7 +135,7 @@ def test_version_and_help(capsys: Capture) -> None:
     ("problem", "code", "text"),
     [
         (SourceError("something", None, "do this"), 2, "error: something"),
-        (KeyboardInterrupt(), 2, "interrupted"),
+        (KeyboardInterrupt(), 130, "interrupted"),
         (RecursionError(), 2, "too large or too deeply nested"),
         (MemoryError(), 2, "too large or too deeply nested"),
     ],

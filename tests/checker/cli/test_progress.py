@@ -1,6 +1,7 @@
 """The progress bar: on terminals, and only where a run takes long."""
 
 import io
+import time
 
 import pytest
 
@@ -35,3 +36,43 @@ def test_a_short_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_file_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(monkeypatch, io.StringIO(), 0) == ""
+
+
+def worked(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, patience: float) -> str:
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    with progress.working("one [bold]thing[/bold]") as now:
+        time.sleep(0.25)
+        now("another")
+        time.sleep(0.25)
+    return stream.getvalue()
+
+
+def test_long_work_on_a_terminal_says_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = worked(monkeypatch, Terminal(), 0.01)
+    assert "one [bold]thing[/bold]" in text
+    assert "another" in text
+    assert "0:00:0" in text
+    assert text.endswith("\x1b[2K")  # nothing is left of it
+
+
+def test_short_work_and_files_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert worked(monkeypatch, Terminal(), 60) == ""
+    assert worked(monkeypatch, io.StringIO(), 0.01) == ""
+
+
+def test_work_that_fails_leaves_the_terminal_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+
+    def fail() -> None:
+        with progress.working("something"):
+            time.sleep(0.2)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h") == 1

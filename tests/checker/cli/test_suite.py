@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from checker import suite
+from checker import seconded, suite
 from checker.cli import main
+from checker.recheck import Report
 from checker.witness import Fill, Overrun, find_witnesses
 
 Capture = pytest.CaptureFixture[str]
@@ -97,13 +98,14 @@ def test_processes_give_the_same_in_the_same_order(capsys: Capture) -> None:
 def test_not_every_row_agrees(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """The exit code is 1 where the second checker says anything but `valid`."""
 
-    class Doubt:
-        verdict = "solver-backed"
-
-    monkeypatch.setattr(suite, "recheck", lambda _: Doubt())
+    monkeypatch.setattr(seconded, "recheck", lambda _: Report("solver-backed", "", ["one (by z3)"], "", ""))
     assert main([*ONE, "--format", "json"]) == 1
     row = json.loads(capsys.readouterr().out)["rows"][0]
-    assert (row["check"], row["recheck"]) == ("accepted", "solver-backed")
+    assert (row["verdict"], row["check"], row["recheck"]) == ("solver-backed", "accepted", "solver-backed")
+    monkeypatch.setattr(seconded, "recheck", lambda _: Report("invalid", "", [], "no", ""))
+    assert main([*ONE, "--format", "json"]) == 1
+    row = json.loads(capsys.readouterr().out)["rows"][0]
+    assert (row["verdict"], row["bound"], row["check"]) == ("not-proved", None, "")
 
 
 def test_a_run_above_its_bound_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

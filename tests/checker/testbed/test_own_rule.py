@@ -13,7 +13,8 @@ from checker.cli import main
 
 Capture = pytest.CaptureFixture[str]
 PAGE = Path("docs/own-rule.md").read_text(encoding="utf-8")
-BROKEN, MENDED, SCRIPT = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+BROKEN, MENDED = re.findall(r"```rules\n(.*?)```", PAGE, re.DOTALL)
+(SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 COUNTEREXAMPLE, ACCEPTED = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -29,24 +30,24 @@ def timeless(text: str) -> str:
 
 
 def test_the_first_try_is_refuted(folder: Path, capsys: Capture) -> None:
-    (folder / "once.py").write_text(BROKEN)
-    assert main(["trial", "once.py", "--jobs", "1"]) == 3
+    (folder / "once.rules").write_text(BROKEN)
+    assert main(["trial", "once.rules", "--jobs", "1"]) == 3
     assert timeless(capsys.readouterr().out) == timeless(COUNTEREXAMPLE)
 
 
 def test_the_mended_rule_survives(folder: Path, capsys: Capture) -> None:
-    (folder / "once.py").write_text(MENDED)
-    assert main(["trial", "once.py", "--examples", "60", "--jobs", "1"]) == 0
+    (folder / "once.rules").write_text(MENDED)
+    assert main(["trial", "once.rules", "--examples", "60", "--jobs", "1"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("once.py survived 60 cases")
+    assert told.startswith("once.rules survived 60 cases")
     assert re.search(r"Q:Once ([5-9]|\d\d)", told)
 
 
 def test_a_derivation_uses_it_and_is_no_certificate(folder: Path, capsys: Capture) -> None:
-    (folder / "once.py").write_text(MENDED)
+    (folder / "once.rules").write_text(MENDED)
     (folder / "apply.py").write_text(SCRIPT)
     subprocess.run([sys.executable, "apply.py"], check=True)
-    assert main(["check", "own.json", "--rules", "once.py"]) == 0
+    assert main(["check", "own.json", "--rules", "once.rules"]) == 0
     told = capsys.readouterr().out
     assert told == ACCEPTED
     assert "certifies nothing" in told
@@ -54,6 +55,6 @@ def test_a_derivation_uses_it_and_is_no_certificate(folder: Path, capsys: Captur
     assert "another rule set" in capsys.readouterr().out
     assert main(["recheck", "own.json"]) != 0
     capsys.readouterr()
-    (folder / "once.py").write_text(BROKEN)
-    assert main(["check", "own.json", "--rules", "once.py"]) == 1
+    (folder / "once.rules").write_text(BROKEN)
+    assert main(["check", "own.json", "--rules", "once.rules"]) == 1
     assert capsys.readouterr().out.startswith("rejected: Q:Once")

@@ -1,0 +1,248 @@
+"""A command as a process: what is on standard output, and what Ctrl-C does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from checker.cli import VERSION
+
+ROOT = Path(__file__).resolve().parents[3]
+KERNEL = "proofs/vectorAdd/kernel.cu"
+
+AS_COMMAND = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background would ignore it
+from checker.cli import main
+"""
+
+
+def program(*words: str, before: str = "") -> list[str]:
+    """A command line in a process of its own, after some Python."""
+    start = f"sys.argv = ['warpbound', *{list(words)!r}]\nsys.exit(main())"
+    return [sys.executable, "-c", f"{AS_COMMAND}\n{before}\n{start}"]
+
+
+# --- standard output --------------------------------------------------------------------------------------------------
+
+LOUD = """
+import ctypes
+from checker.cli import rules
+quiet = rules.run
+def run(args):
+    os.write(1, b"a banner, by descriptor\\n")
+    ctypes.CDLL(None).puts(b"a banner, from C")
+    print("a banner, from Python")
+    os.system("echo a banner, from a child")
+    return quiet(args)
+rules.run = run
+"""
+
+
+def test_nothing_but_the_document_is_on_standard_output() -> None:
+    """A library that prints where it likes, in C and in Python, and one that does when the process ends."""
+    words = ("rules", "If4", "--format", "json")
+    done = subprocess.run(program(*words, before=LOUD), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [rule["name"] for rule in json.loads(done.stdout)] == ["Q:If4"]
+    assert done.stderr.count("a banner") == 4
+
+
+def test_where_standard_error_is_closed_the_document_is_still_alone() -> None:
+    command = [*program("rules", "If4", "--format", "json", before=LOUD)]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *command], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert [rule["name"] for rule in json.loads(done.stdout)] == ["Q:If4"]
+    assert done.stderr == ""
+
+
+def test_a_command_within_a_process_gives_standard_output_back() -> None:
+    code = (
+        f"{AS_COMMAND}\n{LOUD}\nmain(['rules', 'If4', '--format', 'json'])\nprint('mine')\nos.write(1, b'and mine\\n')"
+    )
+    done = subprocess.run([sys.executable, "-uc", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    document, _, rest = done.stdout.partition("\n]\n")
+    assert json.loads(f"{document}]")[0]["name"] == "Q:If4"
+    assert rest == "mine\nand mine\n"
+
+
+@pytest.mark.parametrize("words", [("--version",), ("--version", "bound"), ("bound", "--help")])
+def test_help_and_version_are_documents(words: tuple[str, ...]) -> None:
+    done = subprocess.run(program(*words), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith((f"warpbound {VERSION}", "usage: warpbound bound"))
+    assert done.stderr == ""
+
+
+def test_as_a_module() -> None:
+    """`python -m warpbound` is the command, and the package by itself imports nothing."""
+    words = [sys.executable, "-m", "warpbound", "rules", "If4", "--format", "json"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [rule["name"] for rule in json.loads(done.stdout)] == ["Q:If4"]
+    wrong = subprocess.run([sys.executable, "-m", "warpbound", "bound"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("usage: warpbound bound")
+    light = "import sys, warpbound; print(sorted({'checker', 'logic', 'z3', 'numpy'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", light], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------------------------
+
+CUBES = "(= (+ (* a a a) (* b b b)) (+ 33 (* c c c c c)))"
+HARD = f"(declare-const a Int)(declare-const b Int)(declare-const c Int)(assert (> a 9 b 2 c 1))(assert {CUBES})"
+
+PHASES = {
+    "Python": "ready()\nwhile True: pass",
+    "an exception that is swallowed": """
+ready()
+while True:
+    try:
+        while True: pass
+    except BaseException: pass
+""",
+    "a destructor that swallows it": """
+class Slow:
+    def __del__(self):
+        ready()
+        while True: pass
+Slow()
+while True: pass
+""",
+    "z3": f"""
+from checker.oracles import smt
+solver = smt._z3().Solver()
+solver.set("timeout", 60000)
+solver.from_string({HARD!r})
+ready()
+solver.check()
+while True: pass
+""",
+    "cvc5": f"""
+from checker.oracles import second
+second.ask("(check-sat)", 9.0)
+ready()
+second.ask({HARD + "(check-sat)"!r}, 60.0)
+while True: pass
+""",
+    "HiGHS": """
+import highspy, numpy as np
+n, random = 1200, np.random.default_rng(0)
+lp = highspy.HighsLp()
+lp.num_col_ = lp.num_row_ = n
+lp.col_cost_, lp.col_lower_, lp.col_upper_ = -random.random(n), np.zeros(n), np.full(n, 1e30)
+lp.row_lower_, lp.row_upper_ = np.full(n, -1e30), random.random(n)
+lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+lp.a_matrix_.start_ = np.arange(0, n * n + 1, n, dtype=np.int32)
+lp.a_matrix_.index_, lp.a_matrix_.value_ = np.tile(np.arange(n, dtype=np.int32), n), random.random(n * n)
+solver = highspy.Highs()
+solver.silent()
+solver.passModel(lp)
+ready()
+solver.run()
+while True: pass
+""",
+    "workers": """
+from checker.workers import Workers
+with Workers(2) as pool:
+    for i in pool.map(work, range(2)): pass
+""",
+    "workers that are spawned": """
+from multiprocessing import get_context
+from checker.workers import Workers
+with Workers(2, get_context("spawn")) as pool:
+    running = [pool.submit(time.sleep, 60) for _ in range(2)]
+    ready()
+    running[0].result()
+""",
+}
+
+WORK = """
+import time
+from checker.cli import rules
+def ready():
+    sys.stderr.write("ready\\n")
+    sys.stderr.flush()
+def work(i):
+    ready()
+    while True: pass
+def run(args):
+    exec(PHASE, globals())
+rules.run = run
+"""
+
+
+def interrupted(command: list[str], everyone: bool, wait: float | None = None) -> None:
+    """Sends SIGINT to a command that is at work (to the process alone, or as a terminal does), and looks at its end."""
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        if wait is None:
+            assert process.stderr.readline() == "ready\n"
+            time.sleep(0.1)
+        else:
+            time.sleep(wait)
+        sent = time.monotonic()
+        (os.killpg if everyone else os.kill)(process.pid, signal.SIGINT)
+        out, error = process.communicate(timeout=20)  # ends when all that hold the pipes have
+        assert time.monotonic() - sent < 1.0
+        assert process.returncode == 130
+        assert error.removeprefix("ready\n") == "warpbound: interrupted\n"
+        assert out == ""
+
+
+@pytest.mark.parametrize("everyone", [False, True], ids=["one process", "the terminal"])
+@pytest.mark.parametrize("phase", PHASES)
+def test_ctrl_c_ends_it_within_a_second(phase: str, everyone: bool) -> None:
+    interrupted(program("rules", before=f"PHASE = {PHASES[phase]!r}\n{WORK}"), everyone)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bound", "proofs/matMul/kernel.cu", "--block", "32,32"),
+        ("bound", "proofs/matMul/kernel.cu", "--block", "32,32", "--search", "smt"),
+        ("run", KERNEL, "--block=256", "--grid=200000", "--arg=numElements=51200000", "--engine=reference"),
+        ("trial", "sound", "--examples", "100000", "--jobs", "2"),
+        ("suite", "--jobs", "2"),
+    ],
+    ids=" ".join,
+)
+def test_ctrl_c_ends_commands(words: tuple[str, ...]) -> None:
+    interrupted(program(*words), everyone=True, wait=1.5)
+
+
+def test_where_interrupts_are_ignored_they_stay_so() -> None:
+    """As in the background of a shell."""
+    before = "signal.signal(signal.SIGINT, signal.SIG_IGN)\nos.kill(os.getpid(), signal.SIGINT)"
+    done = subprocess.run(program("--version", before=before), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"warpbound {VERSION}\n")
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_bound_says_what_it_works_on() -> None:
+    """On standard error alone, and nothing of it stays."""
+    before = "from checker.cli import progress\nprogress.PATIENCE = 0.05"
+    terminal, other = os.openpty()
+    words = ("bound", "proofs/addSub3/kernel.cu", "--block", "32", "--format", "json")
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        program(*words, before=before), cwd=ROOT, stdout=subprocess.PIPE, stderr=other, env=environment
+    ) as process:
+        os.close(other)
+        assert process.stdout is not None
+        document = json.loads(process.stdout.read())
+        drawn = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert [row["metric"] for row in document["results"]] == ["sectors", "conflicts", "divwarps", "steps"]
+    assert "addSub3: " in drawn
+    assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1
