@@ -124,8 +124,8 @@ class Estimate:
     differ; it rests on the word of `engines`, where there are any. `ends` says whether it is proved that no barrier
     waits for ever, at the values given, and `formula_ends` whatever the parameters are: else cycles and formula are for
     runs in which none does. `work_span` is W/P + S for P = 1, certified or else enumerated. `divergent` has the
-    branches where warps may part. Of the paper: the abstract warp, the turns of each loop by its branch, and the largest
-    convoying shift.
+    branches where warps may part. Of the paper: the abstract warp, the turns of each loop by its branch, and the
+    largest convoying shift.
     """
 
     mode: Mode
