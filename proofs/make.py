@@ -15,17 +15,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from checker import certificate
 from checker import kernel as trusted
-from checker.bound import Result, find_bounds
-from checker.certificate import Certificate
-from checker.claims import shown
+from checker.certificates import document as certificate
+from checker.certificates.claims import shown
+from checker.certificates.document import Certificate
 from checker.cli import VERSION
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_outline, read_annotations
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
 from checker.recheck import recheck
+from checker.synthesis.bound import Result, find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Dim, Launch, show_p
 from logic.metrics import HARDWARE, METRICS
 from logic.rules import RULE_SETS

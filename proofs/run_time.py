@@ -12,9 +12,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from checker.analysis.device_files import find_device
 from checker.analysis.runtime import seconds
 from checker.cli import main as warpbound
-from checker.notation.devices import find_device
 
 ROOT: Final = Path(__file__).parent
 PAGE: Final = ROOT.parent / "docs" / "run-time.md"

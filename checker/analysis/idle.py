@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from checker.outline import Block, Outline, Plain, strip
+from checker.synthesis.outline import Block, Outline, Plain, strip
 from logic.syntax import FLOAT, Assign, Const, Decl, Expr, Op
 from logic.typing import check_kernel
 

@@ -28,10 +28,10 @@ from math import factorial, gcd, lcm
 from typing import Final, Literal
 
 from checker.analysis.idle import idle, with_idle
-from checker.bound import Result, find_bounds
 from checker.notation.annotations import Limit
 from checker.oracles import Oracles
-from checker.outline import Block, Branch, Item, Loop, Outline, Plain
+from checker.synthesis.bound import Result, find_bounds
+from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Plain
 from logic.assertions import AtLeast, Context, Proved, conj
 from logic.metrics import Hardware, Linear, Metric
 from logic.potentials import Leaf, Poly, evaluate, leaves, substitute, sym

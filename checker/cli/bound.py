@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_queries_option,
     add_source_options,
@@ -25,12 +24,13 @@ from checker.cli.options import (
     tell,
 )
 from checker.cli.progress import working
+from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
-    from checker.bound import Result
     from checker.oracles import Oracles
-    from checker.outline import Outline
-    from checker.witness import Witness
+    from checker.refutation.witness import Witness
+    from checker.synthesis.bound import Result
+    from checker.synthesis.outline import Outline
     from logic.assertions import Context, Dim, Launch
     from logic.metrics import Hardware, Metric
     from logic.syntax import Expr, Kernel
@@ -93,7 +93,7 @@ def add_launch_options(parser: argparse._ActionsContainer) -> None:
 
 def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
     """The launch that the options describe. Raises SourceError."""
-    from checker.claims import extent
+    from checker.certificates.claims import extent
     from checker.notation import parse_assumption
     from logic.assertions import MAX_BLOCK, Launch, conj
     from logic.source import SourceError
@@ -135,12 +135,12 @@ def run(args: argparse.Namespace) -> int:
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
     _check_options(args, metrics)
 
-    from checker.bound import find_bounds
-    from checker.claims import shown
+    from checker.certificates.claims import shown
     from checker.oracles import Oracles
     from checker.report import bounds as report
     from checker.report.queries import write_queries
-    from checker.wraps import wrapping
+    from checker.synthesis.bound import find_bounds
+    from checker.synthesis.wraps import wrapping
 
     reading = _read(args, metrics)
     kernel = reading.kernel
@@ -226,7 +226,7 @@ def _outline(
     """The kernel with its annotations, under the launch that these and the options describe; and the metric that the
     annotations are for, None for all. Raises SourceError."""
     from checker.notation import read_annotations
-    from checker.outline import Outline
+    from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.typing import check_kernel
 
@@ -242,8 +242,8 @@ def _outline(
 
 def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:
     """The result, or that without the potentials in the source that are too low; says so, and which are too high."""
-    from checker.bound import find_bounds
-    from checker.hints import hints, judged
+    from checker.synthesis.bound import find_bounds
+    from checker.synthesis.hints import hints, judged
 
     def search(other: Outline, metric: Metric) -> Result:
         return find_bounds(other, (metric,), oracle, None, args.search, args.per)[0]
@@ -261,7 +261,7 @@ def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argpars
 
 def _check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
     """Raises OptionProblem where --at is no point of the kernel, or one that the launch excludes."""
-    from checker.claims import excluded
+    from checker.certificates.claims import excluded
     from checker.report.bounds import parameters
 
     unknown = sorted(at.keys() - context.sigma.params.keys())
@@ -277,7 +277,7 @@ def _dearest(
 ) -> tuple[list[Witness | None], list[Result]]:
     """For each result the dearest run found, None where there is no bound; a bound that a run exceeds is refuted."""
     from checker.cli.run import read_arrays
-    from checker.witness import Overrun, find_witnesses
+    from checker.refutation.witness import Overrun, find_witnesses
 
     def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
         return read_arrays(kernel, dict(texts))
@@ -294,7 +294,7 @@ def _dearest(
 
 def _again(args: argparse.Namespace, result: Result, found: Witness | None) -> str:
     """The command that runs a witness again."""
-    from checker.witness import command
+    from checker.refutation.witness import command
 
     if found is None:
         return ""
@@ -314,7 +314,7 @@ def alarm(what: str, bound: str | None, again: str) -> None:
 
 def _warn(path: str, results: Sequence[Result], wraps: Sequence[Expr], oracle: Oracles) -> None:
     """Says which assumptions all of the bounds do without, together, and what no launch keeps to."""
-    from checker.diagnosis import unneeded
+    from checker.refutation.diagnosis import unneeded
     from logic.assertions import show_p
     from logic.rules import SOUND
     from logic.syntax import show
@@ -335,7 +335,7 @@ def _write_certificate(result: Result, path: str) -> str | None:
         return None
     from importlib.metadata import version
 
-    from checker import certificate
+    from checker.certificates import document as certificate
     from checker.cli import VERSION
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from checker.cli.bound import add_accept_option, add_launch_options, check_assumptions, launch_of
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_queries_option,
     add_reading_options,
     add_trust_option,
-    many,
     parse_hardware,
     parse_metrics,
     read_kernel,
@@ -23,15 +21,17 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.notation.problem import OptionProblem
+from checker.notation.words import many
 
 if TYPE_CHECKING:
-    from checker.diagnosis import Finding
     from checker.kernel import Claim, Ledger, Rejected, Theorem
     from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
-    from checker.outline import Outline
     from checker.recheck import Report
+    from checker.refutation.diagnosis import Finding
     from checker.report.page import Page
+    from checker.synthesis.outline import Outline
     from checker.synthesis.walk import Stuck
     from logic.assertions import Context, Dim, P
     from logic.derivation import Derivation
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.notation import parse_outline
     from checker.oracles import Oracles
     from checker.report.queries import write_queries
-    from checker.rulefile import rule_set
+    from checker.testbed.rulefile import rule_set
 
     if not args.file.endswith(".cu"):
         _refuse_source_options(args)
@@ -135,8 +135,8 @@ class Judged:
     def short(self) -> str:
         """What is missing: `holey` or `solver-backed`; nothing where a claim is certified, and of rules that certify
         nothing only the barriers that they admit."""
+        from checker.certificates.seconded import verdict
         from checker.kernel import Claim
-        from checker.seconded import verdict
 
         if self.ledger.barriers:
             return "holey"
@@ -163,7 +163,7 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> Outline:
     """The outline that the annotations of a CUDA source make, with what the options add to them. Raises OptionProblem
     where the two contradict each other."""
     from checker.notation import read_annotations
-    from checker.outline import Outline
+    from checker.synthesis.outline import Outline
     from logic.assertions import Context, Launch, conj
     from logic.typing import check_kernel
 
@@ -215,10 +215,10 @@ def _disagree(option: str, annotation: str, path: str) -> NoReturn:
 
 def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
-    from checker.audit import decide
-    from checker.bound import derive
-    from checker.flow import analyse
+    from checker.certificates.audit import decide
     from checker.kernel import Ledger, Rejected
+    from checker.synthesis.bound import derive
+    from checker.synthesis.flow import analyse
     from checker.synthesis.walk import Stuck
     from logic.rules import PAPER
 
@@ -238,10 +238,10 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
 def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
     """The same outline once more, by all that the search for bounds can do, where a loop is left to the tool and no
     potential was found; as it was, where that proves something else than the outline claims."""
-    from checker.audit import decide
-    from checker.bound import find_bounds
-    from checker.diagnosis import claimed
+    from checker.certificates.audit import decide
     from checker.kernel import Ledger
+    from checker.refutation.diagnosis import claimed
+    from checker.synthesis.bound import find_bounds
     from checker.synthesis.walk import Stuck
     from logic.rules import SOUND
 
@@ -258,8 +258,8 @@ def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
 
 def _seconded(judged: Judged) -> Judged:
     """The same with the second checker's word on the certificate of what the kernel accepts, which it may refuse."""
+    from checker.certificates.seconded import REPORT, seconded
     from checker.kernel import Claim
-    from checker.seconded import REPORT, seconded
     from checker.synthesis.walk import Stuck
 
     if not isinstance(judged.outcome, Claim) or judged.derivation is None:
@@ -273,7 +273,7 @@ def _seconded(judged: Judged) -> Judged:
 
 def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
     """A certificate, judged by both checkers; a derivation that somebody wrote, by the kernel alone."""
-    from checker.audit import audit
+    from checker.certificates.audit import audit
 
     found = audit(read_text(path, CHECKED), path, rules, oracle)
     made = found.certificate
@@ -283,9 +283,9 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
 
 def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
     """The same, where some state satisfies what is assumed; else nothing is said of any run, and nothing proved."""
-    from checker.claims import VACUOUS
-    from checker.diagnosis import contradictory
+    from checker.certificates.claims import VACUOUS
     from checker.kernel import Claim, Theorem
+    from checker.refutation.diagnosis import contradictory
     from checker.synthesis.walk import Stuck
 
     outcome = judged.outcome
@@ -296,11 +296,11 @@ def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     """What an accepted derivation assumes in vain."""
-    from checker.claims import amount
+    from checker.certificates.claims import amount
     from checker.cli.run import read_arrays
-    from checker.diagnosis import claimed, fewer, unneeded
     from checker.kernel import Claim, Theorem
-    from checker.replay import dearer
+    from checker.refutation.diagnosis import claimed, fewer, unneeded
+    from checker.refutation.replay import dearer
     from checker.report.rejection import allowed, launched
     from logic.assertions import show_p
 
@@ -327,8 +327,8 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
 def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     """What was found out about a refusal; None where there is none."""
     from checker.cli.run import read_arrays
-    from checker.diagnosis import Finding, diagnose
     from checker.kernel import Rejected
+    from checker.refutation.diagnosis import Finding, diagnose
     from checker.synthesis.walk import Stuck
 
     quick = replace(oracle, limit=BRIEFLY)  # the same memory
@@ -362,7 +362,7 @@ def _judgement(outcome: Outcome) -> str | None:
 
 def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> dict[str, Any]:
     """The one object of `check --format json`; `admitted` has the numbers of barriers, from 0 in program order."""
-    from checker.claims import claimed
+    from checker.certificates.claims import claimed
     from checker.kernel import Claim
     from checker.report.bounds import assumptions
 
@@ -443,7 +443,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
 
 def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
     """What became of it: a sentence where it was accepted, an explanation of several lines where it was not."""
-    from checker.claims import claimed
+    from checker.certificates.claims import claimed
     from checker.kernel import Claim, Theorem
     from checker.report.rejection import explain
 
@@ -458,7 +458,7 @@ def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -
 
 def _uncertified(judged: Judged) -> list[str]:
     """That other rules than the sound ones certify nothing, a sentence; none for those."""
-    from checker.rulefile import NOTHING
+    from checker.testbed.rulefile import NOTHING
     from logic.rules import SOUND
 
     return [] if judged.rules is SOUND else [NOTHING]
@@ -488,7 +488,7 @@ def _checked(judged: Judged) -> str:
 
 def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:
     """What became of it, and every side condition that was proved on the way. A fault where it is refused or holey."""
-    from checker.claims import named
+    from checker.certificates.claims import named
     from checker.kernel import Claim
     from checker.report.bounds import assumptions
     from checker.report.page import Fault, Page, Section

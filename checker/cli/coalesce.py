@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from checker.cli.bound import add_launch_options, check_assumptions, launch_of
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_source_options,
     known_sizes,
@@ -21,6 +20,7 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.analysis.coalescing.access import Key
@@ -147,7 +147,7 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
     """What a run with the options' inputs shows. Raises SourceError."""
     from checker.analysis.coalescing.observed import observe
-    from checker.claims import excluded_in_run
+    from checker.certificates.claims import excluded_in_run
     from checker.cli.progress import progress_bar
     from checker.cli.run import read_args, read_arrays
 

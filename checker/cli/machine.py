@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_reading_options,
     emit,
-    many,
     parse_bindings,
     read_kernel,
     run_sizes,
     tell,
 )
+from checker.notation.problem import OptionProblem
+from checker.notation.words import many
 
 if TYPE_CHECKING:
     from checker.report.page import Page

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from checker.cli.process import document
+from checker.notation.problem import OptionProblem
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
-from logic.source import SourceError
 
 if TYPE_CHECKING:
-    from checker.analysis.formulas import Formula
     from checker.report.page import Page
     from logic.assertions import Dim
+    from logic.formulas import Formula
     from logic.syntax import Kernel
     from semantics.cuda import Reading
     from semantics.values import Value
@@ -28,10 +27,6 @@ STD: Final = "c++14"
 
 FORMATS: Final = ("text", "json", "html", "sarif", "markdown")
 """What every subcommand can print."""
-
-
-class OptionProblem(SourceError):
-    """An option or its value cannot be used."""
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +83,7 @@ def evaluated_grid(
 ) -> Sizes:
     """The sizes that a launch in the source gives a grid by formulas; one block where there are none, or a parameter
     has no value, which a run then refuses. Raises SourceError."""
-    from checker.analysis.formulas import evaluate, names
+    from logic.formulas import evaluate, names
 
     point = {name: int(v) for name, v in values.items() if isinstance(v, int)}
     if formulas is None or not frozenset().union(*map(names, formulas)) <= point.keys():
@@ -223,16 +218,6 @@ def read_text(path: str, advice: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OptionProblem(f"cannot read '{path}': {reason}", advice=advice) from None
-
-
-def many(n: int, what: str) -> str:
-    """A number of things that have a plural in -s."""
-    return f"{n} {what}{'' if n == 1 else 's'}"
-
-
-def number(value: Fraction) -> int | str:
-    """A rational for JSON: an integer as a number, else the exact "p/q"."""
-    return value.numerator if value.denominator == 1 else str(value)
 
 
 _OUTPUTS: Final = {"output": "-o", "certificate": "--certificate", "page": "--page", "queries": "--queries"}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from checker.cli.bound import add_launch_options, add_point_option, check_assumptions, launch_of, point
 from checker.cli.machine import SUFFIX
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_reading_options,
     known_sizes,
@@ -20,14 +19,15 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.notation.problem import OptionProblem
 from logic.source import SourceError
 
 if TYPE_CHECKING:
     from checker.analysis.runtime import Device
     from checker.notation.annotations import Annotations, Limit, Sizes
     from checker.oracles import Oracles
-    from checker.outline import Outline
     from checker.report.prediction import Row
+    from checker.synthesis.outline import Outline
     from logic.syntax import Kernel
     from logic.typing import Signature
     from semantics.cuda import Reading
@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 where a kernel has no certified counts. Raises SourceError for unusable input."""
     import json
 
+    from checker.analysis.device_files import find_device
     from checker.analysis.runtime import Uncertified, expected_contention, find_terms
-    from checker.notation.devices import find_device
     from checker.oracles import Oracles
     from checker.report import prediction as report
     from semantics.cuda import kernel_names
@@ -116,10 +116,10 @@ def _job(
 ) -> tuple[Row, Outline, list[Limit]]:
     """A kernel with its launch, as it is to be bounded, and the limits that count there. Raises SourceError."""
     from checker.analysis.runtime import hardware
-    from checker.claims import excluded
+    from checker.certificates.claims import excluded
     from checker.notation import read_annotations
-    from checker.outline import Outline
     from checker.report import prediction as report
+    from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.metrics import METRICS
     from logic.typing import check_kernel
@@ -151,8 +151,8 @@ _LAUNCH: Final = "Give --block and --grid, or write //@ launch block = 256, grid
 
 def _grid(args: argparse.Namespace, kernel: Kernel, sigma: Signature, hints: Annotations, reading: Reading) -> Sizes:
     """The sizes of the grid. Raises SourceError where they are not known."""
-    from checker.analysis.formulas import Number
     from checker.notation.annotations import parse_sizes
+    from logic.formulas import Number
 
     if args.grid:
         try:

@@ -149,7 +149,7 @@ def leave() -> NoReturn:
     if not _leaving.acquire(blocking=False):  # by another thread, which is at it
         time.sleep(60)
     if "multiprocessing" in sys.modules:
-        from checker.workers import end_children
+        from checker.testbed.workers import end_children
 
         with suppress(Exception):
             end_children()

@@ -77,7 +77,7 @@ def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     if len(files) == 1:
         yield _one(files[0])
         return
-    from checker.workers import Workers
+    from checker.testbed.workers import Workers
 
     with Workers() as pool:
         yield from pool.map(_one, files, chunksize=4)

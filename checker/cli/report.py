@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from checker.cli.bound import add_point_option, point
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_reading_options,
     emit,
@@ -22,9 +21,10 @@ from checker.cli.options import (
     refuse_others,
     source_text,
 )
+from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
-    from checker.audit import Audited, Change
+    from checker.certificates.audit import Audited, Change
     from checker.oracles import Oracles
     from checker.report.audit import Source
     from checker.report.launches import Sizes
@@ -72,7 +72,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """0 all certified and none worse than before, else 1. Raises SourceError for what is no certificate."""
-    from checker.audit import audit
+    from checker.certificates.audit import audit
     from checker.oracles import Oracles
     from checker.report import audit as report
     from checker.report.launches import judge
@@ -155,7 +155,7 @@ def _launches(reading: Reading, text: str) -> tuple[Sizes, ...]:
 
 def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
     """Raises OptionProblem where --at is no point of any of the certificates, or one that a launch excludes."""
-    from checker.claims import excluded
+    from checker.certificates.claims import excluded
 
     known = {name for a in found for name in a.certificate.context.sigma.params}
     unknown = sorted(at.keys() - known)
@@ -171,7 +171,7 @@ def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
 
 def _compared(old: Sequence[Audited], new: Sequence[Audited], oracle: Oracles) -> list[Change]:
     """Each older certificate beside the new one about the same cost. Raises OptionProblem where there is not one."""
-    from checker.audit import about, compare
+    from checker.certificates.audit import about, compare
     from checker.kernel import Claim
 
     changes = []

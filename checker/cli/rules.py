@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.options import OptionProblem, add_output_options, add_trust_option, emit, tell
+from checker.cli.options import add_output_options, add_trust_option, emit, tell
+from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.report.page import Page
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.latex import document
     from checker.report.rejection import draw
     from checker.report.terminal import wrapped
-    from checker.rulefile import rule_set
+    from checker.testbed.rulefile import rule_set
     from logic.schema import show
 
     rules = rule_set(args.rules, args.trust).rules

@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_source_options,
-    many,
-    number,
     parse_bindings,
     parse_hardware,
     parse_metrics,
@@ -29,6 +26,8 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.notation.problem import OptionProblem
+from checker.notation.words import many, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from checker.cli.bound import alarm
-from checker.cli.options import OptionProblem, add_output_options, emit, parse_metrics, tell
+from checker.cli.options import add_output_options, emit, parse_metrics, tell
+from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
-    from checker.bound import Per
-    from checker.suite import Case, Row
-    from checker.witness import Fill
+    from checker.refutation.witness import Fill
+    from checker.suites.runner import Case, Row
+    from checker.synthesis.bound import Per
     from logic.metrics import Metric
     from logic.syntax import Kernel
 
@@ -42,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from checker.cli.progress import progress_bar
-    from checker.report import suite as report
-    from checker.suite import read_suite
+    from checker.suites import page as report
+    from checker.suites.runner import read_suite
 
     metrics = parse_metrics(args.metrics)
     if args.jobs is not None and args.jobs < 1:
@@ -91,7 +92,7 @@ def _in_parallel(cases: Sequence[Case], metrics: Sequence[Metric], per: Per, cou
         return
     from multiprocessing import get_context
 
-    from checker.workers import Workers
+    from checker.testbed.workers import Workers
 
     with Workers(workers, get_context("spawn")) as pool:
         by_length = sorted(tasks, key=lambda task: -task[0].path.stat().st_size)
@@ -101,7 +102,7 @@ def _in_parallel(cases: Sequence[Case], metrics: Sequence[Metric], per: Per, cou
 
 def _work(task: tuple[Case, tuple[Metric, ...], Per]) -> list[Row]:
     from checker.cli import VERSION
-    from checker.suite import rows_of
+    from checker.suites.runner import rows_of
 
     return rows_of(*task, _fill, VERSION)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from checker.cli.options import OptionProblem, add_output_options, add_trust_option, tell
+from checker.cli.options import add_output_options, add_trust_option, tell
+from checker.notation.problem import OptionProblem
 
 EXAMPLES = 1000
 
@@ -58,8 +59,8 @@ def _trial(args: argparse.Namespace, jobs: int) -> int:
     from dataclasses import replace
 
     from checker.cli.progress import progress_bar
+    from checker.report.trials import as_json, as_page, as_text
     from checker.testbed.search import search
-    from checker.testbed.show import as_json, as_page, as_text
     from checker.testbed.trial import tried
 
     if args.page:
@@ -83,7 +84,8 @@ def _mutants(args: argparse.Namespace, jobs: int) -> int:
     from pathlib import Path
 
     from checker.cli.progress import progress_bar
-    from checker.testbed.mutants import as_page, mutants, page, score, summary, summary_text
+    from checker.report.trials import mutants_markdown, mutants_page, summary_text
+    from checker.testbed.mutants import mutants, score, summary
 
     if args.rules != "sound":
         raise OptionProblem(f"'{args.rules}' has no mutants", advice="Say: warpbound trial sound --mutants.")
@@ -92,9 +94,9 @@ def _mutants(args: argparse.Namespace, jobs: int) -> int:
         results = score(chosen, args.seed, jobs, show)
     if args.page:
         try:
-            Path(args.page).write_text(page(results), encoding="utf-8")
+            Path(args.page).write_text(mutants_markdown(results), encoding="utf-8")
         except OSError as error:
             raise OptionProblem(f"--page {args.page}: {error.strerror}", advice="Choose another file.") from None
     told = summary(results)
-    tell(args, lambda: summary_text(results), lambda: json.dumps(told, indent=2), lambda: as_page(results))
+    tell(args, lambda: summary_text(results), lambda: json.dumps(told, indent=2), lambda: mutants_page(results))
     return 1 if told["survived"] else 0

@@ -19,7 +19,6 @@ from checker.cli.machine import (
     refuse_program_options,
 )
 from checker.cli.options import (
-    OptionProblem,
     add_output_options,
     add_reading_options,
     evaluated_grid,
@@ -29,6 +28,7 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -145,7 +145,7 @@ def _program(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Call
 
 def _formula_grid(hints: Annotations, kernel: Kernel, values: Mapping[str, Value]) -> Sizes:
     """The grid that the source's launch gives by formulas; one block where it does not. Raises OptionProblem."""
-    from checker.analysis.formulas import names
+    from logic.formulas import names
 
     missing = sorted(frozenset().union(*map(names, hints.formulas or ())) - values.keys())
     if missing:
@@ -158,12 +158,12 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     """The job of a kernel, its run, and a heading. Raises SourceError."""
     from checker.analysis.wcet import sound
     from checker.analysis.wcet.estimate import kernel_job
-    from checker.claims import excluded_in_run
+    from checker.certificates.claims import excluded_in_run
     from checker.cli.run import read_args, read_arrays
     from checker.notation import read_annotations
     from checker.oracles import Oracles
-    from checker.outline import Outline
     from checker.report.bounds import parameters
+    from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.metrics import HARDWARE
     from logic.typing import check_kernel

@@ -21,15 +21,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from checker.analysis.formulas import Formula, Number, evaluate, names
 from checker.notation.expressions import parse_assumption, parse_fact
 from checker.notation.extents import LOOPS, Place, read_text
 from checker.notation.formulas import parse_formula
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import SUFFIX, read_metric
-from checker.outline import Block, Branch, Item, Loop, Partial, Plain, Split, bare
+from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, Split, bare
 from logic.assertions import Dim, P, conj
+from logic.formulas import Formula, Number, evaluate, names
 from logic.metrics import METRICS, Metric
 from logic.potentials import Poly, variables
 from logic.source import Loc

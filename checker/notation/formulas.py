@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from checker.analysis.formulas import BINARY, FUNCTIONS, Apply, Formula, Name, Number
 from checker.notation.expressions import MOST_DIGITS, integer, placed
 from checker.notation.parser import parse
 from checker.notation.problem import Place, SyntaxProblem, shortened, words
+from logic.formulas import BINARY, FUNCTIONS, Apply, Formula, Name, Number
 from logic.source import Loc
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from checker.notation.parser import parse
 from checker.notation.potentials import to_poly
 from checker.notation.problem import Place, SyntaxProblem, shortened, trees, words
 from checker.notation.profiles import SUFFIX, read_hardware, read_metric
-from checker.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, strip, without
+from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, strip, without
 from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
 from logic.assertions import Scope as Span
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from checker.notation.outlines import element_name, type_name
-from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, Split
+from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split
 from logic.assertions import Dim, show_p, show_x
 from logic.syntax import GHOST, Array, Decl, Kernel, show, show_stmt
 

@@ -49,3 +49,7 @@ def trees(nodes: Iterable[Node]) -> list[Tree[Token]]:
 def shortened(text: str) -> str:
     """A word of the source in quotes, cut where it is long."""
     return f"'{text if len(text) <= 40 else text[:37] + '...'}'"
+
+
+class OptionProblem(SourceError):
+    """An option or its value cannot be used."""

@@ -19,9 +19,7 @@ from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, gcd, lcm, prod
 from typing import Any, Final
 
-from checker.certificate import expression, potential
 from checker.oracles import lp
-from checker.oracles.judge import implied
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.facts import differences
@@ -48,8 +46,12 @@ from logic.potentials import (
     sym,
 )
 from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Var, put, subterms
+from logic.terms_as_json import expression, potential
 
 Json = Any
+
+Seen = Callable[[P, Expr, Context], bool]
+"""Whether the checker of proofs sees by itself that P implies a goal."""
 
 MAX_SPLITS: Final = 5
 MAX_FACTORS: Final = 12
@@ -103,13 +105,14 @@ class Given:
         return proof
 
 
-def proof(obligation: Obligation, context: Context) -> Json:
-    """An arithmetic proof of the obligation, or None where there is none of this form (or none was found)."""
+def proof(obligation: Obligation, context: Context, seen: Seen | None = None) -> Json:
+    """An arithmetic proof of the obligation, or None where there is none of this form (or none was found). What is
+    `seen` anyway needs none."""
     match obligation:
         case AtLeast(p, _, q, r):
             return _shown(q - r, given(p, context))
         case Entails(p, goal):
-            return entails(p, goal, context)
+            return entails(p, goal, context, seen)
     return None
 
 
@@ -129,7 +132,7 @@ def absurd(have: Given) -> Json:
     return have.puts(_sum(const(-1), _relevant(ZERO, have.facts)), ZERO)
 
 
-def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json:
+def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: int = MAX_CHOICES) -> Json:
     """Proofs of the goals that the second checker does not see by itself, or None where one has none."""
 
     @cache
@@ -151,11 +154,11 @@ def entails(p: P, goal: P, context: Context, choices: int = MAX_CHOICES) -> Json
         if proofs is None and (apart := _apart(g, proved)) is not None:
             entries.append(apart)
             continue
-        if proofs is None and implied(p, g, context):
+        if proofs is None and seen is not None and seen(p, g, context):
             continue
         if proofs is None and not linear:
             proofs = proved(polys)
-        if proofs is None and (cases := _by_choice(p, g, context, choices)) is not None:
+        if proofs is None and (cases := _by_choice(p, g, context, seen, choices)) is not None:
             entries.append({"goal": expression(g), "if": cases})
             continue
         if proofs is None:
@@ -174,7 +177,7 @@ def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
     return None
 
 
-def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
+def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
     """A proof for what each outcome of the first choice in a goal, from the outside, makes of it: of a ? b : c, or of
     a || b. None without one, or where no more are left."""
     sides: tuple[Expr, Expr]
@@ -189,7 +192,7 @@ def _by_choice(p: P, goal: Expr, context: Context, left: int) -> Json:
     for holds, side in zip((True, False), sides, strict=True):
         here = conj((put(goal, choice, side),), sigma)
         case_p = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
-        case = entails(case_p, here, context, left - 1)
+        case = entails(case_p, here, context, seen, left - 1)
         if case is None:
             return None
         cases.append(case)

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
-from checker import seconded
-from checker.audit import Audited, Change
-from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
-from checker.cli.options import many, number
-from checker.diagnosis import Finding
+from checker.certificates import seconded
+from checker.certificates.audit import Audited, Change
+from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.kernel import Claim, Rejected
-from checker.replay import replayed
+from checker.notation.words import many, number, printable
+from checker.refutation.diagnosis import Finding
+from checker.refutation.replay import replayed
 from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
 from checker.report.page import clean, filled, inline, plain
 from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
-from checker.report.terminal import printable, wrapped
+from checker.report.terminal import wrapped
 from logic.metrics import Metric
 from logic.source import Loc
 from logic.syntax import Assign, If, Kernel, While, Write, show_stmt, statements, subterms

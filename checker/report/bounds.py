@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from checker.bound import Result
-from checker.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
-from checker.cli.options import many, number
+from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
+from checker.notation.words import many, number
+from checker.refutation.witness import Witness
 from checker.report.page import Fault, Page, Section
 from checker.report.places import Explained, accesses
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
+from checker.synthesis.bound import Result
 from checker.synthesis.walk import Stuck
-from checker.witness import Witness
 from logic.assertions import Context, P, show_p
 from logic.derivation import Derivation
 from logic.metrics import Metric

@@ -12,8 +12,8 @@ from checker.analysis.coalescing.access import SEVERITY, Key, Threshold, Verdict
 from checker.analysis.coalescing.advice import Advice
 from checker.analysis.coalescing.exact import Finding
 from checker.analysis.coalescing.observed import Observed
-from checker.claims import extent
-from checker.cli.options import number
+from checker.certificates.claims import extent
+from checker.notation.words import number
 from checker.report.page import Fault, Page, Section
 from checker.report.terminal import excerpt
 from logic.assertions import Context, P, show_p

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from checker.claims import excluded, extent
+from checker.certificates.claims import excluded, extent
 from logic.assertions import Context, Dim
 
 OPEN: Final[Dim] = (None, None, None)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from checker.notation.words import printable
 from checker.report.sarif import Level, log, message, place
-from checker.report.terminal import TAB, printable
+from checker.report.terminal import TAB
 from logic.source import Loc
 
 RULES: Final[Mapping[str, tuple[Level, str]]] = {

@@ -8,17 +8,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from checker.analysis.formulas import Apply, Formula, Number, evaluate, names, show
 from checker.analysis.runtime import Device, Figures, Model, Terms, Uncertified, figures
-from checker.claims import known_sizes
-from checker.cli.options import OptionProblem, number
+from checker.certificates.claims import known_sizes
 from checker.notation.annotations import Limit, Sizes
+from checker.notation.problem import OptionProblem
+from checker.notation.words import number
 from checker.report.bounds import assumptions, rests_on
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.synthesis.walk import Stuck
 from logic import potentials
 from logic.assertions import Context, Dim
+from logic.formulas import Apply, Formula, Number, evaluate, names, show
 from logic.potentials import Leaf, Poly, const, leaves, substitute
 from logic.syntax import Kernel, Param
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from checker.cli.options import OptionProblem
+from checker.notation.problem import OptionProblem
 from checker.oracles import Record
 
 

@@ -14,11 +14,11 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any, Final, cast
 
-from checker.claims import amount
-from checker.cli.options import number
-from checker.diagnosis import Finding
+from checker.certificates.claims import amount
 from checker.kernel import Rejected, updated
-from checker.replay import Dearer, Replay, brief, text, thread, told_cost, worth_of
+from checker.notation.words import number
+from checker.refutation.diagnosis import Finding
+from checker.refutation.replay import Dearer, Replay, brief, text, thread, told_cost, worth_of
 from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
 from logic.derivation import Value

@@ -7,6 +7,7 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
+from checker.notation.words import printable
 from logic.source import Loc, SourceError
 
 WIDTH: Final = 100
@@ -90,8 +91,3 @@ def _window(widths: list[int], here: int) -> tuple[int, int]:
             room -= widths[last]
             last += 1
     return first, last
-
-
-def printable(text: str) -> str:
-    """The text with U+FFFD for what is no character to print."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)

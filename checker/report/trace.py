@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
-from checker.cli.options import OptionProblem
+from checker.notation.problem import OptionProblem
 from checker.report.page import Page, Section
 from semantics.machine.blocks import Place
 from semantics.machine.program import Program, opcode

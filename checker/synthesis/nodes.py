@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
-from checker.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
+from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
 from logic.assertions import P, X
 from logic.potentials import Poly
 from logic.source import Loc

@@ -1,8 +1,8 @@
 """The walk backward over a flow: from the potential that is wanted at the end to what has to be there before.
 
 The rules (`checker.synthesis.rules`) say what each statement needs, over potentials of any kind: known ones, which give
-a derivation (`checker.elaborate`), or ones whose coefficients are unknowns of a linear program
-(`checker.inference.search`). A kind of potential is a subclass of `Walk`.
+a derivation (`checker.synthesis.elaborate`), or ones whose coefficients are unknowns of a linear program
+(`checker.synthesis.search`). A kind of potential is a subclass of `Walk`.
 """
 
 from __future__ import annotations

@@ -7,15 +7,14 @@ claim weaker is left out once: made from the rule's data. Bugs with a name and a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from checker.report.page import Fault, Page, Section
 from checker.testbed.bugs import BUGS, Bug, patched
 from checker.testbed.search import search
 from checker.testbed.trial import Trial, Violation
-from checker.workers import Workers
+from checker.testbed.workers import Workers
 from logic.rules import SOUND, RuleSet
 from logic.schema import Rule, Term, show
 from logic.syntax import show_stmt
@@ -261,53 +260,3 @@ def summary(results: Iterable[Result]) -> dict[str, Any]:
         "survived": [r.name for r in found if r.verdict == "survived"],
         "seconds": round(sum(r.seconds for r in found), 1),
     }
-
-
-def summary_text(results: Sequence[Result]) -> str:
-    """What a person reads."""
-    told = summary(results)
-    lines = [f"{told['killed']} of {told['mutants']} mutants killed, {len(told['equivalent'])} equivalent"]
-    return "\n".join(lines + [f"  survived: {name}" for name in told["survived"]])
-
-
-def as_page(results: Sequence[Result]) -> Page:
-    """What became of every mutant; a fault for each that survived."""
-    head = ("mutant", "verdict", "what it changes", "cases", "seconds", "witness, or why it is equivalent")
-    rows = [(r.name, r.verdict, r.sentence, str(r.cases), f"{r.seconds:.1f}", r.witness) for r in results]
-    faults = [Fault("survived", f"survived: {r.name}: {r.sentence}") for r in results if r.verdict == "survived"]
-    title = summary_text(results).partition("\n")[0]
-    return Page(title, [Section(head=head, rows=rows, code=("mutant",))], faults)
-
-
-def page(results: Iterable[Result]) -> str:
-    """docs/mutants-rules.md"""
-    found = list(results)
-    counted = {v: [r for r in found if r.verdict == v] for v in ("killed", "equivalent", "survived")}
-    lines = [
-        "# Mutants of the rules",
-        "",
-        "Made by `warpbound trial sound --mutants --page docs/mutants-rules.md` (`make mutants-rules`).",
-        "",
-        "Every item above the bar of every sound rule is dropped or weakened once, each conclusion strengthened;",
-        "then come bugs with a name. A run that costs more than a derivation claims kills a mutant, or one that ends",
-        "where the derivation says it does not. One that is as sound as its rule is listed with the reason.",
-        "",
-        (
-            f"{len(found)} mutants: {len(counted['killed'])} killed, {len(counted['equivalent'])} equivalent, "
-            f"{len(counted['survived'])} survived. Cases are counted until the first that kills."
-        ),
-        "",
-    ]
-    for verdict, head in (("survived", "Survived"), ("killed", "Killed"), ("equivalent", "Equivalent")):
-        if counted[verdict]:
-            last = "why" if verdict == "equivalent" else "witness"
-            lines += [f"## {head}", "", f"| mutant | cases | seconds | {last} |", "| --- | ---: | ---: | --- |"]
-            lines += [
-                f"| {_cell(r.sentence)} | {r.cases} | {r.seconds:.1f} | {_cell(r.witness)} |" for r in counted[verdict]
-            ]
-            lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

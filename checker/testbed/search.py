@@ -10,8 +10,8 @@ from typing import Final
 
 from checker.testbed.programs import PRICES, SIGMA, TICK, Programs
 from checker.testbed.trial import Case, Coverage, Start, Trial, Violation, derived, judged, run_case, starts, used_by
+from checker.testbed.workers import Workers
 from checker.testbed.world import TINY, World
-from checker.workers import Workers
 from logic.assertions import Context, Launch
 from logic.derivation import size as size_of
 from logic.syntax import Assign, Const, Expr, If, Op, Read, Seq, Skip, Stmt, While, Write, seq, statements, subterms

@@ -105,7 +105,7 @@ def tried(name: str, trust: bool = False) -> Trial:
 
     Raises RuleFileProblem.
     """
-    from checker.rulefile import RuleFileProblem, rule_set
+    from checker.testbed.rulefile import RuleFileProblem, rule_set
 
     family, slash, rule = name.partition("/")
     if slash and family in ("paper", "sound"):

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import patch
 
-from checker.bound import find_bounds
-from checker.certificate import write
-from checker.claims import shown
+from checker.certificates.claims import shown
+from checker.certificates.document import write
+from checker.certificates.evidence import proof
 from checker.kernel import Ledger, check, claim
 from checker.oracles import Oracles, lp
-from checker.oracles.evidence import proof
-from checker.outline import Outline, bare
 from checker.recheck import recheck
+from checker.synthesis.bound import find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
 from logic.derivation import size
 from logic.metrics import HARDWARE, METRICS

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from checker.bound import derive
-from checker.flow import analyse
 from checker.kernel import Ledger, check
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
+from checker.synthesis.bound import derive
+from checker.synthesis.flow import analyse
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
 from logic.derivation import Derivation, size
 from logic.metrics import HARDWARE, METRICS

@@ -20,13 +20,14 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from checker import certificate, recheck
 from checker import kernel as trusted
-from checker.bound import find_bounds
+from checker import recheck
+from checker.certificates import document as certificate
+from checker.certificates.evidence import proof
 from checker.oracles import Oracles
-from checker.oracles.evidence import proof
-from checker.outline import Outline, bare
 from checker.recheck import Arithmetic, Bad, Lanes, Program
+from checker.synthesis.bound import find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic import operators, potentials, schema
 from logic.assertions import Context, Launch
 from logic.assertions import assume as assumed

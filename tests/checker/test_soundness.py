@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
-from checker.bound import Per, find_bounds
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
+from checker.synthesis.bound import Per, find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch, Scope
 from logic.metrics import METRICS
 from logic.potentials import Leaf, evaluate

@@ -25,7 +25,7 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
 
-from checker.claims import shown
+from checker.certificates.claims import shown
 from checker.kernel import Claim
 from checker.recheck import RULES, Report, metavariables
 from logic.assertions import Context

@@ -16,9 +16,10 @@ from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from typing import Any, Final
 
-from checker import certificate, recheck
 from checker import kernel as trusted
-from checker.certificate import BadCertificate, Certificate
+from checker import recheck
+from checker.certificates import document as certificate
+from checker.certificates.document import BadCertificate, Certificate
 from checker.kernel import Claim, Theorem
 from checker.oracles import Oracles
 from logic.potentials import Poly

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificate import digest
-from checker.claims import shown
+from checker.certificates.claims import shown
+from checker.certificates.document import digest
 from checker.recheck import recheck
 from logic.potentials import const
 from proofs.make import committed

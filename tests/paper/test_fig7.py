@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.flow import analyse
 from checker.oracles import Oracles
 from checker.oracles.counts import What
 from checker.oracles.forms import minus
 from checker.oracles.lanes import View
-from checker.outline import Outline, bare
+from checker.synthesis.flow import analyse
 from checker.synthesis.nodes import Cycle, Flow, Step
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Entails, Launch, Obligation, Proved, Uniform
 from logic.metrics import HARDWARE, METRICS
 from logic.syntax import Assign, Const, Expr, Op, Param, Tid, Var

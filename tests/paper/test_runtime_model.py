@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from checker.analysis.device_files import find_device
 from checker.analysis.runtime import computation, expected_contention, memory, seconds
 from checker.cli import main
-from checker.notation.devices import find_device
 
 PROOFS = Path(__file__).parents[2] / "proofs"
 GTX280 = find_device("gtx280")

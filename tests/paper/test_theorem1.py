@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.testbed.show import drawn
+from checker.report.trials import drawn
 from checker.testbed.trial import Coverage, Trial, run_case
 from logic.rules import SOUND
 

@@ -10,8 +10,8 @@ from typing import cast
 
 import pytest
 
-from checker.certificate import canonical, read
-from checker.claims import known_sizes, shown
+from checker.certificates.claims import known_sizes, shown
+from checker.certificates.document import canonical, read
 from checker.oracles import Oracles
 from checker.recheck import recheck
 from logic.metrics import HARDWARE, METRICS

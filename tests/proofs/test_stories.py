@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 
-from checker.certificate import read
-from checker.claims import shown, value_at
+from checker.certificates.claims import shown, value_at
+from checker.certificates.document import read
 from checker.cli.run import read_arrays
 from checker.kernel import Claim, Ledger, check, claim
 from checker.oracles import Oracles
-from checker.witness import SAME_BANK
+from checker.refutation.witness import SAME_BANK
 from logic.rules import SOUND
 from logic.syntax import Kernel
 from proofs.make import BLOCKS, ROOT

@@ -12,7 +12,7 @@ from checker.analysis.wcet.divergence import Chains, chains
 from checker.analysis.wcet.lanes import Unbounded
 from checker.analysis.wcet.sound import Prices
 from checker.analysis.wcet.structure import Block, Loop, nodes, structure
-from checker.outline import Outline, bare
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context
 from logic.assertions import Launch as Blocks
 from logic.metrics import HARDWARE

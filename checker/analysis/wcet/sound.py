@@ -27,9 +27,9 @@ from typing import Final
 
 from checker.analysis.idle import idle, with_idle
 from checker.analysis.wcet.lanes import Unbounded
-from checker.bound import Per, Result, find_bounds
 from checker.oracles import Oracles
-from checker.outline import Block, Branch, Item, Loop, Outline, Plain, strip
+from checker.synthesis.bound import Per, Result, find_bounds
+from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Plain, strip
 from checker.synthesis.walk import Stuck
 from logic.assertions import Scope
 from logic.metrics import Linear, Metric

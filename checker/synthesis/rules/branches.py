@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from checker.outline import Block, Branch, Split, strip
 from checker.synthesis.nodes import Flow, Fork, State, flowing
+from checker.synthesis.outline import Block, Branch, Split, strip
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
 from logic.assertions import assume

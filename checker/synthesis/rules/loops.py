@@ -1,7 +1,7 @@
 """Loops: Q:While1 where the lanes leave together, Q:WhileCase where a condition tells that they do, Q:While2 where
 they may not; and Q:Unroll, a turn by itself.
 
-`forward` gets a loop whose invariant is found (`checker.flow`): a node without a rule.
+`forward` gets a loop whose invariant is found (`checker.synthesis.flow`): a node without a rule.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from checker.outline import Branch, Loop, strip
 from checker.synthesis.nodes import Cycle, Fork, State
+from checker.synthesis.outline import Branch, Loop, strip
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
 from logic.assertions import assume

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from checker.outline import Branch, strip
 from checker.synthesis.nodes import Cycle, Fork, State, Step, flowing
+from checker.synthesis.outline import Branch, strip
 from checker.synthesis.rules.branches import sides
 from checker.synthesis.rules.loops import apart, turns
 from checker.synthesis.rules.steps import assign, uniform

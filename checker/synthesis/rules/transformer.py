@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from checker.outline import Block, Branch, Loop, Split
 from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
+from checker.synthesis.outline import Block, Branch, Loop, Split
 from checker.synthesis.walk import Point, Proof, Walk
 from logic.assertions import P, X
 from logic.syntax import Assign, Expr, Skip, Sync, Write

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.analysis.device_files import device_names, find_device
 from checker.analysis.runtime import (
     OPERATORS,
     Device,
@@ -29,13 +30,12 @@ from checker.analysis.runtime import (
     priced,
     seconds,
 )
-from checker.claims import known_sizes
+from checker.certificates.claims import known_sizes
 from checker.notation import read_annotations
 from checker.notation.annotations import Limit
-from checker.notation.devices import device_names, find_device
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
 from checker.report.prediction import reason
+from checker.synthesis.outline import Outline, bare
 from checker.testbed.programs import Programs
 from checker.testbed.programs import kernel as over
 from logic.assertions import Context, Dim, Launch

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from checker.certificate import read
+from checker.certificates.document import read
 from checker.cli import main
 from logic.metrics import METRICS
 
@@ -184,7 +184,7 @@ def test_no_certificate_without_a_bound(cu: Path, tmp_path: Path, capsys: Captur
 
 
 def test_a_tampered_certificate_is_rejected(cu: Path, tmp_path: Path, capsys: Capture) -> None:
-    from checker.certificate import canonical, digest
+    from checker.certificates.document import canonical, digest
 
     out = tmp_path / "c.json"
     main(["bound", str(cu), "--kernel", "k", "--block", "32", "--metric", "steps", "--certificate", str(out)])

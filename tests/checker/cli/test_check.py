@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from checker import replay
-from checker.certificate import canonical, digest
-from checker.claims import VACUOUS
+from checker.certificates.claims import VACUOUS
+from checker.certificates.document import canonical, digest
 from checker.cli import main
+from checker.refutation import replay
 
 OUTLINE = Path(__file__).resolve().parents[3] / "proofs/addSub3/sectors.qhl"
 SOURCE = OUTLINE.read_text()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from checker.certificate import canonical, digest
+from checker.certificates.document import canonical, digest
 from checker.cli import main
 
 VECTOR = Path(__file__).resolve().parents[3] / "proofs/vectorAdd"

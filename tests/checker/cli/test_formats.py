@@ -10,14 +10,16 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from checker import seconded, suite, witness
+from checker.certificates import seconded
 from checker.cli import main, parser
 from checker.cli.options import FORMATS
 from checker.recheck import Report
+from checker.refutation import witness
+from checker.refutation.witness import Fill, Overrun, find_witnesses
 from checker.report.page import RULES
+from checker.suites import runner as suite
 from checker.testbed import mutants
 from checker.testbed.mutants import Result
-from checker.witness import Fill, Overrun, find_witnesses
 
 Capture = pytest.CaptureFixture[str]
 

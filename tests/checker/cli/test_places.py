@@ -142,7 +142,7 @@ def test_sarif_and_coalesce(source: str, capsys: Capture) -> None:
 
 def test_a_refused_count_and_coalesce(capsys: Capture, tmp_path: Path) -> None:
     """`check` names the access of which too little is claimed by the place that `coalesce` has for it."""
-    from checker.certificate import canonical, digest
+    from checker.certificates.document import canonical, digest
 
     (tmp_path / "k.cu").write_text(KERNELS["expressions"])
     made = tmp_path / "c.json"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from checker.analysis.formulas import evaluate
+from checker.analysis.device_files import FOLDER
 from checker.cli import main
-from checker.notation.devices import FOLDER
 from checker.notation.formulas import parse_formula
+from logic.formulas import evaluate
 
 ROOT = Path(__file__).parents[3]
 RANKING = str(ROOT / "proofs/listRanking/kernel.cu")

@@ -149,13 +149,13 @@ solver.run()
 while True: pass
 """,
     "workers": """
-from checker.workers import Workers
+from checker.testbed.workers import Workers
 with Workers(2) as pool:
     for i in pool.map(work, range(2)): pass
 """,
     "workers that are spawned": """
 from multiprocessing import get_context
-from checker.workers import Workers
+from checker.testbed.workers import Workers
 with Workers(2, get_context("spawn")) as pool:
     running = [pool.submit(time.sleep, 60) for _ in range(2)]
     ready()

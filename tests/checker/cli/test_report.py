@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from checker.audit import audit
-from checker.certificate import canonical, digest
+from checker.certificates.audit import audit
+from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.kernel import Rejected
 from checker.oracles import Oracles

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from checker.cli import run as command
-from checker.cli.options import OptionProblem, emit, number, parse_bindings, parse_dim, parse_metrics
+from checker.cli.options import emit, parse_bindings, parse_dim, parse_metrics
+from checker.notation.problem import OptionProblem
+from checker.notation.words import number
 from logic.metrics import METRICS
 from logic.source import Loc, SourceError
 from logic.syntax import (

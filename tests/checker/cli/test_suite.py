@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from checker import seconded, suite
+from checker.certificates import seconded
 from checker.cli import main
 from checker.recheck import Report
-from checker.witness import Fill, Overrun, find_witnesses
+from checker.refutation.witness import Fill, Overrun, find_witnesses
+from checker.suites import runner as suite
 
 Capture = pytest.CaptureFixture[str]
 ONE: Final = ("suite", "--kernel", "addSub3", "--metric", "sectors", "--jobs", "1")

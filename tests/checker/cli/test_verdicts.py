@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from checker import seconded
+from checker.certificates import seconded
 from checker.cli import main
 from checker.recheck import Report
 
@@ -135,9 +135,9 @@ def test_what_the_second_checker_refuses_is_never_certified(
     ],
 )
 def test_of_several_results_the_worst_counts(verdicts: list[str], accepted: tuple[str, ...], code: int) -> None:
-    from checker.bound import Result
     from checker.kernel import Ledger
     from checker.report.bounds import exit_code
+    from checker.synthesis.bound import Result
     from logic.metrics import METRICS
 
     results = [Result(METRICS["steps"], v, None, None, Ledger(), None, 0.0) for v in verdicts]  # type: ignore[arg-type]

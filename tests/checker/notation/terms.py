@@ -7,7 +7,7 @@ from math import lcm
 
 from hypothesis import strategies as st
 
-from checker.outline import Block, Branch, Loop, Outline, Partial, Plain, strip
+from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, strip
 from logic.assertions import Context, Launch, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, ceil_div, const, floor_div, interval, log2, maximum, minimum, sym

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.analysis.formulas import show
 from checker.cli import main
 from checker.notation import read_annotations
-from checker.outline import Block, Branch, Loop, Partial, Split
+from checker.synthesis.outline import Block, Branch, Loop, Partial, Split
 from logic.assertions import show_p
+from logic.formulas import show
 from logic.metrics import METRICS
 from logic.source import SourceError
 from logic.syntax import show as show_e

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.analysis.formulas import BINARY, Apply, Formula, Name, Number, Undefined, evaluate, names, show
 from checker.notation import SyntaxProblem
 from checker.notation.formulas import parse_formula
+from logic.formulas import BINARY, Apply, Formula, Name, Number, Undefined, evaluate, names, show
 
 AT = {"n": 100, "m": 7, "gridDim.x": 3}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 import checker.notation
 from checker.notation import parse_kernel, parse_outline, parse_potential, show_kernel, show_outline
-from checker.outline import Branch, Loop, Outline, Partial, Plain, Split, bare
+from checker.synthesis.outline import Branch, Loop, Outline, Partial, Plain, Split, bare
 from logic.assertions import Launch, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.source import Loc

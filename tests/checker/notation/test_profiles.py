@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.bound import find_bounds
 from checker.cli import main
 from checker.notation.profiles import read_hardware, read_metric
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
+from checker.synthesis.bound import find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
 from logic.metrics import COUNTED, FIXED, METRICS, Hardware, Linear, Metric
 from logic.potentials import Leaf, evaluate

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -14,16 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.certificate import expression, potential
+from checker.certificates.judge import implied
 from checker.notation import parse_expr, parse_potential
 from checker.oracles import farkas
-from checker.oracles.farkas import proof
 from logic.assertions import AtLeast, Context, Entails, Launch, Uniform, assume, conj, launch_facts
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
 from logic.potentials import Leaf, Poly, ceil_div, const, evaluate, floor_div, interval, log2, max0, sym
 from logic.syntax import BOOL, BUILTINS, INT, Const, Op, Param, Var, put, subterms
+from logic.terms_as_json import expression, potential
 from logic.typing import Signature
+
+proof = partial(farkas.proof, seen=implied)
 
 SIGMA = Signature(dict.fromkeys(("x", "y"), INT), dict.fromkeys((*BUILTINS, "n"), INT), {})
 CONTEXT = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((4, 1, 1), (1, 1, 1)))

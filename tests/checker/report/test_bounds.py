@@ -8,13 +8,13 @@ from functools import cache
 
 import pytest
 
-from checker.bound import Result, find_bounds
-from checker.claims import value_at
-from checker.cli.options import number
+from checker.certificates.claims import value_at
 from checker.notation import parse_kernel
+from checker.notation.words import number
 from checker.oracles import Oracles
-from checker.outline import Outline, bare
 from checker.report.bounds import EXIT, as_json, as_text, assumptions, explanation, parameters
+from checker.synthesis.bound import Result, find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import sym

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from checker.diagnosis import Finding
 from checker.kernel import Rejected
-from checker.replay import Dearer, Replay, State
+from checker.refutation.diagnosis import Finding
+from checker.refutation.replay import Dearer, Replay, State
 from checker.report.rejection import (
     describe,
     draw,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from checker.cli.options import OptionProblem
+from checker.notation.problem import OptionProblem
 from checker.report import trace as report
 from checker.report.page import render
 from checker.report.trace import Trace, memory_text, trace_json, trace_page, trace_svg, trace_text

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from checker.report.trials import as_json
 from checker.testbed.search import search
-from checker.testbed.show import as_json
 from checker.testbed.trial import Trial
 from logic.rules import SOUND
 from tests.bench.million import million, page, part

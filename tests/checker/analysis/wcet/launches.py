@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import reject
 
 from checker.analysis.wcet import sound
-from checker.outline import Outline, bare
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context
 from logic.assertions import Launch as Blocks
 from logic.syntax import Kernel

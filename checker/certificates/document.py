@@ -1,0 +1,496 @@
+"""Certificates: one self-contained, canonical JSON document for a claim and everything that it rests on.
+
+docs/certificate.md describes it field by field. `write` makes one from what the kernel accepted; `read` gives back the
+kernel, the context and the derivation, for the kernel to judge again. Tables hold every term once; a derivation is a
+list of rule applications in which premises come before conclusions. Evidence follows the order in which side conditions
+arise: node after node, within a node in the order of the rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final, TypeVar, cast
+
+from checker.kernel import Claim, Ledger
+from logic.assertions import Context, Launch, Obligation, P
+from logic.derivation import Derivation, Value
+from logic.metrics import HARDWARE, METRICS, Hardware, Linear, Metric
+from logic.potentials import Atom, Floor, Log2, Max0, Monomial, Poly, Sym
+from logic.schema import kind
+from logic.source import Loc, SourceError
+from logic.syntax import (
+    GHOST,
+    INT,
+    Array,
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Seq,
+    Skip,
+    Stmt,
+    Sync,
+    Tid,
+    Type,
+    Var,
+    While,
+    Write,
+)
+from logic.terms_as_json import expression, json_type, potential
+from logic.typing import TypeProblem, signature
+
+FORMAT: Final = "warpbound certificate"
+VERSION: Final = 3
+
+Json = Any
+_T = TypeVar("_T")
+
+
+class BadCertificate(SourceError):
+    """A document that is no certificate of this version."""
+
+
+def canonical(document: dict[str, Json]) -> str:
+    """The one text of a document: keys sorted, no white space, ASCII."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def digest(document: dict[str, Json]) -> str:
+    """SHA-256 of the document without its own digest."""
+    rest = {k: v for k, v in document.items() if k != "digest"}
+    return f"sha256:{hashlib.sha256(canonical(rest).encode()).hexdigest()}"
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Table:
+    """Terms by their text, each once, in order of first use."""
+
+    rows: list[Json] = field(default_factory=list)
+    index: dict[str, int] = field(default_factory=dict)
+
+    def put(self, row: Json) -> int:
+        key = canonical({"": row})
+        if key not in self.index:
+            self.index[key] = len(self.rows)
+            self.rows.append(row)
+        return self.index[key]
+
+
+@dataclass(slots=True)
+class _Writer:
+    assertions: _Table = field(default_factory=_Table)
+    potentials: _Table = field(default_factory=_Table)
+    expressions: _Table = field(default_factory=_Table)
+    statements: _Table = field(default_factory=_Table)
+    known: dict[int, int] = field(default_factory=dict)
+    nodes: list[Json] = field(default_factory=list)
+
+    def expression(self, e: Expr) -> int:
+        return self.expressions.put(expression(e))
+
+    def statement(self, s: Stmt) -> int:
+        if id(s) not in self.known:
+            self.known[id(s)] = self.statements.put(self._statement(s))
+        return self.known[id(s)]
+
+    def _statement(self, s: Stmt) -> Json:
+        match s:
+            case Skip():
+                return ["skip"]
+            case Sync():
+                return ["sync"]
+            case Seq(stmts):
+                return ["seq", [self.statement(t) for t in stmts]]
+            case Assign(x, e):
+                return ["set", x, self.expression(e)]
+            case Write(array, index, e):
+                return ["write", array, self.expression(index), self.expression(e)]
+            case If(e, then, orelse):
+                return ["if", self.expression(e), self.statement(then), self.statement(orelse)]
+            case While(e, body):
+                return ["while", self.expression(e), self.statement(body)]
+
+    def value(self, letter: str, value: Value) -> Json:
+        match kind(letter):
+            case "assertion":
+                return self.assertions.put([self.expression(c) for c in cast(P, value)])
+            case "potential":
+                return self.potentials.put(potential(cast(Poly, value)))
+            case "variables":
+                return sorted(cast(frozenset[str], value))
+            case "statement":
+                return self.statement(cast(Stmt, value))
+            case "expression" | "literal":
+                return self.expression(cast(Expr, value))
+            case "cost":
+                return str(value)
+        return value
+
+    def derivation(self, root: Derivation) -> None:
+        numbers: list[int] = []
+        work: list[tuple[Derivation, bool]] = [(root, False)]
+        while work:
+            node, expanded = work.pop()
+            if not expanded:
+                work.append((node, True))
+                work.extend((premise, False) for premise in reversed(node.premises))
+                continue
+            premises = [numbers.pop() for _ in node.premises][::-1]
+            row = {
+                "rule": node.rule,
+                "with": {letter: self.value(letter, v) for letter, v in node.substitution.items()},
+                "from": premises,
+                "at": [node.loc.line, node.loc.column] if node.loc else None,
+            }
+            numbers.append(len(self.nodes))
+            self.nodes.append(row)
+
+
+def _decls(decls: tuple[Decl, ...]) -> Json:
+    return [[d.name, json_type(d.type)] for d in decls]
+
+
+def write(
+    claim: Claim,
+    derivation: Derivation,
+    ledger: Ledger,
+    proof: Callable[[Obligation, Context], Json],
+    tools: dict[str, str],
+) -> dict[str, Json]:
+    """The certificate of a claim, with its digest. `proof` gives the arithmetic proof of an obligation, or None."""
+    writer = _Writer()
+    document = _content(writer, claim.kernel, claim.context, claim.theorem.rules.name, derivation) | {
+        "sums": [[name, writer.potentials.put(potential(f))] for name, f in claim.sums],
+        "evidence": [
+            {"engine": d.verdict.engine, "proof": proof(d.obligation, claim.context)} for d in ledger.discharged
+        ],
+        "admitted": sorted(set(ledger.barriers)),
+        "tools": tools,
+    }
+    document["digest"] = digest(document)
+    return cast(dict[str, Json], json.loads(canonical(document)))
+
+
+def signed(document: dict[str, Json], tools: dict[str, str]) -> dict[str, Json]:
+    """The same certificate by these tools and their versions."""
+    made = {**document, "tools": tools}
+    return made | {"digest": digest(made)}
+
+
+def draft(kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> str:
+    """A derivation as the text of a document without evidence or digest, which `read` takes: a proposal under the rule
+    set of this name, for the kernel to judge."""
+    return canonical(_content(_Writer(), kernel, context, rules, derivation) | {"evidence": [], "admitted": []})
+
+
+def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> dict[str, Json]:
+    """What a derivation is about, and the derivation; the tables are the writer's own and still grow."""
+    body = writer.statement(kernel.body)
+    assumptions = [expression(e) for e in context.launch.assumptions]
+    writer.derivation(derivation)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kernel": {
+            "name": kernel.name,
+            "params": _decls(kernel.params),
+            "locals": _decls(kernel.locals),
+            "arrays": [
+                [a.name, a.space, json_type(a.elem), a.stride, a.offset, a.width, a.length] for a in kernel.arrays
+            ],
+            "body": body,
+        },
+        "metric": {
+            "name": context.metric.name,
+            "fixed": {k: str(c) for k, c in context.metric.fixed.items()},
+            "counted": {k: [str(f.slope), str(f.offset)] for k, f in context.metric.counted.items()},
+        },
+        "hardware": {
+            "name": context.hardware.name,
+            **{k: getattr(context.hardware, k) for k in ("sector", "banks", "word", "warp", "alignment")},
+        },
+        "launch": {"block": context.launch.block, "grid": context.launch.grid, "assumptions": assumptions},
+        "scope": context.scope,
+        "rules": rules,
+        "assertions": writer.assertions.rows,
+        "potentials": writer.potentials.rows,
+        "expressions": writer.expressions.rows,
+        "statements": writer.statements.rows,
+        "derivation": writer.nodes,
+        "ghosts": sorted(x for x in context.sigma.locals if x.startswith(GHOST)),
+    }
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a certificate says: a kernel, what its derivation is about, the derivation, and the recorded evidence."""
+
+    kernel: Kernel
+    context: Context
+    rules: str
+    derivation: Derivation
+    sums: tuple[tuple[str, Poly], ...]
+    evidence: list[Json]
+    admitted: list[int]
+    digest: str
+
+
+def read(text: str, path: str) -> Certificate:
+    """The content of a certificate. Raises BadCertificate for anything else; a digest that is there has to be right.
+
+    Without a digest the document is a derivation that a person wrote: `digest` is empty, and `evidence` may be.
+    """
+    try:
+        document = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        place = Loc(path, error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else None
+        raise BadCertificate(f"'{path}' is no JSON document", place, "Give a file that `bound` wrote.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadCertificate(f"'{path}' is no certificate", None, "Give a file that `bound --certificate` wrote.")
+    if document.get("version") != VERSION:
+        raise BadCertificate(f"'{path}' has certificate version {_told(document.get('version'))}, not {VERSION}")
+    try:
+        if "digest" in document and document["digest"] != digest(document):
+            raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
+        return _Reader(document).certificate()
+    except TypeProblem as problem:
+        raise BadCertificate(f"'{path}' is not well formed: {_told(problem.message)}") from None
+    except KeyError as error:
+        raise BadCertificate(f"'{path}' is not well formed: {_told(error)} is missing, or not known here") from None
+    except (IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
+        raise BadCertificate(f"'{path}' is not well formed: {_told(error)}") from None
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a field occurs twice")
+    return dict(pairs)
+
+
+class _Reader:
+    """Rebuilds terms from tables. What is out of place raises, and `read` turns that into one message."""
+
+    def __init__(self, document: dict[str, Json]) -> None:
+        self.document = document
+        self.expressions: list[Expr] = [self.expression(row) for row in document["expressions"]]
+        self.assertions: list[P] = [tuple(self._at(self.expressions, i) for i in row) for row in document["assertions"]]
+        self.potentials: list[Poly] = [self.potential(row) for row in document["potentials"]]
+        self.statements: list[Stmt] = []
+        for row in document["statements"]:
+            self.statements.append(self.statement(row))
+
+    @staticmethod
+    def _at(table: list[Any], i: Json) -> Any:
+        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i < len(table):
+            raise ValueError(f"{i} is no index")
+        return table[i]
+
+    def expression(self, row: Json) -> Expr:
+        match row:
+            case ["var", str(name)]:
+                return Var(name)
+            case ["param", str(name)]:
+                return Param(name)
+            case ["tid", "x" | "y" | "z"]:
+                return Tid(row[1])
+            case ["const", t, bool() | int() | str() as value]:
+                if isinstance(value, str):
+                    _label(value, "a literal")
+                return Const(value, self.type(t))
+            case ["op", str(op), *args] if 1 <= len(args) <= 3 and _LABEL.fullmatch(op):
+                return Op(op, tuple(self.expression(a) for a in args))
+            case ["read", str(array), index]:
+                return Read(array, self.expression(index))
+        raise ValueError(f"no expression: {row}")
+
+    def type(self, row: Json) -> Type:
+        match row:
+            case ["int" | "bool" | "base", str(name), int(size)] if _LABEL.fullmatch(name):
+                return Type(row[0], name, size)
+        raise ValueError(f"no type: {row}")
+
+    def potential(self, rows: Json) -> Poly:
+        total: list[tuple[Monomial, Fraction]] = []
+        for c, atoms in rows:
+            total.append((tuple(self.atom(a) for a in atoms), _rational(c)))
+        return Poly(tuple(total))
+
+    def atom(self, row: Json) -> Atom:
+        match row:
+            case ["var" | "param" | "tid", _]:
+                leaf = self.expression(row)
+                return Sym(cast(Var, leaf))
+            case ["max0", arg]:
+                return Max0(self.potential(arg))
+            case ["floor", arg, int(k)]:
+                return Floor(self.potential(arg), k)
+            case ["log2", arg]:
+                return Log2(self.potential(arg))
+        raise ValueError(f"no base function: {row}")
+
+    def statement(self, row: Json) -> Stmt:
+        def child(i: Json) -> Stmt:
+            return cast(Stmt, self._at(self.statements, i))
+
+        def e(i: Json) -> Expr:
+            return cast(Expr, self._at(self.expressions, i))
+
+        match row:
+            case ["skip"]:
+                return Skip()
+            case ["sync"]:
+                return Sync()
+            case ["seq", list(parts)]:
+                return Seq(tuple(child(i) for i in parts))
+            case ["set", str(x), i]:
+                return Assign(x, e(i))
+            case ["write", str(array), i, j]:
+                return Write(array, e(i), e(j))
+            case ["if", i, then, orelse]:
+                return If(e(i), child(then), child(orelse))
+            case ["while", i, body]:
+                return While(e(i), child(body))
+        raise ValueError(f"no statement: {row}")
+
+    def value(self, letter: str, row: Json) -> Value:
+        tables: dict[str, list[Any]] = {
+            "assertion": self.assertions,
+            "potential": self.potentials,
+            "statement": self.statements,
+            "expression": self.expressions,
+            "literal": self.expressions,
+        }
+        what = kind(letter)
+        if what in tables:
+            return cast(Value, self._at(tables[what], row))
+        if what == "variables":
+            if not isinstance(row, list) or not all(isinstance(x, str) for x in row):
+                raise TypeError(f"no set of variables: {row}")
+            return frozenset(row)
+        if what == "cost":
+            return _rational(row)
+        if not isinstance(row, int if what == "count" else str) or isinstance(row, bool):
+            raise TypeError(f"no {what}: {row}")
+        return row
+
+    def derivation(self) -> Derivation:
+        nodes: list[Derivation] = []
+        used: set[int] = set()
+        for row in self.document["derivation"]:
+            premises = tuple(self._at(nodes, i) for i in row["from"])
+            if used & set(row["from"]) or len(set(row["from"])) < len(premises):
+                raise ValueError("a premise is used twice")
+            used |= set(row["from"])
+            values = {letter: self.value(letter, v) for letter, v in row["with"].items()}
+            nodes.append(Derivation(_label(row["rule"], "a rule"), values, premises, self.place(row["at"])))
+        if len(used) != len(nodes) - 1:
+            raise ValueError("the derivation is not one tree")
+        return nodes[-1]
+
+    def place(self, row: Json) -> Loc | None:
+        if row is None:
+            return None
+        line, column = row
+        return Loc("", _of(int, line), _of(int, column))
+
+    def certificate(self) -> Certificate:
+        d = self.document
+        k = d["kernel"]
+        kernel = Kernel(
+            _of(str, k["name"]),
+            tuple(Decl(_of(str, name), self.type(t)) for name, t in k["params"]),
+            tuple(
+                Array(_of(str, n), s, self.type(t), _of(int, st), _of(int, o), _of(int, w), _size(length))
+                for n, s, t, st, o, w, length in k["arrays"]
+            ),
+            tuple(Decl(_of(str, name), self.type(t)) for name, t in k["locals"]),
+            cast(Stmt, self._at(self.statements, k["body"])),
+        )
+        metric = Metric(
+            _of(str, d["metric"]["name"]),
+            {c: _rational(v) for c, v in d["metric"]["fixed"].items()},
+            {c: Linear(_rational(a), _rational(b)) for c, (a, b) in d["metric"]["counted"].items()},
+        )
+        if metric != METRICS.get(metric.name, metric):
+            raise ValueError(f"these are not the prices of {metric.name}")
+        bx, by, bz = map(_size, d["launch"]["block"])
+        gx, gy, gz = map(_size, d["launch"]["grid"])
+        launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
+        hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
+        if hardware != HARDWARE.get(hardware.name, hardware):
+            raise ValueError(f"these are not the sizes of {hardware.name}")
+        for name in (metric.name, hardware.name):
+            if not _TITLE.fullmatch(name):
+                raise ValueError("the name of a metric or hardware is a letter, then letters, digits and '_.+-'")
+        if d["scope"] not in ("warp", "block"):
+            raise ValueError(f"no scope: {d['scope']}")
+        sigma = signature(kernel)
+        for ghost in _of(list, d.get("ghosts", [])):
+            if not _GHOST.fullmatch(_of(str, ghost)):
+                raise ValueError(f"no ghost: {ghost}")
+            sigma.locals[ghost] = INT
+        context = Context(sigma, metric, hardware, launch, d["scope"])
+        sums = tuple((_of(str, name), cast(Poly, self._at(self.potentials, i))) for name, i in d.get("sums", []))
+        evidence, admitted = _of(list, d["evidence"]), [_of(int, a) for a in _of(list, d["admitted"])]
+        return Certificate(
+            kernel,
+            context,
+            _label(d["rules"], "a rule set"),
+            self.derivation(),
+            sums,
+            evidence,
+            admitted,
+            d.get("digest", ""),
+        )
+
+
+_LABEL: Final = re.compile(r"[ -~]{1,200}")
+_GHOST: Final = re.compile(rf"{GHOST}\w{{1,200}}", re.ASCII)
+_TITLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+
+
+def _label(x: Json, what: str) -> str:
+    """A text that can be printed everywhere, and looks like no other."""
+    if not _LABEL.fullmatch(_of(str, x)):
+        raise ValueError(f"{what} is empty, too long, or has characters other than printable ASCII")
+    return cast(str, x)
+
+
+def _told(error: object) -> str:
+    """What is wrong with a document, in the document's words: in printable ASCII, and not too long."""
+    text = str(error).encode("unicode_escape").decode()
+    return f"{text[:200]}..." if len(text) > 200 else text
+
+
+def _of(kind_: type[_T], x: Json) -> _T:
+    """x, which has to be of this very type: true is no 1."""
+    if type(x) is not kind_:
+        raise TypeError(f"no {kind_.__name__}: {x}")
+    return x
+
+
+def _size(x: Json) -> int | None:
+    return None if x is None else _of(int, x)
+
+
+def _rational(x: Json) -> Fraction:
+    """The number that a text `p` or `p/q` is."""
+    if not re.fullmatch(r"-?\d+(/\d+)?", _of(str, x), re.ASCII):
+        raise ValueError(f"no rational: {x}")
+    return Fraction(x)

@@ -1,0 +1,206 @@
+"""What a certificate says for a side condition: an arithmetic proof, or facts that follow from P, each with a proof, by
+which the second checker sees in the lanes what the oracles saw.
+
+The second checker knows no bounds and searches for nothing. It is asked here what it sees, first as it is, then told
+more: that e holds everywhere, or nowhere; the signs of what stands in divisions, max and comparisons; where threadIdx
+ends; and windows, where an index is at most so much more than one that it sees through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from math import ceil, floor
+from typing import Any, Final
+
+from checker import recheck
+from checker.certificates.judge import decided, facts, frozen, implied, judge
+from checker.oracles import farkas
+from checker.oracles.terms import with_fresh
+from logic.assertions import AtMost, Context, Obligation, P, Uniform, X, abstracted, assume, opaque
+from logic.potentials import of_expr, sym
+from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
+from logic.terms_as_json import expression
+from logic.typing import type_of
+
+Json = Any
+
+ROUNDS: Final = 3
+"""Signs that are known show others: so often."""
+
+
+def proof(obligation: Obligation, context: Context) -> Json:
+    """What the certificate says for an obligation, or None where nothing is needed, or nothing was found."""
+    if not isinstance(obligation, Uniform | AtMost):
+        return farkas.proof(obligation, context, implied) or None
+    if decided(obligation, None, context):
+        return None
+    with suppress(recheck.Bad):  # what is too large for the second checker is left to it
+        return next((way for way in _ways(obligation, context) if decided(obligation, way, context)), None)
+    return None
+
+
+def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
+    e = o.expr if isinstance(o, Uniform) else o.index
+    sigma = with_fresh(context.sigma, (*o.p, e))
+    if isinstance(o, Uniform) and type_of(e, sigma) == BOOL and not opaque(e, sigma):
+        for holds in (True, False):
+            rows = farkas.entails(o.p, assume((), e, sigma, holds), context, implied)
+            if rows is not None:
+                yield rows
+    if isinstance(o, AtMost):
+        yield from _windows(o, abstracted(e, sigma), context)
+    yield _told(o.p, o.x, e, context)
+
+
+# --- signs ------------------------------------------------------------------------------------------------------------
+
+
+def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
+    """What follows from P of all that stands in the way of seeing what e is worth, with the proofs."""
+    have = farkas.given(p, context)
+    if (contradiction := farkas.absurd(have)) is not None:
+        return [{"goal": expression(farkas.NEVER), "by": [contradiction]}]
+    to, goals, rows = judge(context), list[Expr](), list[Json]()
+    tried: set[Expr] = set()
+    ends = [*_ends(have, context)]
+    for _ in range(ROUNDS):
+        view = to.lanes(facts(to, (*p, *goals)), x)
+        new = [side for side in (*_signs(view, e), *ends) if side not in tried]
+        tried |= {*new}
+        for side in new:
+            poly = of_expr(side)
+            by = None if poly is None else farkas.plain(poly, have)
+            if by is not None:
+                goals.append(Op(">=", (side, Const(0))))
+                rows.append({"goal": expression(goals[-1]), "by": [by]})
+    return rows
+
+
+def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
+    """What may be nonnegative, so that more is seen of e, and of the facts that tell lanes apart."""
+    values = [view.value(view.program.worth(frozen(e)), view.known), *(f for f, _ in view.local)]
+    sides: set[recheck.Potential] = set()
+    for a in {a for v in values for a in recheck.atoms(v)}:
+        match a:
+            case ("max0", d):
+                sides |= {d, d * -1}
+            case ("op", "<", d, 0):
+                sides |= {d, -1 - d}
+            case ("op", "==", d, 0):
+                sides |= {d - 1, -1 - d}
+    return [side for q in sorted(sides, key=recheck.show) if (side := _spelled(q)) is not None]
+
+
+def _ends(have: farkas.Given, context: Context) -> Iterator[Expr]:
+    """What is nonnegative because of where threadIdx begins and ends by P."""
+    for tid, size in zip((Tid("x"), Tid("y"), Tid("z")), context.launch.block, strict=True):
+        low, high = (farkas.least(sym(tid) * sign, have) for sign in (1, -1))
+        if low is not None and ceil(low) > 0:
+            yield Op("-", (tid, Const(ceil(low))))
+        if high is not None and (size is None or floor(-high) < size - 1):
+            yield Op("-", (Const(floor(-high)), tid))
+
+
+def _spelled(p: recheck.Potential) -> Expr | None:
+    """A potential of the second checker as an expression; None where one cannot say it."""
+    total: Expr | None = None
+    for mono, c in sorted(recheck.terms(p), key=lambda term: recheck.show(recheck.Poly(frozenset({term})))):
+        factors = [_atom(a) for a, e in sorted(mono, key=lambda part: recheck.show(part[0])) for _ in range(e)]
+        if c.denominator != 1 or None in factors:
+            return None
+        known = [f for f in factors if f is not None]
+        term: Expr = Const(abs(int(c)))
+        if known:
+            term, *known = known if abs(c) == 1 else [term, *known]
+        for f in known:
+            term = Op("*", (term, f))
+        total = Op("+" if c > 0 else "-", (Const(0) if total is None else total, term)) if total or c < 0 else term
+    return Const(0) if total is None else total
+
+
+def _atom(a: recheck.Atom) -> Expr | None:
+    match a:
+        case ("var", name):
+            return Var(name)
+        case ("param", name):
+            return Param(name)
+        case ("tid", axis):
+            return Tid(axis)
+        case ("as it is", inside):
+            return _atom(inside)
+        case ("max0", d):
+            arg = _spelled(d)
+            return None if arg is None else Op("max", (arg, Const(0)))
+        case ("floor", d, k):
+            arg = _spelled(d)
+            return None if arg is None else Op("/", (arg, Const(k)))
+        case ("op", op, *parts) if op not in recheck.TRUTHS:
+            args = [_spelled(part) for part in parts]
+            return None if None in args else Op(op, tuple(arg for arg in args if arg is not None))
+    return None
+
+
+# --- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
+    """Indices that the second checker sees through, and how much more o may be: as much as the claim allows."""
+    to = judge(context)
+    view, array = to.lanes(facts(to, o.p), o.x), to.arrays[o.array]
+    base, size, block = _base(o.index, o, view), context.hardware.warp, context.launch.block[0]
+    warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
+    first: Expr = Const(0) if block is not None and block <= size else warp
+    last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
+    for start in dict.fromkeys((base, put(base, Tid("x"), first), put(base, Tid("x"), last))):
+
+        def fits(span: int, start: Expr = start) -> bool:
+            return view.most(array, frozen(start), range(span + 1)) <= o.n
+
+        if start == o.index or not fits(0):
+            continue
+        low, high = 0, recheck.MAX_SPAN
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        for same in (index, *_definitions(index, o.p)):
+            above, below = same, start
+            match same, start:
+                case Op("/", (a, c)), Op("/", (b, d)) if c == d:  # quotients are no farther apart
+                    above, below = a, b
+            ends = Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(low)))))
+            found = farkas.entails(o.p, (Op("==", (index, same)), *ends), context, implied)
+            if found is not None:
+                yield {"is": expression(same), "first": expression(start), "span": low, "by": found}
+
+
+def _base(e: Expr, o: AtMost, view: recheck.Lanes) -> Expr:
+    """e with the least value in place of what lanes have of their own: 0 for x & 63 and x % 64, or what P says; and
+    with what P says that variables are, where they differ along a row."""
+    match e:
+        case Op("&" | "%", (a, Const(int() as k, _))) if k > 0 and _own(a, o.x, view):
+            return Const(0)
+        case Op(op, args):
+            return Op(op, tuple(_base(a, o, view) for a in args))
+        case Var(name) if name not in o.x:
+            for value in _definitions(e, o.p):
+                rest = tuple(f for f in o.p if not (isinstance(f, Op) and f.args == (e, value)))
+                value = _base(value, replace(o, p=rest), view)
+                return value if Tid("x") in subterms(value) else e
+            if frozen(e) in view.known:
+                return _spelled(view.known[frozen(e)]) or e
+            lows = [f.args[1] for f in o.p if isinstance(f, Op) and f.op == ">=" and f.args[0] == e]
+            return max((low for low in lows if isinstance(low, Const)), key=lambda low: int(low.value), default=e)
+    return e
+
+
+def _definitions(e: Expr, p: P) -> list[Expr]:
+    """What P says that a variable is, as it stands there."""
+    return [f.args[1] for f in p if isinstance(f, Op) and f.op == "==" and f.args[0] == e]
+
+
+def _own(e: Expr, x: X, view: recheck.Lanes) -> bool:
+    """Whether a value is of each lane's own, as far as lanes show."""
+    leaves = [t for t in subterms(e) if isinstance(t, Var | Read)]
+    return any(isinstance(t, Read) or (t.name not in x and frozen(t) not in view.known) for t in leaves)

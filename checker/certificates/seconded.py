@@ -1,0 +1,89 @@
+"""What both checkers together say of a claim that the kernel accepts: its certificate, judged by the second one.
+
+`certified` is said nowhere else: it means that the second checker verified everything without a solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from checker.certificates import document as certificate
+from checker.certificates.evidence import proof
+from checker.kernel import Claim, Ledger
+from checker.recheck import Bad, Report, recheck
+from logic.assertions import Context, Obligation
+from logic.derivation import Derivation
+
+Said = Literal["certified", "solver-backed", "holey", "not-proved"]
+
+Prove = Callable[[Obligation, Context], Any]
+
+REPORT: Final = (
+    "The certificate is too large for the second checker, or this is a fault in warpbound: please report it, with the "
+    "source, the command line and what --certificate writes."
+)
+"""What to do where the checkers do not agree."""
+
+SOLVERS: Final = ("z3 ", "cvc5 ")
+
+
+@dataclass(frozen=True, slots=True)
+class Seconded:
+    """The certificate of a claim, that no tool has signed yet, and what the second checker says of it."""
+
+    document: dict[str, Any]
+    report: Report
+    ledger: Ledger
+
+    @property
+    def verdict(self) -> Said:
+        """`holey` where barriers are admitted; `not-proved` where the second checker refuses it."""
+        return verdict(self.report, self.ledger)
+
+    @property
+    def engines(self) -> list[str]:
+        """Whose word it rests on, where it is solver-backed: the engines that left no proof."""
+        if self.report.verdict != "solver-backed":
+            return []
+        open_ = {row["engine"] for row in self.document["evidence"] if row["proof"] is None}
+        said = {name for name in open_ for text in self.report.solver_backed if text.endswith(f"(by {name})")}
+        return sorted(said or {name for name in open_ if name.startswith(SOLVERS)} or open_)
+
+    @property
+    def problem(self) -> str:
+        """Why it is not proved, a sentence without its full stop."""
+        return f"the kernel accepts the bound, and the second checker refuses it: {self.report.problem}"
+
+
+def verdict(second: Report | None, ledger: Ledger) -> Said:
+    """What a claim that the kernel accepts is worth by the second checker's word; None is no word."""
+    if second is not None and second.verdict == "invalid":
+        return "not-proved"
+    if ledger.barriers:
+        return "holey"
+    return "certified" if second is not None and second.verdict == "valid" else "solver-backed"
+
+
+def seconded(claim: Claim, derivation: Derivation, ledger: Ledger, prove: Prove = proof) -> Seconded:
+    """The claim's certificate, judged by the second checker. `prove` is `proof`, or remembers what that said."""
+    try:
+        document = certificate.write(claim, derivation, ledger, prove, {})
+    except (RecursionError, Bad) as error:
+        why = str(error) if isinstance(error, Bad) else "it is nested too deeply to be written"
+        return Seconded({"evidence": []}, Report("invalid", "", [], why, ""), ledger)
+    return Seconded(document, recheck(document), ledger)
+
+
+def remembered() -> Prove:
+    """`proof`, each obligation once: for one launch and hardware, on which the obligations of all metrics are."""
+    known: dict[tuple[Obligation, tuple[str, ...]], Any] = {}
+
+    def prove(obligation: Obligation, context: Context) -> Any:
+        key = obligation, tuple(context.sigma.locals)
+        if key not in known:
+            known[key] = proof(obligation, context)
+        return known[key]
+
+    return prove

@@ -1,0 +1,122 @@
+"""What can be found out about a refused outline or derivation, for the one who wrote it: a state that shows the failing
+side condition false, a whole run that shows the claimed bound false, the smallest change that would do; and about an
+accepted one: assumptions that it does without.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from checker import kernel as trusted
+from checker.kernel import Claim, Ledger, Rejected, Theorem
+from checker.oracles import Oracles
+from checker.refutation.repair import Judge, advice
+from checker.refutation.replay import Dearer, Replay, dearer, replayed
+from checker.synthesis.outline import Outline, Partial
+from checker.synthesis.walk import Stuck
+from logic.assertions import Condition, Context, Entails, P, Proved, Triple
+from logic.derivation import Derivation
+from logic.rules import RuleSet
+from logic.syntax import FALSE, Expr, Kernel
+from semantics.grid import Contents
+
+PATIENCE: Final = 3.0
+"""The most seconds of processor time that the search for assumptions that are not needed may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A refusal and what was found out about it.
+
+    replay     a state that makes the side condition false, run in the semantics
+    claimed    the precondition that the outline states, with the bound that it claims
+    dearer     a run that costs more than that bound
+    advice     why a variable is not uniform, and the smallest change that would do
+    """
+
+    error: Rejected | Stuck
+    context: Context
+    replay: Replay | None = None
+    claimed: Condition | None = None
+    dearer: Dearer | None = None
+    advice: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """`rejected` where the derivation is wrong as it stands, `not-proved` where nobody knows."""
+        open_ = isinstance(self.error, Stuck) or (self.error.obligation is not None and self.replay is None)
+        return "not-proved" if open_ and self.dearer is None else "rejected"
+
+
+def diagnose(
+    problem: Rejected | Stuck,
+    kernel: Kernel,
+    context: Context,
+    root: Derivation | None,
+    outline: Outline | None,
+    judge: Judge,
+    oracle: Oracles,
+    arrays: Callable[[dict[str, str]], Mapping[str, Contents]],
+) -> Finding:
+    """All that can be found out in a few seconds; `arrays` makes contents of texts as `run --array` takes them."""
+    seen = replayed(problem, root, context) if isinstance(problem, Rejected) else None
+    found = Finding(problem, context, seen)
+    if outline is None:
+        return found
+    pre = claimed(outline)
+    worse = None if pre is None else dearer(kernel, context, pre, arrays, near=seen.state if seen else None)
+    return replace(found, claimed=pre, dearer=worse, advice=advice(outline, problem, judge, oracle))
+
+
+def claimed(outline: Outline) -> Condition | None:
+    """The precondition that an outline begins with; None where it states no potential there."""
+    match outline.body:
+        case (Partial(p, q, x), *_) if q is not None:
+            return Condition(p or (), q, x or frozenset())
+    return None
+
+
+def contradictory(outcome: Claim | Theorem, oracle: Oracles) -> bool:
+    """Whether no state satisfies the precondition and the assumptions, so that anything follows from them."""
+    judgement = outcome.theorem.judgement if isinstance(outcome, Claim) else outcome.judgement
+    p = judgement.pre.p if isinstance(judgement, Triple) else judgement.p
+    return isinstance(oracle(Entails(p, (FALSE,)), outcome.context), Proved)
+
+
+def unneeded(
+    derivations: Sequence[tuple[Context, Derivation]],
+    rules: RuleSet,
+    oracle: Oracles,
+    again: Callable[[P], bool] = lambda _: False,
+) -> P:
+    """Assumptions without which, all together, the kernel accepts the same derivations, which share one launch; or
+    without which `again`, given those that are left, finds that the same can be derived in another way."""
+    if not derivations:
+        return ()
+    end = time.process_time() + PATIENCE
+    needed = derivations[0][0].launch.assumptions
+    dropped: list[Expr] = []
+    for fact in needed:
+        rest = tuple(f for f in needed if f != fact)
+        if time.process_time() > end:
+            break
+        if all(_holds(fewer(context, rest), root, rules, oracle) for context, root in derivations) or again(rest):
+            dropped.append(fact)
+            needed = rest
+    return tuple(dropped)
+
+
+def fewer(context: Context, assumptions: P) -> Context:
+    """The context with these assumptions only."""
+    return replace(context, launch=replace(context.launch, assumptions=assumptions))
+
+
+def _holds(context: Context, root: Derivation, rules: RuleSet, oracle: Oracles) -> bool:
+    try:
+        trusted.check(root, rules, context, oracle, Ledger())
+    except Rejected:
+        return False
+    return True

@@ -1,0 +1,440 @@
+"""Inputs on which a kernel costs as much as can be found: what a bound is worth.
+
+A bound says "at most B"; a run that costs W says how far that is from the truth, and proves it exact where W = B. The
+search is over launches, parameters and array contents, with the fast semantics as its judge. A run that costs more
+than a certified bound would be a fault in warpbound: `Overrun`.
+"""
+
+from __future__ import annotations
+
+import random
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from typing import Final, cast
+
+from checker.certificates.claims import amount
+from checker.kernel import Claim
+from checker.oracles.terms import value_of
+from logic.assertions import Context
+from logic.metrics import COUNTED, Linear, Metric
+from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.source import SourceError
+from logic.syntax import (
+    BUILTINS,
+    INT,
+    WARP_INDEX,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Tid,
+    Type,
+    Var,
+    While,
+    Write,
+    statements,
+    subterms,
+)
+from semantics import vectorised
+from semantics.events import Dim
+from semantics.grid import MAX_THREADS, Contents, Result
+from semantics.values import Value
+
+RUNS: Final = 300
+"""Inputs that a search tries at most."""
+
+STALE: Final = 60
+"""As many inputs in a row that are no better end a search."""
+
+EFFORT: Final = 40_000
+"""What all inputs together may cost in `WORK` before a search ends: the same on every machine."""
+
+PATIENCE: Final = 20.0
+"""Seconds after which a search ends in any case: only where the fast engine cannot follow."""
+
+STEPS: Final = 5_000
+"""An input whose warps take more steps is left."""
+
+MOST_WARPS: Final = 64
+"""Of a grid that is tried."""
+
+SIZES: Final = (64, 33, 96, 1000, 8, 256, 1, 2, 3, 5, 31, 32, 65, 100, 127, 128, 129, 255, 257, 512, 1024, 4096)
+"""Integer parameters; the first few at once for all parameters."""
+
+TOGETHER: Final = 6
+
+REALS: Final = (0.0, 1.0, 0.5, -2.0, -1.0, -0.75, 0.1, 0.25, 0.01, 0.05, 3.0, 100.0)
+
+GRIDS: Final = (1, 2, 3, 4)
+
+BLOCKS: Final = (64, 32, 256, 128, 33, 100)
+
+SAME_BANK: Final = 32 * 0x01010101
+"""Steps from a word to the next one of its bank, in each byte of an element."""
+
+_ONE: Final = Linear(Fraction(0), Fraction(1))
+
+WORK: Final = Metric("", dict.fromkeys(("if", "vwrite"), Fraction(1)), dict.fromkeys(COUNTED, _ONE))
+"""Tests, assignments and accesses to memory: about what a run takes the engine."""
+
+AT_ONCE: Final = 16
+"""So many warps together take the engine about as long as one."""
+
+FILLS: Final = (
+    "zeros",
+    f"cycle:0:{SAME_BANK}:8",  # the lanes take turns in the words of one bank, also byte by byte
+    "cycle:0:2:2",  # neighbours differ
+    "cycle:0:32:32",
+    f"cycle:1:1:{2**40}",  # each element names the next one
+    "iota",
+    "ones",
+    "random:0",
+    "random:1",
+)
+"""Contents of arrays, as `run --array` takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A launch, the parameters' values, and arrays that are not 0, as texts that `run --array` takes."""
+
+    block: Dim
+    grid: Dim
+    args: Mapping[str, Value]
+    arrays: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """An input, what it costs, and what the bound says there. Of a block that is one of several, `cost` is the mean:
+    the dearest costs that at least."""
+
+    input: Input
+    cost: Fraction
+    bound: Fraction
+
+    @property
+    def exact(self) -> bool:
+        """Whether the run reaches the bound."""
+        return self.cost == self.bound
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """Bound over cost; None where only the bound is above 0."""
+        if self.exact:
+            return Fraction(1)
+        return self.bound / self.cost if self.cost else None
+
+
+class Overrun(Exception):
+    """A run costs more than a certified bound: a fault in warpbound."""
+
+    def __init__(self, claim: Claim, found: Witness) -> None:
+        super().__init__(f"a run costs {amount(found.cost, claim.context.metric)}, the bound there is {found.bound}")
+        self.claim = claim
+        self.found = found
+
+
+Fill = Callable[[Mapping[str, str]], Mapping[str, Contents]]
+"""Contents of arrays from texts such as `run --array` takes."""
+
+
+def command(path: str, given: Input, options: Sequence[str] = ()) -> str:
+    """The command that runs an input again."""
+    words = ["warpbound", "run", path, *options]
+    words += ["--block", _sizes(given.block), "--grid", _sizes(given.grid)]
+    for name, value in given.args.items():
+        words += ["--arg", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    for name, text in given.arrays.items():
+        words += ["--array", f"{name}={text}"]
+    return shlex.join(words)
+
+
+def _sizes(dim: Dim) -> str:
+    return ",".join(map(str, dim)).removesuffix(",1").removesuffix(",1")
+
+
+def find_witnesses(
+    kernel: Kernel,
+    claims: Sequence[Claim],
+    fill: Fill,
+    at: Mapping[str, int] | None = None,
+    first: Iterable[Input] = (),
+    runs: int = RUNS,
+    effort: int = EFFORT,
+) -> list[Witness | None]:
+    """For each claim the best witness found: the one with the least ratio, and of those the first. The claims are about
+    one launch, each about one metric.
+
+    `at` fixes parameters and sizes of the launch, `first` are inputs to begin with; None where no input could be run.
+    Raises Overrun.
+    """
+    if not claims:
+        return []
+    search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0))
+    end = time.monotonic() + PATIENCE
+    stale = 0
+    for count, given in enumerate(search.inputs(first)):
+        if count >= runs or stale >= STALE or search.done or search.spent > effort or time.monotonic() > end:
+            break
+        before = list(search.best)
+        search.attempt(given)
+        stale = stale + 1 if search.best == before else 0
+    return search.best
+
+
+def influential(kernel: Kernel) -> frozenset[str]:
+    """The parameters, variables and arrays that may decide where a thread goes and which elements it touches: all that
+    cost depends on."""
+    roots: list[Expr] = []
+    flows: list[tuple[str, Expr]] = []
+    for s in statements(kernel.body):
+        match s:
+            case If(cond) | While(cond):
+                roots.append(cond)
+            case Assign(x, e):
+                flows.append((x, e))
+            case Write(array, index, e):
+                roots.append(index)
+                flows.append((array, e))
+    roots += [t.index for e in (*roots, *(e for _, e in flows)) for t in subterms(e) if isinstance(t, Read)]
+    found: set[str] = set()
+    pending = roots
+    while pending:
+        new = {name for e in pending for name in _names(e)} - found
+        found |= new
+        pending = [e for target, e in flows if target in new]
+    return frozenset(found)
+
+
+def _names(e: Expr) -> Iterator[str]:
+    for t in subterms(e):
+        match t:
+            case Var(name) | Param(name):
+                yield name
+            case Tid(axis):
+                yield f"threadIdx.{axis}"
+            case Read(array, _):
+                yield array
+
+
+class _Search:
+    """What a search knows: for each claim the best witness, and the last that was no worse, from where it goes on."""
+
+    def __init__(
+        self, kernel: Kernel, claims: Sequence[Claim], fill: Fill, at: dict[str, int], rng: random.Random
+    ) -> None:
+        self.kernel = kernel
+        self.claims = claims
+        self.fill = fill
+        self.at = at
+        self.rng = rng
+        self.context: Context = claims[0].context
+        self.best: list[Witness | None] = [None] * len(claims)
+        self.here: list[Witness | None] = [None] * len(claims)
+        self.tried: set[str] = set()
+        self.spent = 0
+        facts = self.context.launch.assumptions
+        said = {name for fact in facts for name in _names(fact)}
+        said |= {leaf.name for claim in claims for leaf in leaves(claim.bound)}
+        self.matters = influential(kernel) | said
+        self.fixed, self.residues = _given(facts)
+        near = (n + d for fact in facts for n in _numbers(fact) for d in (0, 1, -1))
+        self.sizes = tuple(dict.fromkeys((*SIZES, *near)))
+        self.arrays = [a.name for a in kernel.arrays if a.space == "global" and a.name in self.matters]
+
+    @property
+    def done(self) -> bool:
+        return all(_rank(claim, found) == PERFECT for claim, found in zip(self.claims, self.best, strict=True))
+
+    def inputs(self, first: Iterable[Input]) -> Iterator[Input]:
+        """Inputs without end: those given, round ones, each filling of the arrays, and then changes of the best ones
+        and random ones in turns. Each is tried once."""
+        for given in first:
+            fixed = {name: n for name, n in self.args(_always(1)).items() if name in self.at}
+            yield replace(given, args={**given.args, **fixed})
+        grids = self.dims("gridDim", self.context.launch.grid, GRIDS, "blockIdx")
+        blocks = self.dims("blockDim", self.context.launch.block, BLOCKS, "threadIdx")
+        start = Input(blocks[0], grids[0], self.args(_always(SIZES[0])))
+        yield start
+        for n in SIZES[1:TOGETHER]:
+            yield replace(start, args=self.args(_always(n)))
+        for grid in grids[1:]:
+            yield replace(start, grid=grid)
+        for text in FILLS[1:] if self.arrays else ():
+            yield replace(start, arrays=dict.fromkeys(self.arrays, text))
+        while True:
+            best = [w.input for c, w in zip(self.claims, self.here, strict=True) if w and _rank(c, w) != PERFECT]
+            if best and self.rng.random() < 0.7:
+                given = self.rng.choice(best)
+                for _ in range(self.rng.choice((1, 1, 2, 3))):
+                    given = self.changed(given, blocks, grids)
+                yield given
+            else:
+                yield Input(
+                    self.rng.choice(blocks),
+                    self.rng.choice(grids),
+                    self.args(self.drawn),
+                    {a: text for a in self.arrays if (text := self.rng.choice(FILLS)) != "zeros"},
+                )
+
+    def dims(self, name: str, sizes: Sequence[int | None], choices: Sequence[int], index: str) -> list[Dim]:
+        """What a dimension of the launch may be: along axes that nothing speaks of, 1."""
+        axes = []
+        for axis, size in zip("xyz", sizes, strict=True):
+            known = size or self.at.get(f"{name}.{axis}")
+            free = axis == "x" or {f"{name}.{axis}", f"{index}.{axis}"} & self.matters
+            axes.append([known] if known else list(choices) if free else [1])
+        found = [(x, y, z) for x, y, z in product(*axes) if name == "gridDim" or x * y * z <= MAX_THREADS]
+        return sorted(found, key=lambda d: d[0] * d[1] * d[2] if name == "gridDim" else 0) or [(1, 1, 1)]
+
+    def args(self, draw: Callable[[Type], int | float]) -> dict[str, Value]:
+        """A value for each parameter, as the assumptions and the point want it where they are as plain as that."""
+        found: dict[str, Value] = {}
+        for d in self.kernel.params:
+            n = self.at.get(d.name, draw(d.type) if d.name in self.matters else 1)
+            if d.type == INT and d.name not in self.at:
+                k, r = self.residues.get(d.name, (1, 0))
+                found[d.name] = self.fixed.get(d.name, int(n) - int(n) % k + r)
+            elif d.type == INT:
+                found[d.name] = int(n)
+            else:
+                found[d.name] = bool(int(n) % 2) if d.type.kind == "bool" else float(n)
+        return found
+
+    def drawn(self, kind: Type) -> int | float:
+        return self.rng.choice(self.sizes) if kind.kind != "base" else self.rng.choice(REALS) * self.rng.random()
+
+    def changed(self, given: Input, blocks: Sequence[Dim], grids: Sequence[Dim]) -> Input:
+        """The input with one thing changed."""
+        names = [name for name in given.args if name in self.matters and name not in self.at and name not in self.fixed]
+        what = self.rng.choice([*names, *self.arrays, "launch"])
+        if what in self.arrays:
+            return replace(given, arrays={**given.arrays, what: self.rng.choice(FILLS)})
+        if what in names:
+            old, new = given.args[what], self.args(self.drawn)[what]
+            near = isinstance(old, float) and self.rng.random() < 0.6
+            return replace(given, args={**given.args, what: old * (0.5 + self.rng.random()) if near else new})
+        return replace(given, block=self.rng.choice(blocks), grid=self.rng.choice(grids))
+
+    def attempt(self, given: Input) -> None:
+        """Runs an input and keeps it where it is the best for a claim. Raises Overrun."""
+        if str(given) in self.tried:
+            return
+        self.tried.add(str(given))
+        size = self.context.hardware.warp
+        threads, blocks = (d[0] * d[1] * d[2] for d in (given.block, given.grid))
+        if -(-threads // size) * blocks > MOST_WARPS or not self.allowed(given):
+            return
+        metrics = [*(claim.context.metric for claim in self.claims), WORK]
+        try:
+            contents = self.fill(given.arrays)
+            result = vectorised.run(
+                self.kernel, given.block, given.grid, given.args, contents, metrics, self.context.hardware, STEPS
+            )
+        except SourceError:  # it takes too long, has no value somewhere, or a barrier diverges: no run to learn from
+            self.spent += STEPS
+            return
+        self.spent += int(result.max_per_warp[WORK.name]) + int(result.totals[WORK.name]) // AT_ONCE
+        for i, claim in enumerate(self.claims):
+            found = Witness(given, _cost(claim, result, blocks), worth(claim, given))
+            if found.cost > found.bound:
+                raise Overrun(claim, found)
+            rank = _rank(claim, found)
+            if rank < _rank(claim, self.best[i]):
+                self.best[i] = found
+            if rank <= _rank(claim, self.here[i]):
+                self.here[i] = found
+
+    def allowed(self, given: Input) -> bool:
+        """Whether every block of the input satisfies the assumptions."""
+        stores = list(_stores(self.context, given, False))
+        return all(_true(fact, store) for fact in self.context.launch.assumptions for store in stores)
+
+
+def _always(n: int) -> Callable[[Type], int]:
+    return lambda _: n
+
+
+PERFECT: Final = (0, Fraction(1))
+
+
+def _rank(claim: Claim, found: Witness | None) -> tuple[int, Fraction]:
+    """How good a witness is, the least the best: those before whose input the bound has no more than its constant part
+    say little, and where nothing is paid there is no ratio."""
+    if found is None:
+        return 3, Fraction(0)
+    if found.ratio is None:
+        return 2, found.bound
+    idle = not claim.bound.is_constant and found.bound == claim.bound.constant
+    return int(idle), found.ratio
+
+
+def _cost(claim: Claim, result: Result, blocks: int) -> Fraction:
+    """What the run says of the dearest warp, of a block, or of the grid."""
+    name = claim.context.metric.name
+    match claim.per:
+        case "warp":
+            return result.max_per_warp[name]
+        case "block":
+            return result.totals[name] / blocks
+    return result.totals[name]
+
+
+def worth(claim: Claim, given: Input) -> Fraction:
+    """The most that a bound allows any warp, or block, of an input."""
+    inside = {leaf.name for leaf in leaves(claim.bound)}
+    if any(name.startswith("blockIdx.") or name == WARP_INDEX for name in inside):
+        stores = list(_stores(claim.context, given, WARP_INDEX in inside))
+    else:
+        stores = [next(_stores(claim.context, given, False))]
+    return max(_evaluated(claim.bound, store) for store in stores)
+
+
+def _evaluated(bound: Poly, store: Mapping[str, Value]) -> Fraction:
+    values: dict[Leaf, int] = {leaf: int(store[leaf.name]) for leaf in leaves(bound)}
+    return evaluate(bound, values)
+
+
+def _stores(context: Context, given: Input, warps: bool) -> Iterator[dict[str, Value]]:
+    """The values of parameters in each block of an input, and in each of its warps where these are told apart."""
+    store: dict[str, Value] = {"warpSize": context.hardware.warp, WARP_INDEX: 0, **given.args}
+    for name, dim in (("blockDim", given.block), ("gridDim", given.grid)):
+        store |= {f"{name}.{axis}": n for axis, n in zip("xyz", dim, strict=True)}
+    threads = given.block[0] * given.block[1] * given.block[2]
+    for index in product(*map(range, given.grid)):
+        store |= {f"blockIdx.{axis}": n for axis, n in zip("xyz", index, strict=True)}
+        for warp in range(-(-threads // context.hardware.warp)) if warps else (0,):
+            yield {**store, WARP_INDEX: warp}
+
+
+def _true(fact: Expr, store: Mapping[str, Value]) -> bool:
+    try:
+        return bool(value_of(fact, cast(Mapping[str, int], store)))
+    except KeyError:
+        return False
+
+
+def _given(facts: Iterable[Expr]) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
+    """The parameters that an assumption equates with a number, and the residues that one gives."""
+    fixed: dict[str, int] = {}
+    residues: dict[str, tuple[int, int]] = {}
+    for fact in facts:
+        match fact:
+            case Op("==", (Param(name), Const(int() as n))) if name not in BUILTINS:
+                fixed[name] = n
+            case Op("==", (Op("%", (Param(name), Const(int() as k))), Const(int() as r))) if k > 0:
+                residues[name] = (k, r)
+    return fixed, residues
+
+
+def _numbers(e: Expr) -> Iterator[int]:
+    return (t.value for t in subterms(e) if isinstance(t, Const) and type(t.value) is int and abs(t.value) < 10**6)

@@ -1,0 +1,357 @@
+"""From a kernel to a certified bound: flow, search, elaboration, and the kernel's word on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, Literal
+
+from checker import kernel as trusted
+from checker.certificates.evidence import proof as arithmetic_proof
+from checker.certificates.seconded import REPORT, Prove, Seconded, remembered, seconded, verdict
+from checker.kernel import INDICES, Claim, Ledger, Rejected
+from checker.oracles import Oracles
+from checker.oracles.farkas import replaced
+from checker.synthesis.elaborate import Elaborator, weaken
+from checker.synthesis.flow import analyse
+from checker.synthesis.ghosts import cycles, windows, with_ghosts, with_names
+from checker.synthesis.nodes import Flow
+from checker.synthesis.outline import Outline, without
+from checker.synthesis.search import Engine, find_potentials, without_potentials
+from checker.synthesis.sums import antidifference
+from checker.synthesis.walk import Point, Proof, Stuck, named
+from logic.assertions import AtLeast, Context, P, Proved, assume, conj
+from logic.derivation import Derivation
+from logic.metrics import Metric
+from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, evaluate, leaves, max0, substitute, sym
+from logic.rules import SOUND
+from logic.source import Loc
+from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
+
+Verdict = Literal["certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported"]
+
+Per = Literal["warp", "block", "grid"]
+
+MAX_WARPS: Final = 32
+"""CUDA's limit on the warps of a block; larger hardware models are bounded by their worst warp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one metric, in how many seconds.
+
+    `claim` is there exactly when the kernel accepted and the second checker did not refuse; `problem` says why it is
+    not. `second` is what the second checker said of the certificate, where the kernel accepted.
+    """
+
+    metric: Metric
+    verdict: Verdict
+    claim: Claim | None
+    derivation: Derivation | None
+    ledger: Ledger
+    problem: Stuck | Rejected | None
+    seconds: float
+    second: Seconded | None = None
+
+
+MANY_LOOPS: Final = 6
+"""With more, no ghosts are looked for a second time: it takes too long."""
+
+
+MAX_CASES: Final = 16
+"""Of max(0, .) in a bound; one that has more is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Which ghosts a search uses: those that count turns at places where loops are in the way, those of counters that
+    begin where another one is that has a ghost, and those that keep what variables were before. Of loops at the places
+    `apart` the first turn is taken apart."""
+
+    stuck: frozenset[Loc | None] = frozenset()
+    again: bool = False
+    named: bool = False
+    apart: frozenset[Loc | None] = frozenset()
+
+
+def find_bounds(
+    outline: Outline,
+    metrics: Sequence[Metric],
+    oracle: Oracles,
+    hinted: str | None = None,
+    search: Engine = "lp",
+    per: Per = "warp",
+    show: Callable[[str], None] | None = None,
+) -> list[Result]:
+    """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
+    looked at.
+
+    `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
+    worked on.
+    """
+    start = time.perf_counter()
+    cases, kept = _cases(outline.context, per), with_names(outline)
+
+    @cache
+    def plain(p: P, apart: frozenset[Loc | None] = frozenset()) -> Flow:
+        return analyse(outline, oracle, start=p, apart=apart)
+
+    @cache
+    def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
+        if not way.again:
+            first = analyse(kept, oracle, cases[0], apart=way.apart) if way.named else plain(cases[0], way.apart)
+            return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, more=way.named)
+        once = replace(way, again=False)
+        found, ghosts = ghosted(once)
+        own = not ghosts or outline.context.sigma.locals.keys() & {*ghosts}
+        return (found, ghosts) if own else with_ghosts(found, flow(once, cases[0]), oracle, more=True)
+
+    @cache
+    def flow(way: Way, p: P) -> Flow:
+        wider, ghosts = ghosted(way)
+        return analyse(wider, oracle, start=p, apart=way.apart) if ghosts else plain(p, way.apart)
+
+    def bounded(metric: Metric, way: Way) -> Result:
+        """With ghosts that count turns at the places where loops were found to be in the way."""
+        wider, ghosts = ghosted(way)
+        context = replace(wider.context, metric=metric)
+
+        @cache
+        def proof(warp: int | None) -> Proof[Poly]:
+            """Of one warp, of none for the last number, or of all alike."""
+            found = flow(way, () if warp is None else cases[warp])
+            own = found if hinted in (None, metric.name) else without_potentials(found)
+            return _proof(own, context, oracle, search, warp)
+
+        def one(apart: bool, anywhere: bool) -> Result:
+            def whole() -> Proof[Poly]:
+                return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
+
+            return _one(outline.kernel, context, whole, ghosts, oracle, per, anywhere)
+
+        result = one(len(cases) > 1 and not _alike(proof, len(cases) - 1), per == "warp")
+        again = one(False, True) if result.claim is None and per != "warp" else result
+        return again if again.claim else result  # or the dearest warp, times their number
+
+    def other(way: Way, at: Loc, tried: bool) -> Way | None:
+        """Another way where a loop is in the way of this one."""
+        inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
+        more = [replace(way, stuck=way.stuck | places) for places in ({at}, {at, *inside})]
+        more += [replace(w, named=True) for w in more if kept is not outline]
+        many = sum(1 for _ in cycles(plain(cases[0]))) > MANY_LOOPS
+        ways = more if tried or many else [replace(way, again=True), *more]
+        if found := next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None):
+            return found
+        first = replace(way, apart=way.apart | {at})
+        return first if flow(first, cases[0]) != flow(way, cases[0]) else None
+
+    flow(Way(), cases[0])
+    windowed = windows(plain(cases[0]))
+    shared = time.perf_counter() - start
+    results, prove = [], remembered()
+    for metric in metrics:
+        start = time.perf_counter()
+        if show:
+            show(metric.name)
+        way, tried = Way(), False
+        first = result = bounded(metric, way)
+        while result.claim is None and result.problem and (at := result.problem.loc):
+            here = other(way, at, tried)
+            if here is None:
+                break
+            found, tried = bounded(metric, here), True
+            useless = found.claim is None and found.problem and found.problem.loc == at
+            if not (useless and here.again and not way.again):
+                way, result = here, found
+        if result.claim is None and (result.problem is None or result.problem.loc in way.stuck):
+            result = first
+        narrow = replace(way, stuck=way.stuck | windowed)
+        if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
+            found = bounded(metric, narrow)
+            if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
+                result = found
+        result = _judged(result, outline.kernel, prove)
+        results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
+    return results
+
+
+def _judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
+    """What the kernel accepted, judged by the second checker."""
+    if result.claim is None or result.derivation is None:
+        return result
+    second = seconded(result.claim, result.derivation, result.ledger, prove)
+    if second.verdict == "not-proved":
+        problem = Stuck(second.problem, kernel.loc, REPORT)
+        return replace(result, verdict="not-proved", claim=None, problem=problem, second=second)
+    return replace(result, verdict=second.verdict, second=second)
+
+
+SIZES: Final = (1, 3, 8, 60, 1000)
+"""What parameters are, to see which of two bounds is the better one."""
+
+
+def lower(q: Poly, r: Poly) -> bool:
+    """Whether q is less than r, all in all, at the points where they are looked at."""
+    names = sorted(leaves(q - r), key=str)
+    points = [{x: SIZES[(i * k + i) % len(SIZES)] for k, x in enumerate(names)} for i in range(len(SIZES) * 2)]
+    return sum(evaluate(r - q, point) for point in points) > 0
+
+
+def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:
+    """A derivation for the flow of an outline, with potentials at the loop heads that have none; by the rules as
+    printed where the flow was made for them. Raises Stuck."""
+    proof = _proof(flow, outline.context, oracle, search, None, printed)
+    ghosts = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
+    return _without_ghosts(proof, ghosts, outline.kernel).derivation
+
+
+def _proof(
+    flow: Flow, context: Context, oracle: Oracles, search: Engine, warp: int | None, printed: bool = False
+) -> Proof[Poly]:
+    elaborator = Elaborator(context, oracle, oracle.least, warp, printed)
+    complete = find_potentials(flow, elaborator, search)
+    return elaborator.block(complete, Point(flow.end.p, ZERO, flow.end.x))
+
+
+def _one(
+    kernel: Kernel,
+    context: Context,
+    whole: Callable[[], Proof[Poly]],
+    ghosts: tuple[str, ...],
+    oracle: Oracles,
+    per: Per,
+    anywhere: bool,
+) -> Result:
+    """What becomes of the context's metric, the time left out, by a proof that may raise Stuck.
+
+    `anywhere` asks for a potential that does not depend on the block, where there is one.
+    """
+    ledger = Ledger()
+    derivation = None
+    try:
+        proof = _without_ghosts(whole(), ghosts, kernel)
+        if anywhere:
+            proof = _wherever(proof, context, oracle)
+        proof = _plain(proof, context, oracle)
+        derivation = proof.derivation
+        theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
+        claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per))
+    except (Stuck, Rejected) as problem:
+        return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
+    if not claim.unconditional:
+        needs = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)
+        return Result(context.metric, "not-proved", None, derivation, ledger, needs, 0.0)
+    return Result(context.metric, verdict(None, ledger), claim, derivation, ledger, None, 0.0)
+
+
+END: Final = Point((), ZERO, frozenset())
+
+
+def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel) -> Proof[Poly]:
+    """The proof about the program without its ghosts."""
+    if not ghosts:
+        return proof
+    proof = weaken(proof, proof.pre, END)
+    left = proof.stmt
+    for ghost in ghosts:
+        left = kernel.body if ghost == ghosts[-1] else without(left, ghost)
+        substitution = named("", proof.pre) | named("'", END) | {"s": left, "s1": proof.stmt, "x": ghost}
+        proof = Proof(proof.pre, left, END, Derivation("Q:Ghost", substitution, (proof.derivation,), kernel.loc))
+    return proof
+
+
+def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+    """The proof with a potential that holds for every warp and block, where one is as easily said: that of the first or
+    last."""
+    q = proof.pre.q
+    for name in INDICES:
+        index, size = Param(name), trusted.extent(name, context)
+        for at in (ZERO, size - 1):
+            worst = substitute(q, {index: at})
+            if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
+                q = worst
+                break
+    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+def _plain(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+    """The proof with a potential that is worth the same and is said in fewer words: without the cases that make no
+    difference, as that of a negative n in |[0, n/2]|, where C rounds up."""
+    q = proof.pre.q
+
+    def plainer(other: Poly) -> bool:
+        more, less = (AtLeast((), frozenset(), a, b) for a, b in ((other, q), (q, other)))
+        shorter = len(str(other)) < len(str(q))
+        return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
+
+    outer = {a for m, _ in q.terms for a in m}
+    cases = dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0))
+    if len(cases) > MAX_CASES:
+        return proof
+    for a in cases:
+        known = a.arg in (sym(Param(name)) for name in BUILTINS)
+        if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
+            others = (replaced(q, a.arg, a.arg), replaced(q, a.arg, ZERO))
+            q = next(filter(plainer, others), q)
+    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+# --- warp by warp ----------------------------------------------------------------------------------------------------
+
+
+def _is(op: str, warp: int) -> Op:
+    return Op(op, (Param(WARP_INDEX), Const(warp)))
+
+
+def _cases(context: Context, per: Per) -> list[P]:
+    """{true}, or where a sum over warps is asked for and they are known: the first warp, the second, .., no warp."""
+    x, y, z = context.launch.block
+    if per == "warp" or x is None or y is None or z is None:
+        return [()]
+    warps = -(-x * y * z // context.hardware.warp)
+    if not 1 < warps <= MAX_WARPS:
+        return [()]
+    each = [conj((_is(">", k - 1), _is("<=", k)) if k else (_is("<=", 0),), context.sigma) for k in range(warps)]
+    return [*each, conj((_is(">", warps - 1),), context.sigma)]
+
+
+def _alike(proof: Callable[[int | None], Proof[Poly]], warps: int) -> bool:
+    """Whether the first, second and last warp, by themselves, cost what is found for all."""
+    try:
+        return len({proof(k).pre.q for k in (None, 0, 1, warps - 1)}) == 1
+    except Stuck:
+        return False
+
+
+def _by_warps(proofs: Sequence[Proof[Poly]], context: Context) -> Proof[Poly]:
+    """One proof from one for each warp by Q:CaseSplit; its potential is a sum over `warp.index <= k` for all k."""
+    proofs = [weaken(proof, proof.pre, END) for proof in proofs]
+    index = sym(Param(WARP_INDEX))
+    q = proofs[-2].pre.q
+    for k in range(len(proofs) - 2):
+        q = q + (proofs[k].pre.q - proofs[k + 1].pre.q) * (max0(const(k + 1) - index) - max0(const(k) - index))
+    whole = weaken(proofs[-1], Point(proofs[-1].pre.p, q, frozenset()), END)
+    for k in reversed(range(len(proofs) - 1)):
+        before = conj((_is(">", k - 1),) if k else (), context.sigma)
+        rest = Point(assume(before, _is("<=", k), context.sigma, False), q, frozenset())
+        yes = weaken(proofs[k], Point(proofs[k].pre.p, q, frozenset()), END)
+        no = weaken(whole, rest, END)
+        pre = Point(before, q, frozenset())
+        substitution = named("", pre) | named("'", END) | {"e": _is("<=", k), "s": whole.stmt}
+        whole = Proof(pre, whole.stmt, END, Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation)))
+    return whole
+
+
+def _sums(q: Poly, context: Context, per: Per) -> tuple[tuple[str, Poly], ...]:
+    """For each index that is summed over, a potential that telescopes. Raises Stuck."""
+    found: list[tuple[str, Poly]] = []
+    for name in INDICES[: {"warp": 0, "block": 1, "grid": 4}[per]]:
+        f = antidifference(q, name)
+        if f is None:
+            raise Stuck(f"what a warp costs depends on {name} in a way that has no sum in closed form: {q}")
+        found.append((name, f))
+        i = Param(name)
+        q = substitute(f, {i: ZERO}) - substitute(f, {i: trusted.extent(name, context)})
+    return tuple(found)

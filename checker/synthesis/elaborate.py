@@ -1,0 +1,251 @@
+"""Derivations from flows: the walk over known potentials.
+
+Potentials go backward from the end, each statement adding what it costs; where two ways meet, the larger one is
+needed, or max(., .) where neither is known to be; loops carry the potential that the outline states, with a frame added
+where the code after the loop needs one; Q:Weak goes in wherever conditions have to be brought together. Where no
+derivation can be completed, Stuck is raised. The result is judged by the kernel like anyone's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from checker.kernel import Oracle, updated
+from checker.oracles.counts import What, one_access
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.partial import steps_of
+from checker.synthesis.rules import BRANCHES, PRINTED, SOUND
+from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
+from logic.assertions import AtLeast, Context, P, Proved, X, assume
+from logic.derivation import Derivation, Value
+from logic.facts import definitions
+from logic.potentials import Leaf, Poly, leaves, maximum, substitute, sym, variables
+from logic.source import Loc
+from logic.syntax import Assign, Const, Expr, Op, Param, Read, Stmt, Tid, Var, Write, subterms, written
+
+Least = Callable[[What, P, X, str, Expr, Context], int]
+
+
+class Elaborator(Walk[Poly]):
+    """Builds derivations for one context. `least` proposes n for MemReads and Conflicts; `oracle` helps to choose.
+
+    With `warp`, for that warp only: what a guarded statement costs may then depend on how many lanes take it. With
+    `printed`, by the rules of Fig. 4 as printed, for a flow that was made for them.
+    """
+
+    def __init__(
+        self, context: Context, oracle: Oracle, least: Least, warp: int | None = None, printed: bool = False
+    ) -> None:
+        rules = PRINTED if printed else SOUND
+        super().__init__(context, {name: rule.before for name, rule in rules.items()})
+        self.oracle = oracle
+        self.least = least
+        self.warp = warp
+        self.printed = printed
+        self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
+
+    # --- expressions ---
+
+    def cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        """The cost of e and its derivation, P; X |- e : C."""
+        key = (p, x, e)
+        if key not in self._costs:
+            self._costs[key] = self._cost(p, x, e)
+        return self._costs[key]
+
+    def _cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        metric = self.context.metric
+        here: dict[str, Value] = {"P": p, "X": x}
+
+        def leaf(rule: str, letter: str, value: Value, price: str) -> tuple[Fraction, Derivation]:
+            return metric.cost(price), Derivation(rule, {**here, letter: value}, (), e.loc)
+
+        match e:
+            case Var(name):
+                return leaf("OQ:Var", "x", name, "var")
+            case Param(name):
+                return leaf("OQ:Param", "p", name, "const" if self.printed else "param")
+            case Const():
+                return leaf("OQ:Const", "k", e, "const")
+            case Tid(axis):
+                return leaf("OQ:Tid", "a", axis, "var")
+            case Op(op, args):
+                parts = [self.cost(p, x, a) for a in args]
+                total = sum((c for c, _ in parts), metric.cost("op"))
+                substitution: dict[str, Value] = {**here, "op": op}
+                for i, (a, (c, _)) in enumerate(zip(args, parts, strict=True), start=1):
+                    substitution |= {f"e{i}": a, f"C{i}": c}
+                rule = {1: "EQ:Op1", 2: "EQ:Op", 3: "EQ:Op3"}[len(args)]
+                return total, Derivation(rule, substitution, tuple(d for _, d in parts), e.loc)
+            case Read(array, index):
+                c, derivation = self.cost(p, x, index)
+                letter, rule, price = (
+                    ("G", "EQ:GArray", "gread") if self.is_global(array) else ("S", "EQ:SArray", "sread")
+                )
+                n = self.count(price, p, x, array, index)
+                substitution = {**here, "o": index, "C": c, letter: array, "n": n}
+                return c + metric.count(price, n), Derivation(rule, substitution, (derivation,), e.loc)
+
+    def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
+        """The smallest n that can be shown for an access, or the trivial one where the metric does not price it."""
+        what: What = "MemReads" if self.is_global(array) else "Conflicts"
+        if price not in self.context.metric.counted:
+            return self.context.hardware.warp * one_access(
+                what, self.context.sigma.arrays[array], self.context.hardware
+            )
+        return self.least(what, p, frozenset() if self.printed else x, array, index, self.context)
+
+    # --- known potentials ---
+
+    def at_least(self, state: State, q: Poly, r: Poly) -> bool:
+        """Whether the oracle proves q >= r in the state."""
+        return isinstance(self.oracle(AtLeast(state.p, state.x, q, r), self.context), Proved)
+
+    def larger(self, a: State, q: Poly, b: State, r: Poly) -> Poly:
+        """A potential that is at least q in a's states and at least r in b's, as small as can be told."""
+        if self.at_least(b, q, r):
+            return q
+        return r if self.at_least(a, r, q) else maximum(q, r)
+
+    def within(self, _: State, q: Poly, /) -> Poly:
+        """q: the kernel says whether it mentions what it may not."""
+        return q
+
+    def stated(self, node: Cut, q: Poly) -> Poly:
+        return q if node.q is None else node.q
+
+    def conclude(
+        self, rule: str, pre: Point[Poly], stmt: Stmt, post: Point[Poly], loc: Loc | None, parts: Callable[[], Parts], /
+    ) -> Proof[Poly]:
+        return Proof(pre, stmt, post, Derivation(rule, *parts(), loc))
+
+    def weaken(self, proof: Proof[Poly], pre: Point[Poly], post: Point[Poly]) -> Proof[Poly]:
+        return weaken(proof, pre, post)
+
+    # --- assignments ---
+
+    def renamed(self, node: Step, stmt: Assign, q: Poly, /) -> Poly:
+        return substitute(q, self.told(node, stmt)) if stmt.var in variables(q) else q
+
+    def told(self, node: Step, stmt: Assign) -> dict[Leaf, Poly]:
+        """What P says after an assignment that the variable is, if potentials cannot say its value otherwise."""
+        here = {*map(Var, node.before.x)}
+        own = Var(stmt.var)
+
+        def sayable(p: Poly | None) -> bool:
+            return p is not None and all(isinstance(t, Param) or t in here - {own} for t in leaves(p))
+
+        if sayable(updated(sym(own), stmt.var, stmt.value, self.context)):
+            return {}
+        found = (definitions((fact,)).get(own) for fact in node.after.p)
+        return next(({own: told} for told in found if told is not None and sayable(told)), {})
+
+    def assigned(self, node: Step, stmt: Assign, q: Poly) -> Poly:
+        """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""
+        if stmt.var not in variables(q):
+            return q
+        before = updated(q, stmt.var, stmt.value, self.context)
+        stray = [
+            x.name for x in leaves(before) if isinstance(x, Tid) or (isinstance(x, Var) and x.name not in node.before.x)
+        ]
+        if stray:
+            raise Stuck(
+                f"the potential depends on '{stmt.var}' after this, and so on {', '.join(sorted(stray))} before",
+                stmt.loc,
+                "Bound the value by parameters first, in a condition before the loop that uses it.",
+                "Q:VWrite1",
+            )
+        return before
+
+    # --- accesses by part of a warp ---
+
+    def node(self, node: Node, post: Point[Poly]) -> Proof[Poly]:
+        """By the number of active lanes, where that is told and matters."""
+        if isinstance(node, Fork) and node.rule in BRANCHES:
+            self.cost(node.before.p, node.before.x, node.cond)  # equals share a derivation, with the first one's place
+        if self.warp is None or not isinstance(node, Step) or next(accesses(node.stmt), None) is None:
+            return super().node(node, post)
+        return self.partial(node, post, self.warp)
+
+    def whole(self, node: Step, post: Point[Poly]) -> Proof[Poly]:
+        """A proof of a statement, whatever the number of active lanes."""
+        return super().node(node, post)
+
+    def partial(self, node: Step, post: Point[Poly], warp: int) -> Proof[Poly]:
+        """A proof of a statement in one warp, a case for each interval of the number of active lanes."""
+        p, x = node.before.p, node.before.x
+
+        def at(*facts: Expr) -> Proof[Poly]:
+            here = p
+            for fact in facts:
+                here = assume(here, fact, self.context.sigma)
+            after = post if isinstance(node.stmt, Assign) else replace(post, p=here)
+            return self.whole(replace(node, before=State(here, x)), after)
+
+        base = self.whole(node, post).pre.q
+        split = steps_of(p, x, lambda fact: (at(fact).pre.q - base).constant, self.context, warp)
+        if split is None:
+            return self.whole(node, post)
+        bounds = [Op("<=", (split.active, Const(end))) for end in split.ends]
+        q = at(Op("==", (split.active, Const(1)))).pre.q + split.cost
+        rest = at(*(Op("!", (b,)) for b in bounds))
+        for i in reversed(range(len(bounds))):
+            here = p
+            for b in bounds[:i]:
+                here = assume(here, b, self.context.sigma, False)
+            sides = at(*(Op("!", (b,)) for b in bounds[:i]), bounds[i]), rest
+            yes, no = (self.weaken(side, Point(side.pre.p, q, x), post) for side in sides)
+            pre = Point(here, q, x)
+            substitution = named("", pre) | named("'", post) | {"e": bounds[i], "s": node.stmt}
+            derivation = Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation), node.stmt.loc)
+            rest = Proof(pre, node.stmt, post, derivation)
+        return rest
+
+    # --- loops ---
+
+    def head(self, node: Cycle, price: Fraction, post: Poly) -> Poly:
+        """The potential that the outline states, with a frame where it leaves too little. Raises Stuck."""
+        if node.q is None:
+            raise Stuck(
+                "the loop has no potential", node.loc, "State one: while (e) invariant {P; Q; X} { ... }", node.rule
+            )
+        left = self.opposite(node.invariant, node.cond)
+        if self.at_least(left, node.q - price, post) or variables(post) & written(node.body.stmt):
+            return node.q
+        return node.q + post
+
+    def turn(self, node: Cycle, q: Poly, head: Point[Poly]) -> Proof[Poly]:
+        warp, self.warp = self.warp, None  # the loop's potential covers a whole warp
+        body = self.block(_paying(node.body, q) if node.case is None else node.body, head)
+        self.warp = warp
+        start = Point(node.body.start.p, q if node.case is None else body.pre.q, head.x)
+        return self.weaken(body, start, body.post)
+
+
+def accesses(s: Stmt) -> Iterator[Expr]:
+    """The reads in a statement without statements inside it, and the write as if it were one."""
+    match s:
+        case Assign(_, e):
+            yield from (t for t in subterms(e) if isinstance(t, Read))
+        case Write(array, index, e):
+            yield from (t for part in (Read(array, index), e) for t in subterms(part) if isinstance(t, Read))
+
+
+def _paying(body: Flow, q: Poly) -> Flow:
+    """A loop's body in which facts that begin it are known before its potential is used: all that is left of q is."""
+    match body.nodes:
+        case (Cut(q=None) as first, *rest):
+            return replace(body, nodes=(replace(first, q=q), *rest))
+    return body
+
+
+def weaken(proof: Proof[Poly], pre: Point[Poly], post: Point[Poly]) -> Proof[Poly]:
+    """The proof with Q:Weak around it that gives these conditions; itself where they are the same already."""
+    if pre == proof.pre and post == proof.post:
+        return proof
+    substitution = named("1", pre) | named("2", proof.pre) | named("2'", proof.post) | named("1'", post)
+    substitution |= {"c": Fraction(0), "s": proof.stmt}
+    loc = proof.derivation.loc
+    return Proof(pre, proof.stmt, post, Derivation("Q:Weak", substitution, (proof.derivation,), loc))

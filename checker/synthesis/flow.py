@@ -1,0 +1,544 @@
+"""The forward half of elaboration: what holds (P) and what is uniform (X) at every point of an outline, and which
+rule each branch and loop can use. Potentials play no part here, so one flow serves every metric.
+
+Everything found here is only a proposal: the kernel checks it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import gcd
+from typing import Any, Final
+
+from checker.kernel import Oracle
+from checker.synthesis import flags
+from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
+from checker.synthesis.guards import sized, undivided
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
+from checker.synthesis.partial import as_expr
+from checker.synthesis.rules import BRANCHES, LOOPS, PRINTED, SOUND, STEPS
+from checker.synthesis.rules.transformer import Analysis
+from logic.assertions import (
+    Context,
+    Entails,
+    Obligation,
+    P,
+    Proved,
+    Uniform,
+    X,
+    abstracted,
+    assume,
+    conj,
+    launch_facts,
+    opaque,
+)
+from logic.facts import definitions, equations, numbers, solutions, unfolded, value
+from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
+from logic.potentials import atom as just
+from logic.potentials import substitute as replaced
+from logic.source import Loc
+from logic.syntax import (
+    BUILTINS,
+    FALSE,
+    GHOST,
+    INT,
+    WARP_INDEX,
+    Const,
+    Expr,
+    Op,
+    Param,
+    Stmt,
+    Tid,
+    Var,
+    While,
+    local_vars,
+    put,
+    statements,
+    substitute,
+    subterms,
+    written,
+)
+from logic.typing import Signature
+
+SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
+"""The oracles' engines that a certificate needs no solver for."""
+
+MAX_MODULUS: Final = 1 << 10
+"""Of residues that are guessed: sectors, banks and warps are powers of two."""
+
+
+def analyse(
+    outline: Outline,
+    oracle: Oracle,
+    start: P = (),
+    printed: bool = False,
+    apart: Collection[Loc | None] = frozenset(),
+) -> Flow:
+    """The flow of an outline's body, from {P; .; {}}, or from the condition that its body begins with; for the rules
+    as printed where `printed` says so. Of loops at the places `apart` the first turn is taken apart where flags end
+    them."""
+    return _Analysis(outline.context, oracle, printed, apart).block(outline.body, State(start, frozenset()), given=True)
+
+
+class _Analysis(Analysis):
+    """The walk; holds what never changes during it."""
+
+    def __init__(self, context: Context, oracle: Oracle, printed: bool, apart: Collection[Loc | None]) -> None:
+        self.rules = PRINTED if printed else SOUND
+        self.context = context
+        self.oracle = oracle
+        self.printed = printed
+        self.apart = apart
+        self.sigma = context.sigma
+        self.given = launch_facts(context.launch, context.hardware, context.scope)
+        self.begun: list[Loop] = []
+        """Loops whose first turn has been taken apart."""
+        self.flags: list[Expr] = []
+        """What the tests of the loops that the walk is in want of flags."""
+
+    def proves(self, obligation: Obligation) -> bool:
+        return isinstance(self.oracle(obligation, self.context), Proved)
+
+    def uniform(self, p: P, x: X, e: Expr) -> bool:
+        """Whether e is uniform under P and X; the print does not look at X (erratum 5)."""
+        return self.proves(Uniform(p, frozenset() if self.printed else x, e))
+
+    def entails(self, p: P, goal: Expr) -> bool:
+        return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))
+
+    def by_solver(self, p: P, goal: Expr) -> bool:
+        """Whether a goal that P entails rests on a solver's word: no arithmetic proof can speak of it, and neither
+        closed forms nor lanes show it."""
+        if all(of_expr(side) is not None for side in (goal.args if isinstance(goal, Op) else ())):
+            return False
+        verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
+        return not (isinstance(verdict, Proved) and verdict.engine in SOLVER_FREE)
+
+    def by_lanes(self, p: P, goal: Expr) -> bool:
+        """Whether a goal that P entails is seen in the lanes alone, maybe by cases that the second checker does not
+        try."""
+        verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
+        return isinstance(verdict, Proved) and verdict.engine == "lanes"
+
+    def taken(self, kind: Sequence[str], item: Any, state: State, rule: str | None = None) -> Any:
+        """The node by the rule that the outline names, or by the first that applies."""
+        if rule is not None:
+            return self.rules[rule].forward(self, item, state, True)
+        found = (self.rules[name].forward(self, item, state, False) for name in kind)
+        return next(node for node in found if node is not None)
+
+    def fork(self, item: Branch, state: State) -> Fork:
+        fork: Fork = self.taken(BRANCHES, item, state, item.rule)
+        return fork
+
+    def block(self, block: Block, start: State, given: bool = False) -> Flow:
+        """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
+        state = start
+        nodes: list[Node] = []
+        for i, item in enumerate(block):
+            match item:
+                case Partial(p, q, x, loc):
+                    facts = () if p is None else conj(p, self.sigma)
+                    known = conj((*state.p, *facts), self.sigma)
+                    kept = tuple(c for c in known if c in facts or not _settled(c, known))
+                    state = State(kept, state.x if x is None else x)
+                    if given and i == 0:
+                        start = state
+                    nodes.append(Cut(state, q, loc))
+                    continue
+                case Plain(stmt):
+                    node: Step | Fork | Cycle = self.taken(STEPS, stmt, state)
+                case Branch():
+                    node = self.fork(item, state)
+                case Loop():
+                    node = self.cycle(item, state)
+                case Split():
+                    if rest := block[i + 1 :]:
+                        node = self.taken(("Q:CaseSplit",), (item, rest), state)
+                        return Flow(start, (*nodes, node), node.after)
+                    continue
+            nodes.append(node)
+            state = node.after
+        return Flow(start, tuple(nodes), state)
+
+    # --- statements ---
+
+    def after_assignment(self, p: P, x: str, e: Expr) -> P:
+        after = self.known_after(p, x, e)
+        if told := (*flags.assigned(self.flags, x, e, self.sigma),):
+            same = Op("==", (Var(x), e))  # says no more of when the loop goes on
+            return conj((*(c for c in after if c != same), *told), self.sigma)
+        return after
+
+    def known_after(self, p: P, x: str, e: Expr) -> P:
+        """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
+        kept = [c for c in p if x not in local_vars(c)]
+        about = [c for c in p if x in local_vars(c)]
+        known = value(e, numbers((*p, *self.given)))
+        if known is not None and self.sigma.locals[x] == INT:
+            kept += flags.moved(x, e, about) if self.flags else ()
+            return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
+        if not opaque(e, self.sigma) and x not in local_vars(e):
+            kept += self.carried(p, x, about)
+            if self.sigma.locals[x].kind != "base":
+                shared = _of_warp(e, p, self.context)
+                alike = shared is not None and self.entails(p, Op("==", (e, shared)))
+                plain = self.clamped(p, e)
+                values = (*([shared] if shared is not None and alike else []), plain, sized(plain, self.given))
+                kept += [Op("==", (Var(x), d)) for d in dict.fromkeys(values)]
+                if isinstance(e, Op) and e.op == "?:" and plain == e:
+                    kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: e}))]
+            return conj(kept, self.sigma)
+        named = {c: new for c in about if (new := put(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
+        inverse = flags.inverse(x, e)
+        if inverse is not None:
+            kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
+            return conj(kept, self.sigma)
+        anything, before = abstracted(e, self.sigma), _definition(x, about)
+        after = None if before is None or opaque(e, self.sigma) else substitute(e, {x: before})
+        defined = after is not None and self.entails(p, Op("==", (e, after)))
+        for c in about:  # what is defined can be shown again where it is needed, so it need not rest on a solver here
+            new = substitute(c, {x: anything})
+            if self.entails(p, new) and not (defined and self.by_solver(p, new)):
+                kept.append(c)
+        kept += named.values()
+        kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
+        kept += self.carried(p, x, about)
+        if after is not None and defined:
+            kept.append(Op("==", (Var(x), self.clamped(p, after))))
+        return conj(kept, self.sigma)
+
+    def clamped(self, p: P, e: Expr) -> Expr:
+        """The same value by min and max, where choices in it are between the smaller and the larger of two."""
+        plain = _clamped(e)
+        return plain if plain != e and self.entails(p, Op("==", (e, plain))) else e
+
+    def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:
+        """What facts about x say of its definition, for when x is given another value."""
+        before = _definition(x, about)
+        if before is None:
+            return []
+        said = (substitute(c, {x: before}) for c in about if c != Op("==", (Var(x), before)))
+        return [c for c in said if self.entails(p, c)]
+
+    def join(self, a: P, b: P) -> P:
+        """Facts of either that both entail; where first turns are taken apart, without tests for a difference that only
+        the lanes show there."""
+        both = [c for c in a if c in b]
+
+        def joins(p: P, c: Expr) -> bool:
+            plain = not (self.begun and isinstance(c, Op) and c.op == "!=")
+            return c not in both and self.entails(p, c) and (plain or not self.by_lanes(p, c))
+
+        return conj((*both, *(c for c in a if joins(b, c)), *(c for c in b if joins(a, c))), self.sigma)
+
+    def merged(self, item: Branch, before: P, a: P, b: P) -> P:
+        """The join of both sides of a branch, with what they say of a variable together: that it is the minimum or
+        maximum of what it is after either, or between those."""
+        facts = self.join(a, b)
+        changed = written(strip((item,)))
+        known = {x: d for x in changed if (d := _definition(x, before)) is not None}
+        cond = substitute(item.cond, known)
+        found: list[Expr] = []
+        for x in sorted(changed):
+            sides = [d for side in (a, b) if (d := _definition(x, side)) is not None and of_expr(d) is not None]
+            told = len(sides) == 2 and not any(local_vars(d) & changed for d in sides)
+            if not told or self.sigma.locals[x] != INT or _definition(x, facts) is not None:
+                continue
+            d, e = sides
+            extreme = _extreme(cond, d, e)
+            if extreme is not None:
+                found.append(Op("==", (Var(x), Op(extreme, (d, e)))))
+            else:
+                found += [Op(op, (Var(x), _either(d, e, up))) for op, up in ((">=", False), ("<=", True))]
+        if any(local_vars(flag) & changed for flag in self.flags):
+            found += [c for one, other in ((a, b), (b, a)) for c in flags.kept(self.flags, one, other, self.sigma)]
+        return conj((*facts, *(c for c in found if self.entails(a, c) and self.entails(b, c))), self.sigma)
+
+    def unrolled(self, item: Loop, state: State, turns: int | None) -> Fork:
+        """The loop as a branch: one turn and the loop again, or nothing."""
+        rule = None if turns is None else "Q:If2" if turns else "Q:If3"
+        own = flags.flags(item.cond, strip(item.body), self.sigma)
+        self.flags += own
+        fork: Fork = self.taken(("Q:Unroll",), (item, Branch(item.cond, (*item.body, item), (), rule, item.loc)), state)
+        del self.flags[len(self.flags) - len(own) :]
+        return fork
+
+    def peeled(self, item: Loop, body: Stmt, state: State) -> Fork | None:
+        """The loop with its first turn taken apart, where the outcome of a branch in it is known there alone."""
+        if any(item is known for known in self.begun) or any(isinstance(s, While) for s in statements(body)):
+            return None
+        tests = [
+            part.cond
+            for i, part in enumerate(item.body)
+            if isinstance(part, Branch)
+            and part.rule is None
+            and not local_vars(part.cond) & written(strip(item.body[:i]))
+        ]
+        p = assume(state.p, item.cond, self.sigma)
+        if not any(
+            local_vars(test) & written(body) and any(self.entails(p, e) for e in (test, Op("!", (test,))))
+            for test in tests
+        ):
+            return None
+        self.begun.append(item)
+        found = self.unrolled(item, state, None)
+        self.begun.pop()
+        return found
+
+    def flagged(self, item: Loop, body: Stmt, state: State) -> Fork | None:
+        """The loop with its first turn taken apart, where nothing but flags ends it, or that is wished, and they tell
+        something of a counter at the end of that turn which stays so."""
+        known = len(self.begun) >= MAX_APART or any(item is known for known in self.begun)
+        alone = item.loc in self.apart or not flags.counts(item.cond, body, self.sigma)
+        if known or not alone or not flags.flags(item.cond, body, self.sigma):
+            return None
+        self.begun.append(item)
+        found = self.unrolled(item, state, None)
+        self.begun.pop()
+        last = found.then.nodes[-1] if isinstance(found.then, Flow) and found.then.nodes else None
+        facts = (*state.p, *self.given)
+        moved = (x for c in last.told for x in local_vars(c) & written(body)) if isinstance(last, Cycle) else ()
+        return found if any(moves(x, body) or factor(x, body, facts)[0] != 1 for x in moved) else None
+
+    def cycle(self, item: Loop, state: State) -> Cycle | Fork:
+        """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
+        what the body cannot change, and guesses that prove inductive (Houdini)."""
+        body = strip(item.body)
+        facts = (*state.p, *self.given)
+        if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
+            turns = trips(item.cond, body, facts)
+            if turns is not None:
+                return self.unrolled(item, state, turns)
+        if item.rule is None and item.invariant == Partial():
+            first = self.peeled(item, body, state) or self.flagged(item, body, state)
+            if first is not None:
+                return first
+        changed = written(body)
+        stated = () if item.invariant.p is None else item.invariant.p
+        stable = [c for c in state.p if not local_vars(c) & changed]
+        guessed = (
+            *_guesses(item.cond, body, state.p, changed, self.sigma, self.given),
+            *_together(item.cond, body, state, changed, self.sigma),
+        )
+        own = flags.flags(item.cond, body, self.sigma)
+        self.flags += own
+        if any(item is known for known in self.begun):
+            turn = self.block(
+                item.body, State(assume(conj(stable, self.sigma), item.cond, self.sigma), state.x - changed)
+            )
+            guessed = (*guessed, *flags.about(own, turn.end.p, changed, self.sigma))
+        guesses = [c for c in guessed if self.entails(state.p, c)]
+        x = state.x if item.invariant.x is None else item.invariant.x
+        while True:
+            invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
+            entered = assume(invariant.p, item.cond, self.sigma)
+            never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
+            strict = {b: a for a, b in _orders(item.cond, changed) if b in guesses}
+            plain = sized(item.cond, self.given)
+            up, left = flags.told(own, entered, self.sigma)
+            known = (*strict.values(), plain, *up)
+            told = never or tuple(a for a in known if a != item.cond and self.entails(entered, a))
+            cuts = tuple(Partial(facts) for facts in (told, left) if facts)
+            inside = self.block((*cuts, *item.body), State(entered, x))
+            kept = [c for c in guesses if self.entails(inside.end.p, c)]
+            if any(c not in kept for c in guesses if isinstance(c, Op) and c.op == "=="):
+                kept += [c for c in strict if c not in kept]  # what a turn does was seen for that value only
+            smaller = x & inside.end.x if item.invariant.x is None else x
+            if len(kept) == len(guesses) and smaller == x:
+                break
+            guesses, x = kept, smaller
+        del self.flags[len(self.flags) - len(own) :]
+        found = Cycle("", item.cond, invariant, item.invariant.q, inside, state, invariant, item.loc, told=(*up, *left))
+        cycle: Cycle = self.taken(LOOPS, found, state, item.rule)
+        return cycle
+
+    def undivided(self, cond: Expr, state: State) -> Expr | None:
+        if self.printed:
+            return None
+        case = undivided(cond, state.x, (*state.p, *self.given), self.sigma)
+        if case is None or not self.uniform(state.p, state.x, case):
+            return None
+        there = assume(state.p, case, self.sigma)
+        return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
+
+
+MAX_APART: Final = 2
+"""Of loops in one another whose first turns are taken apart: each writes what is inside it twice."""
+
+MAX_RANGES: Final = 4
+"""Of limits that are guessed for a value that an array decides."""
+
+LARGEST: Final = 24
+"""The most terms of a definition that is put in the place of a variable."""
+
+
+def _settled(c: Expr, known: P) -> bool:
+    """Whether a fact says no more than one of its alternatives, which is another fact."""
+    return isinstance(c, Op) and c.op == "||" and any(a in known for a in c.args)
+
+
+def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
+    """What an equality says that x is, without mentioning it: a ghost that is the same, where there is one."""
+    for c in about:
+        match c:
+            case Op("==", (Var(name), Var(own))) if own == x and name.startswith(GHOST):
+                return Var(name)
+    said = (e for leaf, e in equations(about) if leaf == Var(x))
+    return next((e for e in said if x not in local_vars(e) and len([*subterms(e)]) <= LARGEST), None)
+
+
+def _clamped(e: Expr) -> Expr:
+    """e with min and max in place of choices between two values by which is the larger."""
+    if not isinstance(e, Op):
+        return e
+    args = tuple(map(_clamped, e.args))
+    if e.op == "?:" and (op := _extreme(*args)) is not None:
+        return Op(op, args[1:])
+    return e if args == e.args else replace(e, args=args)
+
+
+def _either(a: Expr, b: Expr, up: bool) -> Expr:
+    """The larger of two values (up), or the smaller; `max` or `min` of both where that is not known."""
+    p, q = of_expr(a), of_expr(b)
+    if p is not None and q is not None and (p - q).is_constant:
+        return a if ((p - q).constant > 0) == up else b
+    return Op("max" if up else "min", (a, b))
+
+
+def _extreme(cond: Expr, a: Expr, b: Expr) -> str | None:
+    """`min` or `max`, where a if the condition holds, and else b, is that of both: the condition is about what they
+    differ by. None for all else."""
+    p, q = of_expr(a), of_expr(b)
+    match cond:
+        case Op("<" | "<=" | ">" | ">=" as op, (left, right)) if p is not None and q is not None:
+            x, y = of_expr(left), of_expr(right)
+            if x is None or y is None:
+                return None
+            excess = (y - x if "<" in op else x - y) - int("=" not in op)  # at least 0 where the condition holds
+            for extreme, more in (("max", p - q - excess), ("min", q - p - excess)):
+                if more in (ZERO, const(1)):
+                    return extreme
+    return None
+
+
+def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
+    """What e, if all lanes of a warp share it, is by the warp's number: its value at the first lane."""
+    direct = of_expr(e)
+    if direct is None or context.scope != "warp":
+        return None
+    at = unfolded(direct, definitions(p))
+    (x, y, z), size = context.launch.block, context.hardware.warp
+    warp = sym(Param(WARP_INDEX))
+    place: dict[Leaf, Poly] = {}
+    if y == z == 1:
+        place = {Tid("x"): warp * size}
+    elif z == 1 and x is not None and size % x == 0:
+        place = {Tid("x"): ZERO, Tid("y"): warp * (size // x)}
+    return as_expr(mapped(replaced(at, place), _sign)) if leaves(at) & place.keys() else None
+
+
+def _sign(a: Atom) -> Poly:
+    """What an atom is worth, as numbers of warps and blocks, and their sizes, are not negative."""
+    if isinstance(a, Max0) and all(isinstance(x, Param) and x.name in BUILTINS for x in leaves(a.arg)):
+        signs = {c > 0 for _, c in a.arg.terms}
+        if len(signs) == 1:
+            return a.arg if True in signs else ZERO
+    return just(a)
+
+
+def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
+    """Guesses for the range of a value: its outermost operators bound it."""
+    match e:
+        case Op("&", (_, Const(int() as k))) | Op("&", (Const(int() as k), _)) if k >= 0:
+            yield from (Op(">=", (x, Const(0))), Op("<=", (x, Const(k))))
+        case Op("%", (_, Const(int() as k))) if k > 0:
+            yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
+        case Op("min" | "max" | "?:") if sigma.locals[x.name] == INT:
+            for op, up in ((">=", False), ("<=", True)):
+                for bound in _bounds(e, up):
+                    if not opaque(bound, sigma) and of_expr(bound) is not None and x.name not in local_vars(bound):
+                        known = value(bound, {})
+                        yield Op(op, (x, bound if known is None else Const(known)))
+
+
+def _bounds(e: Expr, up: bool) -> list[Expr]:
+    """Expressions that e is at most (up), or at least, by its minima, maxima and choices."""
+    match e:
+        case Op("min" | "max" as op, (a, b)) if (op == "min") == up:
+            return [*_bounds(a, up), *_bounds(b, up)][:MAX_RANGES]
+        case Op("min" | "max", (a, b)) | Op("?:", (_, a, b)):
+            both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up)]
+            return [s if s == t else _either(s, t, up) for s, t in both][:MAX_RANGES]
+    return [e]
+
+
+def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """What an equation says that a variable is which the loop changes, such as x == n + 1 for x - 1 == n."""
+    match fact:
+        case Op("==", (a, _)) if not isinstance(a, Var) and not opaque(fact, sigma):
+            for leaf, rest in sorted(solutions(fact), key=lambda solution: solution[0].name):
+                value = as_expr(rest)
+                if leaf.name in changed and value is not None:
+                    yield Op("==", (leaf, value))
+
+
+def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
+    """What tests for a difference come to where it is known which side is the larger: a < b, given a <= b."""
+    for atom in subterms(cond):
+        match atom:
+            case Op("!=", (a, bound)) if local_vars(a) & changed and not local_vars(bound) & changed:
+                yield from ((Op(op, (a, bound)), Op(f"{op}=", (a, bound))) for op in "<>")
+
+
+def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """Guesses at what a variable that differs between lanes is by a counter that does not, where each moves by a fixed
+    amount a turn: p == tid.x + 32*(j - 0) for `p = tid.x; for (j = 0; ..; j++) {..; p += 32;}`."""
+    starts: dict[str, Expr] = {}
+    for fact in (*state.p, *(solved for c in state.p for solved in _solved(c, changed, sigma))):
+        match fact:
+            case Op("==", (Var(name), e)) if name in changed and not local_vars(e) & changed and not opaque(e, sigma):
+                starts.setdefault(name, e)
+    for own in sorted(starts.keys() - state.x):
+        for counter in sorted(starts.keys() & local_vars(cond) & state.x):
+            if (rate := _rate(moves(own, body), moves(counter, body))) is not None:
+                turns = Op("*", (rate, Op("-", (Var(counter), starts[counter]))))
+                yield Op("==", (Var(own), Op("+", (starts[own], turns))))
+                break
+
+
+def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
+    """How much the one moves while the other moves by 1, where both are assigned once."""
+    if own is None or counter is None or not len(own) == len(counter) == 1 or not counter[0].is_constant:
+        return None
+    return as_expr(own[0] * (1 / counter[0].constant)) if counter[0].constant else None
+
+
+def _guesses(
+    cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, given: tuple[Expr, ...]
+) -> list[Expr]:
+    """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
+    step."""
+    guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
+    for c in (*p, *(solved for fact in p for solved in _solved(fact, changed, sigma))):
+        match c:
+            case Op("==", (Var(name), start)) if (
+                sigma.locals[name] == INT and name in changed and not local_vars(start) & changed
+            ):
+                guesses |= {Op(op, (Var(name), start)): None for op in (">=", "<=")}
+                for step in sorted(steps(name, body, p)):
+                    if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
+                        residue = Op("%", (Var(name), Const(step)))
+                        guesses[Op("==", (residue, Const(start.value % step)))] = None
+    for name in sorted(changed):
+        if sigma.locals[name] == INT and (k := modulus(name, body, (*p, *given))) > 1:
+            residue = Op("%", (Var(name), Const(gcd(k, MAX_MODULUS))))
+            guesses[Op("==", (residue, Const(0)))] = None
+    for atom in subterms(cond):
+        match atom:
+            case Op("<" | ">" as op, (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
+                guesses[Op(f"{op}=", (v, bound))] = None
+    guesses |= {weak: None for _, weak in _orders(cond, changed)}
+    return list(guesses)

@@ -1,0 +1,238 @@
+"""The tests of loops as distances: how far each comparison is from failing, for the lanes of a warp together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Final
+
+from checker.synthesis.linear import poly
+from checker.synthesis.partial import as_expr
+from logic.assertions import MAX_BLOCK, X, conj, opaque
+from logic.facts import MAX_CHAIN, constants, equations
+from logic.potentials import (
+    ZERO,
+    Floor,
+    Leaf,
+    Log2,
+    Max0,
+    Monomial,
+    Poly,
+    Sym,
+    const,
+    evaluate,
+    leaves,
+    max0,
+    of_expr,
+    substitute,
+    sym,
+    variables,
+)
+from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var, subterms
+from logic.typing import Signature
+
+MAX_RELAXED: Final = 16
+"""Of the polynomials that one is at most."""
+
+
+def sized(e: Expr, given: Sequence[Expr]) -> Expr:
+    """An expression with the numbers that parameters are known to be where potentials can say its parts only then, as a
+    division by blockDim.x."""
+    match e:
+        case Op("&&" | "||" | "!" | "<" | "<=" | ">" | ">=" | "==" | "!=", args):
+            return replace(e, args=tuple(sized(a, given) for a in args))
+    if of_expr(e) is not None:
+        return e
+    known: dict[Leaf, Poly] = {leaf: n for leaf, n in constants(given).items() if isinstance(leaf, Param)}
+    if not any(t in known for t in subterms(e)):
+        return e
+    other = _filled(e, known)
+    return e if of_expr(other) is None else other
+
+
+def _filled(e: Expr, known: Mapping[Leaf, Poly]) -> Expr:
+    if isinstance(e, Param):
+        return Const(int(known[e].constant)) if e in known else e
+    return replace(e, args=tuple(_filled(a, known) for a in e.args)) if isinstance(e, Op) else e
+
+
+def distances(cond: Expr, sigma: Signature) -> Iterator[Poly]:
+    """For each integer comparison in the guard, a polynomial that is positive exactly where it holds."""
+    return (distance for _, distance in gaps(cond, sigma))
+
+
+def gaps(cond: Expr, sigma: Signature) -> Iterator[tuple[Expr, Poly]]:
+    """The same, each as an expression and as a polynomial."""
+    stack = list(conj((cond,), sigma))
+    while stack:
+        match stack.pop():
+            case Op("&&" | "||", args):
+                stack.extend(args)
+            case Op(("<" | "<=" | ">" | ">=" | "!=") as op, (a, b)) if not opaque(a, sigma) and not opaque(b, sigma):
+                p, q = of_expr(a), of_expr(b)
+                if p is not None and q is not None:
+                    if op in ("<", "<=", "!="):
+                        yield _gap(b, a, op), q - p + (1 if op == "<=" else 0)
+                    if op in (">", ">=", "!="):
+                        yield _gap(a, b, op), p - q + (1 if op == ">=" else 0)
+
+
+def _gap(a: Expr, b: Expr, op: str) -> Expr:
+    gap = Op("-", (a, b))
+    return Op("+", (gap, Const(1))) if op in ("<=", ">=") else gap
+
+
+def relaxed(p: Poly) -> list[Poly]:
+    """Polynomials that p is at most, with 0 or the argument in place of each max(0, .) that is taken away."""
+    for m, c in p.terms:
+        match m:
+            case (Max0(arg),) if c < 0:
+                rest = p - Poly(((m, c),))
+                return list(dict.fromkeys((*relaxed(rest), *relaxed(rest + arg * c))))[:MAX_RELAXED]
+    return [p]
+
+
+def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+    """The ghost that counts how many turns are left at most, where one does for this distance."""
+    for fact in facts:
+        match fact:
+            case Op("<=", (e, Var(name) as ghost)) | Op("||", (_, Op("<=", (e, Var(name) as ghost)))) if (
+                name.startswith(GHOST) and name in x and of_expr(e) == distance
+            ):
+                return sym(ghost)
+    return None
+
+
+def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
+    """The distance with ghosts, which say what lanes share of a counter, in place of their counters."""
+    names = {leaf.name for leaf in leaves(distance) if isinstance(leaf, Var)}
+    shared: dict[Leaf, Poly] = {}
+    for ghost, e in equations(facts):
+        if ghost.name.startswith(GHOST) and ghost.name in x:
+            value = of_expr(e)
+            for own in sorted(names - {ghost.name}):
+                if value is not None and not variables(value - sym(Var(own))):
+                    shared[Var(own)] = sym(ghost) - (value - sym(Var(own)))
+    return substitute(distance, shared)
+
+
+def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+    """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
+    if (left := by_turns(distance, x, facts)) is not None:
+        return left
+    distance = by_lane(distance, x, facts)
+    for _ in range(MAX_CHAIN):
+        for name in sorted(variables(distance) - x)[:1]:
+            rises = _rises(distance, Var(name))
+            bound = None if rises is None else _limit(name, rises, x, facts)
+            if bound is None:
+                return None
+            distance = substitute(distance, {Var(name): bound})
+    if variables(distance) - x:
+        return None
+    distance = by_extremes(distance, facts, most=True)
+    last: dict[Leaf, Poly] = {}
+    for lane in leaves(distance):
+        if isinstance(lane, Tid):
+            rises = _rises(distance, lane)
+            if rises is None:
+                return None
+            last[lane] = sym(Param(f"blockDim.{lane.axis}")) - 1 if rises else ZERO
+    return substitute(distance, {lane: substitute(p, constants(facts)) for lane, p in last.items()})
+
+
+def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
+    """The distance with the most, or the least, that its terms in floors of threadIdx and the like amount to together,
+    if nothing else is in them, in their place."""
+    known = constants(facts)
+    whole = substitute(distance, known)
+    odd = poly(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
+    lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
+    if not lanes:
+        return distance
+    own = poly(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
+    sizes = [int(known.get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK)).constant) for lane in lanes]
+    if leaves(odd) - {*lanes} or prod(sizes) > MAX_BLOCK:
+        return distance
+    threads = product(*map(range, sizes))
+    values = [evaluate(own, dict(zip(lanes, thread, strict=True))) for thread in threads]
+    return whole - own + (max(values) if most else min(values))
+
+
+def _rises(p: Poly, leaf: Leaf) -> bool | None:
+    """Whether p rises with a leaf, or (False) falls, in each of the cases of what max(0, .) are worth where that is
+    needed; None where neither. Factors beside the leaf are taken as not negative."""
+    signs = {_term_rises(m, c, leaf) for m, c in p.terms if leaf in leaves(Poly(((m, c),)))}
+    if len(signs) > 1:
+        signs = {_rises(q, leaf) for q in _cases(p, leaf) if leaf in leaves(q)}
+    return signs.pop() if len(signs) == 1 else None
+
+
+def _term_rises(m: Monomial, c: Fraction, leaf: Leaf) -> bool | None:
+    match m:
+        case (Max0(arg),) | (Floor(arg, _),) | (Log2(arg),):
+            inside = _rises(arg, leaf)
+            return None if inside is None else inside == (c > 0)
+    return c > 0
+
+
+def _cases(p: Poly, leaf: Leaf) -> list[Poly]:
+    """p with 0 and with the argument in place of a max(0, .) with this leaf; none if there is none."""
+    for m, c in p.terms:
+        match m:
+            case (Max0(arg),) if leaf in leaves(arg):
+                rest = p - Poly(((m, c),))
+                return [rest, rest + arg * c]
+    return []
+
+
+def _limit(name: str, most: bool, x: X, facts: Sequence[Expr]) -> Poly | None:
+    """What a fact says a local is at most, or at least, in terms of threadIdx and what is uniform, else of locals."""
+    found = None
+    for fact in facts:
+        match fact:
+            case Op("==" | "<" | "<=" | ">" | ">=" as op, (Var(own), e)) if own == name:
+                bound = of_expr(e) if op == "==" or (op in ("<", "<=")) is most else None
+                if bound is None or name in variables(bound):
+                    continue
+                bound = bound - (op == "<") + (op == ">")
+                if variables(bound) <= x:
+                    return bound
+                found = found or bound
+    return found
+
+
+def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr | None:
+    """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
+    on hold at the last lane of the block. None where there is none to guess."""
+    known, parts = constants(facts), list[Expr]()
+    for distance in distances(cond, sigma):
+        own = by_lane(distance, x, facts)
+        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
+            continue
+        own = by_extremes(own, facts, most=False)
+        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
+        last: dict[Leaf, Poly] = {}
+        for lane in lanes:
+            rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)
+            if rate is None:
+                return None
+            last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
+        least = as_expr(substitute(substitute(own, last), known), bases=True)
+        if least is None or not variables(own) <= x:
+            return None
+        parts.append(Op(">", (least, Const(0))))
+    if not parts:
+        return None
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = Op("&&", (whole, part))
+    return whole
+
+
+def some(distance: Poly) -> Poly:
+    """1 where the distance is positive, else 0."""
+    return const(1) - max0(const(1) - max0(distance))

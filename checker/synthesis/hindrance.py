@@ -1,0 +1,208 @@
+"""When no potentials are found: which loop is in the way, why, and what a person could add."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from checker.synthesis.counters import geometric, moves, per_turn
+from checker.synthesis.ghosts import cycles
+from checker.synthesis.guards import distances, sized
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.walk import Stuck
+from logic.assertions import Context, conj, launch_facts
+from logic.facts import constants, definitions, least, unfolded
+from logic.potentials import Poly, leaves, of_expr, substitute, variables
+from logic.source import Loc
+from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
+
+
+def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
+    """What to say of a flow that has no potentials of the templates' form.
+
+    `solvable` says whether a part of it has; True asks further that they can be said where the part begins.
+    """
+    for cycle in _inner_first(flow):
+        if not solvable(Flow(cycle.before, (cycle,), cycle.after), False):
+            return _of(cycle, flow, context)
+    first = bisect_left(
+        range(len(flow.nodes)), True, key=lambda i: not solvable(replace(flow, nodes=flow.nodes[: i + 1]), True)
+    )
+    here = list(cycles(replace(flow, nodes=flow.nodes[first : first + 1])))
+    return _of((here or list(cycles(flow)))[-1], flow, context, " where it begins")
+
+
+def _inner_first(flow: Flow) -> Iterator[Cycle]:
+    for node in flow.nodes:
+        match node:
+            case Cycle():
+                yield from _inner_first(node.body)
+                yield node
+            case Fork():
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from _inner_first(side)
+
+
+def _of(cycle: Cycle, flow: Flow, context: Context, where: str = "") -> Stuck:
+    reason, advice = _reason(cycle, flow, context)
+    message = f"no potential was found for this loop{where}: {reason}"
+    return Stuck(message, cycle.loc, advice)
+
+
+def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
+    """Why a loop may have no potential, the likeliest first, and what could help."""
+    changed = written(cycle.body.stmt)
+    tested = local_vars(cycle.cond)
+    counters = sorted(tested & changed)
+    bounded = (
+        "Add a test to its guard that bounds it by parameters, as i < n does, or state //@ loop potential q; before it."
+    )
+    for array in _arrays(cycle.cond):
+        return f"its guard reads '{array}', and what an array holds is not known", bounded
+    if not counters:
+        return "its body changes nothing that its guard tests", "Is a step of its counter missing?"
+    if all(context.sigma.locals[name] == BOOL for name in counters):
+        return "only what its body finds ends it, and no test limits how often it turns", bounded
+    for name in sorted(tested):
+        if (read := _read(flow, name)) and not _limited(cycle, flow, context):
+            return f"its guard depends on '{name}', {read}", bounded
+    for name, read in _until(cycle, context):
+        return f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", bounded
+    for name in counters:
+        for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
+            if read := _read(flow, x):
+                return f"it begins at '{x}', {read}, and may be anything", _BEGINS.format(x)
+    given = launch_facts(context.launch, context.hardware, context.scope)
+    for step in (step for name in sorted((tested - changed) & cycle.invariant.x) for step in _assignments(flow, name)):
+        if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
+            told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
+            known = _known(step.value)
+            return told, f"{known}, or {bounded[0].lower()}{bounded[1:]}" if known else bounded
+    for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
+        here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
+        return (
+            f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
+            "Count its turns in a variable of their own, and test that, too: turn < n."
+            if name in changed
+            else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
+        )
+    facts = (*cycle.invariant.p, *given)
+    defined = {leaf: p for leaf, p in definitions(cycle.invariant.p).items() if leaf.name not in changed}
+    for name in counters:
+        found = (substitute(unfolded(d, defined), constants(facts)) for d in moves(name, cycle.body.stmt) or ())
+        loose = next((d for d in found if not any(least(e, facts) for e in (d, d * -1))), None)
+        if loose is not None and not loose.is_constant:
+            one = f"its counter '{name}' moves by {loose}, which is not known to be above 0"
+            if all(c < 0 for _, c in loose.terms):
+                one, loose = f"its counter '{name}' moves by {loose}, which is not known to be below 0", loose * -1
+            params = all(isinstance(leaf, Param) for leaf in leaves(loose))
+            return one, f'Say --assume "{loose} > 0".' if params else f"State //@ loop invariant {loose} > 0;"
+    if geometric(cycle.cond, cycle.body.stmt, facts) and not any(moves(x, cycle.body.stmt) for x in counters):
+        factor = f"its counter '{counters[0]}' is not moved by a fixed amount"
+        if None in context.launch.block and _sized(cycle):
+            return factor, "Say --block, such as --block 256: then its turns may be known."
+        return factor, "State //@ loop potential q; before it, and where it starts: //@ loop invariant e;"
+    for inner in cycles(cycle.body):
+        for name in sorted(local_vars(inner.cond) & changed - written(inner.body.stmt)):
+            return (
+                f"the loop inside it{_at(inner.loc)} runs until '{name}', which this one changes",
+                f"State //@ loop potential q; before both, or {_LIMITED.format(name)}",
+            )
+    for gap in _missed(cycle, context):
+        told = f"its counter gets to where {show(cycle.cond)} fails only if {gap} >= 0, which is not known"
+        return told, f'Say --assume "{gap} >= 0", or write the test with < or >.'
+    block = " Or say --block." if None in context.launch.block and _sized(cycle) else ""
+    return (
+        f"none over its guard, {show(cycle.cond)}, pays for its turns",
+        f"State //@ loop potential q; before it, and what it needs: //@ loop invariant e; or --assume e.{block}",
+    )
+
+
+_LIMITED: Final = "//@ loop invariant {} <= LIMIT; with LIMIT over parameters."
+_BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
+
+
+def _read(flow: Flow, name: str) -> str:
+    """Where a variable is read from an array; empty if it is not."""
+    found = ((array, step.loc) for step in _assignments(flow, name) for array in _arrays(step.value))
+    return next((f"which is read from '{array}'{_at(loc)}" for array, loc in found), "")
+
+
+def _returned(flow: Flow, name: str) -> str:
+    """Which function returns a variable's value; empty if none does."""
+    calls = ((t.op, step.loc) for step in _assignments(flow, name) for t in subterms(step.value) if isinstance(t, Op))
+    return next((f"which {op[5:]} returns{_at(loc)}" for op, loc in calls if op.startswith("call:")), "")
+
+
+def _limited(cycle: Cycle, flow: Flow, context: Context) -> bool:
+    """Whether a test in the guard limits the counter by what no array holds."""
+    changed = written(cycle.body.stmt)
+    names = ({x for x in variables(d) if x not in changed} for d in distances(cycle.cond, context.sigma))
+    return any(not any(_read(flow, x) for x in others) for others in names)
+
+
+def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
+    """What is read, or returned, in each turn, and by what, if every test is of that; nothing that is counted."""
+    body = cycle.body
+    counted = {step.var for x in written(body.stmt) for step in _assignments(body, x) if x in local_vars(step.value)}
+    changed = sorted(written(body.stmt) - counted)
+    found = {x: read for x in changed if (read := _read(body, x) or _returned(body, x))}
+    for x in changed * len(changed):
+        for step in _assignments(body, x):
+            for y in sorted(local_vars(step.value) & found.keys()):
+                found.setdefault(x, found[y])
+    tests = [variables(d) & found.keys() for d in distances(cycle.cond, context.sigma)]
+    if tests and all(tests):
+        yield from ((x, read) for x, read in found.items() if x in tests[0])
+
+
+def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
+    """How far a counter that moves by 1 a turn until it meets something is from that at first, over parameters."""
+    for test in conj((cycle.cond,), context.sigma):
+        match test:
+            case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
+                start = unfolded(p - q, definitions(cycle.before.p))
+                taken = per_turn(p - q, cycle.body.stmt, cycle.invariant.p)
+                if taken in (1, -1) and not start.is_constant and all(isinstance(x, Param) for x in leaves(start)):
+                    yield start * taken
+
+
+def _known(e: Expr) -> str:
+    """Which parameter's number would let a potential say an expression."""
+    for t in subterms(e):
+        match t:
+            case Op("/" | "%" | "<<" | ">>", (_, Param(name))):
+                return f"Say what {name} is, as --assume '{name} == 8' does"
+    return ""
+
+
+def _at(loc: Loc | None) -> str:
+    return f" (line {loc.line})" if loc else ""
+
+
+def _arrays(e: Expr) -> list[str]:
+    return [t.array for t in subterms(e) if isinstance(t, Read)]
+
+
+def _sized(cycle: Cycle) -> bool:
+    """Whether the loop depends on the size of a block."""
+    facts = (fact for fact in cycle.before.p if local_vars(fact) & local_vars(cycle.cond))
+    names = (t.name for e in (cycle.cond, *facts) for t in subterms(e) if isinstance(t, Param))
+    return any(name.startswith("blockDim.") for name in names)
+
+
+def _assignments(flow: Flow, name: str, apart: bool = False) -> Iterator[Assign]:
+    """The assignments to a variable, or those of them that set the threads of a warp apart."""
+    for node in flow.nodes:
+        match node:
+            case Step(Assign(x) as stmt, uniform=uniform) if x == name and not (apart and uniform):
+                yield stmt
+            case Cycle():
+                yield from _assignments(node.body, name, apart)
+            case Fork():
+                for side in (node.then, node.orelse):
+                    if isinstance(side, Flow):
+                        yield from _assignments(side, name, apart)

@@ -1,0 +1,574 @@
+"""Potentials for loop heads by linear programming (section 6, p. 18; Absynth's scheme, with exact arithmetic).
+
+Every loop head gets a template: unknown coefficients times base functions made from the loop's guard, plus what the
+code after the loop needs. Going backward as the elaborator does, each place where one potential has to cover another
+gives a constraint `P |- Q - Q' >= 0`; it is met when Q - Q' is a nonnegative combination of quantities known to be
+nonnegative there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count, permutations, product
+from typing import Final, Literal
+
+from checker.kernel import extent, updated
+from checker.oracles import lp, lra
+from checker.synthesis.counters import before, factor, moves, per_turn, steps
+from checker.synthesis.elaborate import Elaborator
+from checker.synthesis.ghosts import cycles
+from checker.synthesis.guards import distances, sized, some, uniform_bound
+from checker.synthesis.hindrance import hindrance
+from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.rules import SOUND
+from checker.synthesis.walk import Parts, Point, Proof, Walk
+from logic.assertions import AtLeast, Context, P, Proved, X, assume, conj, launch_facts
+from logic.derivation import Derivation
+from logic.facts import constants, definitions, least, nonnegative, numbers, unfolded, value
+from logic.potentials import (
+    ZERO,
+    Atom,
+    Floor,
+    Leaf,
+    Log2,
+    Max0,
+    Monomial,
+    Poly,
+    atom,
+    atoms,
+    ceil_div,
+    const,
+    evaluate,
+    floor_div,
+    leaves,
+    log2,
+    mapped,
+    max0,
+    minimum,
+    of_expr,
+    substitute,
+    sym,
+    variables,
+)
+from logic.source import Loc
+from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, statements, written
+from logic.syntax import substitute as replaced
+
+Engine = Literal["lp", "smt"]
+"""What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
+
+
+_NONE: Final = Derivation("", {})
+"""In place of the derivations that a search does not make."""
+
+
+class Search(Walk[Linear]):
+    """One linear program: the walk over a flow fills it. A wide one has |[a, b]| and |[a, b + step - 1]|
+    among its base functions wherever steps are counted too."""
+
+    def __init__(self, elaborator: Elaborator, wide: bool = False) -> None:
+        super().__init__(elaborator.context, {name: rule.before for name, rule in SOUND.items()})
+        self.elaborator = elaborator
+        self.wide = wide
+        self.program = lp.Program()
+        self.heads: dict[int, Linear] = {}
+        self.falls: dict[Poly, None] = {}
+        """What is nonnegative where a loop's logarithm falls by 1."""
+        self.names = count()
+
+    @property
+    def given(self) -> tuple[Expr, ...]:
+        return launch_facts(self.context.launch, self.context.hardware, self.context.scope)
+
+    def fresh(self, prefix: str, free: bool = False) -> str:
+        """The name of a new unknown; one that is not free is nonnegative."""
+        name = f"{prefix}{next(self.names)}"
+        if free:
+            self.program.free.add(name)
+        return name
+
+    def before(self, flow: Flow) -> Linear:
+        """What has to be there before a flow."""
+        return self.block(flow, Point(flow.end.p, lift(ZERO), flow.end.x)).pre.q
+
+    # --- what the walk asks ---
+
+    def cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        return self.elaborator.cost(p, x, e)
+
+    def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
+        return self.elaborator.count(price, p, x, array, index)
+
+    def conclude(
+        self, _: str, pre: Point[Linear], stmt: Stmt, post: Point[Linear], __: Loc | None, ___: Callable[[], Parts], /
+    ) -> Proof[Linear]:
+        return Proof(pre, stmt, post, _NONE)
+
+    def weaken(self, proof: Proof[Linear], pre: Point[Linear], post: Point[Linear]) -> Proof[Linear]:
+        return Proof(pre, proof.stmt, post, _NONE)
+
+    def stated(self, node: Cut, q: Linear) -> Linear:
+        if node.q is None:
+            return q
+        self.require(node.state, lift(node.q) - q)
+        return lift(node.q)
+
+    def renamed(self, _: Step, __: Assign, q: Linear, /) -> Linear:
+        return q
+
+    def assigned(self, node: Step, stmt: Assign, q: Linear) -> Linear:
+        """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
+        if known := self.elaborator.told(node, stmt):
+            q = q.mapped(lambda m: substitute(monomial(m), known))
+        return self.within(node.before, q.mapped(lambda m: updated(monomial(m), stmt.var, stmt.value, self.context)))
+
+    def within(self, state: State, q: Linear, /) -> Linear:
+        """q without the monomials that {P; .; X} may not mention, or a certificate; their coefficients have to be 0."""
+        kept: dict[Monomial, Affine] = {}
+        for m, a in q.terms.items():
+            if degree(m) <= MAX_DEGREE and all(
+                isinstance(x, Param) or (isinstance(x, Var) and x.name in state.x) for x in leaves(monomial(m))
+            ):
+                kept[m] = a
+            else:
+                self.equate(a)
+        return Linear(kept)
+
+    def equate(self, a: Affine) -> None:
+        """The affine form has to be 0."""
+        row = {u: c for u, c in a.items() if u != ONE and c}
+        if row or a.get(ONE):
+            self.program.equations.append((row, -a.get(ONE, Fraction(0))))
+
+    def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
+        """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
+        whose multiples could grow for ever as the constant falls."""
+        known, there = constants((*a.p, *self.given)), constants((*b.p, *self.given))
+        same = {leaf: p for leaf, p in known.items() if leaf.name in self.context.sigma.locals and there.get(leaf) == p}
+        q, r = (side.mapped(lambda m: substitute(monomial(m), same)) for side in (q, r))
+        gap = (q - r).known()
+        if gap is not None and gap.is_constant:
+            return q if gap.constant >= 0 else r
+        top = Linear({})
+        for m in dict.fromkeys((*q.terms, *r.terms)):
+            top = top + unknown(self.fresh("j", free=True), monomial(m))
+        self.require(a, top - q)
+        self.require(b, top - r)
+        return top
+
+    def head(self, node: Cycle, price: Fraction, post: Linear) -> Linear:
+        own = measures(node, self.context, self.wide)
+        if node.q is not None:
+            head = lift(node.q)
+        else:
+            changed = written(node.body.stmt)
+            frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
+            head = frame
+            later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
+            found = (*bases(node, own, self.context, self.wide), *later)
+            # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
+            for base in dict.fromkeys(substitute(b, constants(self.given)) for b in found):
+                head = head + unknown(self.fresh("q", free=True), base)
+        self.heads[id(node)] = head
+        self.falls |= dict.fromkeys(_falls(node, own, self.context))
+        self.require(self.opposite(node.invariant, node.cond), head - price - post)
+        self.require(node.invariant, head)
+        return head
+
+    def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
+        body = self.block(node.body, head)
+        for state, more in _turns(node, self.context):
+            self.require(state, q - body.pre.q - more)
+        return body
+
+    # --- constraints ---
+
+    def proves(self, state: State, q: Poly) -> bool:
+        """Whether the oracle proves q >= 0 in the state."""
+        obligation = AtLeast(state.p, state.x, q, ZERO)
+        return isinstance(self.elaborator.oracle(obligation, self.context), Proved)
+
+    def require(self, state: State, q: Linear) -> None:
+        """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
+        q, positive = self.resolved(state, q)
+        total = q
+        for i, g in enumerate([*self.nonnegative(state, q, positive), *positive]):
+            total = total - unknown(self.fresh(f"l{i}_"), g)
+        for a in total.terms.values():
+            self.equate(a)
+
+    def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
+        """q with known numbers in place of variables, and p or 0 in place of every max(0, p) whose sign P decides.
+
+        Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
+        """
+        positive: dict[Poly, None] = {}
+        known = constants((*state.p, *self.given))
+        q = q.mapped(lambda m: substitute(monomial(m), known))
+
+        def decide(a: Atom) -> Poly:
+            if not isinstance(a, Max0):
+                return atom(a)
+            if self.proves(state, a.arg):
+                positive[a.arg - 1 if self.proves(state, a.arg - 1) else a.arg] = None
+                return a.arg
+            return ZERO if self.proves(state, a.arg * -1) else atom(a)
+
+        return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive)
+
+    def nonnegative(self, state: State, q: Linear, positive: Sequence[Poly] = ()) -> list[Poly]:
+        """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0. `positive`
+        are some that are so already, and may exceed a max(0, .)."""
+        found: dict[Poly, None] = {const(1): None}
+        inside: dict[Atom, None] = {}
+        for m in q.terms:
+            for a in atoms(monomial(m)):
+                inside[a] = None
+            if m and self.proves(state, monomial(m)):
+                found[monomial(m)] = None
+        facts: dict[Poly, None] = {}
+        logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]
+        for fall in self.falls if logarithms else ():
+            fall = self.resolved(state, lift(fall))[0].known() or ZERO
+            if {a for a in atoms(fall) if isinstance(a, Log2)} <= inside.keys() and self.proves(state, fall):
+                facts[fall] = None
+        nested: list[Log2 | Max0] = [
+            a for a in inside if isinstance(a, Max0) and any(isinstance(b, Max0) for b in atoms(a.arg))
+        ]
+        for one, other in (*permutations(logarithms, 2), *permutations(nested, 2)):
+            if self.proves(state, one.arg - other.arg):
+                facts[atom(one) - atom(other)] = None
+        for one, other in permutations([a for a in inside if isinstance(a, Max0)], 2):
+            gap = one.arg - other.arg
+            if gap.is_constant and gap.constant > 0:
+                facts[atom(one) - atom(other)] = None
+        here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
+        known = constants((*state.p, *self.given))
+        for fact in (*state.p, *self.given):
+            for g in (substitute(p, known) for p in nonnegative(fact)):
+                if leaves(g) and leaves(g) <= here:
+                    facts[g] = None
+        for a in inside:
+            match a:
+                case Max0(arg):
+                    facts[atom(a) - arg] = None
+                    for p in (*positive, const(1)) if a in nested else positive:
+                        if self.proves(state, p - arg):
+                            facts[p - atom(a)] = None
+                case Floor(arg, k):
+                    facts[arg - atom(a) * k] = None
+                    facts[atom(a) * k - arg + (k - 1)] = None
+        degree = max((len(m) for m in q.terms), default=0)
+        if degree > 1:
+            factors = [a for a in inside if self.proves(state, atom(a))]
+            others = [*map(atom, factors[:24]), *map(monomial, _without_one(q, factors))]
+            for g, b in product([*facts, *positive], others):
+                found[g * b] = None
+            for g, b in product([*facts, *positive], positive):
+                found[g * b] = None
+        return [*found, *facts]
+
+
+def _turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
+    """The states in which a turn of a loop begins, by cases, and what the test's splitting the warp costs there besides
+    the rest."""
+    start = node.body.start
+    if node.case is None:
+        for first in node.body.nodes:
+            if not isinstance(first, Cut) or first.q is not None:
+                break
+            start = first.state
+        yield start, Fraction(0)
+        return
+    for holds in (True, False):
+        more = Fraction(0) if holds else context.metric.cost("div")
+        yield State(assume(start.p, node.case, context.sigma, holds), start.x), more
+
+
+def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
+    """What is left of products of three factors and more without one of them: what a fact about that one is multiplied
+    by."""
+    long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
+    return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
+
+
+def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
+    """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
+    / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
+    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
+    changed = written(node.body.stmt)
+    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
+    defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
+    found: dict[Poly, None] = {}
+    for over in _lengths(node, context, wide):
+        counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
+        sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
+        for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
+            d = substitute(unfolded(d, defined), constants(facts))
+            sizes |= {low for e in (d, d * -1) if (low := least(e, facts))}
+        net = per_turn(over, node.body.stmt, node.invariant.p)
+        sizes |= {net} if net is not None and net > 1 else set()
+        logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
+        found |= dict.fromkeys(logarithms)
+        for size in sorted(sizes - {1}):
+            found[max0(ceil_div(over, size))] = None
+            if wide:
+                found[max0(over + (size - 1))] = None
+        if wide or (len(sizes) != 1 and not logarithms) or sizes == {1}:
+            found[max0(over)] = None
+    return list(found)
+
+
+def _falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
+    """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
+    for p in own:
+        if any(isinstance(a, Log2) for a in atoms(p)):
+            for s in statements(node.body.stmt):
+                if isinstance(s, Assign) and s.var in variables(p):
+                    yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)
+
+
+def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:
+    """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
+    logarithm of how often that goes."""
+    by, shift = factor(x, node.body.stmt, facts)
+    rate = next((int(c) for m, c in over.terms if m == sym(Var(x)).terms[0][0] and c.denominator == 1), 0)
+    scaled = sym(Var(x)) * abs(rate)
+    limit = ((over + scaled) if rate < 0 else scaled - over + 1) + shift * abs(rate)
+    scaled += shift * abs(rate)
+    if variables(limit) & written(node.body.stmt) or any(c.denominator > 1 for _, c in limit.terms):
+        return
+    if by > 1 and rate < 0:  # while x < limit
+        yield max0(ceil_div(log2(limit * 2 - 1) - log2(scaled), int(by).bit_length() - 1))
+    if by < 1 and rate > 0:  # while x >= limit
+        size = (1 / by).numerator.bit_length() - 1
+        if limit == const(1):
+            yield some(scaled) + floor_div(log2(scaled), size)
+        else:
+            yield max0(floor_div(log2(scaled) - log2(limit), size) + 1)
+
+
+def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
+    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
+    two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
+    in terms of what bounds a variable of which P does not say what it is: it may have been read."""
+    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
+    known = {p for fact in node.invariant.p for p in nonnegative(fact)}
+    changed = written(node.body.stmt)
+    x = node.invariant.x
+    unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
+    before: list[Poly] = []
+
+    def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
+        found = (uniform_bound(distance, shared, facts) for distance in tested)
+        return [over for over in found if over is not None and over * -1 not in known]
+
+    for test in conj((sized(node.guard, facts),), context.sigma):
+        tested = list(distances(test, context.sigma))
+        found = bounds(tested, x)
+        yield from found
+        if wide and unsaid:
+            yield from bounds((d for d in tested if _is_linear(d, unsaid)), x - unsaid)
+        if len(found) == 1:
+            apart = ((one, one - found[0]) for one in before)
+            fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
+            yield from (minimum(one, found[0]) for one in fixed)
+            before += found
+
+
+def _is_linear(p: Poly, names: frozenset[str]) -> bool:
+    """Whether no term of p has a factor besides one in which variables of these names are."""
+    return all(len(m) == 1 for m, c in p.terms if variables(Poly(((m, c),))) & names)
+
+
+def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:
+    """The template of a loop head: 1, its own measures, and their products with what inner loops measure at
+    entry, and the products of these along a nest; what inner loops measure now, for turns that are paid in advance.
+
+    Where inner loops measure what this one changes, as the rows of a triangle, also the products of its own measures
+    with that and with each other: sums of the first n numbers are of this form.
+    """
+    inner = _inner(node.body, context, written(node.body.stmt), wide)
+    rows = _rows(node, context, wide)
+    squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
+    changed, x = written(node.body.stmt), node.invariant.x
+    measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
+    now = [p for p in measured if variables(p) & changed and variables(p) <= x]
+    products = (a * b for a in own for b in (*inner, *rows))
+    last = [some(p) for p in _lengths(node, context)] if node.case is not None else []
+    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *last)))
+
+
+def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
+    """What the loops right inside a loop measure when they are entered, where that is in terms of what it changes."""
+    changed = written(node.body.stmt)
+    found: dict[Poly, None] = {}
+    for cycle in cycles(node.body):
+        inside = written(cycle.body.stmt)
+        starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in inside}
+        for p in measures(cycle, context, wide):
+            at = substitute(p, starts)
+            if variables(at) & changed and variables(at) <= node.invariant.x:
+                found[at] = None
+    return list(found)
+
+
+def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
+    """The measures of a flow's loops at entry, and their products with those of loops inside them."""
+    found: dict[Poly, None] = {}
+    for cycle in cycles(flow):
+        own, inner = at_entry(cycle, context, changed, wide), _inner(cycle.body, context, changed, wide)
+        found |= dict.fromkeys((*own, *(a * b for a in own for b in inner)))
+    return list(found)
+
+
+def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
+    """A loop's measures with its variables replaced by bounds over things that the surrounding loop does not change."""
+    least: dict[Leaf, Poly] = {}
+    most: dict[Leaf, Poly] = {}
+
+    def bounded(p: Poly, above: bool) -> Poly | None:
+        """What p is at most, or at least, over what does not change."""
+        swap: dict[Leaf, Poly] = {}
+        for x in leaves(p):
+            if isinstance(x, Tid) or x.name in changed:
+                known = most if _rises(p, x) is above else least
+                if x not in known:
+                    return None
+                swap[x] = known[x]
+        return substitute(p, swap)
+
+    for fact in cycle.invariant.p * 2:  # a bound of one may be a bound of another
+        match fact:
+            case Op("==" | ">=" | "<=" | ">" | "<" as op, (Var(name), bound)) if name in changed:
+                p = of_expr(bound)
+                for above, known in ((False, least), (True, most)):
+                    limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
+                    if limit is not None:
+                        known.setdefault(Var(name), limit + (op == ">") - (op == "<"))
+    starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in written(cycle.body.stmt)}
+    measured = measures(cycle, context, wide)
+    found = (bounded(p, above=True) for p in (*measured, *(substitute(p, starts) for p in measured)))
+    return list(dict.fromkeys(p for p in found if p is not None and not p.is_constant))
+
+
+def _rises(p: Poly, x: Leaf) -> bool:
+    """Whether a measure, which is monotone, rises with a leaf."""
+    low, high = (evaluate(p, dict.fromkeys(leaves(p), 0) | {x: value}) for value in (-_FAR, _FAR))
+    return low < high
+
+
+_FAR: Final = 10**9
+
+
+def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
+    """The flow with a potential at each loop head."""
+
+    def put(node: Node) -> Node:
+        match node:
+            case Cycle():
+                return replace(node, q=potentials.get(id(node), node.q), body=with_potentials(node.body, potentials))
+            case Fork():
+                sides = [with_potentials(s, potentials) if isinstance(s, Flow) else s for s in (node.then, node.orelse)]
+                return replace(node, then=sides[0], orelse=sides[1])
+        return node
+
+    return replace(flow, nodes=tuple(put(node) for node in flow.nodes))
+
+
+def without_potentials(flow: Flow) -> Flow:
+    """The flow with no potential stated anywhere."""
+
+    def bare(node: Node) -> Node:
+        match node:
+            case Cut():
+                return replace(node, q=None)
+            case Cycle():
+                return replace(node, q=None, body=without_potentials(node.body))
+            case Fork():
+                then, orelse = (without_potentials(s) if isinstance(s, Flow) else s for s in (node.then, node.orelse))
+                return replace(node, then=then, orelse=orelse)
+        return node
+
+    return replace(flow, nodes=tuple(bare(node) for node in flow.nodes))
+
+
+def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -> Flow:
+    """The flow with potentials at its loop heads such that the bound is least at sample points. Raises Stuck."""
+    loops = list(cycles(flow))
+    if all(loop.q is not None for loop in loops):
+        return flow
+    for wide in (False, True):
+        search = Search(elaborator, wide)
+        entry = search.within(flow.start, search.before(flow))
+        search.program.objective = _objective(entry, elaborator.context)
+        solution = _solved(search, engine)
+        if solution is not None:
+            return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
+    raise hindrance(flow, elaborator.context, lambda part, entered: _solvable(part, entered, elaborator, engine))
+
+
+def _solved(search: Search, engine: Engine) -> dict[str, Fraction] | None:
+    return lra.solve(search.program) if engine == "smt" else lp.solve(search.program)
+
+
+def _solvable(part: Flow, entered: bool, elaborator: Elaborator, engine: Engine) -> bool:
+    """Whether there are potentials for a part of a flow alone, and ones that its beginning can speak of."""
+    search = Search(elaborator, wide=True)
+    entry = search.before(part)
+    if entered:
+        search.within(part.start, entry)
+    return _solved(search, engine) is not None
+
+
+_SAMPLES: Final = (1000, 37, 5, 1, 0, -3)
+"""Sizes at which the bound is made small; each parameter gets its own value near them."""
+
+_FARTHEST: Final = 15 << 16
+"""A size beyond the steps of loops, where nothing is assumed that excludes it: a multiple of what sizes often are."""
+
+_LARGEST: Final = 10**9
+"""Of the values in an objective: those at larger sizes are scaled down to it."""
+
+
+def _objective(entry: Linear, context: Context) -> lp.Row:
+    names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
+    row: lp.Row = {}
+    inside = {b for m in entry.terms for a in m if isinstance(a, Max0) for b in atoms(a.arg) if isinstance(b, Max0)}
+    orders = (names, names[::-1]) if any(len(leaves(b.arg)) > 1 for b in inside) else (names,)  # which is less of two
+    for store in (store for order in orders for store in _stores(order, context)):
+        values = {m: evaluate(monomial(m), store) for m in entry.terms}
+        scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
+        for m, a in entry.terms.items():
+            for u, c in a.items():
+                if u != ONE:
+                    row[u] = row.get(u, Fraction(0)) + c * values[m] * scale
+    return row
+
+
+def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]:
+    """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
+    anything. Where it depends on the block or warp, for the first one, too."""
+    facts = launch_facts(context.launch, context.hardware, context.scope)
+    first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
+    far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
+    sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
+    near: list[dict[Leaf, int]] = []
+    for sample in _SAMPLES:
+        point: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
+        near.append(point | (sizes if sample < 1 else {}))
+
+    told = numbers(facts) | {Param(n): 0 for n in first}
+    extents = {Param(n): extent(n, context) for n in first}
+    last = {index: int(size.constant) - 1 for index, size in extents.items() if size.is_constant}
+
+    def excluded(store: dict[Leaf, int]) -> bool:
+        return any(value(e, store | told) is False for e in facts)
+
+    for store in [s for s in (far, *near) if not excluded(s)] or near:
+        yield store | {index: min(store[index], end) for index, end in last.items()}
+        if first:
+            yield store | {Param(n): 0 for n in first}

@@ -1,0 +1,48 @@
+"""Expressions and potentials as JSON, as certificates have them (docs/certificate.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from logic.potentials import Atom, Floor, Log2, Max0, Poly, Sym
+from logic.syntax import Const, Expr, Op, Param, Read, Tid, Type, Var
+
+Json = Any
+
+
+def expression(e: Expr) -> Json:
+    """An expression as JSON: a list that begins with its kind."""
+    match e:
+        case Var(name):
+            return ["var", name]
+        case Param(name):
+            return ["param", name]
+        case Tid(axis):
+            return ["tid", axis]
+        case Const(value, type_):
+            return ["const", json_type(type_), value]
+        case Op(op, args):
+            return ["op", op, *(expression(a) for a in args)]
+        case Read(array, index):
+            return ["read", array, expression(index)]
+
+
+def potential(q: Poly) -> Json:
+    """A potential as JSON: a list of [coefficient, atoms]."""
+    return [[str(c), [_atom(a) for a in m]] for m, c in q.terms]
+
+
+def _atom(a: Atom) -> Json:
+    match a:
+        case Sym(leaf):
+            return expression(leaf)
+        case Max0(arg):
+            return ["max0", potential(arg)]
+        case Floor(arg, k):
+            return ["floor", potential(arg), k]
+        case Log2(arg):
+            return ["log2", potential(arg)]
+
+
+def json_type(t: Type) -> Json:
+    return [t.kind, t.name, t.size]

@@ -1,0 +1,199 @@
+"""What the second checker is told for a side condition, and that it takes no more for true than what holds."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from checker import recheck
+from checker.certificates.evidence import proof
+from checker.certificates.judge import decided
+from checker.notation import parse_expr
+from checker.oracles import farkas
+from logic.assertions import AtMost, Context, Entails, Launch, Uniform, conj
+from logic.metrics import HARDWARE, METRICS, Hardware
+from logic.operators import denote
+from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
+from logic.terms_as_json import expression
+from logic.typing import Signature
+
+ARRAYS: Final = {"G": Array("G", "global", INT, 4), "S": Array("S", "shared", INT, 4)}
+SIGMA: Final = Signature(
+    dict.fromkeys(("x", "y", "i"), INT) | {"b": BOOL}, dict.fromkeys((*BUILTINS, "n", "m"), INT), ARRAYS
+)
+ONE_WARP: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+TWO_ROWS: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((16, 16, 1)))
+ANY_ROW: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((None, 1, 1)))
+
+
+def facts(text: str) -> tuple[Expr, ...]:
+    return conj((parse_expr(part, SIGMA) for part in text.split(";") if part), SIGMA)
+
+
+def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
+    what: Any = "MemReads" if array == "G" else "Conflicts"
+    return AtMost(what, facts(p), frozenset(x.split()), array, parse_expr(index, SIGMA), n)
+
+
+@pytest.mark.parametrize(
+    ("context", "p", "index", "n"),
+    [
+        # what is clamped is no farther apart than it was
+        (ONE_WARP, "", "min(tid.x + n, m)", 5),
+        (ONE_WARP, "", "max(tid.x - n, 0)", 5),
+        (ONE_WARP, "", "tid.x + n < m ? tid.x + n : m", 5),
+        (ONE_WARP, "", "tid.x + n <= m ? m : tid.x + n", 5),
+        (ONE_WARP, "", "tid.x >= n ? tid.x : n", 5),
+        (ONE_WARP, "", "max(2 * tid.x, n)", 9),
+        (ONE_WARP, "", "max(n - tid.x, 0)", 5),
+        (ONE_WARP, "", "tid.x - max(tid.x - n, 0)", 5),
+        (ONE_WARP, "", "tid.x + max(tid.x - n, 0)", 9),
+        (ONE_WARP, "", "max(min(tid.x + n, m), 0)", 5),
+        (ONE_WARP, "x == max(tid.x + n, 0); y == min(x, m)", "y", 5),
+        (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x", "min(x + 1, n - 1)", 5),
+        (TWO_ROWS, "", "max(tid.y + n, 0) * m + max(tid.x + m, 0)", 6),
+        (TWO_ROWS, "y == max(tid.y - 1, 0); x == min(tid.x + 1, n)", "y * n + x", 6),
+        # quotients of neighbours are no farther apart, whatever the sign of what divides them
+        (ONE_WARP, "", "tid.x / n", 5),
+        (ONE_WARP, "", "2 * tid.x / n", 9),
+        (ONE_WARP, "y == tid.x + n; x == y / m", "x", 5),
+        (ONE_WARP, "", "(n * 32 + tid.x) / m", 5),
+        (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x", "x / n", 5),
+        # what bounds a lane's own, bounds that of each
+        (ONE_WARP, "i >= 0; i <= 15", "i", 2),
+        (ONE_WARP, "i >= 0; i <= 15", "n + 2 * i", 5),
+        (ONE_WARP, "", "n + (i & 7)", 2),
+        (ONE_WARP, "", "8 * n + (i & 7)", 1),
+        (ONE_WARP, "i >= 0", "8 * n + i % 8", 1),
+        (ONE_WARP, "", "G[i] & 15", 2),
+        # signs, which no literal says
+        (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x; blockDim.x % 32 == 0", "x % 32", 4),
+        (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
+        # where threadIdx ends
+        (ONE_WARP, "tid.x < n; n <= 8", "8 * tid.x", 8),
+        (ANY_ROW, "tid.x < n; n <= 8", "8 * tid.x", 8),
+        (ONE_WARP, "tid.x > n; n >= 27", "8 * tid.x", 4),
+    ],
+)
+def test_what_is_told_for_an_access(context: Context, p: str, index: str, n: int) -> None:
+    o = reads(p, index, n)
+    assert not decided(o, None, context)
+    said = proof(o, context)
+    assert said is not None
+    assert decided(o, said, context)
+    assert proof(reads(p, index, n - 1), context) is None
+
+
+def test_nothing_is_accessed_where_no_thread_is() -> None:
+    o = reads("n > m; n < m", "8 * tid.x", 0)
+    said = proof(o, ONE_WARP)
+    assert [entry["goal"] for entry in said] == [expression(farkas.NEVER)]
+    assert decided(o, said, ONE_WARP)
+
+
+@pytest.mark.parametrize(
+    ("p", "index", "n"), [("x >= 0; x <= 15", "x", 1), ("x >= 0; x <= 63", "x", 2), ("", "max(tid.x - n, 0)", 1)]
+)
+def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
+    o = reads(p, index, n, array="S")
+    said = proof(o, ONE_WARP)
+    assert said is not None
+    assert decided(o, said, ONE_WARP)
+    assert proof(reads(p, index, n - 1, array="S"), ONE_WARP) is None
+
+
+@pytest.mark.parametrize(
+    ("p", "x", "e", "told"),
+    [
+        ("n + tid.x < 0; n >= 0", "", "tid.x < m", True),  # no thread
+        ("x >= blockDim.x; y == tid.x", "", "y < x", True),
+        ("x >= blockDim.x; y == tid.x", "", "y >= x", True),
+        ("x > blockDim.x; y == tid.x", "", "y < x && y + 1 < x", True),
+        ("x + 1 >= blockDim.x; y == tid.x", "", "y < x", None),
+        ("x >= blockDim.x; y == tid.x", "", "tid.x <= n", None),
+        ("x == blockIdx.x * 256 + tid.x", "", "x / 32", True),
+        ("x == n * 256 + tid.x", "", "x / 32", None),  # n may be negative
+        ("", "x", "x + n", False),
+        ("x == n * 256 + tid.x", "", "x < 32 * m", False),
+    ],
+)
+def test_what_is_told_of_uniform_expressions(p: str, x: str, e: str, told: bool | None) -> None:
+    """None: nothing helps; False: nothing has to be told."""
+    o = Uniform(facts(p), frozenset(x.split()), parse_expr(e, SIGMA))
+    said = proof(o, ANY_ROW)
+    assert (said is not None) == (told is True)
+    assert decided(o, said, ANY_ROW) == (told is not None)
+
+
+def test_what_is_too_large_for_the_second_checker_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    o = reads("tid.x < n; n <= 8", "8 * tid.x", 8)
+    assert proof(o, ONE_WARP) is not None
+    monkeypatch.setattr(recheck, "MAX_STEPS", 1)
+    assert proof(o, ONE_WARP) is None
+    assert proof(Entails(facts("x == (n ^ 1)"), facts("(n ^ 1) == x")), ONE_WARP) is None
+
+
+def test_what_is_seen_takes_no_proof() -> None:
+    assert proof(Entails(facts("x > n"), facts("x > n")), ONE_WARP) is None
+    assert proof(Entails(facts("x > n + 1"), facts("x > n")), ONE_WARP) is not None
+    assert proof(Entails(facts("x > n + 1; y > 0"), facts("x > n; y > 0")), ONE_WARP) is not None
+
+
+TINY: Final = Hardware("tiny", 8, 2, 4, 4, 16)
+LEAVES: Final[st.SearchStrategy[Expr]] = st.sampled_from(
+    [Tid("x"), Tid("x"), Param("n"), Var("x"), Var("i"), Const(1), Const(3)]
+)
+
+
+def larger(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    sums, divisions = st.sampled_from(["+", "-", "*", "min", "max"]), st.sampled_from(["/", "%", "&"])
+    return st.one_of(
+        st.builds(lambda op, a, b: Op(op, (a, b)), sums, inner, inner),
+        st.builds(lambda op, a, k: Op(op, (a, Const(k))), divisions, inner, st.sampled_from([2, 3, 4])),
+        st.builds(lambda a, b: Op("?:", (Op("<", (a, b)), a, b)), inner, inner),
+    )
+
+
+TERMS: Final = st.one_of(larger(LEAVES), larger(st.one_of(LEAVES, larger(LEAVES))))
+TESTS: Final = st.builds(
+    lambda op, a, b: Op(op, (a, b)), st.sampled_from(["<", "<=", ">=", ">", "=="]), LEAVES, st.one_of(LEAVES, TERMS)
+)
+
+
+def worth(e: Expr, store: dict[Expr, int]) -> Any:
+    match e:
+        case Op(op, args):
+            return denote(op, tuple(worth(a, store) for a in args))
+        case Const(value):
+            return value
+    assert not isinstance(e, Read)
+    return store[e]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(TESTS, max_size=3), TERMS, st.integers(1, 4), st.data())
+def test_what_is_decided_holds(p: list[Expr], term: Expr, n: int, data: st.DataObject) -> None:
+    """Of threads with values drawn for n, for the uniform x and for each lane's i; whatever was told."""
+    context = Context(SIGMA, METRICS["steps"], TINY, Launch((8, 1, 1)))
+    given, x = conj(p, SIGMA), frozenset({"x"})
+    asked = (
+        Uniform(given, x, term),
+        AtMost("MemReads", given, x, "G", term, n),
+        AtMost("Conflicts", given, x, "S", term, n),
+    )
+    held = [decided(o, proof(o, context), context) for o in asked]
+    small = st.integers(-3, 9)
+    for _ in range(10):
+        shared: dict[Expr, int] = {Param("n"): data.draw(small), Var("x"): data.draw(small)}
+        warps: dict[int, list[int]] = {}
+        for t in range(8):
+            store = shared | {Tid("x"): t, Var("i"): data.draw(small)}
+            if all(worth(f, store) for f in p):
+                warps.setdefault(t // 4, []).append(int(worth(term, store)))
+        for values in warps.values():
+            assert not held[0] or len(set(values)) == 1
+            assert not held[1] or len({v * 4 // 8 for v in values}) <= n
+            assert not held[2] or max(len({v for v in values if v % 2 == bank}) for bank in (0, 1)) <= n

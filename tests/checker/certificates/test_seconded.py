@@ -1,0 +1,109 @@
+"""A bound is certified where both checkers say so: what the second one's word makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+from checker.certificates import seconded
+from checker.certificates.document import signed
+from checker.certificates.evidence import proof
+from checker.notation import parse_kernel
+from checker.oracles import Oracles
+from checker.recheck import Report, recheck
+from checker.synthesis import bound
+from checker.synthesis.bound import Result
+from checker.synthesis.outline import Outline, bare
+from checker.synthesis.walk import Stuck
+from logic.assertions import Context, Launch, Obligation
+from logic.metrics import HARDWARE, METRICS
+from logic.typing import check_kernel
+
+PLAIN = "global int A[]; begin A[tid.x] <- 1; end"
+BY_Z3 = """global int A[]; local int t, q;
+begin t <- tid.x; q <- t*t*t - t; if (q % 6 == 0) { A[t] <- 1; } else { A[0] <- 2; } end"""
+HOLEY = "param int n; global int A[]; begin if (A[0] > n) { sync; } end"
+
+
+@cache
+def found(text: str, names: Sequence[str] = ("divwarps",)) -> tuple[Result, ...]:
+    k = parse_kernel(f"kernel k {text}", "k")
+    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    return tuple(bound.find_bounds(Outline(k, context, bare(k.body)), [METRICS[n] for n in names], Oracles()))
+
+
+def test_what_only_z3_says_is_solver_backed() -> None:
+    (result,) = found(BY_Z3)
+    assert (result.verdict, str(result.claim and result.claim.bound)) == ("solver-backed", "0")
+    assert result.second is not None
+    (engine,) = result.second.engines
+    assert engine.startswith("z3 ")
+    (told,) = result.second.report.solver_backed
+    assert "% 6" in told
+
+
+def test_what_both_verified_is_certified_and_its_certificate_is_the_one_that_was_judged() -> None:
+    (result,) = found(PLAIN)
+    assert result.verdict == "certified"
+    assert result.second is not None
+    assert result.second.engines == []
+    document = signed(result.second.document, {"warpbound": "1"})
+    assert document["tools"] == {"warpbound": "1"}
+    assert recheck(document).verdict == "valid"
+    assert document["digest"] != result.second.document["digest"]
+
+
+def test_barriers_that_are_admitted_make_it_holey() -> None:
+    (result,) = found(HOLEY)
+    assert result.verdict == "holey"
+
+
+@pytest.mark.parametrize("text", [PLAIN, BY_Z3, HOLEY], ids=["plain", "z3", "holey"])
+def test_what_the_second_checker_refuses_is_not_proved(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the kernel says: no bound, and how to report it."""
+    refused = Report("invalid", "", [], "derivation[0] Q:Weak: no", "")
+    monkeypatch.setattr(seconded, "recheck", lambda _: refused)
+    found.cache_clear()
+    (result,) = found(text)
+    found.cache_clear()
+    assert (result.verdict, result.claim) == ("not-proved", None)
+    assert isinstance(result.problem, Stuck)
+    assert result.problem.message.endswith("the second checker refuses it: derivation[0] Q:Weak: no")
+    assert "please report it" in result.problem.advice
+    assert result.second is not None
+    assert result.second.document["derivation"]
+
+
+def test_a_certificate_that_cannot_be_written_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    def deep(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("checker.certificates.document.write", deep)
+    found.cache_clear()
+    (result,) = found(PLAIN)
+    found.cache_clear()
+    assert (result.verdict, result.claim) == ("not-proved", None)
+
+
+def test_each_certificate_is_judged_once_and_each_side_condition_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four metrics, most of whose side conditions are the same."""
+    judged: list[object] = []
+    proved: list[Obligation] = []
+
+    def judge(document: object) -> Report:
+        judged.append(document)
+        return recheck(document)
+
+    def prove(o: Obligation, context: Context) -> object:
+        proved.append(o)
+        return proof(o, context)
+
+    monkeypatch.setattr(seconded, "recheck", judge)
+    monkeypatch.setattr(seconded, "proof", prove)
+    found.cache_clear()
+    results = found(BY_Z3, tuple(METRICS))
+    found.cache_clear()
+    assert len(judged) == len(results) == 4
+    assert len(proved) == len(set(proved)) < sum(len(r.ledger.discharged) for r in results)

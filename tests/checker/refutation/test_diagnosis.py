@@ -1,0 +1,53 @@
+"""Assumptions that are not needed, contradictions, and whose verdict a finding gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.cli.check import judge
+from checker.kernel import Claim, Theorem
+from checker.notation import parse_outline
+from checker.oracles import Oracles
+from checker.refutation.diagnosis import contradictory, unneeded
+from logic.rules import PAPER, SOUND, RuleSet
+from logic.syntax import show
+
+ROW = """kernel k
+metric sectors
+block 32
+param int n, m;
+global int A[];
+requires n % 8 == 0;
+requires n % 4 == 0;
+requires m > 0;
+begin
+  { true; 4; {} }
+  A[n + tid.x] <- 1;
+end
+"""
+ORACLE = Oracles()
+
+
+@pytest.mark.parametrize("rules", [SOUND, PAPER], ids=lambda rules: rules.name)
+def test_what_is_not_needed_can_be_dropped_all_together(rules: RuleSet) -> None:
+    """4 | n follows from 8 | n, which is needed: with a row that starts anywhere it is 5 sectors."""
+    judged = judge(parse_outline(ROW, "k.qhl"), rules, ORACLE)
+    assert isinstance(judged.outcome, Claim | Theorem)
+    assert judged.derivation is not None
+    one = (judged.context, judged.derivation)
+    assert sorted(show(f) for f in unneeded([one], rules, ORACLE)) == ["m > 0", "n % 4 == 0"]
+    assert unneeded([], rules, ORACLE) == ()
+    steps = judge(parse_outline(ROW.replace("n + tid.x", "n * m"), "k.qhl"), rules, ORACLE)
+    assert steps.derivation is not None
+    free = (judged.context, steps.derivation)
+    assert len(unneeded([free], rules, ORACLE)) == 3
+    assert sorted(show(f) for f in unneeded([free, one], rules, ORACLE)) == ["m > 0", "n % 4 == 0"]
+
+
+@pytest.mark.parametrize("rules", [SOUND, PAPER], ids=lambda rules: rules.name)
+@pytest.mark.parametrize("edit", [("n % 4 == 0", "n % 2 == 1"), ("{ true;", "{ tid.x < 0;")])
+def test_a_contradiction_is_noticed(rules: RuleSet, edit: tuple[str, str]) -> None:
+    for text, found in ((ROW, False), (ROW.replace(*edit), True)):
+        outcome = judge(parse_outline(text, "k.qhl"), rules, ORACLE).outcome
+        assert isinstance(outcome, Claim | Theorem)
+        assert contradictory(outcome, ORACLE) == found

@@ -1,0 +1,317 @@
+"""Bounds of whole kernels: what is found, that it is tight, and that no run costs more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.notation import parse_kernel
+from checker.oracles import Oracles
+from checker.synthesis.bound import Per, Result, find_bounds
+from checker.synthesis.outline import Outline, bare
+from checker.synthesis.walk import Stuck
+from logic.assertions import Context, Dim, Launch, Unknown, conj
+from logic.metrics import HARDWARE, METRICS
+from logic.potentials import Leaf, evaluate
+from logic.syntax import Const, Kernel, Op, Param
+from logic.typing import check_kernel
+from semantics.cuda import read_cuda
+from semantics.grid import run
+from semantics.lockstep import Initial
+
+PROOFS = Path(__file__).resolve().parents[2] / "proofs"
+ALL = tuple(METRICS.values())
+
+
+@cache
+def kernel(name: str) -> Kernel:
+    return read_cuda(str(PROOFS / name / "kernel.cu")).kernel
+
+
+def bounds(k: Kernel, block: Dim, names: Sequence[str] = tuple(METRICS), launch: Launch | None = None) -> list[Result]:
+    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], launch or Launch(block))
+    return find_bounds(Outline(k, context, bare(k.body)), [METRICS[n] for n in names], Oracles())
+
+
+@cache
+def found(name: str, block: tuple[int, int, int]) -> dict[str, Result]:
+    return {r.metric.name: r for r in bounds(kernel(name), block)}
+
+
+EXPECTED = {
+    ("vectorAdd", "sectors"): "12",
+    ("vectorAdd", "conflicts"): "0",
+    ("vectorAdd", "divwarps"): "1",
+    ("vectorAdd", "steps"): "27",
+    ("addSub0", "sectors"): "66*max(0, w)",
+    ("addSub0", "conflicts"): "0",
+    ("addSub0", "divwarps"): "max(0, w)",
+    ("addSub1", "sectors"): "130*max(0, w)",
+    ("addSub1", "divwarps"): "0",
+    ("addSub2", "sectors"): "28*max(0, ceil(h/2))",
+    ("addSub2", "divwarps"): "0",
+    ("addSub3", "sectors"): "4 + 20*max(0, ceil(h/2))",
+    ("addSub3", "conflicts"): "0",
+}
+BLOCK = {"vectorAdd": (256, 1, 1)}
+
+
+def block_of(name: str) -> tuple[int, int, int]:
+    return BLOCK.get(name, (32, 1, 1))
+
+
+@pytest.mark.parametrize(("name", "metric"), EXPECTED)
+def test_the_bound_that_is_found(name: str, metric: str) -> None:
+    result = found(name, block_of(name))[metric]
+    assert (result.verdict, result.problem) == ("certified", None)
+    assert result.claim is not None
+    assert str(result.claim.pre.q) == EXPECTED[name, metric]
+    assert result.claim.unconditional
+    assert result.claim.context.metric is METRICS[metric]
+    assert result.seconds > 0
+
+
+POINTS = {
+    "vectorAdd": [{"numElements": n} for n in (0, 1, 31, 250, 256, 1000)],
+    **{
+        f"addSub{i}": [{"w": w, "h": h} for w, h in ((0, 0), (1, 1), (37, 3), (40, 4), (33, 5), (-2, -3))]
+        for i in range(4)
+    },
+}
+TIGHT = {
+    ("vectorAdd", "sectors"): {"numElements": 256},
+    ("vectorAdd", "steps"): {"numElements": 250},
+    ("vectorAdd", "divwarps"): {"numElements": 250},
+    ("addSub0", "divwarps"): {"w": 37, "h": 3},
+    ("addSub0", "sectors"): {"w": 40, "h": 4},
+    ("addSub1", "sectors"): {"w": 40, "h": 4},
+    ("addSub2", "sectors"): {"w": 33, "h": 5},
+    ("addSub3", "sectors"): {"w": 33, "h": 5},
+}
+"""Where a warp really costs that much."""
+
+
+def value(result: Result, at: dict[str, int], block: tuple[int, int, int]) -> Fraction:
+    store: dict[Leaf, int] = {Param(n): v for n, v in at.items()}
+    store |= {Param(f"blockDim.{axis}"): d for axis, d in zip("xyz", block, strict=True)}
+    assert result.claim is not None
+    return evaluate(result.claim.pre.q, store)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_no_run_costs_more(name: str) -> None:
+    block = block_of(name)
+    for at in POINTS[name]:
+        cost = run(kernel(name), block, (2, 1, 1), at).max_per_warp
+        for metric, result in found(name, block).items():
+            assert cost[metric] <= value(result, at, block), (at, metric)
+
+
+@pytest.mark.parametrize(("name", "metric"), TIGHT)
+def test_the_bound_is_reached(name: str, metric: str) -> None:
+    """The row 0 begins at a multiple of 32 bytes whatever w is, so its read and its write take a sector less."""
+    block, at = block_of(name), TIGHT[name, metric]
+    cost = run(kernel(name), block, (2, 1, 1), at, metrics=(METRICS[metric],)).max_per_warp[metric]
+    row_0 = 2 if name in ("addSub2", "addSub3") else 0
+    assert cost == value(found(name, block)[metric], at, block) - row_0
+
+
+# --- what has no bound ------------------------------------------------------------------------------------------------
+
+
+def source(body: str, declarations: str = "") -> Kernel:
+    return parse_kernel(f"kernel k\nparam int n;\nlocal int x;\n{declarations}\nbegin\n{body}\nend", "k")
+
+
+@pytest.mark.parametrize(
+    "body", ["while (true) { x <- x; }", "while (x < n) { x <- x; }", "while (x != 7) { x <- x + 2; }"]
+)
+def test_a_loop_that_may_never_end_has_no_bound(body: str) -> None:
+    (result,) = bounds(source(body), (32, 1, 1), ["steps"])
+    assert (result.verdict, result.claim) == ("not-proved", None)
+    assert isinstance(result.problem, Stuck)
+    assert result.problem.loc is not None
+    assert (result.problem.loc.line, result.problem.loc.column) == (6, 1)
+
+
+def test_a_free_loop_that_never_ends_has_one() -> None:
+    (result,) = bounds(source("while (true) { x <- x; }"), (32, 1, 1), ["sectors"])
+    assert (result.verdict, str(result.claim.pre.q)) == ("certified", "0")  # type: ignore[union-attr]
+
+
+def test_a_bound_over_the_locals_at_the_start_is_none() -> None:
+    """What is uniform in x at the start nobody knows: the bound may not mention it."""
+    for r in bounds(source("while (x > 0) { x <- x - 1; }"), (32, 1, 1)):
+        assert (r.verdict == "certified") == (r.metric.name in ("sectors", "conflicts"))
+
+
+@pytest.mark.parametrize("test", ["x == m", "!(x > m)"])
+def test_what_the_first_turn_alone_does_is_paid_once(test: str) -> None:
+    """32 sectors in the first turn, 4 in each: the loop's first turn is taken apart (Q:Unroll)."""
+    body = f"x <- m; while (x < n) {{ if ({test}) {{ A[8*tid.x] <- 1; }} A[32*x + tid.x] <- 2; x <- x + 1; }}"
+    (result,) = bounds(source(body, "param int m; global int A[];"), (32, 1, 1), ["sectors"])
+    assert (result.verdict, str(result.claim.pre.q)) == ("certified", "36 + 4*max(0, n - 1 - m)")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("per", "bound"),
+    [("block", "96*max(0, ceil((n - blockDim.x*blockIdx.x)/1024))"), ("grid", "384*max(0, ceil(n/1024))")],
+)
+def test_where_warps_have_no_sum_the_dearest_counts(per: Per, bound: str, tmp_path: Path) -> None:
+    """A grid-stride loop: 12 sectors a turn, 8 warps, 4 blocks."""
+    file = tmp_path / "k.cu"
+    start, step = "blockIdx.x * blockDim.x + threadIdx.x", "blockDim.x * gridDim.x"
+    file.write_text(
+        "__global__ void saxpy(const float *x, float *y, float a, int n) {"
+        f" for (int i = {start}; i < n; i += {step}) y[i] = a * x[i] + y[i]; }}"
+    )
+    k = read_cuda(str(file)).kernel
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((256, 1, 1), (4, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles(), per=per)
+    assert (result.verdict, str(result.claim.bound)) == ("certified", bound)  # type: ignore[union-attr]
+
+
+def test_warps_that_cost_less_have_a_sum() -> None:
+    """87 conflicts in the first warp of reduce1, 12, 3 and 3 in the next ones, and none in the others."""
+    k = kernel("reduce1")
+    context = Context(check_kernel(k), METRICS["conflicts"], HARDWARE["nvidia"], Launch((256, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["conflicts"]], Oracles(), per="block")
+    assert (result.verdict, str(result.claim.bound)) == ("certified", "105")  # type: ignore[union-attr]
+
+
+STRIDES = {
+    "for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = m;": ("min(1, max(0, n))", 1),
+    "for (int i = 2 * threadIdx.x; i <= n; i += 2 * blockDim.x) A[i] = m;": ("min(1, max(0, 1 + n))", 1),
+    "for (int i = n - threadIdx.x; i > 0; i -= blockDim.x) A[i] = m;": ("min(1, max(0, n))", 1),
+    "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) A[i] = m;": (
+        "min(1, max(0, n))",
+        1,
+    ),
+    "for (int j = 0; j < m; j++) for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = j;": ("max(0, m)", 7),
+    # a limit that C divides, and one that it shifts
+    "for (int i = threadIdx.x; i < n / 3; i += blockDim.x) A[i] = m;": ("min(1, max(0, floor(n/3)))", 1),
+    "for (int i = threadIdx.x; i < n >> 2; i += blockDim.x) A[i] = m;": ("min(1, max(0, floor(n/4)))", 1),
+    # half a block is no more than a warp apart: every turn may split one
+    "for (int i = threadIdx.x; i < n; i += 16) A[i] = m;": ("max(0, ceil(n/16))", 2),
+    # lanes that leave by themselves, with a counter that goes on
+    "for (int i = threadIdx.x; i < n; i += blockDim.x) { if (A[i] > 3) break; A[i] = m; }": (
+        "1 + 2*max(0, ceil(n/64))",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("body", STRIDES)
+def test_a_strided_loop_splits_a_warp_where_it_ends(body: str, tmp_path: Path) -> None:
+    """Q:WhileCase; what the dearest run at n = 37, m = 7 costs at least."""
+    bound, least = STRIDES[body]
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} }}")
+    k = read_cuda(str(file)).kernel
+    context = Context(check_kernel(k), METRICS["divwarps"], HARDWARE["nvidia"], Launch((64, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["divwarps"]], Oracles())
+    assert result.claim is not None
+    assert (result.verdict, str(result.claim.bound)) == ("certified", bound)
+    costs = [
+        run(k, (64, 1, 1), (2, 1, 1), {"n": 37, "m": 7}, {"A": Initial(fill)}).max_per_warp["divwarps"]
+        for fill in (lambda _: 0, lambda i: 9 * (i % 2))
+    ]
+    here = evaluate(result.claim.bound, {Param("n"): 37, Param("m"): 7})
+    assert least <= max(costs) <= here
+
+
+LOOPS = {
+    # the rows of a triangle: 4 sectors for each of n(n-1)/2 or n(n+1)/2 turns
+    "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[threadIdx.x] = j;": ("2*max(0, n - 1)*max(0, n)", 40),
+    "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[threadIdx.x] = j;": (
+        "2*max(0, n) + 2*max(0, n)*max(0, n)",
+        60,
+    ),
+    # an inner loop that goes on where it stopped, and one whose turns are paid for when k grows
+    "int k = 0; for (int i = 0; i < n; i++) while (k < m && A[k] > 0) k++;": ("max(0, m) + max(0, n)", 12),
+    "int k = 0; for (int i = 0; i < n; i++) { if (A[i] > 0) while (k > 0) { A[threadIdx.x] = k; k--; } k++; }": (
+        "5*max(0, n)",
+        25,
+    ),
+    # lanes that leave a loop one by one, and a test that reads
+    "for (int i = 0; i < n; i++) if (A[32 * i + threadIdx.x] == m) { A[i] = 0; break; }": ("5*max(0, n)", 25),
+    "for (int i = 0; i < n && A[i] != m; i++) A[threadIdx.x] = i;": (None, 26),
+}
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_loops_as_people_write_them(body: str, tmp_path: Path) -> None:
+    """The bound at n = 5, m = 7 is compared with the dearest of some runs, too."""
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} }}")
+    k = read_cuda(str(file)).kernel
+    (result,) = bounds(k, (32, 1, 1), ["sectors"])
+    text, value = LOOPS[body]
+    assert result.verdict == "certified"
+    assert result.claim is not None
+    if text:
+        assert str(result.claim.pre.q) == text
+    at = {"n": 5, "m": 7}
+    bound = evaluate(result.claim.pre.q, {Param(name): v for name, v in at.items()})
+    assert bound == value
+    for fill in (lambda _: 1, lambda i: i % 3, lambda i: 7 * (i % 2)):
+        cost = run(k, (32, 1, 1), (1, 1, 1), at, {"A": Initial(fill)}).max_per_warp["sectors"]
+        assert cost <= bound
+
+
+def test_assumptions_sharpen_a_bound() -> None:
+    k = kernel("addSub2")
+    w = Op("==", (Op("%", (Param("w"), Const(8))), Const(0)))
+    launch = Launch((32, 1, 1), assumptions=conj((w,), check_kernel(k)))
+    (result,) = bounds(k, (32, 1, 1), ["sectors"], launch)
+    assert str(result.claim.pre.q) == "24*max(0, ceil(h/2))"  # type: ignore[union-attr]
+    assert result.claim.context.launch.assumptions == launch.assumptions  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("body", "block", "verdict"),
+    [
+        ("sync;", (64, 1, 1), "certified"),
+        ("if (n > 0) { sync; }", (64, 1, 1), "certified"),
+        ("if (tid.x < 16) { sync; }", (64, 1, 1), "holey"),
+        ("if (tid.x < 32) { sync; }", (64, 1, 1), "holey"),
+        ("x <- 0; while (x < tid.x) { sync; x <- x + 1; }", (32, 1, 1), "holey"),
+    ],
+)
+def test_a_barrier_that_a_part_of_a_block_may_reach_is_a_hole(
+    body: str, block: tuple[int, int, int], verdict: str
+) -> None:
+    """Though each warp of a block of 64 agrees on `tid.x < 32`, the block does not."""
+    (result,) = bounds(source(body), block, ["divwarps" if "while" in body else "steps"])
+    if verdict == "certified":
+        assert (result.verdict, result.ledger.barriers) == ("certified", [])
+    else:
+        assert result.verdict in ("holey", "not-proved")
+        assert result.verdict == "not-proved" or len(result.ledger.barriers) == 1
+
+
+def test_an_oracle_that_knows_nothing_certifies_nothing_but_the_obvious() -> None:
+    class Silent(Oracles):
+        def __call__(self, obligation: object, context: Context) -> Unknown:
+            return Unknown("silent", f"{obligation} {context.scope}")
+
+    k = kernel("addSub3")
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    for result in find_bounds(Outline(k, context, bare(k.body)), ALL, Silent()):
+        assert (result.verdict, result.claim) == ("not-proved", None)
+        assert result.problem is not None
+
+
+def test_each_metric_has_its_own_ledger_and_context() -> None:
+    results = list(found("addSub3", (32, 1, 1)).values())
+    assert [r.metric for r in results] == list(ALL)
+    assert len({id(r.ledger) for r in results}) == len(results)
+    for r in results:
+        assert r.claim is not None
+        assert r.claim.context == replace(r.claim.context, metric=r.metric)
+        assert all(line.verdict.engine for line in r.ledger.discharged)

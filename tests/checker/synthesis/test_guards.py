@@ -1,0 +1,66 @@
+"""Distances of tests from failing, bounded for all lanes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from checker.synthesis.guards import MAX_RELAXED, relaxed, uniform_bound
+from logic.potentials import Leaf, const, evaluate, max0, maximum, minimum, sym
+from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
+
+TID, N = Tid("x"), Param("n")
+LANES = sym(Param("blockDim.x"))
+LIMIT, T, COUNTER = Var("limit"), Var("t"), Var("i")
+UNIFORM = frozenset({"i"})
+
+
+def eq(a: Expr, b: Expr) -> Expr:
+    return Op("==", (a, b))
+
+
+def test_a_limit_may_be_defined_by_other_locals() -> None:
+    facts = [eq(T, TID), eq(LIMIT, Op("+", (T, N)))]
+    bound = uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts)
+    assert bound == LANES - 1 + sym(N) - sym(COUNTER)
+
+
+def test_what_is_uniform_comes_first() -> None:
+    facts = [Op("<=", (LIMIT, T)), Op("<", (LIMIT, N)), eq(T, TID)]
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts) == sym(N) - 1 - sym(COUNTER)
+
+
+def test_definitions_in_a_circle_define_nothing() -> None:
+    facts = [eq(T, Op("+", (LIMIT, Const(1)))), eq(LIMIT, Op("-", (T, Const(1))))]
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts) is None
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, [eq(LIMIT, Op("+", (LIMIT, Const(0))))]) is None
+
+
+def test_the_first_lane_is_the_farthest_where_the_distance_falls() -> None:
+    facts = [eq(T, TID), eq(LIMIT, Op("-", (N, T)))]
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts) == sym(N) - sym(COUNTER)
+
+
+def test_what_a_polynomial_is_at_most() -> None:
+    """With 0, or what is inside, in place of each max(0, .) that is taken away: all of them, at every point, the
+    polynomial itself where none is."""
+    i, r, n = sym(COUNTER), sym(T), sym(N)
+    gap = minimum(n - 1, i + r) - maximum(i - r, const(0)) + 1
+    found = relaxed(gap)
+    assert {n, r * 2 + 1} <= set(found)
+    for values in product(range(-4, 9), repeat=3):
+        store: dict[Leaf, int] = dict(zip((COUNTER, T, N), values, strict=True))
+        assert all(evaluate(p, store) >= evaluate(gap, store) for p in found)
+    assert relaxed(max0(n) + i) == [max0(n) + i]
+    assert relaxed(max0(n) * max0(i) * -1) == [max0(n) * max0(i) * -1]
+    many = sum((max0(n - k) * -1 for k in range(9)), i)
+    assert len(relaxed(many)) <= MAX_RELAXED
+
+
+def test_a_ghost_of_turns_bounds_its_own_distance_alone() -> None:
+    gap, ghost = Op("-", (LIMIT, COUNTER)), Var(f"{GHOST}left0")
+    facts = [Op("<=", (gap, ghost))]
+    distance = sym(LIMIT) - sym(COUNTER)
+    assert uniform_bound(distance, frozenset({ghost.name}), facts) == sym(ghost)
+    assert uniform_bound(distance, frozenset(), facts) is None
+    assert uniform_bound(distance + 1, frozenset({ghost.name}), facts) is None
+    assert uniform_bound(distance, frozenset({"y"}), [Op("<=", (gap, Var("y")))]) is None

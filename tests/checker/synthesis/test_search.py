@@ -1,0 +1,905 @@
+"""The search for potentials: loops and their bounds; every one of them is the kernel's word, never the search's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from checker.certificates.document import write
+from checker.certificates.evidence import proof
+from checker.notation import parse_outline
+from checker.oracles import Oracles, lp
+from checker.recheck import recheck
+from checker.synthesis.bound import Per, Result, find_bounds
+from checker.synthesis.elaborate import Elaborator
+from checker.synthesis.flow import analyse
+from checker.synthesis.nodes import Cycle
+from checker.synthesis.search import find_potentials, measures
+from checker.synthesis.walk import Stuck
+from logic.facts import nonnegative
+from logic.metrics import METRICS
+from logic.potentials import Leaf, Poly, evaluate
+from logic.syntax import Param
+from tests.logic.rules.applications import expr, pot
+
+HEADER = """\
+kernel k
+metric sectors
+block 32
+param int n, m, k;
+global int A[];
+local int x, y, z; local bool go;
+begin
+"""
+
+
+def result(body: str, given: str = "", block: str = "32", per: Per = "warp", metric: str = "sectors") -> Result:
+    header = HEADER.replace("block 32", f"block {block}")
+    if given:
+        header = header.replace("begin", f"requires {given}; begin")
+    outline = parse_outline(f"{header}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS[metric],), Oracles(), per=per)
+    return found
+
+
+def rechecked(found: Result) -> str:
+    """What the second checker says of a bound."""
+    assert found.claim is not None, found.problem
+    assert found.derivation is not None
+    return recheck(write(found.claim, found.derivation, found.ledger, proof, {})).verdict
+
+
+def valid(found: Result) -> Poly:
+    """A bound that the second checker calls valid."""
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    return found.claim.pre.q
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("x <- 3; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - 3)"),
+        ("x <- 0; while (x <= n) { A[0] <- 1; x <- x + 1; }", "max(0, 1 + n)"),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
+        ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 3; }", "max(0, ceil(n/3))"),
+        ("x <- 0; while (x < n) { A[0] <- 1; A[1] <- 1; x <- x + 1; } A[0] <- 1;", "1 + 2*max(0, n)"),
+        ("x <- 0; while (x < 10) { A[0] <- 1; x <- x + 1; }", "10"),
+        ("x <- 0; while (x < n && A[x] > 0) { x <- x + 1; }", "1 + max(0, n)"),
+        ("x <- 0; while (x < n) { x <- x + 1; } while (x < m) { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
+        (
+            "x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; } while (x > 0) { A[0] <- 1; x <- x - 1; }",
+            "2*max(0, n)",
+        ),
+        ("x <- 0; while (!(x >= n)) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("x <- 0; while (!(x >= n || x >= m)) { A[0] <- 1; x <- x + 1; }", "max(0, min(m, n))"),
+        ("x <- 0; while (x < n ? x < m : false) { A[0] <- 1; x <- x + 1; }", "max(0, min(m, n))"),
+        ("x <- m; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
+        ("x <- 0; while (x < n && x < 100) { A[0] <- 1; x <- x + 1; }", "max(0, min(100, n))"),
+        ("x <- 0; while (x < n && x < m) { A[0] <- 1; x <- x + 4; }", "max(0, ceil(min(m, n)/4))"),
+    ],
+)
+def test_loops(body: str, bound: str) -> None:
+    found = result(body)
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("y <- tid.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "31"),
+        ("y <- min(tid.x, n); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "min(31, n)"),
+        ("y <- min(n, 2*tid.x); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "min(n, 62)"),
+        ("x <- 0; while (x <= 2 * tid.x) { A[0] <- 1; x <- x + 1; }", "63"),
+        ("x <- tid.x; while (x > 0) { A[0] <- 1; x <- x - 1; }", "31"),
+        ("x <- tid.x; while (x > 0) { A[0] <- 1; x <- x - 2; }", "16"),
+        ("y <- tid.x * n; x <- 0; while (x < y) invariant { y <= m; _; _ } { A[0] <- 1; x <- x + 1; }", "max(0, m)"),
+        ("z <- tid.x; y <- 2 * z + 1; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "63"),
+        ("y <- tid.x; z <- y + 3; x <- 0; while (x < z - y) { A[0] <- 1; x <- x + 1; }", "3"),
+        ("y <- tid.x - m; x <- y; while (x < 9) { A[0] <- 1; x <- x + 1; }", "max(0, 9 + m)"),
+    ],
+)
+def test_lanes_bounded_by_the_block(body: str, bound: str) -> None:
+    """A guard whose lanes differ is paid for as at the lane that turns most often."""
+    found = result(body, "0 <= n && 31*n <= m")
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- 0; y <- n; while (x < y) { A[0] <- 1; x <- x + 1; y <- y - 1; }", "max(0, ceil(n/2))"),
+        ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; x <- x + 2; }", "max(0, ceil(n/3))"),
+        ("x <- tid.y; while (x < n) { A[0] <- 1; x <- x + blockDim.y; }", "max(0, ceil(n/2))"),
+        ("y <- tid.y; x <- y + 4; while (x < n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil((n - 4)/2))"),
+        ("y <- 3*gridDim.x; x <- 0; while (x < n) { A[0] <- 1; x <- x + y; }", "max(0, ceil(n/3))"),
+        (
+            "x <- tid.y; while (x < n) { y <- tid.x; while (y < m) { A[0] <- 1; y <- y + 64; } x <- x + 2; }",
+            "max(0, ceil(n/2))*max(0, ceil(m/64))",
+        ),
+    ],
+)
+def test_steps_of_a_loop(body: str, bound: str) -> None:
+    """Two counters that meet, two steps a turn, a counter that a warp shares but that begins at threadIdx.y, a step
+    with a name, and a nest of such loops."""
+    found = result(body, block="64, 2")
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- tid.x % 32; while (x < n) { A[0] <- 1; x <- x + 32; }", "max(0, ceil(n/32))"),
+        ("x <- tid.x & 15; while (x < n) { A[0] <- 1; x <- x + 16; }", "max(0, ceil(n/16))"),
+        ("y <- tid.x % 8; x <- m + y; while (x < n) { A[0] <- 1; x <- x + 8; }", "max(0, ceil((n - m)/8))"),
+        ("x <- m - tid.x % 8; while (x < n) { A[0] <- 1; x <- x + 8; }", "max(0, ceil((n - m + 7)/8))"),
+        ("x <- tid.x / 32; while (x < n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil(n/2))"),
+        ("x <- tid.x >> 5; while (x < n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil(n/2))"),
+        ("x <- (128*m + tid.x) / 32; while (x < n) assumed { A[0] <- 1; x <- x + 2; }", "max(0, ceil((n - 4*m)/2))"),
+        ("x <- (128*m - 64 + tid.x) % 32; while (x < n) assumed { A[0] <- 1; x <- x + 32; }", "max(0, ceil(n/32))"),
+        ("y <- tid.x % 5; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "4"),
+        ("y <- tid.x % 8 + n; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "max(0, n + 7)"),
+        (
+            (
+                "x <- tid.x; while (x < n) { A[0] <- 1; x <- x + 64; } "
+                "x <- m; while (x < n) { A[0] <- 1; x <- x + 1; } "
+                "x <- m + tid.x % 8; while (x < n) { A[0] <- 1; x <- x + 8; }"
+            ),
+            "max(0, ceil(n/64)) + max(0, n - m) + max(0, ceil((n - m)/8))",
+        ),
+        ("x <- (n - 32*m + tid.x) / 32; while (x < n) { x <- x + 2; } A[0] <- 1;", "1"),
+        (
+            "x <- tid.x / 32; while (x < n) { y <- tid.x % 32; while (y < m) { A[0] <- 1; y <- y + 32; } x <- x + 2; }",
+            "max(0, ceil(n/2))*max(0, ceil(m/32))",
+        ),
+    ],
+)
+def test_counters_that_begin_at_a_lane_or_a_warp(body: str, bound: str) -> None:
+    """The part of a counter that lanes do not share need be no polynomial in threadIdx."""
+    found = result(body.replace(" assumed", ""), "1 <= m" if "assumed" in body else "true", block="64, 1")
+    assert found.verdict == "certified", found.problem
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- tid.x; x <- x + 64; while (x < n) { A[0] <- 1; x <- x + 64; }", "max(0, ceil(n/64) - 1)"),
+        ("x <- m + tid.x; x <- x - 64; while (x > 0) { A[0] <- 1; x <- x - 64; }", "max(0, ceil((m - 1)/64))"),
+    ],
+)
+def test_a_counter_that_has_moved_before_the_loop(body: str, bound: str) -> None:
+    """As in `do { .. x += 64; } while (x < n)`: what is known of x is said of x - 64."""
+    found = result(body, block="64")
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize(
+    ("ends", "bound"),
+    [
+        ("x <- max(0, y - m); z <- min(n, y + m);", "5*min(max(0, n), max(0, 2*m))"),
+        ("x <- y < m ? 0 : y - m; z <- y + m > n ? n : y + m;", "5*min(max(0, n), max(0, 2*m))"),
+        (
+            "x <- y - m; if (x < 0) { x <- 0; } z <- y + m; if (z > n) { z <- n; }",
+            "5*min(max(0, n), max(0, 2*m))",
+        ),
+        (
+            "if (y - m < 0) { x <- 0; } else { x <- y - m; } if (n < y + m) { z <- n; } else { z <- y + m; }",
+            "5*min(max(0, n), max(0, 2*m))",
+        ),
+        ("x <- 0; if (A[y] > 0) { z <- n; } else { z <- 2*n; }", "4 + 2*max(0, n)"),
+        ("x <- tid.x < m ? 0 : 4; z <- n;", "32*max(0, n)"),
+        ("x <- A[y] > 0 ? 0 : 4; z <- n;", "4 + 32*max(0, n)"),
+    ],
+)
+def test_a_window_whose_ends_are_chosen(ends: str, bound: str) -> None:
+    found = result(f"y <- 32 * blockIdx.x + tid.x; {ends} while (x < z) {{ go <- A[x] > 0; x <- x + 1; }}")
+    for n in (-3, 0, 1, 9, 40):
+        for m in (-1, 0, 2, 30):
+            at: dict[Leaf, int] = {Param("n"): n, Param("m"): m}
+            assert evaluate(valid(found), at) == evaluate(pot(bound), at)
+
+
+@pytest.mark.parametrize("start", ["tid.x % n - m", "A[tid.x]"])
+def test_a_window_whose_ends_are_clamped(start: str) -> None:
+    """As in pooling: both ends are made of where it starts, and that gets another value before the loop."""
+    loop = "z <- x; while (z < y) { A[0] <- 1; z <- z + 1; }"
+    found = result(f"x <- {start}; y <- min(x + k, n); x <- max(x, 0); {loop}")
+    own = 4 if "A" in start else 0
+    assert str(valid(found) - own) == "max(0, min(k, n))"
+
+
+@pytest.mark.parametrize(
+    ("end", "bound"),
+    [
+        ("2 * y + 2", "18"),
+        ("min(2 * y + 2, n)", "9*max(0, min(2, n))"),
+        ("2 * y + n", "9*max(0, n)"),
+    ],
+)
+def test_a_window_behind_a_test(end: str, bound: str) -> None:
+    """By the turns that it has, and not by what the test says of where it begins; nor by how often they are halved."""
+    loop = f"x <- 2 * y; while (x < {end}) {{ go <- A[x] > 0; x <- x + 1; }}"
+    found = result(f"y <- 32 * blockIdx.x + tid.x; if (y < m) {{ {loop} }}")
+    for n in (-3, 0, 1, 9, 40):
+        at: dict[Leaf, int] = {Param("n"): n, Param("m"): 1000}
+        assert evaluate(valid(found), at) == evaluate(pot(bound), at)
+
+
+@pytest.mark.parametrize(
+    ("limit", "bound"),
+    [
+        ("min(A[blockIdx.x], 100)", "101"),
+        ("min(A[blockIdx.x], n)", "1 + max(0, n)"),
+        ("min(A[tid.x], 100)", "104"),
+    ],
+)
+def test_a_limit_that_was_read(limit: str, bound: str) -> None:
+    found = result(f"y <- {limit}; x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}")
+    assert valid(found) == pot(bound)
+
+
+def test_a_limit_that_was_read_and_nothing_bounds() -> None:
+    assert result("y <- A[blockIdx.x]; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }").verdict == "not-proved"
+
+
+@pytest.mark.parametrize(
+    ("test", "bound"),
+    [("tid.x == 0", "1"), ("32 * blockIdx.x + tid.x == n", "1"), ("tid.x < 2", "2"), ("tid.x % 16 == n", "2")],
+)
+def test_one_thread_is_not_divided(test: str, bound: str) -> None:
+    found = result(f"z <- A[tid.x]; if ({test}) {{ if (A[5] > z) {{ A[0] <- 1; }} }}", metric="divwarps")
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize("test", ["y == n - 1", "n == y + 1", "y == n * m"])
+def test_one_thread_touches_one_element(test: str) -> None:
+    assert valid(result(f"y <- 32 * blockIdx.x + tid.x; if ({test}) {{ A[7 * y] <- 1; }}")) == pot("1")
+
+
+def test_what_a_flag_stands_for() -> None:
+    found = result("y <- 32 * blockIdx.x + tid.x; go <- y < n; if (go) { go <- A[y] > 0; } if (go) { A[y] <- 1; }")
+    assert valid(found) == pot("8")
+
+
+def test_a_stride_that_has_a_name() -> None:
+    body = "y <- 32 * gridDim.x; x <- 32 * blockIdx.x + tid.x; while (x < n) { A[x] <- 1; x <- x + y; }"
+    assert str(valid(result(body, metric="steps"))).count("ceil") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "sectors"),
+    [
+        ("A[x / n * n + x % n] <- 1;", 4),
+        ("A[(x / (n * m) * m + x / n % m) * n + x % n] <- 1;", 4),
+        ("y <- x % n; x <- x / n; z <- x % m; x <- x / m; A[(x * m + z) * n + y] <- 1;", 4),
+        ("if (x < k) { y <- x % n; x <- x / n; A[x * n + y] <- 1; }", 4),
+        ("if (x < k) { x <- x / n; A[x] <- 1; }", 5),
+    ],
+)
+def test_an_index_that_is_taken_apart(body: str, sectors: int) -> None:
+    """As those of pixels in rows, channels and pictures: what is made of the parts again is the index."""
+    assert valid(result(f"x <- 256 * blockIdx.x + tid.x; {body}", block="256")) == pot(str(sectors))
+
+
+def test_a_nest_in_a_grid_stride() -> None:
+    """What a turn of the outer loop takes is shown for each of its products, however many blocks there are."""
+    inner = "y <- 0; while (y < m) { A[0] <- 1; z <- 0; while (z < k) { A[0] <- 1; z <- z + 1; } y <- y + 1; }"
+    found = result(f"x <- tid.x; while (x < n) {{ {inner} x <- x + 32 * gridDim.x; }}")
+    turns = "max(0, ceil(n/32))"
+    assert str(valid(found)) == f"max(0, m)*{turns} + max(0, k)*max(0, m)*{turns}"
+
+
+@pytest.mark.parametrize(
+    ("first", "step"),
+    [
+        ("(tid.y * blockDim.x + tid.x) % 32", 32),
+        ("(tid.y * blockDim.x + tid.x) / 32", 4),
+        ("tid.y * 8 + tid.x / 4", 32),
+    ],
+)
+def test_a_lane_or_a_warp_of_a_block_in_two_dimensions(first: str, step: int) -> None:
+    found = result(f"x <- {first}; while (x < n) {{ A[0] <- 1; x <- x + {step}; }}", block="32, 4")
+    assert found.verdict == "certified", found.problem
+    assert valid(found) == pot(f"max(0, ceil(n/{step}))")
+
+
+def test_a_nest() -> None:
+    found = result("x <- 0; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x + 1; }")
+    assert found.claim is not None
+    for n in (-2, 0, 1, 5):
+        for m in (-2, 0, 3):
+            value = evaluate(found.claim.pre.q, {Param("n"): n, Param("m"): m})
+            assert value == max(0, n) * max(0, m)
+
+
+@pytest.mark.parametrize(
+    ("limit", "given"), [("32", ""), ("blockDim.x", ""), ("m", "m == 32"), ("m", "32 == k && m == k")]
+)
+def test_a_nest_of_which_a_limit_is_known(limit: str, given: str) -> None:
+    """Of two potentials that are the same for the known number, one could grow without end as the other falls."""
+    nest = f"x <- 0; while (x < n) {{ y <- 0; while (y < {limit}) {{ A[0] <- 1; y <- y + 1; }} x <- x + 1; }}"
+    assert valid(result(nest, given)) == pot("32*max(0, n)")
+
+
+@pytest.mark.parametrize(
+    ("given", "step"), [("m >= 4", 4), ("m > 3", 4), ("4 <= m", 4), ("m >= 0", 1), ("m == 2*k && k == 4", 8)]
+)
+def test_a_step_with_a_least_size(given: str, step: int) -> None:
+    found = result(
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x + (m > 0 ? m : 1); }".replace("(m > 0 ? m : 1)", "m"), given
+    )
+    if step == 1:
+        assert found.claim is None
+    else:
+        assert valid(found) == pot(f"max(0, ceil(n/{step}))")
+
+
+@pytest.mark.parametrize(
+    ("body", "sectors"),
+    [
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + 32; x <- x + 1; }", "4*max(0, n)"),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + m; x <- x + 1; }", "5*max(0, n)"),
+        ("y <- tid.x; x <- n; while (x > 0) { x <- x - 1; A[y] <- 1; y <- y - 8; }", "4*max(0, n)"),
+        (
+            "y <- 8*m + tid.x; x <- 3; while (x < n) { A[y] <- 1; y <- y + 16; x <- x + 2; }",
+            "4*max(0, ceil((n - 3)/2))",
+        ),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + 3; x <- x + 2; }", "32*max(0, ceil(n/2))"),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + 32; y <- y + 1; x <- x + 1; }", "32*max(0, n)"),
+        ("y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; y <- y + x; x <- x + 1; }", "32*max(0, n)"),
+        (
+            "y <- tid.x; x <- 0; while (x < n) { A[y] <- 1; if (tid.x < 7) { y <- y + 32; } x <- x + 1; }",
+            "32*max(0, n)",
+        ),
+    ],
+)
+def test_an_index_that_moves_with_the_counter(body: str, sectors: str) -> None:
+    """y == tid.x + 32*x: lanes stay where they are to each other."""
+    assert valid(result(body)) == pot(sectors)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("y <- n / blockDim.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "max(0, floor(n/32))"),
+        (
+            "x <- 0; while (x < (n + 31) / blockDim.x) { A[0] <- 1; x <- x + 1; }",
+            "max(0, floor((n + 31)/32))",
+        ),
+        ("y <- 1 << m; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "8"),
+        ("x <- 0; while (x < 1 << m && x < n) { A[0] <- 1; x <- x + 1; }", "max(0, min(8, n))"),
+        ("x <- 0; while (x < n >> m) { A[32*x + tid.x] <- 1; x <- x + 1; }", "4*max(0, floor(n/8))"),
+        (
+            "y <- (n + 31) / blockDim.x; x <- y*tid.x; while (x < y*tid.x + y && x < n) { A[x] <- 1; x <- x + 1; }",
+            "32*max(0, floor((n + 31)/32))",
+        ),
+        ("y <- 1 << k; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", None),
+        ("y <- n / gridDim.x; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", None),
+    ],
+)
+def test_sizes_that_the_launch_knows(body: str, bound: str | None) -> None:
+    """Division by blockDim.x, and a shift by what is assumed to be a number, are potentials with that number."""
+    found = result(body, "m == 3")
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize("size", ["blockDim.x / 2", "blockDim.x"])
+@pytest.mark.parametrize("test", ["n == 0", "tid.x == 0"])
+def test_a_size_that_the_launch_knows_in_a_branch(size: str, test: str) -> None:
+    """Beside a constant, multiples of what is 64 anyway could grow for ever as the constant falls."""
+    loop = "x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }"
+    found = result(f"y <- {size}; if ({test}) {{ {loop} }}", block="64")
+    assert evaluate(valid(found), {Param("blockDim.x"): 64}) == (32 if "/" in size else 64)
+
+
+def test_a_counter_that_begins_at_another_one() -> None:
+    """The lanes of the outer loop are next to each other, and so are those of the inner one that begins there."""
+    found = result(
+        "x <- tid.x; while (x < 32) { y <- x; while (y < n) { A[y] <- 1; y <- y + 32; } x <- x + blockDim.x; }"
+    )
+    assert valid(found) == pot("5*max(0, ceil(n/32))")
+
+
+WARP = "y <- {}; x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}"
+
+
+@pytest.mark.parametrize(
+    ("block", "number", "last", "sum_"),
+    [
+        ("256", "tid.x / 32", 7, 28),
+        ("200", "tid.x >> 5", 6, 21),
+        ("32, 8", "tid.y", 7, 28),
+        ("16, 16", "tid.y / 2", 7, 28),
+        ("256", "3 * (tid.x / 32)", 21, 84),
+        ("256", "(blockIdx.x * 256 + tid.x) / 32 - 8 * blockIdx.x", 7, 28),
+    ],
+)
+def test_as_many_turns_as_there_are_warps_before(block: str, number: str, last: int, sum_: int) -> None:
+    """`for (j = 0; j < threadIdx.x / 32; j++)`, as where a block adds up what its warps have found."""
+    body = WARP.format(number)
+    assert valid(result(body, block=block)) == pot(str(last))
+    found = result(body, block=block, per="block")
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    assert found.claim.bound == pot(str(sum_))
+
+
+@pytest.mark.parametrize(
+    ("block", "number", "cost"), [("16, 16", "tid.y", 64), ("48, 2", "tid.y", 2), ("256", "tid.x / 16", 64)]
+)
+def test_what_differs_within_a_warp_is_not_its_number(block: str, number: str, cost: int) -> None:
+    found = result(WARP.format(number), block=block, per="block")
+    assert found.claim is None or evaluate(found.claim.bound, {}) >= cost
+
+
+def test_a_nest_over_the_blocks_number() -> None:
+    """Blocks cost 0, 1, 4, .., 81: squares have a sum in closed form."""
+    body = "x <- 0; while (x < blockIdx.x) { y <- 0; while (y < blockIdx.x) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
+    for per, bound in (("warp", "81"), ("block", "blockIdx.x*blockIdx.x"), ("grid", "285")):
+        found = result(body, block="32 grid 10", per=per)  # type: ignore[arg-type]
+        assert rechecked(found) == "valid"
+        assert found.claim is not None
+        assert found.claim.bound == pot(bound)
+
+
+def test_where_it_is_small_is_where_it_holds() -> None:
+    """At points that facts exclude a bound may be anything: they do not make the linear program unbounded."""
+    found = result("if (n > 1) { x <- tid.x; while (x < n) { A[x] <- 1; x <- x + 32; } }", "n >= 1")
+    assert valid(found) == pot("4*max(0, ceil(n/32))")
+
+
+def test_a_nest_over_one_range() -> None:
+    """for (y = m*x; y < m*(x + 1); y++): the products cancel where the inner loop is entered."""
+    found = result(
+        "x <- 0; while (x < n) { y <- m * x; while (y < m * (x + 1)) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
+    )
+    assert valid(found) == pot("max(0, m)*max(0, n)")
+
+
+def test_a_deep_nest() -> None:
+    """The outer potential is a product of what all loops inside count; three factors need facts times two of them."""
+    inner = "z <- 0; while (z < k) { A[0] <- 1; z <- z + 1; }"
+    found = result(
+        f"x <- 0; while (x < n) {{ y <- 0; while (y < m) {{ {inner} y <- y + 1; }} A[0] <- 1; x <- x + 1; }}"
+    )
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert str(found.claim.pre.q) == "max(0, n) + max(0, k)*max(0, m)*max(0, n)"
+    assert rechecked(found) == "valid"
+
+
+@pytest.mark.parametrize(
+    ("given", "body", "bound"),
+    [
+        ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("n >= 0", "x <- n; while (x != 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
+        ("n >= 0", "x <- n - 1; while (x + 1 != 0) { A[0] <- 1; x <- x - 1; }", "max(0, n)"),
+        ("n >= m", "x <- m; while (x != n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
+        ("n >= 0 && n % 2 == 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil(n/2))"),
+        ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 2; }", None),
+        ("n >= -1", "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }", None),
+        ("n >= 0", "x <- 0; while (x != n) { A[0] <- 1; x <- x - 1; }", None),
+        ("n >= 0", "x <- n - 2; while (x + 1 != 0) { A[0] <- 1; x <- x - 1; }", None),
+    ],
+)
+def test_a_test_for_a_difference(given: str, body: str, bound: str | None) -> None:
+    """Bounded where the counter cannot pass its limit; that it is below is known before the potential is used."""
+    found = result(body, given)
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while (true) { A[0] <- 1; }",
+        "x <- 0; while (x < n) { A[0] <- 1; }",
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x - 1; }",
+        "x <- 0; while (x != n) { A[0] <- 1; x <- x + 1; }",
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x + A[x]; }",
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x + m; }",
+        "x <- A[0]; while (x > 0) { A[0] <- 1; x <- x - 1; }",
+        f"y <- n; {'y <- y * y; ' * 30} x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}",
+        f"y <- 3; {'y <- y * y; ' * 30} x <- 0; while (x < y) {{ A[0] <- 1; x <- x + 1; }}",
+    ],
+)
+def test_no_potential(body: str) -> None:
+    found = result(body)
+    assert (found.verdict, found.claim) == ("not-proved", None)
+    assert isinstance(found.problem, Stuck)
+    assert found.problem.loc is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "advice"),
+    [
+        (
+            "x <- tid.x; flag <- x < 9; while (x != n && flag) { x <- x + 1; flag <- x < tid.x; }",
+            "'x', which differs",
+            "Count its turns",
+        ),
+        (
+            "y <- tid.x % n; x <- 0; while (x < y) { x <- x + 1; }",
+            "'y', which differs",
+            "//@ loop invariant y <= LIMIT;",
+        ),
+        ("x <- 0; while (x < n) { x <- x + m; }", "moves by m, which is not known to be above 0", '--assume "m > 0"'),
+        ("x <- n; while (x > 0) { x <- x - m; }", "moves by -m, which is not known to be below 0", '--assume "m > 0"'),
+        ("y <- n; x <- 0; while (x < m) { x <- x + y; }", "moves by n, which", '--assume "n > 0"'),
+        ("y <- n / m; x <- 0; while (x < k) { x <- x + y; }", "moves by y, which", "//@ loop invariant y > 0;"),
+        ("x <- n; while (x != 3) { x <- x - 1; }", "fails only if n - 3 >= 0", '--assume "n - 3 >= 0"'),
+        ("x <- n; while (x != 3) { x <- x - 1; x <- x - 1; }", "none over its guard, x != 3", "loop potential q;"),
+        ("x <- n; while (0 != m + x) { x <- x + 1; }", "fails only if -m - n >= 0", '--assume "-m - n >= 0"'),
+        ("z <- 7; x <- A[0]; while (x != z) { z <- x; x <- A[z]; }", "until 'x', which is read from 'A'", "Add a test"),
+        ("x <- n; while (x != 3) { x <- x + blockDim.x; }", "none over its guard, x != 3", "loop potential q;"),
+        ("x <- n; while (x != 3) { x <- x - blockDim.x; }", "none over its guard, x != 3", "loop potential q;"),
+        ("x <- 0; while (A[x] > 0) { x <- x + 1; }", "its guard reads 'A'", "Add a test to its guard"),
+        ("y <- A[0]; x <- 0; while (x < y) { x <- x + 1; }", "'y', which is read from 'A' (line 8)", "Add a test"),
+        (
+            "y <- A[0]; z <- A[1]; x <- z; while (x < y && x < n) { x <- x + 1; }",
+            "it begins at 'z', which is read from 'A' (line 8), and may be anything",
+            "set z to 0 where it is less",
+        ),
+        (
+            "y <- n / m; x <- 0; while (x < y) { x <- x + 1; }",
+            "its guard depends on 'y', n / m (line 8), which no potential can say",
+            "Say what m is, as --assume 'm == 8' does, or add a test",
+        ),
+        ("x <- 0; while (x < n) { y <- y + 1; }", "its body changes nothing that its guard tests", "missing?"),
+        ("go <- true; while (go) { go <- A[x] > 0; x <- x + 1; }", "only what its body finds ends it", "Add a test"),
+        ("x <- 1; while (x < n) { x <- x * x; }", "'x' is not moved by a fixed amount", "loop potential q;"),
+        ("x <- 1; while (x < n) { x <- x * m; }", "is not moved by a fixed amount", "loop potential q;"),
+        (
+            "x <- 0; while (x < n) { y <- 0; while (y < x * x) { y <- y + 1; } x <- x + 1; }",
+            "the loop inside it (line 8) runs until 'x', which this one changes",
+            "//@ loop invariant x <= LIMIT;",
+        ),
+    ],
+)
+def test_what_is_in_the_way(body: str, reason: str, advice: str) -> None:
+    """A limit can be bounded for all lanes, a counter cannot; flags, such as `break` makes, are no help to speak of."""
+    outline = parse_outline(f"{HEADER.replace('begin', 'local bool flag; begin')}{body}\nend", "k.qhl")
+    (found,) = find_bounds(outline, (METRICS["steps"],), Oracles())
+    assert isinstance(found.problem, Stuck)
+    assert reason in found.problem.message
+    assert advice in found.problem.advice
+
+
+def test_a_step_that_is_known_to_be_positive_is_not_to_blame() -> None:
+    outline = parse_outline(
+        f"{HEADER.replace('begin', 'requires m >= 1; begin')}x <- n; while (x != 3) {{ x <- x + m; }}\nend", "k"
+    )
+    (found,) = find_bounds(outline, (METRICS["steps"],), Oracles())
+    assert isinstance(found.problem, Stuck)
+    assert "moves by" not in found.problem.message
+
+
+def test_potentials_stated_for_another_metric_are_not_looked_at() -> None:
+    stated = "x <- 0; while (x < n) invariant { _; 7*|[x, n]|; {x} } { A[0] <- 1; x <- x + 1; }"
+    outline = parse_outline(f"{HEADER}{stated}\nend", "k")
+    metrics = METRICS["sectors"], METRICS["divwarps"]
+    for hinted, bounds in (("sectors", ["7*max(0, n)", "0"]), (None, ["7*max(0, n)", "7*max(0, n)"])):
+        found = find_bounds(outline, metrics, Oracles(), hinted=hinted)
+        assert [str(r.claim.pre.q) for r in found if r.claim] == bounds
+
+
+def test_a_part_is_folded_only_where_it_is_all_there_is() -> None:
+    """Of x/2 + x <= m nothing is known of the new x after x <- x/2."""
+    found = result("x <- n; if (x / 2 + x <= m) { x <- x / 2; y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } }")
+    assert valid(found) == pot("max(0, m)")
+
+
+def test_a_wrong_solution_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the linear program's answer garbage, the kernel would refuse what is made of it."""
+    monkeypatch.setattr(lp, "solve", lambda _: {})
+    found = result("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; }")
+    assert (found.verdict, found.claim) == ("not-proved", None)
+
+
+def test_a_stated_potential_is_kept() -> None:
+    stated = "x <- 0; while (x < n) invariant { _; 7*|[x, n]|; {x} } { A[0] <- 1; x <- x + 1; }"
+    found = result(stated)
+    assert found.claim is not None
+    assert found.claim.pre.q == pot("7*max(0, n)")
+    outline = parse_outline(f"{HEADER}{stated}\nend", "k")
+    oracle = Oracles()
+    flow = analyse(outline, oracle)
+    assert find_potentials(flow, Elaborator(outline.context, oracle, oracle.least)) is flow
+
+
+def test_measures_of_a_guard() -> None:
+    outline = parse_outline(f"{HEADER}x <- 0; while (x < n && y > 0 && A[x] > 0) {{ x <- x + 2; }}\nend", "k")
+    cycle = next(node for node in analyse(outline, Oracles()).nodes if isinstance(node, Cycle))
+    found = measures(cycle, outline.context)
+    assert found == [pot("max(0, ceil((n - x)/2))")]
+
+
+@pytest.mark.parametrize(
+    ("step", "measure"),
+    [
+        ("1", "|[x, n]|"),
+        ("blockDim.x", "max(0, ceil((n - x)/32))"),
+        ("8 * gridDim.x", "max(0, ceil((n - x)/8))"),
+        ("m", "|[x, n]|"),
+    ],
+)
+def test_the_least_step_counts(step: str, measure: str) -> None:
+    outline = parse_outline(f"{HEADER}x <- 0; while (x < n) {{ x <- x + {step}; }}\nend", "k")
+    cycle = next(node for node in analyse(outline, Oracles()).nodes if isinstance(node, Cycle))
+    assert pot(measure) in measures(cycle, outline.context)
+
+
+@pytest.mark.parametrize(
+    ("text", "polys"),
+    [
+        ("x < n", ["n - x - 1"]),
+        ("x <= n", ["n - x"]),
+        ("x > n", ["x - n - 1"]),
+        ("x >= n", ["x - n"]),
+        ("x == n", ["n - x", "x - n"]),
+        ("x != n", []),
+        ("x < n || x > n", []),
+        ("x % n == 0", []),
+    ],
+)
+def test_facts_nonnegative(text: str, polys: list[str]) -> None:
+    assert list(nonnegative(expr(text))) == [pot(p) for p in polys]
+
+
+def halvings(x: int, by: int = 2, until: int = 0) -> int:
+    """How often x > until can be divided."""
+    return 1 + halvings(x // by, by, until) if x > until else 0
+
+
+def doublings(x: int, n: int, by: int = 2) -> int:
+    """How often x < n can be multiplied."""
+    return 1 + doublings(x * by, n, by) if x < n else 0
+
+
+@pytest.mark.parametrize(
+    ("body", "turns"),
+    [
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; }", lambda n: doublings(1, n)),
+        ("x <- 1; while (x <= n) { A[0] <- 1; x <- x << 1; }", lambda n: doublings(1, n + 1)),
+        ("x <- 1; while (n > x) { A[0] <- 1; x <- x + x; }", lambda n: doublings(1, n)),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- 4 * x; }", lambda n: doublings(1, n, 4)),
+        ("y <- 1; x <- 1; while (x < n) { A[0] <- 1; x <- x << 3; y <- y + x; }", lambda n: doublings(1, n, 8)),
+        ("x <- 4; while (x < n) { A[0] <- 1; x <- x * 2; }", lambda n: doublings(4, n)),
+        ("x <- 1; while (2 * x < n) { A[0] <- 1; x <- x * 2; }", lambda n: doublings(2, n)),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x / 2; }", halvings),
+        ("x <- n; while (x >= 1) { A[0] <- 1; x <- x >> 1; }", halvings),
+        ("x <- n / 2; while (x > 0) { A[0] <- 1; x <- x >> 1; }", lambda n: halvings(max(0, n) // 2)),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x >> 2; }", lambda n: halvings(n, 4)),
+        ("x <- n; while (x > 7) { A[0] <- 1; x <- x / 2; }", lambda n: halvings(n, 2, 7)),
+        ("x <- n; while (x >= 8) { A[0] <- 1; x <- x / 4; }", lambda n: halvings(n, 4, 7)),
+        ("x <- n; while (x > 1) { A[0] <- 1; x <- (x + 1) / 2; }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 1) { A[0] <- 1; x <- x - x / 2; }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 1) { y <- x / 2; A[y] <- 1; x <- x - y; }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 1) { A[0] <- 1; x <- x - (x >> 1); }", lambda n: halvings(n - 1)),
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- (x - 1) / 2; }", lambda n: halvings(n + 1, 2, 1)),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- 2 * x + 1; }", lambda n: doublings(2, n + 1)),
+        ("x <- 2; while (n > x) { A[0] <- 1; x <- x * 4 - 3; }", lambda n: doublings(1, n - 1, 4)),
+        ("y <- n; x <- 1; while (x < n && y > 0) { A[0] <- 1; x <- x * 2; y <- y / 2; }", lambda n: doublings(1, n)),
+    ],
+)
+def test_logarithmic_loops(body: str, turns: Callable[[int], int]) -> None:
+    """A counter that is multiplied or divided: the bound is reached at every n."""
+    found = result(body)
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    for n in range(-3, 140):
+        assert evaluate(found.claim.pre.q, {Param("n"): n}) == turns(n)
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- n; while (x > 0) { A[0] <- 1; x <- x / 3; }", "log2(n) + min(1, max(0, n))"),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- x * 3; }", "log2(2*n - 1)"),
+        ("x <- n; while (x > 32) { A[0] <- 1; x <- x / 2; }", "max(0, log2(n) - 4)"),
+        ("y <- 0; while (y < m) { x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; } y <- y + 1; }", None),
+        ("x <- 1; while (x < n) { y <- 0; while (y < m) { A[0] <- 1; y <- y + 1; } x <- x * 2; }", None),
+    ],
+)
+def test_logarithmic_loops_by_other_factors_and_in_nests(body: str, bound: str | None) -> None:
+    """Factors that are no power of two count as the next lower one; so does a limit."""
+    found = result(body)
+    assert valid(found) == pot(bound or "max(0, m)*log2(2*n - 1)")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x <- 0; while (x < n) { A[0] <- 1; x <- x * 2; }",
+        "x <- m; while (x < n) { A[0] <- 1; x <- x * 2; }",
+        "x <- n; while (x >= 0) { A[0] <- 1; x <- x / 2; }",
+        "x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; if (m > 0) { x <- x / 2; } }",
+        "x <- 1; while (x < n) { A[0] <- 1; x <- x * m; }",
+        "x <- 1; while (x < n) { A[0] <- 1; x <- 2 * x - 1; }",
+        "x <- n; while (x > 0) { A[0] <- 1; x <- (x + 1) / 2; }",
+        "x <- n; while (x > 1) { A[0] <- 1; x <- (x + 2) / 2; }",
+        "x <- n; while (x > 0) { A[0] <- 1; x <- x - x / 2; }",
+    ],
+)
+def test_a_counter_that_may_stay_where_it_is_has_no_logarithm(body: str) -> None:
+    assert result(body).claim is None
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("x <- 0; while (x < n / 2) { A[0] <- 1; x <- x + 1; }", "max(0, floor(n/2))"),
+        ("x <- 0; while (x < gridDim.x / 2) { A[0] <- 1; x <- x + 1; }", "max(0, floor(gridDim.x/2))"),
+        ("x <- 1; while (x < n) { A[0] <- 1; x <- x * 2; }", "log2(2*n - 1)"),
+        ("x <- n / 2; while (x < m) { A[0] <- 1; x <- x + 1; }", None),
+    ],
+)
+def test_cases_that_make_no_difference_are_left_out(body: str, bound: str | None) -> None:
+    """C rounds n/2 up where n is negative: m - n/2 is another number than m - floor(n/2) there."""
+    found = result(body)
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    rounded = pot("max(0, m - (floor(max(0, n)/2) - floor(max(0, -n)/2)))")
+    assert found.claim.pre.q == (rounded if bound is None else pot(bound))
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        (
+            "x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } else { x <- x + 32; } }",
+            "32*max(0, ceil(n/32))",
+        ),
+        (
+            "x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } else { x <- x + 7; } }",
+            "32*max(0, ceil(n/7))",
+        ),
+        (
+            (
+                "x <- max(0, tid.x - m); while (go && x < min(n, tid.x + m)) "
+                "{ if (A[x] == 3) { go <- false; } else { x <- x + 1; } }"
+            ),
+            "32*max(0, min(n, 2*m))",
+        ),
+        # a lane that finds nothing may stay, or goes back
+        ("x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } else { x <- x - 1; } }", None),
+        (
+            "x <- tid.x; while (go && x < n) { if (A[x] == 3) { go <- false; } if (go && A[x] > 4) { x <- x + 1; } }",
+            None,
+        ),
+    ],
+)
+def test_lanes_that_stop_where_they_find(body: str, bound: str | None) -> None:
+    """`while (x < n) { if (..) break; x += 32; }`, where x stays as it is on a hit."""
+    found = result(f"go <- true; {body}")
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
+
+
+SEARCH = "if (A[k + y] < A[tid.x]) { %s } else { %s }"
+
+
+@pytest.mark.parametrize(
+    ("body", "turns"),
+    [
+        # a uniform search, one in which lanes differ, and each way to say what is in the middle
+        ("x <- 0; z <- n; while (x < z) { y <- (x + z) / 2; if (A[y] < k) { x <- y + 1; } else { z <- y; } }", "n"),
+        (f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n"),
+        (f"x <- 0; z <- n; while (x < z) {{ y <- x + (z - x) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n"),
+        (f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) >> 1; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n"),
+        (f"x <- 0; z <- n; while (z - x > 1) {{ y <- (x + z) / 2; {SEARCH % ('x <- y;', 'z <- y;')} }}", "n - 1"),
+        (f"x <- 0; z <- n; while (x <= z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y - 1;')} }}", "n + 1"),
+        (
+            f"z <- n; while (z > 0) {{ y <- z / 2; {SEARCH % ('z <- z - y - 1; x <- x + y + 1;', 'z <- y;')} }}",
+            "n",
+        ),
+        (f"x <- 5; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}", "n - 5"),
+    ],
+)
+def test_a_search_that_halves_what_is_left(body: str, turns: str) -> None:
+    """The ghost that counts what is left at most is halved in each turn, whatever lanes find there."""
+    found = result(body)
+    per_turn = 1 if "A[y]" in body else 36  # two reads, of 32 and 4 sectors
+    assert valid(found) == pot(f"{per_turn}*log2({turns}) + {per_turn}*min(1, max(0, {turns}))")
+
+
+HIT = "if (A[y] == A[tid.x]) { %s } else { if (A[k + y] < A[tid.x]) { %s } else { %s } }"
+
+
+@pytest.mark.parametrize(
+    ("test", "sides", "bound"),
+    [
+        ("x < z", ("go <- false;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
+        (
+            "x <= z",
+            ("A[0] <- y; go <- false;", "x <- y + 1;", "z <- y - 1;"),
+            "73*log2(n + 1) + 73*min(1, max(0, n + 1))",
+        ),
+        # what moves on a hit does not matter, since no turn follows
+        ("x < z", ("go <- false; z <- z + 9;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
+        ("x < z && x < 99", ("go <- false;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
+        # it goes on after a hit, or what is left is more than half
+        ("x < z", ("go <- true;", "x <- y + 1;", "z <- y;"), None),
+        ("x < z", ("go <- false;", "x <- y;", "z <- y;"), None),
+        ("x < z", ("go <- false;", "x <- y + 1;", "z <- y + 1;"), None),
+    ],
+)
+def test_a_search_that_ends_where_it_finds(test: str, sides: tuple[str, str, str], bound: str | None) -> None:
+    """The ghost covers what is left only as long as a flag says that the search goes on."""
+    found = result(f"go <- true; x <- 0; z <- n; while (go && {test}) {{ y <- (x + z) / 2; {HIT % sides} }}")
+    if bound is None:
+        assert found.claim is None
+        return
+    assert valid(found) == pot(bound)
+
+
+def test_a_search_between_limits_of_lanes() -> None:
+    """Where two sorted parts meet: the path that a lane looks for is between limits of its own."""
+    begin = "x <- max(0, k * tid.x - m); z <- min(k * tid.x, n);"
+    found = result(f"{begin} while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}")
+    assert valid(found) == pot("36*log2(min(n, m)) + 36*min(1, max(0, min(n, m)))")
+
+
+def test_a_flag_that_says_to_stop() -> None:
+    body = f"y <- (x + z) / 2; {HIT % ('go <- true;', 'x <- y + 1;', 'z <- y;')}"
+    found = result(f"go <- false; x <- 0; z <- n; while (!go && x < z) {{ {body} }}")
+    assert valid(found) == pot("72*log2(n) + 72*min(1, max(0, n))")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # one side keeps more than half, the sum may be negative, or what is in the middle is not known
+        f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y;', 'z <- y;')} }}",
+        f"x <- 0; z <- n; while (x < z) {{ y <- (x + z) / 3; {SEARCH % ('x <- y;', 'z <- y;')} }}",
+        f"x <- -9; z <- n; while (x < z) {{ y <- (x + z) / 2; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}",
+        f"x <- 0; z <- n; while (x < z) {{ y <- A[x]; {SEARCH % ('x <- y + 1;', 'z <- y;')} }}",
+    ],
+)
+def test_a_search_that_may_not_end_has_no_bound(body: str) -> None:
+    assert result(body).claim is None
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        (
+            ("y <- max(0, tid.x - m); z <- min(n - 1, tid.x + m); x <- y; while (x <= z) { A[0] <- 1; x <- x + 1; }"),
+            "max(0, min(n, 1 + 2*m))",
+        ),
+        ("y <- tid.x; x <- y + 1; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - 1)"),
+        ("y <- min(A[tid.x], m); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "4 + max(0, m)"),
+        ("y <- max(min(A[tid.x], m), 3); x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }", "4 + max(m, 3)"),
+        (
+            "y <- tid.x; z <- n; while (y < z) { A[0] <- 1; if (A[y] > 0) { y <- y + 1; } else { z <- z - 1; } }",
+            "33*max(0, n)",
+        ),
+        (
+            (
+                "x <- 0; while (x < n) { y <- max(0, tid.x - m); z <- min(n, tid.x + m); "
+                "while (y < z) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
+            ),
+            "max(0, n)*max(0, min(n, 2*m))",
+        ),
+    ],
+)
+def test_lanes_that_turn_differently_often(body: str, bound: str) -> None:
+    """A ghost counts the turns that are left at most: windows, triangles, limits out of arrays."""
+    found = result(body)
+    assert found.verdict == "certified", found.problem
+    assert found.claim is not None
+    assert found.claim.pre.q == pot(bound)
