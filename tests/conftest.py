@@ -18,9 +18,9 @@ settings.register_profile(
 settings.load_profile(os.environ.get("WARPBOUND_PROFILE", "ci"))
 
 SLOW: Final = Path(__file__).parent / "slow.txt"
-LIMIT: Final = 0.1
-"""Seconds that a test function takes on average, over its parameters, before it is slow: so that the others, four of
-five, take less than a minute on two cores."""
+LIMIT: Final = 0.05
+"""Seconds that a test function takes on average, over its parameters, before it is slow: so that the others, three of
+four, take less than a minute on two cores."""
 
 _spent: dict[str, list[float]] = defaultdict(list)
 
