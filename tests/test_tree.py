@@ -123,3 +123,10 @@ def test_what_is_slow_is_a_test() -> None:
         if f"def {function}(" not in (ROOT / file).read_text(encoding="utf-8")
     ]
     assert not lost
+
+
+def test_the_architecture_names_every_file() -> None:
+    words = set(re.findall(r"\w+", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")))
+    tops = ("logic", "semantics", "checker", "proofs", "warpbound")
+    stems = {path.stem for top in tops for path in (ROOT / top).rglob("*.py")} - {"__init__"}
+    assert not stems - words
