@@ -11,7 +11,7 @@ import ctypes
 import math
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from logic.operators import denote
 from logic.source import Loc, SourceError
 from logic.syntax import Const, Op, Type
 from semantics.exchange import kind
+from semantics.functions import FUNCTIONS, WORDS, Untold, function
+from semantics.rounding import divided
 
 Value = int | bool | float
 
@@ -88,23 +90,6 @@ def operation(op: str, operand: Type, result: Type, loc: Loc | None = None) -> C
     raise ValueProblem(f"'{op}' on {operand} has no value here", loc, "Use +, -, *, /, min, max or a comparison.")
 
 
-def _divide(a: float, b: float) -> float:
-    if b != 0:
-        return a / b
-    return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
-def _word(x: float) -> int:
-    """The 32 bits of an integer."""
-    return int(x) & 0xFFFFFFFF
-
-
-def _round(x: float) -> float:
-    """C's round: halves away from zero."""
-    whole = float(np.trunc(x))
-    return whole + math.copysign(1.0, x) if abs(x - whole) >= 0.5 else whole
-
-
 _COMPARE: Final[dict[str, Callable[..., bool]]] = {
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
@@ -118,40 +103,12 @@ _ARITHMETIC: Final[dict[str, Callable[..., float]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": _divide,
+    "/": divided,
     "min": lambda a, b: b if math.isnan(a) or b < a else a,
     "max": lambda a, b: b if math.isnan(a) or b > a else a,
     "neg": lambda a: -a,
     "abs": abs,
 }
-
-FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{f: getattr(np, f) for f in ("sqrt", "cbrt", "exp", "exp2", "expm1", "log2", "log10", "log1p", "hypot")},
-    **{f: getattr(np, f) for f in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint")},
-    **{f: getattr(np, f) for f in ("fmin", "fmax", "fmod", "copysign")},
-    **{f: getattr(np, f"arc{f[1:]}") for f in ("asin", "acos", "atan", "atan2", "asinh", "acosh", "atanh")},
-    "log": np.log,
-    "pow": np.power,
-    "fabs": np.abs,
-    "abs": np.abs,
-    "round": _round,
-    "rsqrt": lambda x: _divide(1.0, float(np.sqrt(x))),
-    "fdivide": _divide,
-    "erf": math.erf,
-    "erfc": math.erfc,
-    "fma": lambda a, b, c: a * b + c,
-    "popc": lambda n: _word(n).bit_count(),
-    "clz": lambda n: 32 - _word(n).bit_length(),
-    "ffs": lambda n: (_word(n) & -_word(n)).bit_length(),
-    "brev": lambda n: int(f"{_word(n):032b}"[::-1], 2),
-    "mulhi": lambda a, b: int(a) * int(b) >> 32,
-    "umulhi": lambda a, b: int(a) * int(b) >> 32,
-    "given": lambda *_: 1,
-    "part": lambda whole, _: whole,
-    "pack": lambda first, *_: first,
-}
-"""C's names of the functions on `double`; `sqrtf` and the fast `__sqrtf` are the same function, rounded to float. A
-structure that is accessed at once, of which `part` gives a scalar, has the value of its first one here."""
 
 
 def unknown(e: Op, why: str) -> ValueProblem:
@@ -162,8 +119,8 @@ def unknown(e: Op, why: str) -> ValueProblem:
 
 def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ...]], Value]:
     plain = name.removeprefix("__")
-    function = FUNCTIONS.get(plain) or FUNCTIONS.get(plain.removesuffix("f"))
-    if function is None:
+    known = function(plain, result.name == "float")
+    if known is None:
         if plain == "local":
             advice = "A bound holds whatever it holds; make it a shared array to run it."
             raise ValueProblem("a run does not keep this array of one thread", loc, advice)
@@ -172,11 +129,15 @@ def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ..
         call = Op(f"call:{name}", (), loc)
         if plain.startswith(("atomic", "tex")) or kind(call):
             raise unknown(call, "")
-        advice = f"Known are {', '.join(sorted(FUNCTIONS))}, each also with an f at its end."
+        advice = f"Known are {', '.join(sorted({*FUNCTIONS, *WORDS}))}, each also with an f at its end."
         raise ValueProblem(f"the value of the function '{name}' is not known", loc, advice)
 
     def apply(args: tuple[Value, ...]) -> Value:
-        with np.errstate(all="ignore"):
-            return converted(float(function(*map(float, args))), result)
+        try:
+            with np.errstate(all="ignore"):
+                return converted(known(*args), result)
+        except Untold as e:
+            given = ", ".join(f"{a:g}" if isinstance(a, float) else str(a) for a in args)
+            raise unknown(Op(f"call:{name}", (), loc), f" for {given}") from e
 
     return apply

@@ -13,12 +13,29 @@ from dataclasses import replace
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, TRUE, Assign, Const, Exchange, Expr, Op, Param, Sync, Var, Write, seq, statements, written
+from logic.syntax import (
+    DOUBLE,
+    INT,
+    TRUE,
+    Assign,
+    Const,
+    Exchange,
+    Expr,
+    Op,
+    Param,
+    Sync,
+    Type,
+    Var,
+    Write,
+    seq,
+    statements,
+    written,
+)
 from logic.typing import type_of
 from semantics import exchange
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
-from semantics.cuda.convert import based, called, common, convert, retyped
+from semantics.cuda.convert import based, called, common, convert, retyped, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, located, place, unwrapped
@@ -30,13 +47,13 @@ from semantics.cuda.records import copied, copies, declared, fill, initialised, 
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.shim import (
     ATOMICS,
-    BITS,
     FENCES,
+    OF_BITS,
     OPERATORS,
     READS,
     READS_ALWAYS,
     SAME,
-    SINES,
+    SEVERAL,
     TO_INT,
     WRITES,
     in_shim,
@@ -84,9 +101,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ATOMICS:
         _atomic(st, node, name)
         return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
-    if name in SINES:
-        _sines(st, node, name)
-        return None
+    if name in SEVERAL:
+        return _several(st, node, callee)
     if name in READS or name in READS_ALWAYS:
         return _read(st, node, name)
     if name in WRITES:
@@ -99,16 +115,19 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ("isnan", "isnanf"):
         x = expr(st, args[0])
         return Op("!=", (x, x), node.loc)
+    if name in ("nan", "nanf"):
+        nothing = zero(scalar(callee.result) or DOUBLE, node.loc)
+        return Op("/", (nothing, nothing), node.loc)
     if name in TO_INT:
         x = expr(st, args[0])
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
-    if name in OPERATORS:
+    if name in OPERATORS and (name != "__hadd" or callee.result.kind == "base"):  # of whole numbers it is their mean
         given = [expr(st, a) for a in args]
         for a, value in zip(args, given, strict=True):
             unwrapped(st, a.type, callee.result, value)
-        if callee.result.kind == "base":
+        if callee.result.kind in ("base", "int"):
             given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
-        if name in ("__mul24", "__umul24"):
+        if "mul24" in name:
             st.note(f"the operands of {name} fit in 24 bits")
         t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)
         return convert(e, common(t, t), t, node.loc) if e.op in ("+", "-", "*", "/") and t.kind == "base" else e
@@ -119,14 +138,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return _texture(st, node, name)
     if "record" in (node.type.kind, *(a.type.kind for a in args)):
         return _of_structures(st, node, name)
-    if name in BITS:
-        return _of_bits(st, node, name)
     if name in exchange.FUNCTIONS:
         return _of_lanes(st, node, name)
-    if result is None or result.kind != "base" or not args:
+    if result is None or not args or name in _ADVICE or any(scalar(a.type) is None for a in args):
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
-    first = convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
-    return called(name, first, [expr(st, a) for a in args[1:]], node.loc)
+    return _of_numbers(st, node, callee)
 
 
 _ADVICE = {
@@ -148,11 +164,16 @@ WARP: Final = Op("/", (THREAD, Param("warpSize")))
 """The number of a thread's warp in its block."""
 
 
-def _of_bits(st: State, node: Node, name: str) -> Expr:
-    """A function of its arguments."""
-    t = node.arguments[0].type
+def _of_numbers(st: State, node: Node, callee: Node) -> Expr:
+    """A function of numbers to a number. The first one is a double where it is an integer, or its bits count."""
+    t, result = node.arguments[0].type, callee.result
     first, *rest = [expr(st, a) for a in node.arguments]
-    return _pure(st, name, [convert(first, t, t if t.kind == "base" else _DOUBLE, node.loc), *rest], node)
+    nearest = t.kind != "base" and callee.name.endswith("2float_rn")
+    if result.kind == "base" and (nearest or t.name == result.name):
+        first = convert(first, t, result, node.loc)
+    elif callee.name in OF_BITS or t.kind != "base":
+        first = convert(first, t, _DOUBLE, node.loc)
+    return _pure(st, callee.name, [first, *rest], node)
 
 
 def _pure(st: State, name: str, args: Sequence[Expr], node: Node) -> Expr:
@@ -218,13 +239,22 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
     return st.saved(e, type_)  # here and now: who is active matters, and what is passed
 
 
-def _sines(st: State, node: Node, name: str) -> None:
-    """Sine and cosine at once, each where a pointer says."""
-    first, *targets = node.arguments
-    value = expr(st, first)
-    x = st.saved(value, type_of(value, st.sigma))
-    for function, where in zip(SINES[name], [_target(st, t, first.type.size) for t in targets], strict=True):
-        store(st, where, called(function, x, [], node.loc), first.type, node.loc)
+def _several(st: State, node: Node, callee: Node) -> Expr | None:
+    """What a function gives as its value, and where its pointers say."""
+    value, functions = SEVERAL[callee.name]
+    count = len(node.arguments) - len(functions)
+    given = [expr(st, a) for a in node.arguments[:count]]
+    first, *rest = [st.saved(e, type_of(e, st.sigma)) for e in given]
+    types = [p.type.inner or p.type for p in callee.arguments[count:]]
+    targets = [_target(st, p, t.size) for p, t in zip(node.arguments[count:], types, strict=True)]
+    for function, where, t in zip(functions, targets, types, strict=True):
+        found = _typed(st, called(function, first, rest, node.loc), scalar(t) or INT, node.loc)
+        store(st, where, found, t, node.loc)
+    return called(value, first, rest, node.loc) if value else None
+
+
+def _typed(st: State, e: Expr, t: Type, loc: Loc | None) -> Expr:
+    return retyped(e, type_of(e, st.sigma), t, loc)
 
 
 def _target(st: State, pointer: Node, size: int) -> Place:

@@ -12,6 +12,7 @@ from typing import Final
 
 from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
 from semantics.cuda.errors import CudaError
+from semantics.cuda.lost import WORD, blanked, may_declare, without_directives
 from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim
 
@@ -29,8 +30,6 @@ _PROVIDED: Final = re.compile(
 _UNMISTAKABLE: Final = re.compile(rf"({_CUDA})\.h")
 """Those of them that no project has a file of its own for."""
 
-_WORD: Final = re.compile(rb"(?<![\w$])(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
-_SKIPPED: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'|"(?:[^"\\\n]|\\.)*\"""", re.DOTALL)
 _MACRO: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([\w$\x80-\xff]+)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
 _CONDITION: Final = re.compile(
     rb"^[ \t]*(?:#|%:)[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL
@@ -42,6 +41,7 @@ _LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "xor", "bita
 """Words in conditions that are no macros."""
 
 _SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
+_PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIRECTIVE")
 _FUNCTIONS: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR")
 _EVERYWHERE: Final = frozenset(
     b"void bool char short int long float double signed unsigned const volatile static extern inline auto struct class"
@@ -64,7 +64,8 @@ _ASSUMED: Final = {
 def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     """Raise the first error in the kernel, in what it uses, or in what it names. Gives notes."""
     errors = unit.errors
-    reach = Reach(unit, list(_used(kernel)))
+    used = list(_used(kernel))
+    reach = Reach(unit, [d.span for d in used], frozenset(place for d in used for place in _own(d)))
     missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _provided(m[1], e, unit)]
     advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
     for e in errors:
@@ -84,12 +85,18 @@ def _provided(header: str, error: Diagnostic, unit: Unit) -> bool:
     return (_UNMISTAKABLE if quoted else _PROVIDED).fullmatch(header) is not None
 
 
+Place = tuple[str, int]
+
+
 @dataclass
 class Reach:
     """What a kernel, or an expression, uses, as far as clang says: the extents of that, and the words in its text."""
 
     unit: Unit
     spans: list[tuple[str, int, int]]
+    own: frozenset[Place] = frozenset()
+    """Where words of the text are the names of what the functions declare themselves, or mention that: whatever is
+    declared outside, these stay what they are."""
 
     @property
     def sure(self) -> bool:
@@ -105,15 +112,18 @@ class Reach:
             return True
         if e.loc is None or MISSING.match(e.message):
             return False
-        if around:
-            return any(self._in_head(d, places) and self.names(d) for d in around)
-        return self._beside(self.unit.text(e.loc.file), e.offset)
+        if around and not any(self._in_head(d, places) for d in around):
+            return False
+        return any(map(self.names, around)) or self._beside(e.loc.file, e.offset)
 
     def names(self, decl: Node) -> bool:
         """Whether its text has a word that a declaration declares, or a macro may make one."""
         own = [decl.name, *(c.name for c in decl.children if c.kind == "ENUM_CONSTANT_DECL")]
-        if any(name.startswith("operator") or name.encode() in self.words for name in own):
+        if any(name.encode() in self.words for name in own):
             return True
+        if decl.name.startswith("operator"):  # which of its operands is a structure?
+            file, start, end = decl.span
+            return not self.words.isdisjoint(WORD.findall(blanked(self.unit.text(file)[start:end])))
         if any(b"\\" in w for w in self.words) and not all(name.isascii() for name in own):
             return True
         pasted = [w.decode() for w in self.words] if b"##" in self.words else []
@@ -121,7 +131,7 @@ class Reach:
 
     def conditions(self, missing: bool) -> Iterator[str]:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
-        texts = (_SKIPPED.sub(b" ", SPLICE.sub(b"", self.unit.text(f))) for f in own_files(self.unit))
+        texts = (blanked(SPLICE.sub(b"", self.unit.text(f))) for f in own_files(self.unit))
         named = self._named(_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text))
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*named, *sorted(self.words)))
         chosen = self.unit.chosen
@@ -147,19 +157,28 @@ class Reach:
     @cached_property
     def words(self) -> set[bytes]:
         """The words in these extents, in files that are included there, and in the macros that they name."""
-        texts = [self.unit.text(file)[start:end] for file, start, end in self.spans]
+        texts = [self._foreign(span) for span in self.spans]
         for name in own_files(self.unit):
             included = (place for place in _places(self.unit, name, 0) if place[0] != name)
             texts += [self.unit.text(name)] if any(_inside(at, span) for at in included for span in self.spans) else []
         return {*self._named(texts)} - _EVERYWHERE
+
+    def _foreign(self, span: tuple[str, int, int]) -> bytes:
+        """The text of an extent, without the words that are its own."""
+        file, start, end = span
+        text = bytearray(_blanked(self.unit, file)[start:end])
+        for name, at in self.own:
+            if name == file and start <= at < end and (word := WORD.match(text, at - start)):
+                text[at - start : word.end()] = b" " * len(word[0])
+        return bytes(text)
 
     def _named(self, texts: Iterable[bytes]) -> dict[bytes, None]:
         """The words in texts, and in the macros that they name; `##` where one of these pastes words."""
         found: dict[bytes, None] = {}
         macros, todo = _macros(self.unit), deque(texts)
         while todo:
-            text = _SKIPPED.sub(b" ", todo.popleft())
-            words = dict.fromkeys([*_WORD.findall(text), *([b"##"] if pastes(text) else [])])
+            text = blanked(todo.popleft())
+            words = dict.fromkeys([*WORD.findall(text), *([b"##"] if pastes(text) else [])])
             todo += [macros[word] for word in words if word in macros and word not in found]
             found |= words
         return found
@@ -170,20 +189,23 @@ class Reach:
         if decl.kind not in _FUNCTIONS or body is None or not any(_inside(place, body) for place in places):
             return True
         file, start, _ = decl.span
-        head = {*_WORD.findall(self.unit.text(file)[start : body[1]])}
+        head = {*WORD.findall(self.unit.text(file)[start : body[1]])}
         return file != body[0] or not head.isdisjoint((b"constexpr", b"auto", b"decltype"))
 
-    def _beside(self, text: bytes, offset: int) -> bool:
-        """Whether an error that is in no declaration is in a condition, or beside a word that its text has."""
-        line = text[text.rfind(b"\n", 0, offset) + 1 :]
-        if _CONDITION.match(line):
+    def _beside(self, file: str, offset: int) -> bool:
+        """Whether an error is in a condition, or what clang may have left out around it declares a word that the text
+        has: that is from the declaration with the error to the next one that clang has."""
+        unit = self.unit
+        text = _blanked(unit, file)
+        if _CONDITION.match(text[text.rfind(b"\n", 0, offset) + 1 :]):
             return True
-        start = max(text.rfind(c, 0, offset) for c in (b";", b"}", b"{")) + 1
-        ends = [at for c in (b";", b"{", b"(") if (at := text.find(c, offset)) >= 0]
-        return bool(self.words & {*_WORD.findall(text[start : min(ends, default=len(text))])})
-
-
-Place = tuple[str, int]
+        plain = without_directives(text)
+        start = max(plain.rfind(c, 0, offset) for c in (b";", b"}", b"{")) + 1
+        later = (at for d in _declarations(unit) for name, at, _ in (d.span,) if name == file and at > offset)
+        lost = may_declare(plain[start : min(later, default=len(text))], _macros(unit))
+        pasting = lost is not None and not {w.decode("latin-1") for w in lost}.isdisjoint(unit.saying(pastes))
+        hidden = any(b"\\" in w for w in self.words)  # letters by their numbers
+        return lost is None or pasting or hidden or not lost.isdisjoint(self.words)
 
 
 @lru_cache(maxsize=2)  # the passes over one file, which many constants are asked about
@@ -194,7 +216,7 @@ def _declarations(unit: Unit) -> list[Node]:
         node = todo.pop()
         if node.kind in _SCOPES:
             todo.extend(reversed(node.children))
-        elif not in_shim(node):
+        elif node.kind not in _PREPROCESSED and not in_shim(node):
             found.append(node)
     return found
 
@@ -251,8 +273,8 @@ def _inside(place: tuple[str, int], span: tuple[str, int, int]) -> bool:
     return place[0] == span[0] and span[1] <= place[1] <= span[2]
 
 
-def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
-    """The extents of the kernel and of every declaration that it mentions, over any number of steps."""
+def _used(kernel: Node) -> Iterator[Node]:
+    """The kernel and every declaration that it mentions, over any number of steps."""
     seen: set[int] = set()
     todo = [kernel]
     while todo:
@@ -260,7 +282,7 @@ def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
         if decl.identity in seen or in_shim(decl):
             continue
         seen.add(decl.identity)
-        yield decl.span
+        yield decl
         for node in decl.walk():
             used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
             if used is None:
@@ -268,3 +290,20 @@ def _used(kernel: Node) -> Iterator[tuple[str, int, int]]:
             if used.kind in ("FIELD_DECL", "ENUM_CONSTANT_DECL") and used.parent is not None:
                 used = used.parent
             todo.append(used.definition or used)
+
+
+def _own(decl: Node) -> Iterator[Place]:
+    """Where a function names what it declares itself, or a field: that is looked up in its structure alone."""
+    for node in decl.walk() if decl.kind in _FUNCTIONS else ():
+        used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else node
+        if used is None:
+            continue
+        local = used.kind in ("VAR_DECL", "PARM_DECL") and used.storage != "EXTERN"
+        field = used.kind == "FIELD_DECL" and node.kind == "MEMBER_REF_EXPR"
+        if field or (local and _inside(used.span[:2], decl.span)):
+            yield node.written
+
+
+@lru_cache(maxsize=8)
+def _blanked(unit: Unit, file: str) -> bytes:
+    return blanked(unit.text(file))

@@ -15,7 +15,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.errors import CudaError
 from semantics.cuda.lambdas import inside, is_lambda
 from semantics.cuda.scan import is_this, owner, targets, variable
-from semantics.cuda.shim import ATOMICS, in_shim
+from semantics.cuda.shim import ATOMICS, SEVERAL, in_shim
 from semantics.cuda.state import Address, Binding, Local, Moving, Parts, State
 
 _LATE: Final = ("x++", "x--")
@@ -161,7 +161,11 @@ def _written(st: State, node: Node, seen: set[int] | None = None, top: Node | No
             found |= _written(st, body, seen, top)
         if _binary(here, ",") and any(n.kind == "CALL_EXPR" for n in _evaluated(here.children[0])):
             found |= {_CALLS, _MEMORY}
-        for target in here.arguments[:1] if _atomic(here) else targets(here):
+        own = _given(here)
+        if any(n.kind != "UNARY_OPERATOR" for n in own):
+            found |= {_CALLS, _MEMORY}
+        own = [c for n in own for c in n.children[:1] if n.kind == "UNARY_OPERATOR"]
+        for target in here.arguments[:1] if _atomic(here) else (*targets(here), *own):
             decl = variable(target)
             if decl is not None and any(inside(decl, n) for n in lambdas):  # each call has its own
                 continue
@@ -182,6 +186,20 @@ def _body(st: State, node: Node, seen: set[int]) -> Node | None:
         return None
     seen.add(kind)
     return st.lambdas[kind].children[-1]
+
+
+def _given(node: Node) -> list[Node]:
+    """The pointers that a function of CUDA gives results by; `&x` where they are written so."""
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    if callee is None or callee.name not in SEVERAL or not in_shim(callee):
+        return []
+    found = []
+    for pointer in node.arguments[-len(SEVERAL[callee.name][1]) :]:
+        while pointer.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and pointer.children:
+            pointer = pointer.children[-1]
+        taken = pointer.kind == "UNARY_OPERATOR" and pointer.operator == "&"
+        found.append(pointer if taken or pointer.kind != "UNARY_OPERATOR" else node)
+    return found
 
 
 def _atomic(node: Node) -> bool:

@@ -31,6 +31,11 @@ MISSING: Final = re.compile(r"'(.*)' file not found")
 INSTANCE: Final = "warpbound_instance"
 _COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _EXPLICIT: Final = re.compile(rb"(?:^|[;}])\s*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
+_PRAGMA: Final = re.compile(
+    rb"^[ \t]*#[ \t]*pragma[ \t]+(?:no)?unroll(?![\w$])(?:(?!/[/*]|\*/)(?:\\\r?\n|[^\r\n]))*", re.MULTILINE
+)
+"""What says how to compile a loop, and nothing of what it does. clang takes it for an error where no loop follows."""
+_TEXT: Final = re.compile(rb"[^\r\n]")
 _LONG: Final = 16_384
 _LONG_RUN: Final = 1_500
 _PROBE: Final = (
@@ -93,7 +98,7 @@ def read_bytes(path: str) -> bytes:
 
 def parse(request: Request) -> Parsed:
     """Parse a file, with the hidden reference that instantiates a template at its end."""
-    data, explicit = read_bytes(request.path), dict[str, None]()
+    data, explicit = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), read_bytes(request.path)), dict[str, None]()
     if request.instantiate is not None:
         if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
             raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")

@@ -18,9 +18,9 @@ OPERATORS: Final = {
     **dict.fromkeys(("min", "umin", "llmin", "ullmin", "fmin", "fminf"), "min"),
     **dict.fromkeys(("max", "umax", "llmax", "ullmax", "fmax", "fmaxf"), "max"),
     **dict.fromkeys(("abs", "labs", "llabs", "fabs", "fabsf"), "abs"),
-    **dict.fromkeys(("__mul24", "__umul24", "__fmul_rn", "__dmul_rn"), "*"),
-    **dict.fromkeys(("__fadd_rn", "__dadd_rn"), "+"),
-    **dict.fromkeys(("__fdividef", "fdividef", "__fdiv_rn", "__hdiv"), "/"),
+    **dict.fromkeys(("__mul24", "__umul24", "mul24", "umul24", "__fmul_rn", "__dmul_rn"), "*"),
+    **dict.fromkeys(("__fadd_rn", "__dadd_rn"), "+"), **dict.fromkeys(("__fsub_rn", "__dsub_rn"), "-"),
+    **dict.fromkeys(("__fdividef", "fdividef", "__fdiv_rn", "__ddiv_rn", "__hdiv"), "/"),
     "__hadd": "+", "__hsub": "-", "__hmul": "*", "__hmax": "max", "__hmin": "min", "__hneg": "neg", "__habs": "abs",
     "__hgt": ">", "__hlt": "<", "__hge": ">=", "__hle": "<=", "__heq": "==",
 }  # fmt: skip
@@ -29,12 +29,14 @@ OPERATORS: Final = {
 SAME: Final = ("__float2half", "__float2half_rn", "__half2float", "__float2bfloat16", "__bfloat162float")
 """Conversions between types that miniCUDA does not tell apart."""
 
+_ROUNDINGS: Final = {"rz": "", "rn": "rint", "rd": "floor", "ru": "ceil"}
+
 TO_INT: Final = {
-    "__half2int_rn": "rintf",
-    "__float2int_rz": "", "__float2uint_rz": "", "__double2int_rz": "", "__float2int_rn": "rintf",
-    "__float2int_rd": "floorf", "__float2int_ru": "ceilf", "__float2uint_rn": "rintf", "__float2uint_rd": "floorf",
-    "__float2uint_ru": "ceilf", "__double2int_rn": "rint", "__double2int_rd": "floor", "__double2int_ru": "ceil",
-}  # fmt: skip
+    f"__{source}2{t}_{way}": rounding and rounding + ("" if source == "double" else "f")
+    for source in ("float", "double", "half")
+    for t in ("int", "uint", "ll", "ull", "short", "ushort")
+    for way, rounding in _ROUNDINGS.items()
+}
 """Conversions to int, with the rounding that comes before the truncation."""
 
 READS: Final = ("__ldg", "__ldcs", "__ldcg", "__ldca")
@@ -48,16 +50,18 @@ WRITES: Final = ("__stcs", "__stcg", "__stwb", "__stwt")
 
 FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp")
 
-BITS: Final = ("__popc", "__clz", "__ffs", "__brev", "__mulhi", "__umulhi", "__popcll", "__clzll", "__ffsll",
-               "__float_as_int", "__float_as_uint", "__double_as_longlong", "__dp4a", "__byte_perm",
-               "__funnelshift_l", "__funnelshift_r")  # fmt: skip
-"""Functions to int that no operator is."""
+OF_BITS: Final = ("__float_as_int", "__float_as_uint")
+"""Functions of a float to all its bits, which no float holds."""
 
-SINES: Final = {
-    "sincosf": ("sinf", "cosf"), "__sincosf": ("__sinf", "__cosf"), "sincos": ("sin", "cos"),
-    "sincospif": ("sinpif", "cospif"),
-}  # fmt: skip
-"""Functions that give two results, by the functions that give one each."""
+SEVERAL: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    **{f"{p}sincos{f}": ("", (f"{p}sin{f}", f"{p}cos{f}")) for p, f in (("", ""), ("", "f"), ("__", "f"))},
+    **{f"sincospi{f}": ("", (f"sinpi{f}", f"cospi{f}")) for f in ("", "f")},
+    **{f"frexp{f}": (f"frexp{f}", ("frexp_exponent",)) for f in ("", "f")},
+    **{f"modf{f}": (f"modf{f}", ("modf_whole",)) for f in ("", "f")},
+    **{f"remquo{f}": (f"remquo{f}", ("remquo_quotient",)) for f in ("", "f")},
+}
+"""Functions that give several results: one as their value, or "" for none, and one for each of the pointers at the end
+of their arguments; by the functions that give one each."""
 
 ATOMICS: Final = {
     "atomicAdd": "+", "atomicSub": "-", "atomicMin": "min", "atomicMax": "max", "atomicAnd": "&", "atomicOr": "|",

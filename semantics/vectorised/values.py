@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from logic.source import Loc
 from logic.syntax import Op, Type
 from semantics import exchange
-from semantics.values import Value, operation
+from semantics.values import Value, ValueProblem, operation
 
 Data = NDArray[Any]
 """A matrix, a row a warp and a column a lane; an axis along which nothing changes may have the length 1."""
@@ -323,11 +323,17 @@ def _conversion(operand: Type, result: Type) -> Lanewise:
 
 
 def _each(function: Callable[[tuple[Value, ...]], Value], args: tuple[Val, ...], result: Type) -> Val:
-    """The scalar function for every distinct tuple of operands; the bits tell 0.0 from -0.0."""
+    """The scalar function for every distinct tuple of operands; the bits tell 0.0 from -0.0. Raises Unsupported for
+    integers that no double holds, and where its value is not known: it may be so in lanes alone that are inactive."""
+    if any(a.data.dtype.kind == "i" and (np.abs(a.data) >> MAX_BITS).any() for a in args):
+        raise Unsupported
     columns = np.broadcast_arrays(*(a.data.astype(np.float64) for a in args))
     shape = columns[0].shape
     bits = np.stack([np.ascontiguousarray(c).ravel().view(np.int64) for c in columns])
     distinct, where = np.unique(bits, axis=1, return_inverse=True)
     operands = zip(*(np.ascontiguousarray(row).view(np.float64).tolist() for row in distinct), strict=True)
-    results = np.array([function(o) for o in operands], dtype(result))
+    try:
+        results = np.array([function(o) for o in operands], dtype(result))
+    except ValueProblem as e:
+        raise Unsupported from e
     return Val(results[where.reshape(-1)].reshape(shape))

@@ -1,0 +1,130 @@
+"""What a text may declare that clang gave up on: host code that needs headers which are not there.
+
+What a function's body, the parameters of a function, and the members of a structure declare, nobody sees from outside.
+All other words of the text may be declared by it: there are more of them than are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+WORD: Final = re.compile(rb"(?<![\w$])(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
+_SKIPPED: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'|"(?:[^"\\\n]|\\.)*\"""", re.DOTALL)
+_DIRECTIVE: Final = re.compile(rb"^[ \t]*(?:#|%:)(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_NOT_BLANK: Final = re.compile(rb"[^\n]")
+_TOKEN: Final = re.compile(WORD.pattern + rb"|::|->|[^\s\w]")
+
+_SPECIFIERS: Final = frozenset(
+    b"static extern inline const volatile constexpr thread_local mutable friend virtual explicit register struct class"
+    b" union enum typename signed unsigned typedef __global__ __device__ __host__ __forceinline__ __noinline__"
+    b" __inline__ __restrict__ return else".split()
+)
+"""Words before a declarator that by themselves are no type; the next word is one, or the name of one."""
+
+_TYPES: Final = frozenset(b"void bool char short int long float double auto".split())
+_CALLED: Final = frozenset(b"decltype __attribute__ __declspec alignas typeof __typeof__ noexcept throw".split())
+"""Words before parentheses that hold no parameters."""
+
+
+def blanked(text: bytes) -> bytes:
+    """A text with blanks for comments and literals. Nothing moves."""
+    return _SKIPPED.sub(lambda m: _NOT_BLANK.sub(b" ", m[0]), text)
+
+
+def without_directives(text: bytes) -> bytes:
+    """A blanked text with blanks for the preprocessor's directives. Nothing moves."""
+    return _DIRECTIVE.sub(lambda m: _NOT_BLANK.sub(b" ", m[0]), text)
+
+
+def may_declare(text: bytes, macros: Collection[bytes]) -> set[bytes] | None:
+    """The words that a blanked text may declare for what follows it, or is outside of it. `macros` are the macros: of
+    the words that are passed to one nothing is known. None where it ends inside of something that only seems to have
+    an end, so that declarations in there look as if they were outside."""
+    tokens, found, at = _TOKEN.findall(text), set[bytes](), 0
+    while at < len(tokens):
+        head, at = _head(tokens, at)
+        found |= _declared(head, macros)
+        if at >= len(tokens) or tokens[at] != b"{":
+            at += 1
+            continue
+        if b"namespace" in head or head[-1:] == [b"extern"]:
+            at += 1
+            continue
+        body, end = _body(tokens, at)
+        if end is None:
+            return None
+        if {b"enum", b"union"} & {*head} or b"friend" in body:
+            found |= _words(body)
+        at = end
+    return found
+
+
+def _head(tokens: Sequence[bytes], at: int) -> tuple[list[bytes], int]:
+    """The tokens of a declaration up to its `;`, to a brace, or the end, and where that is."""
+    start, depth = at, 0
+    while at < len(tokens):
+        word = tokens[at]
+        if depth <= 0 and word in (b";", b"{", b"}"):
+            break
+        depth = max(0, depth + _DEPTHS.get(word, 0))
+        at += 1
+    return [*tokens[start:at]], at
+
+
+_DEPTHS: Final = {b"(": 1, b"[": 1, b")": -1, b"]": -1}
+
+
+def _body(tokens: Sequence[bytes], at: int) -> tuple[Sequence[bytes], int | None]:
+    """What is in braces that open at a place, and where it goes on after them; None where they do not close."""
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += {b"{": 1, b"}": -1}.get(tokens[i], 0)
+        if depth == 0:
+            return tokens[at + 1 : i], i + 1
+    return tokens[at + 1 :], None
+
+
+def _words(tokens: Sequence[bytes]) -> set[bytes]:
+    return {word for word in tokens if WORD.fullmatch(word)}
+
+
+def _declared(head: Sequence[bytes], macros: Collection[bytes]) -> set[bytes]:
+    """The words of a declaration without its body, without those in parentheses after its name."""
+    if b"static_assert" in head[:1]:
+        return set()
+    if b"operator" in head or b"typedef" in head or b"using" in head:
+        return _words(head)
+    found, at = set[bytes](), 0
+    while at < len(head):
+        if head[at] == b"(":
+            end = _closing(head, at)
+            if not _parameters(head, at, end, macros):
+                found |= _words(head[at:end])
+            at = end
+        else:
+            found |= _words(head[at : at + 1])
+        at += 1
+    return found
+
+
+def _closing(tokens: Sequence[bytes], at: int) -> int:
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += {b"(": 1, b")": -1}.get(tokens[i], 0)
+        if depth == 0:
+            return i
+    return len(tokens)
+
+
+def _parameters(head: Sequence[bytes], at: int, end: int, macros: Collection[bytes]) -> bool:
+    """Whether parentheses hold parameters or arguments: they are after a name that is after a type, or qualified, and
+    are no part of a declarator, such as `(*f)(int)`."""
+    name, before = (head[i] if i >= 0 else b"" for i in (at - 1, at - 2))
+    if not WORD.fullmatch(name) or name in macros or name in _CALLED | _TYPES | _SPECIFIERS:
+        return False
+    if head[at + 1 : at + 2] in ([b"*"], [b"&"], [b"^"]) or head[end + 1 : end + 2] in ([b"("], [b"["]):
+        return False
+    typed = WORD.fullmatch(before) is not None and before not in macros and before not in _SPECIFIERS | _CALLED
+    return typed or before in (b"*", b"&", b">", b"::", b"~", b".", b"->")
