@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from checker import certificate
 from checker import kernel as trusted
-from checker.bound import Per, Result, find_bounds
+from checker.bound import Per, Result, find_bounds, judged
 from checker.claims import shown, value_at
 from checker.elaborate import Stuck
 from checker.kernel import Claim, Ledger, Rejected
@@ -24,6 +24,7 @@ from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
 from checker.outline import Outline, bare
 from checker.report.rejection import describe
+from checker.seconded import remembered
 from checker.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
 from logic.assertions import Context, Dim, Launch, conj
 from logic.metrics import HARDWARE, METRICS, Metric
@@ -228,9 +229,11 @@ def _rows(
     launch = Launch(case.block, (None, None, None), given)
     context = Context(sigma, metrics[0], HARDWARE["nvidia"], launch)
     oracle = Oracles()
-    results = find_bounds(Outline(kernel, context, bare(kernel.body)), metrics, oracle, per=per)
+    results = find_bounds(Outline(kernel, context, bare(kernel.body)), metrics, oracle, per=per, judge=False)
     if said:
         results = [r for r in results if r.claim and (r.metric.name, str(shown(r.claim))) not in said]
+    prove = remembered()
+    results = [judged(r, kernel, prove) for r in results]
     runs = _Runs(kernel, case, results, fill)
     return [_row(case, sigma, result, per, runs, oracle, version) for result in results]
 
