@@ -11,9 +11,10 @@ from typing import Any, Final, Literal
 
 from checker.certificates import document as certificate
 from checker.certificates.evidence import proof
+from checker.certificates.judge import decided
 from checker.kernel import Claim, Ledger
 from checker.recheck import Bad, Report, recheck
-from logic.assertions import Context, Obligation
+from logic.assertions import AtMost, Context, Obligation
 from logic.derivation import Derivation
 
 Said = Literal["certified", "solver-backed", "holey", "not-proved"]
@@ -69,11 +70,30 @@ def verdict(second: Report | None, ledger: Ledger) -> Said:
 def seconded(claim: Claim, derivation: Derivation, ledger: Ledger, prove: Prove = proof) -> Seconded:
     """The claim's certificate, judged by the second checker. `prove` is `proof`, or remembers what that said."""
     try:
-        document = certificate.write(claim, derivation, ledger, prove, {})
+        document = certificate.write(claim, derivation, ledger, _until_hopeless(prove), {})
     except (RecursionError, Bad) as error:
         why = str(error) if isinstance(error, Bad) else "it is nested too deeply to be written"
         return Seconded({"evidence": []}, Report("invalid", "", [], why, ""), ledger)
     return Seconded(document, recheck(document), ledger)
+
+
+MOST_OPEN: Final = 3
+"""Counts of accesses without a proof, after which no more are looked for: it is solver-backed, and each takes long."""
+
+
+def _until_hopeless(prove: Prove) -> Prove:
+    """`prove`, until that many counts have been left open."""
+    left = MOST_OPEN
+
+    def proved(obligation: Obligation, context: Context) -> Any:
+        nonlocal left
+        if not isinstance(obligation, AtMost):
+            return prove(obligation, context)
+        found = prove(obligation, context) if left else None
+        left -= bool(left) and found is None and not decided(obligation, None, context)
+        return found
+
+    return proved
 
 
 def remembered() -> Prove:

@@ -214,8 +214,13 @@ def rests_on(r: Result) -> str:
     if r.second is None or not r.second.engines:
         return ""
     backed = r.second.report.solver_backed
-    these = f"{many(len(backed), 'side condition')} that the second checker cannot verify without a solver"
-    return f"it rests on the word of {', '.join(r.second.engines)} for {these}: {'; '.join(backed)}"
+    these = f"{many(len(backed), 'side condition')} that the second checker did not verify"
+    more = f"; and {len(backed) - MANY} more" if len(backed) > MANY else ""
+    return f"it rests on the word of {', '.join(r.second.engines)} for {these}: {'; '.join(backed[:MANY])}{more}"
+
+
+MANY: Final = 3
+"""Side conditions that a text names; JSON has all."""
 
 
 def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:

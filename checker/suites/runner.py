@@ -17,12 +17,13 @@ from typing import Any, Final, Literal
 from checker import kernel as trusted
 from checker.certificates import document as certificate
 from checker.certificates.claims import claimed, described, is_known, shown, value_at
+from checker.certificates.seconded import remembered
 from checker.kernel import Claim, Ledger, Rejected
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
 from checker.refutation.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
 from checker.report.rejection import describe
-from checker.synthesis.bound import Per, Result, find_bounds
+from checker.synthesis.bound import Per, Result, find_bounds, judged
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, Dim, Launch, conj
@@ -231,9 +232,11 @@ def _rows(
     launch = Launch(case.block, (None, None, None), given)
     context = Context(sigma, metrics[0], HARDWARE["nvidia"], launch)
     oracle = Oracles()
-    results = find_bounds(Outline(kernel, context, bare(kernel.body)), metrics, oracle, per=per)
+    results = find_bounds(Outline(kernel, context, bare(kernel.body)), metrics, oracle, per=per, judge=False)
     if said:
         results = [r for r in results if r.claim and (r.metric.name, str(shown(r.claim))) not in said]
+    prove = remembered()
+    results = [judged(r, kernel, prove) for r in results]
     runs = _Runs(kernel, case, results, fill)
     return [_row(case, sigma, result, per, runs, oracle, version) for result in results]
 

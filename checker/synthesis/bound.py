@@ -84,12 +84,13 @@ def find_bounds(
     search: Engine = "lp",
     per: Per = "warp",
     show: Callable[[str], None] | None = None,
+    judge: bool = True,
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
     looked at.
 
     `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
-    worked on.
+    worked on. Without `judge` the second checker is left to the caller (`judged`), and nothing is certified.
     """
     start = time.perf_counter()
     cases, kept = _cases(outline.context, per), with_names(outline)
@@ -172,12 +173,12 @@ def find_bounds(
             found = bounded(metric, narrow)
             if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
                 result = found
-        result = _judged(result, outline.kernel, prove)
+        result = judged(result, outline.kernel, prove) if judge else result
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
     return results
 
 
-def _judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
+def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
     """What the kernel accepted, judged by the second checker."""
     if result.claim is None or result.derivation is None:
         return result

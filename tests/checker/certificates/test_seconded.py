@@ -107,3 +107,11 @@ def test_each_certificate_is_judged_once_and_each_side_condition_proved_once(mon
     found.cache_clear()
     assert len(judged) == len(results) == 4
     assert len(proved) == len(set(proved)) < sum(len(r.ledger.discharged) for r in results)
+
+
+def test_what_the_second_checker_was_not_asked_about_is_not_certified() -> None:
+    k = parse_kernel(f"kernel k {PLAIN}", "k")
+    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    (result,) = bound.find_bounds(Outline(k, context, bare(k.body)), [METRICS["steps"]], Oracles(), judge=False)
+    assert (result.verdict, result.second) == ("solver-backed", None)
+    assert bound.judged(result, k, seconded.remembered()).verdict == "certified"
