@@ -11,7 +11,7 @@ from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import LARGEST, SUFFIX, TomlFile
 from logic.source import Loc, SourceError
 
-FOLDER: Final = Path(__file__).parent.parent / "analysis" / "devices"
+FOLDER: Final = Path(__file__).parent / "devices"
 """Where the devices that have names are described."""
 
 _MOST: Final = {"warp": 64, "group": 64, "segment": LARGEST, "banks": 64, "word": LARGEST}

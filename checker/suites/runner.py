@@ -34,7 +34,7 @@ from logic.syntax import Kernel
 from logic.typing import Signature, check_kernel
 from semantics.cuda import read_cuda
 
-PROOFS: Final = Path(__file__).parent.parent / "proofs"
+PROOFS: Final = Path(__file__).parents[2] / "proofs"
 
 SOURCES: Final = ("racuda", "pico")
 
