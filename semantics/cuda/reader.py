@@ -78,7 +78,7 @@ def read_cuda(
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
     unsigned = frozenset((e.loc, e) for e in st.unsigned)
-    grid, block = sizes_of(parsed.unit, request, node.name)
+    grid, block = sizes_of(parsed.unit, request, node)
     return Reading(kernel, block, grid, (*notes, *st.notes), unsigned)
 
 
