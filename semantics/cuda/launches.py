@@ -36,13 +36,14 @@ Host = Callable[[], Unit | None]
 """Parses the file as for the host, when it is asked for; None where that fails."""
 
 
-def sizes_of(unit: Unit, host: Host, kernel: str) -> tuple[Sizes | None, Sizes | None]:
+def sizes_of(unit: Unit, host: Host, kernel: Node) -> tuple[Sizes | None, Sizes | None]:
     """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device, which
     the unit is, and for the host: constants may differ. None without a launch, or where one is unclear or may be
-    missing."""
-    found = _sizes_in(unit, kernel)
+    missing. Launches of other instances of a template are none of its own."""
+    instance = kernel.template_arguments
+    found = _sizes_in(unit, kernel.name, instance)
     on_host = host() if any(found) else None
-    grid, block = _sizes_in(on_host, kernel) if on_host is not None else (None, None)
+    grid, block = _sizes_in(on_host, kernel.name, instance) if on_host is not None else (None, None)
     return (found[0] if found[0] == grid else None), (found[1] if found[1] == block else None)
 
 
@@ -75,11 +76,12 @@ def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Sizes | None
     return found
 
 
-def _sizes_in(unit: Unit, kernel: str) -> tuple[Sizes | None, Sizes | None]:
+def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Sizes | None, Sizes | None]:
     launches = _launches(unit)
     if not launches or not _complete(unit, kernel, launches):
         return None, None
-    return _agreed(launches, kernel, 0), _agreed(launches, kernel, 1)
+    own = [n for n in launches if not _of_another(n, kernel, instance)]
+    return _agreed(own, kernel, 0), _agreed(own, kernel, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,17 @@ def _launches(unit: Unit) -> list[_Launch]:
         for child in node.children
         if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
     ]
+
+
+def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool:
+    """Whether a launch is for certain of another instance of a template."""
+    callee = launch.node.referenced
+    if callee is None or callee.kind != "FUNCTION_DECL" or launch.node.name != kernel:
+        return False
+    given = callee.template_arguments
+    return len(given) == len(instance) and any(
+        a != b and ".." not in (a, b) for a, b in zip(given, instance, strict=True)
+    )
 
 
 def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None:

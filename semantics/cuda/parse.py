@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -102,7 +103,7 @@ def parse(request: Request) -> Parsed:
     if request.instantiate is not None:
         if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
             raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")
-        data += f"\nstatic auto *{INSTANCE} = &{request.instantiate};\n".encode()
+        data += f"\nstatic auto *{INSTANCE} = &{_spelled(request, data)};\n".encode()
     else:  # libclang does not show `template __global__ void k<float>(float *);`
         text = _COMMENT.sub(b" ", data)
         explicit = dict.fromkeys(
@@ -234,6 +235,32 @@ def kernels(unit: Unit) -> list[Node]:
     return [f for f in functions(unit) if is_kernel(f)]
 
 
+def _qualified(kernel: Node) -> str:
+    """A kernel's name with those of the namespaces around it, as far as they have one."""
+    names, here = [kernel.name], kernel.parent
+    while here is not None and here.kind in ("NAMESPACE", "LINKAGE_SPEC"):
+        if here.kind == "NAMESPACE" and here.name and "(" not in here.name:
+            names.append(here.name)
+        here = here.parent
+    return "::".join(reversed(names))
+
+
+def _spelled(request: Request, data: bytes) -> str:
+    """The instance that is asked for, in the namespace of the only kernel that has its name, where it says none."""
+    asked = request.instantiate or ""
+    name, angle, arguments = asked.partition("<")
+    if "::" in name or b"namespace" not in data:
+        return asked
+    found = {_qualified(k) for k in kernels(_unit(request, data)) if k.name == name.strip()}
+    return f"{found.pop()}{angle}{arguments}" if len(found) == 1 else asked
+
+
+def _meant(kernel: Node, request: Request) -> bool:
+    """Whether a kernel is in the namespace that is asked for."""
+    path = (request.instantiate or "").partition("<")[0].strip().removeprefix("::")
+    return "::" not in path or f"::{_qualified(kernel)}".endswith(f"::{path}")
+
+
 def find(parsed: Parsed, request: Request, name: str | None) -> Node:
     """The kernel that is meant, its template arguments filled in."""
     unit = parsed.unit
@@ -249,9 +276,11 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
         raise CudaError(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
     if name is None and len(names) > 1:
         raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
-    wanted = [k for k in found if name is None or k.name == name]
+    wanted = [k for k in found if (name is None or k.name == name) and _meant(k, request)]
     if not wanted:
         raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, known)
+    if any(k.kind == "FUNCTION_TEMPLATE" for k in wanted):
+        wanted = [k for k in wanted if not k.template_arguments]  # without specialisations, which are instances
     if len(wanted) > 1:
         raise CudaError(f"there are {len(wanted)} kernels called '{wanted[0].name}'", wanted[1].loc, "Rename one.")
     if wanted[0].kind == "FUNCTION_TEMPLATE":
@@ -262,40 +291,67 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
 
 
 def _instance(unit: Unit, template: Node, request: Request) -> Node:
-    """The specialisation of a template that is asked for, or the only one that the file uses anywhere."""
+    """The specialisation of a template that is asked for, or the only one that the file uses anywhere: templates that
+    it does not use make none."""
     found: dict[int, Node] = {}
-    open_ = False
-    for top in unit.root().children:
-        if request.instantiate is not None and top.name != INSTANCE:
-            continue
-        for node in top.walk():
-            if node.name != template.name or node.kind not in ("DECL_REF_EXPR", "OVERLOADED_DECL_REF"):
+    seen = set[int]()
+    todo = [n for n in unit.root().children if request.instantiate is None or n.name == INSTANCE]
+    while todo:
+        for node in todo.pop().walk():
+            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
+            body = used.definition if used is not None and used.kind in _CALLED else None
+            if body is None or in_shim(body) or body.identity in seen:
                 continue
-            used = node.referenced if node.kind == "DECL_REF_EXPR" else None
-            body = used.definition if used is not None and used.kind == "FUNCTION_DECL" else None
-            if body is not None and is_kernel(body):
+            seen.add(body.identity)
+            if body.name == template.name and is_kernel(body) and _qualified(body) == _qualified(template):
                 found[body.identity] = body
-            else:  # in a template: which instances there are depends on that one's
-                open_ = True
-    if len(found) == 1 and not open_:
+            elif request.instantiate is None:  # of a template, clang shows what an instance does only where it is used
+                todo.append(body)
+    if len(found) == 1:
         return next(iter(found.values()))
     if request.instantiate is not None:
         line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors if e.loc and e.loc.line == line), "there is no such kernel")
         raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
-    how = "several instances" if found or open_ else "no instance"
+    how = "several instances" if found else "no instance"
+    example = _example(template, [*found.values()], request)
     raise CudaError(
         f"the kernel '{template.name}' is a template with {how} in this file",
         template.loc,
-        f"Choose one, such as --instantiate '{template.name}<{','.join(_arguments(template))}>'.",
+        f"Choose one, such as --instantiate '{example}'."
+        if example
+        else f"Choose one: --instantiate '{_qualified(template)}<..>'.",
     )
 
 
-def _arguments(template: Node) -> list[str]:
-    """An example of arguments for a template: a type, a number."""
-    numbers = {True: "true", False: "256"}
+_CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "CONVERSION_FUNCTION")
+
+
+def _example(template: Node, instances: Sequence[Node], request: Request) -> str:
+    """An instance of a template that can be asked for; "" where none of a few is one."""
+    name = _qualified(template)
+    used = [k.template_arguments for k in instances if ".." not in k.template_arguments]
+    tries = [f"{name}<{','.join(a)}>" for a in used[:1]] or [f"{name}<{','.join(a)}>" for a in _arguments(template)]
+    for instance in dict.fromkeys(tries):
+        with suppress(CudaError):
+            asked = replace(request, instantiate=instance)
+            parsed = parse(asked)
+            node = find(parsed, asked, None)
+            (file, start, end), last = node.span, parsed.unit.data.rindex(INSTANCE.encode())
+            places = ((e.loc.file, e.offset) for e in parsed.unit.errors if e.loc is not None)
+            if not any(at >= last - 20 or (f == file and start <= at <= end) for f, at in places):
+                return instance
+    return ""
+
+
+def _arguments(template: Node) -> list[list[str]]:
+    """Arguments for a template to try: types, and numbers."""
     return [
-        "float" if node.kind == "TEMPLATE_TYPE_PARAMETER" else numbers[node.type.name == "bool"]
-        for node in template.children
-        if node.kind in ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER")
+        [
+            type_ if node.kind == "TEMPLATE_TYPE_PARAMETER" else ("true" if node.type.name == "bool" else number)
+            for node in template.children
+            if node.kind in ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER")
+        ]
+        for type_ in ("float", "int", "double")
+        for number in ("256", "32", "16", "1", "0")
     ]

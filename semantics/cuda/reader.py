@@ -84,7 +84,7 @@ def read_cuda(
         kernel, st = _lower(parsed, node)
     unsigned = frozenset((e.loc, e) for e in st.unsigned)
     host = cache(lambda: parsed_for_host(request, parsed.unit.data))
-    grid, block = sizes_of(parsed.unit, host, node.name)
+    grid, block = sizes_of(parsed.unit, host, node)
     seen = sizes_seen(parsed.unit, host, node)
     return Reading(kernel, block, grid, (*notes, *st.notes), unsigned, seen, st.rows)
 

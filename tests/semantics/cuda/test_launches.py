@@ -436,3 +436,66 @@ def test_the_instance_that_is_advised_can_be_read(read: Read) -> None:
         read(text)
     assert caught.value.advice == "Choose one, such as --instantiate 'k<float,256,true>'."
     assert read(text, instantiate="k<float,256,true>").kernel.name == "k"
+
+
+SPACES = """namespace a { namespace {
+template <int N> __global__ void g(float *A) { A[threadIdx.x] = N; }
+} namespace b { template <class T, T V> __global__ void h(T *A) { static_assert(V < 20, ""); A[V] = V; } } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "instance", "stored"),
+    [
+        ("g", "", "a::g<256>", "A[tid.x] <- 256.0f;"),
+        ("h", "", "a::b::h<int,16>", "A[16] <- 16;"),
+        ("g", "void f(float *a) { a::g<7><<<1, 32>>>(a); a::g<8><<<1, 64>>>(a); }", "a::g<7>", "A[tid.x] <- 7.0f;"),
+    ],
+)
+def test_what_is_advised_in_namespaces_can_be_read(
+    read: Read, name: str, more: str, instance: str, stored: str
+) -> None:
+    with pytest.raises(CudaError) as caught:
+        read(SPACES + more, name)
+    assert caught.value.advice == f"Choose one, such as --instantiate '{instance}'."
+    assert show_stmt(read(SPACES + more, instantiate=instance).kernel.body) == stored
+    short = instance.rpartition("::")[2]
+    assert show_stmt(read(SPACES + more, instantiate=short).kernel.body) == stored
+
+
+def test_an_instance_of_one_of_two_namespaces(read: Read) -> None:
+    text = "template <int N> __global__ void k(int *A) { A[0] = N; }\n"
+    both = f"namespace a {{ {text} }} namespace b {{ {text.replace('A[0]', 'A[1]')} }}\n"
+    assert show_stmt(read(both, instantiate="b::k<3>").kernel.body) == "A[1] <- 3;"
+    with pytest.raises(CudaError, match="there are 2 kernels called 'k'"):
+        read(both, instantiate="k<3>")
+
+
+def test_a_launch_of_another_instance_says_no_sizes(read: Read) -> None:
+    text = T + "void h() { k<int, 16><<<4, 16>>>(0, 1); k<int, 32><<<8, 32>>>(0, 1); k<float, 16><<<2, 64>>>(0, 1); }"
+    for instance, block in (("k<int,16>", 16), ("k<int, 32>", 32), ("k<float,16>", 64), ("k<int, 16 + 16>", 32)):
+        assert read(text, instantiate=instance).block == (block, 1, 1)
+    assert read(text, instantiate="k<int,8>").block is None
+    assert read(text, instantiate="k<int, 16>").grid == (4, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "template <int N> void go(int *a) { k<int, N><<<1, 32>>>(a, 1); } void h(int *a) { go<4>(a); }",
+        "template <int N> void g() { k<int, N><<<1, 2>>>(0, 1); } template <int N> void f() { g<N>(); } auto h = f<4>;",
+        "template <int N> struct L { void go(int *a) { k<int, N><<<1, 32>>>(a, 1); } }; void h(L<4> l) { l.go(0); }",
+        "template <int N> void go() { k<int, N><<<1, 32>>>(0, 1); } void h() { k<int, 4><<<1, 32>>>(0, 1); }",
+    ],
+)
+def test_the_only_instance_is_the_one_that_templates_make(read: Read, more: str) -> None:
+    reading = read(T + more)
+    assert show_stmt(reading.kernel.body) == "a[n] <- 8;"
+    assert reading.notes[0] == "the kernel is the instance k<int, 4> of a template"
+
+
+def test_a_specialisation_is_an_instance(read: Read) -> None:
+    text = "template <int N> __global__ void k(int *A) { A[0] = N; }\n"
+    text += "template <> __global__ void k<4>(int *A) { A[1] = 5; }\n"
+    assert show_stmt(read(text, instantiate="k<4>").kernel.body) == "A[1] <- 5;"
+    assert show_stmt(read(text, instantiate="k<3>").kernel.body) == "A[0] <- 3;"

@@ -648,3 +648,34 @@ def test_a_long_beginning_of_a_turn_is_written_once(lower: Lower, body: int, tim
     text = lower(f"while (true) {{ {'A[0] = 1; ' * body} if (n < 0) break; n--; }}")
     assert text.count("A[0] <- 1;") == times * body
     assert ("while (on) {" in text) == (times == 1)
+
+
+PRAGMAS = {
+    "#pragma unroll\nfloat c = 0; A[n] = c;": "c <- 0.0f;\nA[n] <- int(c);",
+    "#pragma unroll(4)\nif (n) { A[1] = 2; }": "if (n != 0) {\n  A[1] <- 2;\n}",
+    "#pragma nounroll\nA[0] = 1;\n#pragma unroll 3\nA[1] = 2;": "A[0] <- 1;\nA[1] <- 2;",
+    "if (n)\n#pragma unroll\nA[0] = 1;\nelse\n#pragma unroll\nA[1] = 2;": (
+        "if (n != 0) {\n  A[0] <- 1;\n} else {\n  A[1] <- 2;\n}"
+    ),
+    "A[0] = 1;\n#pragma unroll\n": "A[0] <- 1;",
+    "#pragma whatever foo(bar)\nA[0] = 1;\n#pragma omp parallel\n#pragma GCC ivdep\n#pragma unroll\nA[1] = 2;": (
+        "A[0] <- 1;\nA[1] <- 2;"
+    ),
+    '_Pragma("unroll") A[0] = 1; UNROLL A[1] = 2;': "A[0] <- 1;\nA[1] <- 2;",
+    "#pragma unroll_and_jam\nA[0] = 1;\n#pragma clang loop unroll(full)\nA[1] = 2;": "A[0] <- 1;\nA[1] <- 2;",
+    "/* is this a\n#pragma unroll */ A[0] = 1; // and\n#pragma unroll // this\nA[1] = 2;": "A[0] <- 1;\nA[1] <- 2;",
+    "#pragma unroll \\\n  4\nA[0] = 1;": "A[0] <- 1;",
+}
+
+
+@pytest.mark.parametrize("body", PRAGMAS)
+def test_pragmas_of_loops_before_no_loop_say_nothing(lower: Lower, body: str) -> None:
+    assert lower(body, '#pragma unroll\n#define UNROLL _Pragma("unroll")') == PRAGMAS[body]
+
+
+@pytest.mark.parametrize(
+    "pragma", ["unroll", "unroll 0", "unroll(2)", "nounroll", "unroll\n#pragma unroll 2", "unroll N"]
+)
+def test_pragmas_of_loops_leave_them(lower: Lower, pragma: str) -> None:
+    loop = "for (int i = 0; i < n; i++) A[i] = 1;"
+    assert lower(f"#pragma {pragma}\n{loop}") == lower(loop)
