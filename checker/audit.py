@@ -62,7 +62,7 @@ class Audited:
 
 
 def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
-    """A certificate, judged by the second checker and, where that does not refuse it, by the kernel: they have to agree.
+    """A certificate, judged by the second checker, and by the kernel where that does not refuse it: they have to agree.
 
     A document without a digest is a derivation that somebody wrote: it is judged by the kernel alone, under `rules`.
     Raises BadCertificate for what is neither.

@@ -14,6 +14,7 @@ import contextlib
 import copy
 import functools
 import io
+import itertools
 import json
 import math
 import os
@@ -31,7 +32,7 @@ from typing import Any, Final
 
 from checker import recheck
 from checker.certificate import digest
-from proofs.make import ROOT, committed
+from proofs.make import committed
 
 Json = Any
 Expr = list[Any]
@@ -51,7 +52,6 @@ TRUTHFUL: Final = frozenset({"scaled"})
 """Families whose documents are certificates: they may be accepted."""
 
 INT: Final = ["int", "int", 4]
-NO_RULE: Final = "no certificate"
 
 
 def const(n: int) -> Expr:
@@ -140,7 +140,7 @@ class Draft:
         """From {after; q[1]; {}} skip to {before; q[0]; {}} skip, without a proof of P1 |- P2."""
         values = {"P1": before, "P2": after, "P2'": after, "P1'": after, "c": "0"}
         values |= {"Q1": q[0], "Q2": q[1], "Q2'": q[1], "Q1'": 0}
-        values |= dict.fromkeys(("X1", "X2", "X2'", "X1'"), [])
+        values |= {key: [] for key in ("X1", "X2", "X2'", "X1'")}
         made = self.node("Q:Weak", [below], s=0, **values)
         for each in (None, proof, None, None):
             self.ask(each)
@@ -159,7 +159,7 @@ class Draft:
     def weaker(self, below: int, p: int, inside: int, x: Sequence[str]) -> int:
         """{inside} skip {p}"""
         values = {"P1": inside, "P2": inside, "P2'": inside, "P1'": p, "c": "0"}
-        values |= dict.fromkeys(("Q1", "Q2", "Q2'", "Q1'"), 0) | dict.fromkeys(("X1", "X2", "X2'", "X1'"), list(x))
+        values |= dict.fromkeys(("Q1", "Q2", "Q2'", "Q1'"), 0) | {key: list(x) for key in ("X1", "X2", "X2'", "X1'")}
         return self.node("Q:Weak", [below], s=0, **values)
 
     def _of(self, p: int) -> list[Expr]:
@@ -236,7 +236,7 @@ def doubling(random: Random, size: int) -> str:
     which = random.choice(["+", "*", "min", "max", "/", "%", "^"])
     facts = [
         op("==", var(a), op(which, op("+", var(b), const(i)), op("*", var(b), const(3))))
-        for i, (a, b) in enumerate(zip(names, names[1:], strict=False))
+        for i, (a, b) in enumerate(itertools.pairwise(names))
     ]
     return under(Draft(names), facts, op("<", var(names[0]), TID), random.choice([(), names]))
 
@@ -273,13 +273,11 @@ def lanes(random: Random, size: int) -> str:
         o, row = draft.cost(p, (), index)
         value, _ = draft.cost(p, (), const(0))
         array, rule = random.choice([("G", "Q:GWrite"), ("S", "Q:SWrite")])
-        price = {"G": "1", "S": "0"}[array]
         draft.node(rule, [o, value], P=p, Q=0, X=[], C1="0", C2="0", o=row, e=zero, n=1, **{array: array})
         draft.ask()
         nodes.append(len(draft.doc["derivation"]) - 1)
         body.append(draft.put("statements", ["write", array, row, zero]))
         rest -= len(json.dumps(draft.doc["derivation"][used:])) + 40 + 20 * k
-        del price
     return draft.text()
 
 
@@ -402,7 +400,7 @@ def puts(random: Random, size: int) -> str:
     which = random.choice(["min", "/", "*", "+"])
     facts = [
         op("==", var(a), op("+", op(which, var(b), const(i + 2)), op("max", var(b), const(i + 5))))
-        for i, (a, b) in enumerate(zip(names, names[1:], strict=False))
+        for i, (a, b) in enumerate(itertools.pairwise(names))
     ]
     proof: Json = {"sum": [["1", [["max0", [["1", [var(names[0])]]]]]]]}
     for fact in reversed(facts):
@@ -411,7 +409,7 @@ def puts(random: Random, size: int) -> str:
     p = draft.facts(*facts)
     below = draft.skip(p)
     values = {"P1": p, "P2": p, "P2'": p, "P1'": p, "c": "0"}
-    values |= dict.fromkeys(("Q1", "Q2", "Q2'", "Q1'"), 0) | dict.fromkeys(("X1", "X2", "X2'", "X1'"), [])
+    values |= dict.fromkeys(("Q1", "Q2", "Q2'", "Q1'"), 0) | {key: [] for key in ("X1", "X2", "X2'", "X1'")}
     draft.node("Q:Weak", [below], s=0, **values)
     draft.ask()
     draft.ask(proof)
@@ -477,17 +475,13 @@ def assignments(random: Random, size: int) -> str:
     rule = random.choice(["Q:VWrite1", "Q:VWrite2"])
     p, n = draft.facts(op("<", var("x"), const(5))), max(1, min(size // 700, random.choice([20, 300, 1000])))
     q = draft.put("potentials", [["1", [["max0", [["1", [var("x")]]]]]]])
-    before = 0
     for _ in range(n):
         at, row = draft.cost(p, ("x",), twice)
         uniform = rule == "Q:VWrite1"
         values = {"P": p, "X": ["x"], "P'": p, "e": row, "C": "0", "x": "x", "Q": q if uniform else 0}
-        node = draft.node(rule, [at], **(values | ({"Q'": q, "X'": ["x"]} if False else {"Q'": q} if uniform else {})))
+        draft.node(rule, [at], **values, **({"Q'": q} if uniform else {}))
         draft.ask(None, 3 if uniform else 1)
         body.append(draft.put("statements", ["set", "x", row]))
-        if before and uniform:
-            del node
-        before = 1
     if len(body) > 1:
         draft.doc["kernel"]["body"] = draft.put("statements", ["seq", body])
     return draft.text()
@@ -601,12 +595,11 @@ def names(random: Random, size: int) -> str:
         draft.skip(0, found)
     if random.random() < 0.5:
         p = draft.facts(*(op("<", var(x), TID) for x in found))
-        below = draft.skip(p, found)
+        draft.skip(p, found)
         values = {"P1": p, "P2": p, "P2'": p, "P1'": p, "c": "0"} | dict.fromkeys(("Q1", "Q2", "Q2'", "Q1'"), 0)
         values |= {"X1": [], "X2": found, "X2'": found, "X1'": found}
         draft.doc["derivation"] = draft.doc["derivation"][-1:]
         draft.node("Q:Weak", [0], s=0, **values)
-        del below
         draft.ask(times=n + 5)
     return draft.text()
 
@@ -664,7 +657,6 @@ def sums(random: Random, size: int) -> str:
 def solvers(random: Random, size: int) -> str:
     """What is left to a solver, as often as fits: equations over products, which it takes long for."""
     draft, below = Draft(), 0
-    below = draft.skip(0)
     n, m = ["param", "n"], ["param", "m"]
     for i in range(max(1, size // 900)):
         k = random.randrange(3, 9)
@@ -863,7 +855,7 @@ def _become(command: str, path: Path, out: int) -> None:
         code = main([command, str(path)])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 70
-    except BaseException:
+    except BaseException:  # noqa: BLE001  # whatever it is, it is told and judged
         traceback.print_exc()
     finally:
         with contextlib.suppress(Exception):
@@ -928,6 +920,3 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
-
-
-__all__ = ["FAMILIES", "NO_RULE", "ROOT", "Outcome", "document", "judged", "run", "table"]

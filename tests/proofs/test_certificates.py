@@ -13,7 +13,7 @@ import pytest
 from checker.certificate import canonical, read
 from checker.claims import known_sizes, shown
 from checker.oracles import Oracles
-from checker.recheck import recheck
+from checker.recheck import MAX_WORK, Work, recheck
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, const, substitute
 from logic.syntax import Kernel, same
@@ -80,6 +80,7 @@ def test_certificate(name: str, metric: str, path: Path) -> None:
     document = json.loads(text)
     assert text == canonical(document) + "\n"
     second = recheck(document)
+    assert Work.left >= MAX_WORK * 19 // 20, "less than a twentieth of what any certificate may take"
     assert (second.verdict, str(len(second.solver_backed)), str(len(text))) == (row.second, row.by_solver, row.size)
     assert (row.first, row.second, row.by_solver) == ("accepted", "valid", "0")
     given, kernel = read(text, str(path)), source(name)
