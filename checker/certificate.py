@@ -63,6 +63,9 @@ MAX_UNIT: Final = 1024
 MAX_EXTENT: Final = 1 << 32
 """The most threads of a block, or blocks of a grid, along an axis."""
 
+MAX_ASSUMED: Final = 1 << 8
+"""The most facts about a launch."""
+
 MAX_DIGITS: Final = 80
 """Of a rational's numerator, and of its denominator."""
 
@@ -484,6 +487,7 @@ class _Reader:
             raise ValueError(f"these are not the prices of {metric.name}")
         bx, by, bz = (_size(n, MAX_EXTENT) for n in d["launch"]["block"])
         gx, gy, gz = (_size(n, MAX_EXTENT) for n in d["launch"]["grid"])
+        _within(len(d["launch"]["assumptions"]), 0, MAX_ASSUMED, "the number of assumptions")
         launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
         for unit, size in d["hardware"].items():
             _within(1 if unit == "name" else size, 1, MAX_UNIT, f"'{unit}' of the hardware")

@@ -59,6 +59,7 @@ MAX_WORK: Final = 11_000_000  # steps in one certificate: a term, an atom, a thr
 MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
+MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at wherever a P is
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
@@ -518,6 +519,7 @@ class Program:
             rows += [(size, ">=", 1) if blocks is None else (size, "==", blocks), (index, ">=", 0), (index, "<", size)]
             rows += [(("tid", axis), ">=", 0), (("tid", axis), "<", dim)]
         facts = [("op", op, a, ("const", INT, b) if isinstance(b, int) else b) for a, op, b in rows]
+        want(len(assumptions) <= MAX_ASSUMED, "there are too many assumptions")
         for e in map(self.expression, assumptions):
             self.condition("an assumption", e)
             beyond = (*mentions(e, "var", "tid", "read"), *(p for p in mentions(e, "param") if p == WARP))

@@ -232,6 +232,7 @@ def test_a_field_that_occurs_twice() -> None:
         (("kernel", "arrays", 0, 4), -1, "a size of an array"),
         (("kernel", "arrays", 0, 5), 10**13, "a size of an array"),
         (("launch", "grid"), [None, None, 1 << 40], "a size"),
+        (("launch", "assumptions"), [["op", "<", ["param", "gridDim.x"], ["param", "gridDim.y"]]] * 300, "the number"),
         (("potentials", 0), [[str(10**100), []]], "no rational"),
         (("potentials", 0), [["1", [["param", "n"]] * 65]], "the degree of a monomial"),
         (("potentials", 0), [["1", [["floor", [], 10**90]]]], "a divisor"),
@@ -250,7 +251,7 @@ def test_what_would_take_too_long_is_not_read(path: tuple[Any, ...], value: Any,
 def test_the_limits_are_those_of_the_second_checker() -> None:
     from checker import recheck
 
-    for name in ("LARGEST", "MAX_SIZE", "MAX_UNIT", "MAX_DEGREE"):
+    for name in ("LARGEST", "MAX_SIZE", "MAX_UNIT", "MAX_DEGREE", "MAX_ASSUMED"):
         assert getattr(certificate, name) == getattr(recheck, name)
     assert next(shape for shape in recheck.DIMS[0] if shape).stop == certificate.MAX_EXTENT + 1
     for digits in (certificate.MAX_DIGITS, certificate.MAX_DIGITS + 1):

@@ -161,3 +161,16 @@ def test_c_division_truncates_and_the_remainder_has_the_dividends_sign() -> None
     assert [c_mod(a, 3) for a in (-4, -3, -1, 4)] == [-1, 0, -1, 1]
     assert (c_div(5, -2), c_mod(5, -2)) == (-2, 1)
     assert (c_div(5, 0), c_mod(5, 0)) == (0, 5)
+
+
+def test_what_is_too_long_to_write_is_no_potential() -> None:
+    """Each minimum of a chain has the one before in it twice."""
+    e: Expr = Param("n")
+    for i in range(200):
+        e = Op("min", (e, Const(i)))
+    assert potentials.of_expr(e) is None
+    wide: Expr = Param("n0")
+    for i in range(1, 100):
+        wide = Op("+", (wide, Param(f"n{i}")))
+    assert potentials.of_expr(wide) is not None
+    assert potentials.of_expr(Op("*", (wide, wide))) is None
