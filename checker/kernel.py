@@ -653,7 +653,21 @@ def claim(
     sums: tuple[tuple[str, Poly], ...] = (),
 ) -> Claim:
     """The bound on a kernel's cost that a theorem about its body gives, with `sums` for a block or a grid. Raises
-    Rejected."""
+    Rejected, for terms that are nested too deeply to be looked at, too."""
+    try:
+        return _claim(kernel, theorem, context, oracle, ledger, sums)
+    except RecursionError:
+        raise Rejected("the terms are nested too deeply") from None
+
+
+def _claim(
+    kernel: Kernel,
+    theorem: Theorem,
+    context: Context,
+    oracle: Oracle,
+    ledger: Ledger,
+    sums: tuple[tuple[str, Poly], ...],
+) -> Claim:
     judgement = theorem.judgement
     if theorem.rules is not SOUND:
         raise Rejected("a claim rests on the sound rules only", expected=SOUND.name, got=theorem.rules.name)

@@ -17,14 +17,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
+from heapq import heappop, heappush
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 Json = Any
 Rational = int | Fraction
@@ -55,10 +55,12 @@ MAX_BLOCK: Final = 1024  # threads along an axis
 MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
-MAX_STEPS: Final = 1 << 18  # of normalisation, in one certificate: nested conditions could grow without limit
+MAX_WORK: Final = 11_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
+MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
 MAX_FACTS: Final = 1 << 8  # monomials of facts that may contradict each other
+MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at wherever a P is
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
@@ -67,6 +69,30 @@ MAX_NESTED: Final = 16  # nor one with more atoms that are no leaves: written ou
 
 class Bad(Exception):
     """The certificate does not prove its claim, in one sentence."""
+
+
+class TooMuch(Bad):
+    """To say whether it does takes more work than any certificate may."""
+
+
+class Work:
+    """How many steps are left to the certificate, or question, at hand, and the potentials that it has."""
+
+    left = MAX_WORK
+    polys: ClassVar[dict[Any, Any]] = {}
+
+
+def start() -> None:
+    """Begins another certificate, or question."""
+    Work.left, Work.polys = MAX_WORK, {}
+    leaves.cache_clear()
+    deep.cache_clear()
+
+
+def spend(steps: int = 1) -> None:
+    Work.left -= steps
+    if Work.left < 0:
+        raise TooMuch("too much work: this is not decided")
 
 
 def want(condition: bool, message: str, *about: Any) -> None:
@@ -147,7 +173,8 @@ def misfit(value: Json, shape: Any) -> str | None:
             odd = odd or {key: at for key, part in parts.items() if (at := misfit(found[key], part)) is not None}
             return min((f".{key}{at}" for key, at in odd.items()), default=None)
         case frozenset():
-            right = any(misfit(value, alternative) is None for alternative in shape)
+            right = type(value) is str and value in shape
+            right = right or any(misfit(value, alternative) is None for alternative in shape)
         case range():
             right = type(value) is int and value in shape
         case re.Pattern():
@@ -199,8 +226,10 @@ class Poly:
 
     def __mul__(self, other: Potential) -> Potential:
         if not isinstance(other, Poly):
-            return self if other == 1 else Poly(frozenset((mono, c * other) for mono, c in self.terms)) if other else 0
+            spend(len(self.terms) + 2)
+            return self if other == 1 else poly(frozenset((mono, c * other) for mono, c in self.terms)) if other else 0
         want(len(self.terms) * len(other.terms) <= MAX_TERMS, "a product of potentials has too many terms")
+        spend(4 * len(self.terms) * len(other.terms))
         sums: dict[Mono, Rational] = {}
         for mono, c in self.terms:
             for factor, d in other.terms:
@@ -217,9 +246,17 @@ Potential = int | Fraction | Poly
 NOTHING: Final[Mono] = frozenset()
 
 
+def poly(found: frozenset[tuple[Mono, Rational]]) -> Poly:
+    """The one potential with these terms: those that are the same are one object, told at once however deep it is."""
+    if found not in Work.polys:
+        spend(5)
+        Work.polys[found] = Poly(found)
+    return Work.polys[found]
+
+
 def collected(sums: dict[Mono, Rational]) -> Potential:
     kept, constant = frozenset([term for term in sums.items() if term[1]]), sums.get(NOTHING, 0)
-    return constant if len(kept) == (constant != 0) else Poly(kept)
+    return constant if len(kept) == (constant != 0) else poly(kept)
 
 
 def terms(p: Potential) -> Collection[tuple[Mono, Rational]]:
@@ -229,8 +266,10 @@ def terms(p: Potential) -> Collection[tuple[Mono, Rational]]:
 def plus(*ps: Potential) -> Potential:
     sums: dict[Mono, Rational] = {}
     for p in ps:
+        spend(len(terms(p)) + 2)
         for mono, c in p.terms if isinstance(p, Poly) else ((NOTHING, p),):
-            sums[mono] = sums.get(mono, 0) + c
+            sums[mono] = sums[mono] + c if mono in sums else c
+            exact(sums[mono])
     return collected(sums)
 
 
@@ -238,13 +277,33 @@ def times(p: Potential, q: Potential) -> Potential:
     if p == 1:
         return q
     product = p * q
-    small = all(c.numerator.bit_length() + c.denominator.bit_length() <= MAX_BITS for _, c in terms(product))
-    want(small, "a product of potentials has too large coefficients")
+    for _, c in terms(product):
+        exact(c)
     return product
 
 
+def denominator(p: Potential) -> int:
+    """What all coefficients are over."""
+    spend(len(terms(p)) + 1)
+    common = 1
+    for _, c in terms(p):
+        if c.denominator != 1:
+            common = lcm(common, c.denominator)
+            exact(common)
+    return common
+
+
+def exact(c: Rational) -> None:
+    """Refuses a coefficient that is too long, and counts one that is long as more work."""
+    long = c.bit_length() if isinstance(c, int) else c.numerator.bit_length() + c.denominator.bit_length()
+    if long > 64:
+        spend(long // 64)
+        want(long <= MAX_BITS, "a potential has too large coefficients")
+
+
 def single(*atom: Any) -> Poly:
-    return Poly(frozenset({(frozenset({(atom, 1)}), 1)}))
+    spend(3)
+    return poly(frozenset({(frozenset({(atom, 1)}), 1)}))
 
 
 def alone(p: Potential) -> Atom:
@@ -262,7 +321,9 @@ def atoms(p: Potential) -> set[Atom]:
     found: set[Atom] = set()
     todo = [p]
     while todo:
-        new = {atom for mono, _ in terms(todo.pop()) for atom, _ in mono} - found
+        part = todo.pop()
+        spend(len(terms(part)))
+        new = {atom for mono, _ in terms(part) for atom, _ in mono} - found
         todo += [part for atom in new for part in atom[1:] if isinstance(part, Poly)]
         found |= new
     return found
@@ -293,8 +354,8 @@ def integral(p: Potential) -> bool:
 
 def primitive(p: Potential) -> tuple[Potential, Rational]:
     """p, not 0, as coprime integer coefficients and the positive number that they are multiplied by."""
-    top, bottom = gcd(*(c.numerator for _, c in terms(p))), lcm(*(c.denominator for _, c in terms(p)))
-    part = Poly(frozenset((mono, int(c * bottom) // top) for mono, c in terms(p)))
+    top, bottom = gcd(*(c.numerator for _, c in terms(p))), denominator(p)
+    part = poly(frozenset((mono, int(c * bottom) // top) for mono, c in terms(p)))
     return part, top if bottom == 1 else Fraction(top, bottom)
 
 
@@ -310,7 +371,7 @@ def max0(p: Potential) -> Potential:
 
 def floor_of(p: Potential, k: int) -> Potential:
     """floor(p / k), k positive."""
-    scale = lcm(*(c.denominator for _, c in terms(p)))
+    scale = denominator(p)
     scaled, k = [(mono, int(c * scale)) for mono, c in terms(p)], k * scale
     whole, rest = collected({mono: c // k for mono, c in scaled}), {mono: c % k for mono, c in scaled}
     g = gcd(k, *(c for mono, c in rest.items() if mono))
@@ -334,11 +395,12 @@ def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values 
     """p with potentials in place of atoms, at every depth, normal again. `known` are atoms replaced already."""
     if not isinstance(p, Poly):
         return p
-    found, known = [], dict(swap) if known is None else known
+    found, known = [], {} if known is None else known
     for mono, c in p.terms:
+        spend(2 * len(mono) + 2)
         for atom in [atom for atom, _ in mono if atom not in known]:
-            if atom[0] not in normal:
-                known[atom] = single(*atom)
+            if atom in swap or atom[0] not in normal:
+                known[atom] = swap[atom] if atom in swap else single(*atom)
                 continue
             known[atom] = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
         found.append(reduce(times, [c, *(known[atom] for atom, e in mono for _ in range(e))]))
@@ -359,7 +421,7 @@ def binary(op: str, p: Potential, q: Potential, part: Callable[[Potential], Pote
         quotient = floor_of(part(p), k) - floor_of(part(p * -1), k)
         return quotient if op == "/" else p - k * quotient
     if op in ("<<", ">>") and 0 <= k < 64:
-        return p * (1 << k) if op == "<<" else floor_of(p, 1 << k)
+        return times(p, 1 << k) if op == "<<" else floor_of(p, 1 << k)
     if op == "&" and k > 0 and k & (k + 1) == 0:
         return p - (k + 1) * floor_of(p, k + 1)
     return None
@@ -376,6 +438,7 @@ SHOWN: Final = {"read": "{}[{}]", "tid": "tid.{}", "max0": "max(0, {})", "floor"
 
 def show(e: Any) -> str:
     """An expression, a set of them, a potential, or an atom of one."""
+    spend()
     match e:
         case frozenset():
             return " && ".join(sorted(map(show, e))) or "true"
@@ -412,7 +475,8 @@ class Program:
 
     def __init__(self, document: dict[str, Json]) -> None:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
-        self.scope, self.steps = document["scope"], 0
+        self.scope = document["scope"]
+        start()
         rows = (*kernel["params"], *kernel["locals"], *kernel["arrays"])
         declared = Counter([*BUILTINS, "tid.x", "tid.y", "tid.z", "true", "false", *(name for name, *_ in rows)])
         ((name, most),) = declared.most_common(1)
@@ -437,7 +501,7 @@ class Program:
         self.fixed = {name: rational(c) for name, c in metric["fixed"].items()}
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
-        self.worth = cache(self._worth)
+        self.worth = lru_cache(1 << 12)(self._worth)
         self.launch = self._launch_facts(**document["launch"])
 
     def _launch_facts(self, block: Json, grid: Json, assumptions: Json) -> Facts:
@@ -458,16 +522,13 @@ class Program:
             rows += [(size, ">=", 1) if blocks is None else (size, "==", blocks), (index, ">=", 0), (index, "<", size)]
             rows += [(("tid", axis), ">=", 0), (("tid", axis), "<", dim)]
         facts = [("op", op, a, ("const", INT, b) if isinstance(b, int) else b) for a, op, b in rows]
+        want(len(assumptions) <= MAX_ASSUMED, "there are too many assumptions")
         for e in map(self.expression, assumptions):
             self.condition("an assumption", e)
             beyond = (*mentions(e, "var", "tid", "read"), *(p for p in mentions(e, "param") if p == WARP))
             want(not beyond and not self.opaque(e), "an assumption is about more than parameters")
             facts += [e, *self.conj([e])]
         return frozenset(facts)
-
-    def spend(self) -> None:
-        self.steps += 1
-        want(self.steps <= MAX_STEPS, "the conditions are too large")
 
     def price(self, constant: str, n: int = 0) -> Rational:
         """The metric's price; for n of what has a price by count."""
@@ -486,6 +547,7 @@ class Program:
 
     def type_of(self, e: Json) -> Type:
         """The type of what may be no expression at all."""
+        spend()
         match e:
             case ("var", str(name)) if re.fullmatch(r"\?[ib][0-9]*", name):
                 return INT if name[1] == "i" else BOOL
@@ -511,7 +573,7 @@ class Program:
 
     def opaque(self, e: Expr) -> bool:
         """Whether e depends on array contents or base-typed values."""
-        self.spend()
+        spend()
         if e[0] == "op":  # which gives a base type only where it takes one
             return e[1].startswith("as:") or any(map(self.opaque, e[2:]))
         return e[0] == "read" or self.type_of(e)[0] == "base"
@@ -525,6 +587,7 @@ class Program:
         numbers = count()
 
         def walk(t: Expr) -> Expr:
+            spend()
             if t[0] == "op" and not self.on_base(t):
                 return ("op", t[1], *map(walk, t[2:]))
             if not self.opaque(t):
@@ -541,7 +604,7 @@ class Program:
         return frozenset(e for e in parts if e[:2] != ("op", "&&")) - {TRUE}
 
     def _nnf(self, e: Expr, positive: bool) -> Expr:
-        self.spend()
+        spend()
         match e:
             case ("op", "!", a):
                 return self._nnf(a, not positive)
@@ -571,7 +634,7 @@ class Program:
 
     def put(self, e: Expr, part: Expr, new: Expr) -> Expr:
         """e with something else in the place of a part."""
-        self.spend()
+        spend()
         if e == part:
             return new
         return ("op", e[1], *(self.put(a, part, new) for a in e[2:])) if e[0] == "op" else e
@@ -589,6 +652,7 @@ class Program:
         numbers = count()
 
         def walk(t: Expr) -> Potential:
+            spend()
             if t[0] == "const" and t[1] in (INT, BOOL):
                 return int(t[2])
             if t[0] == "read":
@@ -637,6 +701,7 @@ def sayable(p: Potential) -> bool:
 
 
 def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
+    spend()
     if e[0] in kinds:
         yield e
     for part in e[1:]:
@@ -696,18 +761,13 @@ class Lanes:
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         facts = [program.worth(f) for part in (p, program.launch) for f in sorted(part, key=repr)]
         definitions = [definition for f in facts for definition in self._definitions(f)]
-        defined = {leaf for leaf, _ in definitions}
         self.true: set[Potential] = {1}
         """What facts come out as: another condition that does holds, too."""
         self.met: set[Potential] = set()
         """The max(0, .) in terms of which those of the negated are."""
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
-        for leaf in sorted(self.shared, key=lambda t: (t in defined, t)):
-            self._define(definitions if leaf in defined else [])
-            self.known.setdefault(leaf, single(*leaf))
-        self.known |= {tid: single(*tid) for tid in TIDS}
-        self._define(definitions)
+        self._define(definitions, self.shared)
         values = [self.value(f, self.known) for f in facts]
         self.true |= {*values}
         for atom in (alone(1 - f) for f in values):
@@ -730,12 +790,38 @@ class Lanes:
             if all(leaves(single(*a)) <= self.shared for a in swap):
                 yield leaf, replaced(value, swap)
 
-    def _define(self, definitions: list[tuple[Atom, Potential]]) -> None:
-        for leaf, p in definitions * len(definitions):  # in any order
-            if leaf not in self.known and leaves(p) <= self.known.keys():
-                value = self.value(p, self.known)
-                if alone(value)[:1] != ("unknown",) and not deep(value):
-                    self.known[leaf] = value
+    def _define(self, definitions: list[tuple[Atom, Potential]], shared: Collection[Atom]) -> None:
+        """What leaves are worth by their definitions, in any order, each as soon as all in it is known; what all share
+        and nothing defines is what it is, and tid after that."""
+        lacking = [set(leaves(p)) for _, p in definitions]
+        users: dict[Atom, list[int]] = {}
+        for i, lacks in enumerate(lacking):
+            for leaf in lacks:
+                users.setdefault(leaf, []).append(i)
+        ready = [(0, i) for i, lacks in enumerate(lacking) if not lacks]
+
+        def learn(leaf: Atom, value: Potential, turn: int = 0, now: int = -1) -> None:
+            self.known[leaf] = value
+            for i in users.get(leaf, ()):
+                lacking[i].discard(leaf)
+                if not lacking[i]:
+                    heappush(ready, (turn + (i < now), i))
+
+        def settle() -> None:
+            while ready:
+                turn, i = heappop(ready)
+                leaf, p = definitions[i]
+                value = 0 if leaf in self.known else self.value(p, self.known)
+                if leaf not in self.known and alone(value)[:1] != ("unknown",) and not deep(value):
+                    learn(leaf, value, turn, i)
+
+        defined = {leaf for leaf, _ in definitions}
+        for leaf in (*sorted(shared - defined), *sorted(shared & defined), *TIDS):
+            if leaf in defined or leaf == TIDS[0]:
+                settle()
+            if leaf not in self.known:
+                learn(leaf, single(*leaf))
+        settle()
 
     def _part(self, p: Potential) -> Potential:
         """max(0, p), by what is known of p, or in terms of max(0, -p), so that n % 1 is 0."""
@@ -816,10 +902,7 @@ class Lanes:
         size, by_warps = self.program.hardware["warp"], self.program.scope == "warp"
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
-            names, numbers = (*TIDS, WARP) if by_warps else TIDS, range(x * y * z)
-            threads = [(i % x, i // x % y, i // (x * y), i // size) for i in numbers]
-            found: list[Values] = [dict(zip(names, values, strict=False)) for values in threads]
-            return True, [found[i : i + size] for i in numbers[::size]]
+            return True, threads(x, y, z, size, by_warps)
         if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
             return False, [self.strangers]
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
@@ -832,6 +915,7 @@ class Lanes:
         may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
 
         def allowed(lane: Values) -> bool:
+            spend(len(self.local) + 1)
             return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
 
         found = [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
@@ -847,13 +931,18 @@ class Lanes:
         rest = {v - offset(v) for v in values}
         if len(rest) != 1 or not leaves(*rest) <= self.shared:
             return [warp]
+        spend(len(warp) * len({*values}))
         return [[thread for thread, v in zip(warp, values, strict=True) if v == part] for part in {*values}]
 
     def value(self, p: Potential, swap: Values) -> Potential:
         """What p is worth where leaves are worth so much."""
-        with suppress(Bad):
+        try:
             if not deep(p) and len(terms(found := replaced(p, swap, self.normal))) <= MAX_LANE_TERMS:
                 return found
+        except TooMuch:
+            raise
+        except Bad:  # it is too long to be written out
+            pass
         return single("unknown", next(self.numbers))
 
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
@@ -886,13 +975,24 @@ class Lanes:
             for v in dict.fromkeys(self._values(index, warp)):
                 bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
                 first, row = int(offset(v)), v - bits * c - offset(v)
+                spend(2 * len(terms(row)) + 5)
                 phase = collected({mono: c for mono, c in terms(row) if c * array.stride % (array.unit * array.banks)})
                 here = phases.setdefault(phase, {}).setdefault(row, set())
+                spend((LOW if c else 1) * len(window))
                 here |= {first + c * k + i for k in range(LOW if c else 1) for i in window}
                 if len(here) > 2 * MAX_SPAN:
                     return LARGEST
             most = max(most, sum(touched(array, phase, rows.values()) for phase, rows in phases.items()))
         return most
+
+
+@lru_cache(maxsize=8)
+def threads(x: int, y: int, z: int, size: int, by_warps: bool) -> list[list[Values]]:
+    """What tid is in each thread of a block, by warps of a size."""
+    names, numbers = (*TIDS, WARP) if by_warps else TIDS, range(x * y * z)
+    rows = [(i % x, i // x % y, i // (x * y), i // size) for i in numbers]
+    found: list[Values] = [dict(zip(names, values, strict=False)) for values in rows]
+    return [found[i : i + size] for i in numbers[::size]]
 
 
 def touched(array: Array, phase: Potential, rows: Collection[Collection[int]]) -> int:
@@ -901,7 +1001,9 @@ def touched(array: Array, phase: Potential, rows: Collection[Collection[int]]) -
     most, unit = 0, array.unit
     for shift in range(0, unit, gcd(unit, *(array.stride * int(c) for _, c in terms(phase)))):
         units: list[int] = []
+        spend(6)
         for constants in rows:
+            spend(len(constants) * (array.width // unit + 2) + 3)
             starts = [array.stride * i + array.offset + shift for i in constants]
             units += {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
         most = max(most, *Counter(u % array.banks for u in units).values())
@@ -1039,8 +1141,8 @@ class Checker(Program):
         self.evidence = list(document["evidence"][::-1])
         self.premises: list[Judgement] = []
         self.statements: dict[tuple[Any, ...], Statement] = {}
-        self.lanes = cache(lambda p, x: Lanes(self, p, x))
-        self.arithmetic = cache(lambda p: Arithmetic(self, p | self.launch))
+        self.lanes = lru_cache(MAX_KEPT)(lambda p, x: Lanes(self, p, x))
+        self.arithmetic = lru_cache(MAX_KEPT)(lambda p: Arithmetic(self, p | self.launch))
         self.named: dict[str, Any] = {"0": 0} | {kind: self.statement(kind) for kind in ("skip", "sync")}
         self.named |= {f"M.{name}": self.price(name) for name in FIXED}
         self.named |= {f"M.{name}": partial(self.price, name) for name in COUNTED}
@@ -1050,22 +1152,27 @@ class Checker(Program):
             self.shapes[letter] = frozenset(name for what, name in named if what == kind)
         self.shapes |= {"A": self.shapes["G"] | self.shapes["S"], "X": [self.shapes["x"]]}
         self.tables: dict[str, list[Any]] = {}
+        self.sizes: dict[str, list[int]] = {}
         readers: tuple[Callable[[Json], Any], ...] = self.expression, self.potential, self._assertion, self._statement
         for name, read in zip(("expressions", "potentials", "assertions", "statements"), readers, strict=True):
-            self.tables[name] = []
+            self.tables[name], self.sizes[name] = [], []
             for row in document[name]:
+                before = Work.left
                 self.tables[name].append(read(row))
+                self.sizes[name].append(1 + (before - Work.left) // 4)
 
     def value(self, letter: str, value: Json) -> Any:
         """The value of a metavariable, by the kind that its first letter tells."""
         kind = letter if letter == "op" else letter[0]
         if kind in TABLES:
-            rows = self.tables[TABLES[kind]]
+            rows, sizes = self.tables[TABLES[kind]], self.sizes[TABLES[kind]]
             found = rows[fitted(value, range(len(rows)), letter)]
+            spend(sizes[value])  # to be compared, and looked up
             want(kind != "k" or found[0] == "const", f"{letter} has to be a literal")
             return found
         fitted(value, self.shapes[kind], letter)
         if kind == "X":
+            spend(len(value))
             want(list(value) == sorted(set(value)), f"{letter} is not sorted")
             return frozenset(value)
         return rational(value) if kind in "Cc" else value
@@ -1087,6 +1194,7 @@ class Checker(Program):
 
     def statement(self, kind: str, *parts: Any) -> Statement:
         """The one statement of this form, if it is well typed."""
+        spend(len(parts))
         if (kind, *parts) not in self.statements:
             match kind, *parts:
                 case ("set" | "write", name, *index, e):
@@ -1095,6 +1203,7 @@ class Checker(Program):
                 case ("if" | "while", e, *_):
                     self.condition("a condition", e)
             inner = [part for part in parts if isinstance(part, Statement)]
+            spend(sum(len(s.written) for s in inner))
             written = frozenset(parts[:1] if kind == "set" else ()).union(*(s.written for s in inner))
             barriers = int(kind == "sync") + sum(s.barriers for s in inner)
             self.statements[kind, *parts] = Statement(kind, parts, written, barriers)
@@ -1102,6 +1211,7 @@ class Checker(Program):
 
     def without(self, s: Statement, leaf: Expr) -> Statement:
         """s without its assignments to a variable, or parameter, which nothing else in s may use."""
+        spend()
         assignment = "set", leaf[1]
         if (s.kind, *s.parts[:1]) == assignment:
             return self.both()
@@ -1115,6 +1225,7 @@ class Checker(Program):
     def both(self, *ss: Statement) -> Statement:
         """s1; s2; ..."""
         parts = [part for s in ss for part in (s.parts if s.kind == "seq" else (s,))]
+        spend(len(parts))
         return self.statement("seq", *parts) if len(parts) > 1 else parts[0] if parts else self.statement("skip")
 
     def apply(self, node: dict[str, Json], proved: dict[int, Judgement]) -> Judgement:
@@ -1252,7 +1363,7 @@ class Checker(Program):
         `shared` are those before s, `everyone` whether the block is undivided. `apart` gets the barriers that a part
         of it may reach alone, by number in program order; `first` is that of the first barrier in s.
         """
-        self.spend()
+        spend(len(shared) + 1)
 
         def alike(e: Expr) -> bool:
             return everyone and all(t[0] == "var" and t[1] in shared for t in mentions(e, "var", "tid", "read"))

@@ -426,8 +426,12 @@ def _value(a: Atom, store: Mapping[Leaf, int]) -> Fraction | int:
             return max(1, int(evaluate(arg, store))).bit_length() - 1
 
 
+MAX_WRITTEN: Final = 1 << 12
+
+
 def of_expr(e: Expr) -> Poly | None:
-    """The integer expression e as a potential, or None where the base functions cannot say it.
+    """The integer expression e as a potential, or None where the base functions cannot say it, or not in MAX_WRITTEN
+    leaves: a chain of minima is twice as long with each.
 
     C's division by a constant truncates: a/k = floor(max(0,a)/k) - floor(max(0,-a)/k).
 
@@ -453,8 +457,17 @@ def of_expr(e: Expr) -> Poly | None:
             return None if p is None else p * -1
         case Op(op, (a, b)):
             p, q = of_expr(a), of_expr(b)
-            return None if p is None or q is None else _binary(op, p, q)
+            if p is None or q is None or (op == "*" and len(p.terms) * len(q.terms) > MAX_WRITTEN):
+                return None
+            found = _binary(op, p, q)
+            return None if found is None or _written(found) > MAX_WRITTEN else found
     return None
+
+
+def _written(p: Poly) -> int:
+    """How many terms and leaves p has, written out."""
+    parts = (1 if isinstance(a, Sym) else 1 + _written(a.arg) for m, _ in p.terms for a in m)
+    return len(p.terms) + sum(parts)
 
 
 def _binary(op: str, p: Poly, q: Poly) -> Poly | None:

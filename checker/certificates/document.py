@@ -52,6 +52,27 @@ from logic.typing import TypeProblem, signature
 FORMAT: Final = "warpbound certificate"
 VERSION: Final = 3
 
+LARGEST: Final = 1 << 256
+"""What integers and divisors may be, in either direction."""
+
+MAX_SIZE: Final = 1 << 16
+"""The largest element, stride and offset of an array, in bytes."""
+
+MAX_UNIT: Final = 1024
+"""The largest of the hardware's numbers."""
+
+MAX_EXTENT: Final = 1 << 32
+"""The most threads of a block, or blocks of a grid, along an axis."""
+
+MAX_ASSUMED: Final = 1 << 8
+"""The most facts about a launch."""
+
+MAX_DIGITS: Final = 80
+"""Of a rational's numerator, and of its denominator."""
+
+MAX_DEGREE: Final = 64
+"""The most factors of a monomial."""
+
 Json = Any
 _T = TypeVar("_T")
 
@@ -257,7 +278,7 @@ def read(text: str, path: str) -> Certificate:
     Without a digest the document is a derivation that a person wrote: `digest` is empty, and `evidence` may be.
     """
     try:
-        document = json.loads(text, object_pairs_hook=_once)
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
         place = Loc(path, error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else None
         raise BadCertificate(f"'{path}' is no JSON document", place, "Give a file that `bound` wrote.") from None
@@ -283,6 +304,10 @@ def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return dict(pairs)
 
 
+def _refused(text: str) -> None:
+    raise ValueError(f"the number {text}")
+
+
 class _Reader:
     """Rebuilds terms from tables. What is out of place raises, and `read` turns that into one message."""
 
@@ -298,7 +323,7 @@ class _Reader:
     @staticmethod
     def _at(table: list[Any], i: Json) -> Any:
         if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i < len(table):
-            raise ValueError(f"{i} is no index")
+            raise ValueError(f"{_short(i)} is no index")
         return table[i]
 
     def expression(self, row: Json) -> Expr:
@@ -312,22 +337,24 @@ class _Reader:
             case ["const", t, bool() | int() | str() as value]:
                 if isinstance(value, str):
                     _label(value, "a literal")
+                _within(0 if isinstance(value, str) else value, -LARGEST, LARGEST, "a literal")
                 return Const(value, self.type(t))
             case ["op", str(op), *args] if 1 <= len(args) <= 3 and _LABEL.fullmatch(op):
                 return Op(op, tuple(self.expression(a) for a in args))
             case ["read", str(array), index]:
                 return Read(array, self.expression(index))
-        raise ValueError(f"no expression: {row}")
+        raise ValueError(f"no expression: {_short(row)}")
 
     def type(self, row: Json) -> Type:
         match row:
             case ["int" | "bool" | "base", str(name), int(size)] if _LABEL.fullmatch(name):
-                return Type(row[0], name, size)
-        raise ValueError(f"no type: {row}")
+                return Type(row[0], name, _within(size, 1, MAX_SIZE, "the size of a type"))
+        raise ValueError(f"no type: {_short(row)}")
 
     def potential(self, rows: Json) -> Poly:
         total: list[tuple[Monomial, Fraction]] = []
         for c, atoms in rows:
+            _within(len(atoms), 0, MAX_DEGREE, "the degree of a monomial")
             total.append((tuple(self.atom(a) for a in atoms), _rational(c)))
         return Poly(tuple(total))
 
@@ -339,10 +366,10 @@ class _Reader:
             case ["max0", arg]:
                 return Max0(self.potential(arg))
             case ["floor", arg, int(k)]:
-                return Floor(self.potential(arg), k)
+                return Floor(self.potential(arg), _within(k, 2, LARGEST, "a divisor"))
             case ["log2", arg]:
                 return Log2(self.potential(arg))
-        raise ValueError(f"no base function: {row}")
+        raise ValueError(f"no base function: {_short(row)}")
 
     def statement(self, row: Json) -> Stmt:
         def child(i: Json) -> Stmt:
@@ -366,7 +393,7 @@ class _Reader:
                 return If(e(i), child(then), child(orelse))
             case ["while", i, body]:
                 return While(e(i), child(body))
-        raise ValueError(f"no statement: {row}")
+        raise ValueError(f"no statement: {_short(row)}")
 
     def value(self, letter: str, row: Json) -> Value:
         tables: dict[str, list[Any]] = {
@@ -381,13 +408,13 @@ class _Reader:
             return cast(Value, self._at(tables[what], row))
         if what == "variables":
             if not isinstance(row, list) or not all(isinstance(x, str) for x in row):
-                raise TypeError(f"no set of variables: {row}")
+                raise TypeError(f"no set of variables: {_short(row)}")
             return frozenset(row)
         if what == "cost":
             return _rational(row)
         if not isinstance(row, int if what == "count" else str) or isinstance(row, bool):
-            raise TypeError(f"no {what}: {row}")
-        return row
+            raise TypeError(f"no {what}: {_short(row)}")
+        return _within(row, 0, LARGEST, "a count") if isinstance(row, int) else row
 
     def derivation(self) -> Derivation:
         nodes: list[Derivation] = []
@@ -416,7 +443,7 @@ class _Reader:
             _of(str, k["name"]),
             tuple(Decl(_of(str, name), self.type(t)) for name, t in k["params"]),
             tuple(
-                Array(_of(str, n), s, self.type(t), _of(int, st), _of(int, o), _of(int, w), _size(length))
+                Array(_of(str, n), s, self.type(t), _bytes(st, 1), _bytes(o, 0), _bytes(w, 1), _size(length, LARGEST))
                 for n, s, t, st, o, w, length in k["arrays"]
             ),
             tuple(Decl(_of(str, name), self.type(t)) for name, t in k["locals"]),
@@ -429,9 +456,12 @@ class _Reader:
         )
         if metric != METRICS.get(metric.name, metric):
             raise ValueError(f"these are not the prices of {metric.name}")
-        bx, by, bz = map(_size, d["launch"]["block"])
-        gx, gy, gz = map(_size, d["launch"]["grid"])
+        bx, by, bz = (_size(n, MAX_EXTENT) for n in d["launch"]["block"])
+        gx, gy, gz = (_size(n, MAX_EXTENT) for n in d["launch"]["grid"])
+        _within(len(d["launch"]["assumptions"]), 0, MAX_ASSUMED, "the number of assumptions")
         launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
+        for unit, size in d["hardware"].items():
+            _within(1 if unit == "name" else size, 1, MAX_UNIT, f"'{unit}' of the hardware")
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
         if hardware != HARDWARE.get(hardware.name, hardware):
             raise ValueError(f"these are not the sizes of {hardware.name}")
@@ -478,19 +508,34 @@ def _told(error: object) -> str:
     return f"{text[:200]}..." if len(text) > 200 else text
 
 
+def _short(row: Json) -> str:
+    return f"{row!s:.200}"
+
+
 def _of(kind_: type[_T], x: Json) -> _T:
     """x, which has to be of this very type: true is no 1."""
     if type(x) is not kind_:
-        raise TypeError(f"no {kind_.__name__}: {x}")
+        raise TypeError(f"no {kind_.__name__}: {_short(x)}")
     return x
 
 
-def _size(x: Json) -> int | None:
-    return None if x is None else _of(int, x)
+def _within(n: Json, least: int, most: int, what: str) -> int:
+    """n, which has to be an integer between these: what is larger takes too long to judge."""
+    if not isinstance(n, int) or not least <= n <= most:
+        raise ValueError(f"{what} is not between {least} and {most}")
+    return n
+
+
+def _bytes(n: Json, least: int) -> int:
+    return _within(_of(int, n), least, MAX_SIZE, "a size of an array")
+
+
+def _size(x: Json, most: int) -> int | None:
+    return None if x is None else _within(_of(int, x), 0, most, "a size")
 
 
 def _rational(x: Json) -> Fraction:
     """The number that a text `p` or `p/q` is."""
-    if not re.fullmatch(r"-?\d+(/\d+)?", _of(str, x), re.ASCII):
-        raise ValueError(f"no rational: {x}")
+    if not re.fullmatch(rf"-?\d{{1,{MAX_DIGITS}}}(/\d{{1,{MAX_DIGITS}}})?", _of(str, x), re.ASCII):
+        raise ValueError(f"no rational: {x:.80}")
     return Fraction(x)

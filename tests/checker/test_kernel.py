@@ -582,3 +582,11 @@ def test_no_program_and_no_assumption_is_about_the_warp() -> None:
     reader = dataclasses.replace(SKIP_KERNEL, body=Assign("x", Param(WARP_INDEX)))
     with pytest.raises(TypeProblem, match=r"no parameter is called 'warp\.index'"):
         check_kernel(reader)
+
+
+def test_what_is_nested_too_deeply_in_a_sum_is_refused() -> None:
+    f = sym(Param(WARP_INDEX))
+    for i in range(400):
+        f = Poly((((), Fraction(i + 1)), ((Max0(f),), Fraction(1))))
+    with pytest.raises(Rejected, match=r"^the terms are nested too deeply$"):
+        summed("1", (WARP_INDEX, f))

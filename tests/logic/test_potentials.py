@@ -188,3 +188,16 @@ def test_c_division_truncates_and_the_remainder_has_the_dividends_sign() -> None
 def test_what_is_divided_stands_in_parentheses(p: Poly, text: str) -> None:
     """All of a sum or a product is divided, not its last part."""
     assert str(p) == text
+
+
+def test_what_is_too_long_to_write_is_no_potential() -> None:
+    """Each minimum of a chain has the one before in it twice."""
+    e: Expr = Param("n")
+    for i in range(200):
+        e = Op("min", (e, Const(i)))
+    assert potentials.of_expr(e) is None
+    wide: Expr = Param("n0")
+    for i in range(1, 100):
+        wide = Op("+", (wide, Param(f"n{i}")))
+    assert potentials.of_expr(wide) is not None
+    assert potentials.of_expr(Op("*", (wide, wide))) is None

@@ -164,7 +164,8 @@ class Quick:
             def run(self) -> Any:
                 self.lanes.cache_clear()
                 self.evidence = list(self.document["evidence"][::-1])
-                self.where, self.steps, self.solver_backed, self.premises, self.node = "", 0, [], [], -1
+                self.where, self.solver_backed, self.premises, self.node = "", [], [], -1
+                recheck.start()
                 quick.checker = self
                 return super().run()
 
@@ -193,7 +194,8 @@ class Quick:
         def act() -> None:
             row = recheck.fitted(recheck.frozen(entry), recheck.DOCUMENT["evidence"][0], f"certificate.evidence.{i}")
             checker.where, name, condition = self.asked[i]
-            checker.evidence, checker.solver_backed, checker.steps = [row], [], 0
+            checker.evidence, checker.solver_backed = [row], []
+            recheck.start()
             getattr(checker, name)(*condition)
 
         checker.where = ""

@@ -13,10 +13,11 @@ import pytest
 from checker.certificates.claims import known_sizes, shown
 from checker.certificates.document import canonical, read
 from checker.oracles import Oracles
-from checker.recheck import recheck
+from checker.recheck import MAX_WORK, Work, recheck
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, const, substitute
 from logic.syntax import Kernel, same
+from proofs.features.make import FEATURES, HOME
 from proofs.make import BLOCKS, PAGE, ROOT, TABLE, Row, Written, bounds, committed, judged, page, text_of, written
 from semantics.cuda import read_cuda
 
@@ -69,7 +70,8 @@ def test_every_kernel_and_metric_has_its_line() -> None:
 
 
 def test_no_certificate_is_without_a_line() -> None:
-    assert {path for _, _, path in COMMITTED} == set(ROOT.glob("*/*.json"))
+    features = {HOME / f"{name}.json" for name in FEATURES}
+    assert {path for _, _, path in COMMITTED} | features == set(ROOT.glob("*/*.json"))
     assert {(name, metric) for name, metric, _ in COMMITTED} == {key for key, row in said().items() if row.first}
     assert len(COMMITTED) >= 50
 
@@ -80,6 +82,7 @@ def test_certificate(name: str, metric: str, path: Path) -> None:
     document = json.loads(text)
     assert text == canonical(document) + "\n"
     second = recheck(document)
+    assert Work.left >= MAX_WORK * 19 // 20, "less than a twentieth of what any certificate may take"
     assert (second.verdict, str(len(second.solver_backed)), str(len(text))) == (row.second, row.by_solver, row.size)
     assert (row.first, row.second, row.by_solver) == ("accepted", "valid", "0")
     given, kernel = read(text, str(path)), source(name)

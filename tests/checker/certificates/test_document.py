@@ -256,6 +256,41 @@ def test_a_field_that_occurs_twice() -> None:
         read(text(document())[:-1] + ',"version":3}', "c.json")
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (("hardware", "sector"), 10**12, "'sector' of the hardware"),
+        (("hardware", "banks"), 1025, "'banks' of the hardware"),
+        (("kernel", "arrays", 0, 3), 0, "a size of an array"),
+        (("kernel", "arrays", 0, 4), -1, "a size of an array"),
+        (("kernel", "arrays", 0, 5), 10**13, "a size of an array"),
+        (("launch", "grid"), [None, None, 1 << 40], "a size"),
+        (("launch", "assumptions"), [["op", "<", ["param", "gridDim.x"], ["param", "gridDim.y"]]] * 300, "the number"),
+        (("potentials", 0), [[str(10**100), []]], "no rational"),
+        (("potentials", 0), [["1", [["param", "n"]] * 65]], "the degree of a monomial"),
+        (("potentials", 0), [["1", [["floor", [], 10**90]]]], "a divisor"),
+        (("expressions", 0), ["const", ["int", "int", 4], -(10**90)], "a literal"),
+        (("expressions", 0), ["const", ["base", "float", 1 << 20], "1"], "the size of a type"),
+    ],
+)
+def test_what_would_take_too_long_is_not_read(path: tuple[Any, ...], value: Any, told: str) -> None:
+    """The second checker has the same limits, and says so of the same document."""
+    d = changed(path, lambda _: value)
+    d["hardware"]["name"] = "own"
+    assert told in bad(d)
+    assert recheck(json.loads(text(d))).verdict == "invalid"
+
+
+def test_the_limits_are_those_of_the_second_checker() -> None:
+    from checker import recheck
+
+    for name in ("LARGEST", "MAX_SIZE", "MAX_UNIT", "MAX_DEGREE", "MAX_ASSUMED"):
+        assert getattr(certificate, name) == getattr(recheck, name)
+    assert next(shape for shape in recheck.DIMS[0] if shape).stop == certificate.MAX_EXTENT + 1
+    for digits in (certificate.MAX_DIGITS, certificate.MAX_DIGITS + 1):
+        assert (recheck.PRICE.fullmatch("1" * digits) is None) == (digits > certificate.MAX_DIGITS)
+
+
 def test_literals_can_be_printed() -> None:
     d = document()
     (i,) = [i for i, e in enumerate(d["expressions"]) if e == ["param", "g"]]

@@ -131,7 +131,7 @@ def test_what_is_told_of_uniform_expressions(p: str, x: str, e: str, told: bool 
 def test_what_is_too_large_for_the_second_checker_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     o = reads("tid.x < n; n <= 8", "8 * tid.x", 8)
     assert proof(o, ONE_WARP) is not None
-    monkeypatch.setattr(recheck, "MAX_STEPS", 1)
+    monkeypatch.setattr(recheck, "MAX_WORK", 1)
     assert proof(o, ONE_WARP) is None
     assert proof(Entails(facts("x == (n ^ 1)"), facts("(n ^ 1) == x")), ONE_WARP) is None
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from checker.bound import find_bounds
-from checker.outline import Outline, bare
 
 from checker.oracles import Oracles
+from checker.synthesis.bound import find_bounds
+from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import evaluate

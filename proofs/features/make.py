@@ -1,0 +1,128 @@
+"""Makes a small certificate for each feature of the format that the other certificates lack.
+
+python -m proofs.features.make
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from checker import kernel as trusted
+from checker.kernel import Ledger
+from checker.notation import parse_assumption, parse_expr, parse_kernel, parse_potential
+from checker.oracles import Oracles
+from checker.synthesis.bound import Per, Result, find_bounds
+from checker.synthesis.outline import Outline, bare
+from logic.assertions import Condition, Context, Dim, Launch, Scope, assume, conj
+from logic.derivation import Derivation, Value
+from logic.metrics import HARDWARE, METRICS
+from logic.rules import SOUND
+from logic.syntax import Expr
+from logic.typing import check_kernel
+from proofs.make import text_of
+
+HOME: Final = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A kernel with what its certificate is for. `frame` is added to the bound by Q:Frame, `split` is what Q:CaseSplit
+    parts the proof by."""
+
+    kernel: str
+    metric: str = "sectors"
+    block: Dim = (64, 1, 1)
+    grid: Dim = (None, None, None)
+    given: tuple[str, ...] = ()
+    scope: Scope = "warp"
+    per: Per = "warp"
+    frame: str = ""
+    split: str = ""
+
+
+def _kernel(body: str, params: str = "n") -> str:
+    return f"""kernel feature
+param int {params};
+global int A[];
+shared int S[];
+local int i, j;
+begin
+{body}
+end"""
+
+
+_ROWS = "i <- blockIdx.x * blockDim.x + tid.x; if (i < n) { A[i] <- 1; } else { skip; }"
+_TURNS = "i <- tid.x; j <- 0; while (j < n) { A[64 * j + i] <- 1; sync; j <- j + 1; }"
+_LINES = "j <- 0; while (j < n) { A[m * j + tid.x] <- 1; j <- j + 1; }"
+_HALVES = "j <- n; while (j > 1) { A[tid.x] <- 1; j <- j / 2; }"
+_EITHER = "i <- n < m ? n : m; A[8 * i + tid.x] <- 1; S[tid.x < 32 ? tid.x : tid.x + 1] <- 2;"
+_TESTS = "i <- n < m ? n : m; if (i <= n) { skip; } else { A[tid.x] <- 1; }"
+
+FEATURES: Final[dict[str, Feature]] = {
+    "sum-of-a-block": Feature(_kernel(_ROWS), per="block"),
+    "sum-of-a-grid": Feature(_kernel("A[blockIdx.x * 64 + tid.x] <- 1;"), per="grid"),
+    "assumption": Feature(_kernel(_LINES, "n, m"), given=("m % 8 == 0", "n <= 100")),
+    "scope-block": Feature(_kernel(_TURNS), scope="block"),
+    "symbolic-block": Feature(_kernel(_ROWS), block=(None, 1, 1)),
+    "log2": Feature(_kernel(_HALVES)),
+    "choice": Feature(_kernel(_EITHER, "n, m"), "conflicts"),
+    "choice-in-a-condition": Feature(_kernel(_TESTS, "n, m")),
+    "frame": Feature(_kernel("A[tid.x] <- n;"), frame="3*|[0, n]|"),
+    "case-split": Feature(_kernel("A[tid.x] <- n;"), split="n > 0"),
+}
+
+
+def made(feature: Feature, oracle: Oracles) -> Result:
+    """What is found, and wrapped in the rules that the search does not use. Raises ValueError where nothing is."""
+    kernel = parse_kernel(feature.kernel, "feature.qhl")
+    sigma, metric = check_kernel(kernel), METRICS[feature.metric]
+    given: tuple[Expr, ...] = tuple(parse_assumption(text, sigma, "feature.qhl") for text in feature.given)
+    launch = Launch(feature.block, feature.grid, conj(given, sigma))
+    context = Context(sigma, metric, HARDWARE["nvidia"], launch, feature.scope)
+    (found,) = find_bounds(Outline(kernel, context, bare(kernel.body)), (metric,), oracle, per=feature.per)
+    if found.claim is None or found.derivation is None:
+        raise ValueError(f"there is no bound: {found.problem}")
+    if not feature.frame and not feature.split:
+        return found
+    triple = found.claim.theorem.judgement
+    pre, post = found.claim.pre, triple.post  # type: ignore[union-attr]
+    root, s = found.derivation, kernel.body
+    whole = {**_named("", pre), **_named("'", post), "s": s}
+    if feature.frame:
+        root = Derivation("Q:Frame", {**whole, "F": parse_potential(feature.frame, sigma, "F")}, (root,))
+    if feature.split:
+        e = parse_expr(feature.split, sigma)
+        sides = []
+        for yes in (True, False):
+            case = Condition(assume((), e, sigma, yes), pre.q, pre.x)
+            values = {**_named("1", case), **_named("2", pre), **_named("2'", post), **_named("1'", post)}
+            sides.append(Derivation("Q:Weak", {**values, "s": s, "c": Fraction(0)}, (root,)))
+        root = Derivation("Q:CaseSplit", {**whole, "e": e}, tuple(sides))
+    ledger = Ledger()
+    theorem = trusted.check(root, SOUND, context, oracle, ledger)
+    claim = trusted.claim(kernel, theorem, context, oracle, ledger)
+    return Result(metric, "certified", claim, root, ledger, None, 0.0)
+
+
+def _named(suffix: str, c: Condition) -> dict[str, Value]:
+    return {f"P{suffix}": c.p, f"Q{suffix}": c.q, f"X{suffix}": c.x}
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """The name and the text of each certificate."""
+    for name, feature in FEATURES.items():
+        yield name, text_of(made(feature, Oracles()))
+
+
+def main() -> None:
+    """Writes them."""
+    for name, text in texts():
+        (HOME / f"{name}.json").write_text(text, encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

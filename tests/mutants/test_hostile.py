@@ -1,0 +1,93 @@
+"""A small sample of the hostile certificates (`python -m tests.mutants.hostile` tries large ones, with limits)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from checker import recheck
+from checker.cli import main
+from tests.mutants.hostile import FAMILIES, SECONDS, TRUTHFUL, Draft, Outcome, document, op, table, under, var
+
+LARGEST = 20_000
+
+REPORTED = ("mutated", "flipped", "hardware", "scaled", "puts", "wide arrays")
+"""Families that are quick to judge by the kernel, too, where the second checker does not refuse them."""
+
+NO_ZERO = {"huge numbers", "truncated", "odd json", "deep json"}
+"""Families without a document that is a certificate."""
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_hostile_certificate_is_judged(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recheck, "MAX_WORK", 500_000)
+    path = tmp_path / "hostile.json"
+    for seed in (1, 4):
+        path.write_bytes(document(name, seed, LARGEST))
+        for command in ("recheck", *(["report"] if name in REPORTED else [])):
+            start = time.process_time()
+            code = main([command, str(path)])
+            assert time.process_time() - start < SECONDS
+            assert code in ((1, 2, 3) if name in NO_ZERO else (0, 1, 2, 3))
+            told = capsys.readouterr()
+            assert "Traceback" not in told.err
+            assert told.out + told.err
+
+
+def test_documents_are_the_same_again() -> None:
+    for name in FAMILIES:
+        assert document(name, 7, 5000) == document(name, 7, 5000)
+
+
+def test_out_of_budget_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = json.loads(document("scaled", 0, LARGEST))
+    assert recheck.recheck(good).verdict == "valid"
+    monkeypatch.setattr(recheck, "MAX_WORK", 100)
+    report = recheck.recheck(good)
+    assert (report.verdict, report.claim) == ("invalid", "")
+    assert report.problem.endswith("too much work: this is not decided")
+
+
+def work(n: int) -> int:
+    """What n definitions x_i == x_(i+1) take."""
+    names = [f"x{i}" for i in range(n + 1)]
+    facts = [op("==", var(a), var(b)) for a, b in itertools.pairwise(names)]
+    text = under(Draft(names), facts, op("<", var("x0"), ["tid", "x"]))
+    assert recheck.recheck(json.loads(text)).verdict == "solver-backed"
+    return recheck.MAX_WORK - recheck.Work.left
+
+
+def test_definitions_take_work_as_they_are_many() -> None:
+    assert work(400) < 2.2 * work(200)
+
+
+def test_deep_potentials_that_are_the_same_are_told_at_once() -> None:
+    """Written out, each is twice as long as the one before."""
+    recheck.start()
+    p, q = (recheck.single("param", "n") for _ in range(2))
+    for i in range(200):
+        p, q = (recheck.max0(r) + recheck.max0(r * 2 - i - 1) for r in (p, q))
+    assert p == q
+    assert recheck.MAX_WORK - recheck.Work.left < 40_000
+
+
+def outcome(**parts: object) -> Outcome:
+    usual = {"family": "lanes", "seed": 1, "command": "recheck", "size": 9, "code": 3, "cpu": 1.0, "wall": 1.0}
+    return Outcome(**(usual | {"memory": 1024, "said": "invalid"} | parts))  # type: ignore[arg-type]
+
+
+def test_what_is_a_fault() -> None:
+    assert outcome().fault == ""
+    assert outcome(code=-9).fault.startswith("ended with -9")
+    assert outcome(said="Traceback (most recent call last)").fault
+    assert outcome(code=0).fault == "was accepted"
+    assert outcome(code=0, family=min(TRUTHFUL)).fault == ""
+    assert outcome(cpu=11.0).fault == "took 11.0 s"
+    assert outcome(memory=600 * 1024).fault == "took 600 MiB"
+    assert "| lanes | 1 | 9 | 11.0 | recheck | 1 | recheck | 3 | 1 |" in table([outcome(cpu=11.0)])
