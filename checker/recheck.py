@@ -79,7 +79,7 @@ class Work:
     """How many steps are left to the certificate, or question, at hand, and the potentials that it has."""
 
     left = MAX_WORK
-    polys: ClassVar[dict[Any, Any]] = {}
+    polys: ClassVar[dict[Any, Poly]] = {}
 
 
 def start() -> None:
@@ -248,10 +248,11 @@ NOTHING: Final[Mono] = frozenset()
 
 def poly(found: frozenset[tuple[Mono, Rational]]) -> Poly:
     """The one potential with these terms: those that are the same are one object, told at once however deep it is."""
-    if found not in Work.polys:
+    known = Work.polys.get(found)
+    if known is None:
         spend(5)
-        Work.polys[found] = Poly(found)
-    return Work.polys[found]
+        known = Work.polys[found] = Poly(found)
+    return known
 
 
 def collected(sums: dict[Mono, Rational]) -> Potential:
@@ -790,7 +791,7 @@ class Lanes:
             if all(leaves(single(*a)) <= self.shared for a in swap):
                 yield leaf, replaced(value, swap)
 
-    def _define(self, definitions: list[tuple[Atom, Potential]], shared: Collection[Atom]) -> None:
+    def _define(self, definitions: list[tuple[Atom, Potential]], shared: set[Atom]) -> None:
         """What leaves are worth by their definitions, in any order, each as soon as all in it is known; what all share
         and nothing defines is what it is, and tid after that."""
         lacking = [set(leaves(p)) for _, p in definitions]

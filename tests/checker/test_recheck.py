@@ -2318,3 +2318,17 @@ def test_names_that_look_like_known_ones_are_spelled_out(part: dict[str, dict[st
     found = recheck.recheck(signed(doc))
     assert found.verdict == "valid"
     assert found.claim.partition("; ")[0].endswith(f"max(0, n){more.format(prices=', '.join(prices))}")
+
+
+def test_the_guide_goes_through_the_file_in_its_order() -> None:
+    """docs/recheck.md has a section for each of the file's, in order, and names every class and public function."""
+    code = Path(recheck.__file__).read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "recheck.md").read_text(encoding="utf-8")
+    ours = [title.strip(" -") for title in re.findall(r"^# --- (.+)$", code, re.MULTILINE)]
+    heads = [title.lower() for title in re.findall(r"^## (.+)$", guide, re.MULTILINE)]
+    assert len(ours) == 7
+    assert heads[1:-1] == ours
+    named = set(re.findall(r"^(?:class|def) ([A-Za-z]\w+)", code, re.MULTILINE)) - {"extent", "plain", "collected"}
+    assert {name for name in named if not re.search(rf"`[^`]*\b{name}\b[^`]*`", guide)} <= {
+        "terms", "primitive", "sayable", "Array", "Statement", "form_of",
+    }  # fmt: skip

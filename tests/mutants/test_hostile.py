@@ -70,7 +70,8 @@ def test_definitions_take_work_as_they_are_many() -> None:
 def test_deep_potentials_that_are_the_same_are_told_at_once() -> None:
     """Written out, each is twice as long as the one before."""
     recheck.start()
-    p, q = (recheck.single("param", "n") for _ in range(2))
+    p: recheck.Potential = recheck.single("param", "n")
+    q: recheck.Potential = recheck.single("param", "n")
     for i in range(200):
         p, q = (recheck.max0(r) + recheck.max0(r * 2 - i - 1) for r in (p, q))
     assert p == q
