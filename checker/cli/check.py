@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from checker.cli.bound import add_launch_options, check_assumptions, launch_of
+from checker.cli.bound import add_launch_options, check_assumptions, launch_of, under
 from checker.cli.options import (
     OptionProblem,
     add_output_options,
@@ -86,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = _with_ghosts(judge(_annotated(args, oracle), rules, oracle), oracle)
+        outline, notes = _annotated(args, oracle)
+        judged = replace(_with_ghosts(judge(outline, rules, oracle), oracle), notes=notes)
     else:
         outline = parse_outline(read_text(args.file, CHECKED), args.file)
         judged = _with_ghosts(judge(outline, rules, oracle), oracle)
@@ -107,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What was checked, and what became of it: a claim under the sound rules, a theorem under others, or a problem.
-    `second` is what the second checker says of a certificate."""
+    `second` is what the second checker says of a certificate, `notes` are what a source was read under."""
 
     kernel: Kernel
     context: Context
@@ -117,6 +118,7 @@ class Judged:
     derivation: Derivation | None = None
     outline: Outline | None = None
     second: Report | None = None
+    notes: tuple[str, ...] = ()
 
 
 def _refuse_source_options(args: argparse.Namespace) -> None:
@@ -134,9 +136,9 @@ def _refuse_source_options(args: argparse.Namespace) -> None:
             )
 
 
-def _annotated(args: argparse.Namespace, oracle: Oracles) -> Outline:
-    """The outline that the annotations of a CUDA source make, with what the options add to them. Raises OptionProblem
-    where the two contradict each other."""
+def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tuple[str, ...]]:
+    """The outline that the annotations of a CUDA source make, with what the options add to them, and what it was read
+    under. Raises OptionProblem where the two contradict each other."""
     from checker.notation import read_annotations
     from checker.outline import Outline
     from logic.assertions import Context, Launch, conj
@@ -156,7 +158,9 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> Outline:
     context = Context(sigma, metric, parse_hardware(args.hardware or "nvidia"), launch)
     if args.assume:
         check_assumptions(context, oracle)
-    return Outline(reading.kernel, context, given.body)
+    reading = under(reading, context, oracle)
+    given = read_annotations(reading.kernel, source_text(path), sigma)
+    return Outline(reading.kernel, context, given.body), reading.notes
 
 
 def _metric(args: argparse.Namespace, given: Annotations, kernel: Kernel) -> Metric:
@@ -328,7 +332,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         "second_checker": judged.second.verdict if judged.second else None,
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
-        "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
+        "assumptions": assumptions(judged.kernel, judged.context, judged.notes, ledger.barriers),
         "error": None if found is None else _error(found, args),
     }
 
@@ -374,7 +378,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
             *(f"  {line}" for line in _second(judged)),
             "",
             "This assumes:",
-            *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
+            *(f"  - {a}" for a in assumptions(judged.kernel, context, judged.notes, ledger.barriers)),
         ]
         return "\n".join(lines)
     told = _sentence(judged, found, args).rstrip()
@@ -440,5 +444,5 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
         loc = found.error.loc if found is not None else judged.kernel.loc
         rule = "holey" if found is None else found.verdict
         faults = [Fault(rule, told, loc if loc and loc.file else args.file)]
-    rests_on = assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)
+    rests_on = assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers)
     return Page(f"{judged.kernel.name} {judged.context.metric.name}: {_verdict(found)}", sections, faults, rests_on)

@@ -117,7 +117,7 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
             lines = source_text(first.file).split("\n") if first else []
         except OSError:
             lines = []
-        return Source(path, reading.kernel, reading.notes, reading.block, tuple(lines))
+        return Source(path, reading, tuple(lines))
     return None
 
 

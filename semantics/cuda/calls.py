@@ -21,8 +21,9 @@ from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, bare, expr, located, place, unwrapped
+from semantics.cuda.expressions import address, bare, expr, located, place
 from semantics.cuda.methods import arguments, operands, receiver
+from semantics.cuda.modular import operation
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
@@ -103,14 +104,16 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS:
         given = [expr(st, a) for a in args]
-        for a, value in zip(args, given, strict=True):
-            unwrapped(st, a.type, callee.result, value)
-        if callee.result.kind == "base":
+        if callee.result.kind in ("base", "int"):
             given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
         if name in ("__mul24", "__umul24"):
             st.note(f"the operands of {name} fit in 24 bits")
         t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)
-        return convert(e, common(t, t), t, node.loc) if e.op in ("+", "-", "*", "/") and t.kind == "base" else e
+        return (
+            convert(e, common(t, t), t, node.loc)
+            if e.op in ("+", "-", "*", "/") and t.kind == "base"
+            else operation(e, t)
+        )
     if name in SAME:
         return convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
@@ -264,7 +267,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     if ATOMICS[name] == "call":
         v = _pure(st, name, [load(st, where, t, node.loc), *values], node)
     elif ATOMICS[name]:
-        v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)
+        v = operation(Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc), t)
     store(st, where, v, t, node.loc)
     st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
 
@@ -361,7 +364,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     if t.kind == "record":
         result = declared(st, name, made)
     elif type_:
-        result = st.declare(name, type_, callee.loc)
+        result = st.declare(name, type_, callee.loc, of=t)
     st.frame.result = result
     with st.captured() as stmts:
         block(st, body.children, frozenset({"return"}))
