@@ -23,7 +23,7 @@ from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import address, bare, expr, located, place
 from semantics.cuda.methods import arguments, operands, receiver
-from semantics.cuda.modular import operation
+from semantics.cuda.modular import operation, stripped
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
@@ -78,7 +78,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in FENCES:
         for a in args:
-            evaluate(st, expr(st, a))
+            evaluate(st, stripped(expr(st, a), 32))
         st.note("memory fences and __syncwarp cost nothing and order nothing")
         return None
     if name in ATOMICS:
@@ -201,9 +201,11 @@ def _function(st: State, node: Node, name: str, args: list[Expr]) -> Expr | Plac
 def _of_lanes(st: State, node: Node, name: str) -> Expr:
     """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
+    masked = name.endswith("_sync")
     args = [expr(st, a) for a in node.arguments]
+    args = [e if i == masked else stripped(e, 32) for i, e in enumerate(args)]
     names = [evaluate(st, e) for e in args]
-    type_, kind, masked = scalar(node.type) or INT, exchange.FUNCTIONS[name], name.endswith("_sync")
+    type_, kind = scalar(node.type) or INT, exchange.FUNCTIONS[name]
     mask, rest, on = names[:masked], names[masked:], list[Expr](TIDS)
     if kind in exchange.VOTES:
         st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that pass the same mask")
