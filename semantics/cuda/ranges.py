@@ -245,11 +245,16 @@ class Walk:
             forms.append(less)
         if once is not e.value:
             forms.append(e.value)
-        seen = [self._within_source(e, form, self._seen(form, at)) for form in forms]
+        seen: list[Seen] = []
+        for form in forms:
+            s = self._within_source(e, form, self._seen(form, at))
+            seen.append(s)
+            if (inside := self._inside(s.value, t, at)) is not None and not self.ordinary:
+                return replace(s, value=inside)
         every = NONE.union(*(s.needs for s in seen))
-        for s in seen:
+        for s in seen if self.ordinary else ():
             if (inside := self._inside(s.value, t, at)) is not None:
-                return replace(s, value=inside, needs=every if self.ordinary else s.needs)
+                return replace(s, value=inside, needs=every)
         if self.assume and not t.signed and not self.ordinary:
             for s in seen:
                 if (facts := self._facts(s.value, t, at)) is not None:
@@ -678,12 +683,12 @@ def settled(
 ) -> Settled:
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds; what has to be
     assumed besides, if it may be."""
+    usual = Walk(types, sigma, _ordinary(_start(types, sigma)), None, False)
+    _, _, doubts = usual.run(body, usual.start.copy())
+    fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
 
     def walked(facts: Sequence[Expr]) -> tuple[Stmt, Needs, int]:
         start = _start(types, sigma, facts, block, grid)
-        usual = Walk(types, sigma, _ordinary(start), None, False)
-        _, _, doubts = usual.run(body, usual.start.copy())
-        fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
         loose: set[str] = set()
         while True:
             walk = Walk(types, sigma, start, fitting, assume, set(loose))
@@ -729,7 +734,13 @@ def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:
     ]
 
 
-def _start(types: Types, sigma: Signature, given: Sequence[Expr], block: Sizes, grid: Sizes) -> Store:
+def _start(
+    types: Types,
+    sigma: Signature,
+    given: Sequence[Expr] = (),
+    block: Sizes = (None, None, None),
+    grid: Sizes = (None, None, None),
+) -> Store:
     """What holds in the launches that a body is settled for."""
     store = launched(block, grid)
     for name, t in sigma.params.items():

@@ -24,6 +24,14 @@ BLOCK_THREADS: Final = 1024
 _BLOCKS: Final = {"x": (1 << 31) - 1, "y": 65535, "z": 65535}
 _BLOCK: Final = {"x": 1024, "y": 1024, "z": 64}
 
+_SIZES: Final = tuple(Param(f"blockDim.{axis}") for axis in "xyz")
+_PAIRS: Final = tuple(
+    (Param(f"{name}.{axis}"), size, most)
+    for axis, size in zip("xyz", _SIZES, strict=True)
+    for name, most in (("gridDim", GRID_THREADS), ("blockIdx", GRID_THREADS - 1))
+)
+"""What there are no more of than threads in a grid."""
+
 MOST_FACTS: Final = 32
 _OF_LAUNCHES: Final = 6
 """How many of the first facts are those of the launch."""
@@ -76,17 +84,17 @@ class Store:
 
     def _product(self, m: tuple[Expr, ...]) -> Range:
         """The limits of a product; of the sizes of a block and of a grid, what they are together."""
+        if len(m) < 2:
+            return self.range(m[0]) if m else (1, 1)
         left = list(m)
         found: Range = (1, 1)
-        for axis in "xyz":
-            for name, most in (("gridDim", GRID_THREADS), ("blockIdx", GRID_THREADS - 1)):
-                pair = (Param(f"{name}.{axis}"), Param(f"blockDim.{axis}"))
-                if all(p in left for p in pair):
-                    low, high = times(self.range(pair[0]), self.range(pair[1]))
-                    found = times(found, (low, min(high, most)))
-                    for p in pair:
-                        left.remove(p)
-        sizes = [Param(f"blockDim.{axis}") for axis in "xyz" if Param(f"blockDim.{axis}") in left]
+        for first, second, most in _PAIRS:
+            if first in left and second in left:
+                low, high = times(self.range(first), self.range(second))
+                found = times(found, (low, min(high, most)))
+                left.remove(first)
+                left.remove(second)
+        sizes = [p for p in _SIZES if p in left]
         if len(sizes) > 1:
             together: Range = (1, 1)
             for p in sizes:
