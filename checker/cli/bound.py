@@ -119,13 +119,37 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
 
 def check_assumptions(context: Context, oracle: Oracles) -> None:
     """Raises OptionProblem where what is assumed contradicts itself."""
-    from logic.assertions import Entails, Proved, show_p
-    from logic.syntax import FALSE
+    from logic.assertions import show_p
 
     given = context.launch.assumptions
-    if given and isinstance(oracle(Entails((), (FALSE,)), context), Proved):
+    if given and _contradictory(context, oracle):
         message = f"vacuous: no launch satisfies what is assumed: {show_p(given)}"
         raise OptionProblem(message, advice="Anything would follow from it.")
+
+
+def _contradictory(context: Context, oracle: Oracles) -> bool:
+    from logic.assertions import Entails, Proved
+    from logic.syntax import FALSE
+
+    return isinstance(oracle(Entails((), (FALSE,)), context), Proved)
+
+
+def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
+    """The context, with more that is assumed of the launch."""
+    from logic.assertions import conj
+
+    launch = context.launch
+    return replace(context, launch=replace(launch, assumptions=conj((*launch.assumptions, *facts), context.sigma)))
+
+
+def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
+    """A kernel for the launches of a context. What has to be assumed of sizes, lest unsigned values wrap around, is, if
+    it does not contradict what is assumed already."""
+    launch = context.launch
+    found = reading.under(launch.assumptions, launch.block, launch.grid)
+    if found.facts and _contradictory(with_facts(context, found.facts), oracle):
+        return reading.under(launch.assumptions, launch.block, launch.grid, assume=False)
+    return found
 
 
 def run(args: argparse.Namespace) -> int:
@@ -140,15 +164,11 @@ def run(args: argparse.Namespace) -> int:
     from checker.report import bounds as report
     from checker.report.queries import write_queries
     from checker.synthesis.bound import find_bounds
-    from checker.synthesis.wraps import wrapping
 
-    reading = _read(args, metrics)
-    kernel = reading.kernel
-    outline, hinted = _outline(args, reading, metrics[0], hardware)
-    context = outline.context
     oracle = Oracles()
-    check_assumptions(context, oracle)
-    _check_point(at, kernel, context)
+    outline, hinted, reading = _outline(args, _read(args, metrics), metrics[0], hardware, oracle)
+    kernel, context, notes = reading.kernel, outline.context, reading.notes
+    _check_point(at, kernel, with_facts(context, reading.facts))
     with working(f"{kernel.name}: reading") as now:
         results = find_bounds(
             outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
@@ -157,9 +177,7 @@ def run(args: argparse.Namespace) -> int:
     certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
     if args.queries:
         write_queries(oracle.log, args.queries)
-    wraps = wrapping(outline, reading.unsigned, oracle)
-    _warn(args.file, results, wraps, oracle)
-    notes = (*reading.notes, *map(report.wrap, wraps))
+    _warn(args.file, results, reading, oracle)
     dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
@@ -221,10 +239,10 @@ def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
 
 
 def _outline(
-    args: argparse.Namespace, reading: Reading, metric: Metric, hardware: Hardware
-) -> tuple[Outline, str | None]:
-    """The kernel with its annotations, under the launch that these and the options describe; and the metric that the
-    annotations are for, None for all. Raises SourceError."""
+    args: argparse.Namespace, reading: Reading, metric: Metric, hardware: Hardware, oracle: Oracles
+) -> tuple[Outline, str | None, Reading]:
+    """The kernel with its annotations, under the launch that these and the options describe; the metric that the
+    annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
     from checker.notation import read_annotations
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
@@ -237,7 +255,10 @@ def _outline(
     launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     context = Context(sigma, metric, hardware, launch, args.scope)
-    return Outline(reading.kernel, context, hints.body), hints.metric.name if hints.metric else None
+    check_assumptions(context, oracle)
+    reading = under(reading, context, oracle)
+    hints = read_annotations(reading.kernel, source_text(args.file), sigma)
+    return Outline(reading.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 
 def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:
@@ -312,18 +333,18 @@ def alarm(what: str, bound: str | None, again: str) -> None:
     )
 
 
-def _warn(path: str, results: Sequence[Result], wraps: Sequence[Expr], oracle: Oracles) -> None:
-    """Says which assumptions all of the bounds do without, together, and what no launch keeps to."""
+def _warn(path: str, results: Sequence[Result], reading: Reading, oracle: Oracles) -> None:
+    """Says which assumptions all of the bounds do without, together, and the reading of the kernel, too."""
     from checker.refutation.diagnosis import unneeded
     from logic.assertions import show_p
     from logic.rules import SOUND
-    from logic.syntax import show
 
-    for e in wraps:
-        told = f"{show(e)} is unsigned, and below 0 in the first thread of a grid if it gets here"
-        print(f"{e.loc or path}: warning: {told}: no bound is about runs that wrap around", file=sys.stderr)
     proved = [(r.claim.context, r.derivation) for r in results if r.claim is not None and r.derivation is not None]
     for fact in unneeded(proved, SOUND, oracle):
+        launch = proved[0][0].launch
+        without = reading.under([f for f in launch.assumptions if f != fact], launch.block, launch.grid)
+        if (without.kernel.body, without.facts) != (reading.kernel.body, reading.facts):
+            continue  # an unsigned value is known not to wrap around by it
         these = "this bound" if len(results) == 1 else "these bounds"
         print(f"{path}: warning: the assumption {show_p((fact,))} is not needed for {these}", file=sys.stderr)
 

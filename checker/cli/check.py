@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from checker.cli.bound import add_accept_option, add_launch_options, check_assumptions, launch_of
+from checker.cli.bound import add_accept_option, add_launch_options, check_assumptions, launch_of, under
 from checker.cli.options import (
     add_output_options,
     add_queries_option,
@@ -97,7 +97,8 @@ def run(args: argparse.Namespace) -> int:
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
-        judged = _seconded(_with_ghosts(judge(_annotated(args, oracle), rules, oracle), oracle))
+        outline, notes = _annotated(args, oracle)
+        judged = replace(_seconded(_with_ghosts(judge(outline, rules, oracle), oracle)), notes=notes)
     else:
         outline = parse_outline(read_text(args.file, CHECKED), args.file)
         judged = _seconded(_with_ghosts(judge(outline, rules, oracle), oracle))
@@ -119,7 +120,8 @@ def run(args: argparse.Namespace) -> int:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What was checked, and what became of it: a claim under the sound rules, a theorem under others, or a problem.
-    `second` is what the second checker says of a certificate. `vacuous`: no state satisfies what is assumed."""
+    `second` is what the second checker says of a certificate, `notes` are what a source was read under. `vacuous`: no
+    state satisfies what is assumed."""
 
     kernel: Kernel
     context: Context
@@ -130,6 +132,7 @@ class Judged:
     outline: Outline | None = None
     second: Report | None = None
     vacuous: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def short(self) -> str:
@@ -159,9 +162,9 @@ def _refuse_source_options(args: argparse.Namespace) -> None:
             )
 
 
-def _annotated(args: argparse.Namespace, oracle: Oracles) -> Outline:
-    """The outline that the annotations of a CUDA source make, with what the options add to them. Raises OptionProblem
-    where the two contradict each other."""
+def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tuple[str, ...]]:
+    """The outline that the annotations of a CUDA source make, with what the options add to them, and what it was read
+    under. Raises OptionProblem where the two contradict each other."""
     from checker.notation import read_annotations
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Launch, conj
@@ -181,7 +184,9 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> Outline:
     context = Context(sigma, metric, parse_hardware(args.hardware or "nvidia"), launch)
     if args.assume:
         check_assumptions(context, oracle)
-    return Outline(reading.kernel, context, given.body)
+    reading = under(reading, context, oracle)
+    given = read_annotations(reading.kernel, source_text(path), sigma)
+    return Outline(reading.kernel, context, given.body), reading.notes
 
 
 def _metric(args: argparse.Namespace, given: Annotations, kernel: Kernel) -> Metric:
@@ -387,7 +392,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         "solver_backed": judged.second.solver_backed if judged.second else [],
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
-        "assumptions": assumptions(judged.kernel, judged.context, (), ledger.barriers),
+        "assumptions": assumptions(judged.kernel, judged.context, judged.notes, ledger.barriers),
         "error": None if found is None else _error(found, args),
     }
 
@@ -433,7 +438,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
             *(f"  {line}" for line in _second(judged)),
             "",
             "This assumes:",
-            *(f"  - {a}" for a in assumptions(judged.kernel, context, (), ledger.barriers)),
+            *(f"  - {a}" for a in assumptions(judged.kernel, context, judged.notes, ledger.barriers)),
         ]
         return "\n".join(lines)
     told = _sentence(judged, found, args).rstrip()
@@ -512,5 +517,8 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
         rule = judged.short if found is None else found.verdict
         said = f"{told}; {_checked(judged)}" if rule == "solver-backed" else told
         faults = [Fault(rule, said, loc if loc and loc.file else args.file)]
-    rests_on = [*_uncertified(judged), *assumptions(judged.kernel, judged.context, (), judged.ledger.barriers)]
+    rests_on = [
+        *_uncertified(judged),
+        *assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers),
+    ]
     return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {_verdict(found)}", sections, faults, rests_on)

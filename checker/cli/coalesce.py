@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import add_launch_options, check_assumptions, launch_of
+from checker.cli.bound import add_launch_options, check_assumptions, launch_of, under
 from checker.cli.options import (
     add_output_options,
     add_source_options,
@@ -96,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
         option = "--arg" if args.args else "--array"
         raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
     reading = read_kernel(args)
+    context, stated, reading, notes = _context(args, reading, hardware)
     kernel = reading.kernel
-    context, stated, notes = _context(args, reading, hardware)
     try:
         analysis = analyse(kernel, context, args.threshold)
     except ValueError as problem:
@@ -122,8 +122,9 @@ def run(args: argparse.Namespace) -> int:
     return 3 if wrong else int(any(r.verdict not in report.GOOD for r in rows))
 
 
-def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, list[str]]:
-    """What the kernel is judged under, what of it the user stated, and what else it rests on. Raises SourceError."""
+def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, Reading, list[str]]:
+    """What the kernel is judged under, what of it the user stated, the kernel as it is then, and what else that rests
+    on. Raises SourceError."""
     from checker.notation import read_annotations
     from checker.oracles import Oracles
     from logic.assertions import Context, conj
@@ -135,13 +136,15 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
     launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
     stated = given = conj((*hints.assumptions, *launch.assumptions), sigma)
-    notes = list(reading.notes)
+    notes = []
     if launch.block[0] is None:
         given = conj((*given, Op("==", (Op("%", (Param("blockDim.x"), Const(hardware.warp))), Const(0)))), sigma)
         notes.append(f"without --block, blockDim.x is taken for a multiple of {hardware.warp}")
     context = Context(sigma, METRICS["sectors"], hardware, replace(launch, assumptions=given))
-    check_assumptions(context, Oracles())
-    return context, stated, notes
+    oracle = Oracles()
+    check_assumptions(context, oracle)
+    reading = under(reading, context, oracle)
+    return context, stated, reading, [*reading.notes, *notes]
 
 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:

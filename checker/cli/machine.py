@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
+    as_declared,
     emit,
+    for_run,
     parse_bindings,
     read_kernel,
     run_sizes,
@@ -282,11 +284,12 @@ def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | Non
     refuse_program_options(args)
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
     reading = read_kernel(args)
-    for note in reading.notes:
-        print(f"note: {note}", file=sys.stderr)
-    values = read_args(reading.kernel, given_args)
+    values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
     check_launch(block, blocks)
+    reading = for_run(reading, values, block, blocks)
+    for note in reading.notes:
+        print(f"note: {note}", file=sys.stderr)
     compiled = compile_kernel(reading.kernel, block).program
     if args.assembly:
         assembly = show(compiled)

@@ -78,6 +78,23 @@ def run_sizes(args: argparse.Namespace, reading: Reading, values: Mapping[str, V
     return block, grid
 
 
+def as_declared(reading: Reading, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Arguments in the types of their parameters, where these have no sign: -1 is the largest number."""
+    from semantics.cuda.modular import remainder
+
+    types = {name: t for name, t in reading.types.scalars.items() if not t.signed}
+    return {name: remainder(int(v), types[name]) if name in types else v for name, v in values.items()}
+
+
+def for_run(reading: Reading, values: Mapping[str, Value], block: Sizes, grid: Sizes) -> Reading:
+    """A kernel as it is in a run: with what its unsigned values are there."""
+    from logic.syntax import Const, Op, Param
+
+    known = {d.name for d in reading.kernel.params if d.type.kind == "int"} & values.keys()
+    given = [Op("==", (Param(name), Const(int(values[name])))) for name in sorted(known)]
+    return reading.under(given, block, grid, assume=False)
+
+
 def evaluated_grid(
     formulas: tuple[Formula, Formula, Formula] | None, kernel: Kernel, values: Mapping[str, Value]
 ) -> Sizes:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.bound import add_launch_options, add_point_option, check_assumptions, launch_of, point
+from checker.cli.bound import add_launch_options, add_point_option, check_assumptions, launch_of, point, under
 from checker.cli.machine import SUFFIX
 from checker.cli.options import (
     add_output_options,
@@ -137,6 +137,8 @@ def _job(
         raise OptionProblem(f"the block of {kernel.name} is not known", kernel.loc, _LAUNCH)
     context = Context(sigma, METRICS["sectors"], hardware(device), launch)
     check_assumptions(context, oracle)
+    reading = under(reading, context, oracle)
+    kernel, hints = reading.kernel, read_annotations(reading.kernel, source_text(path), sigma)
     row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]
     broken = excluded(report.point(row, at), context) or report.broken(limits, at)

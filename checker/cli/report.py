@@ -128,7 +128,7 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
             lines = source_text(first.file).split("\n") if first else []
         except OSError:
             lines = []
-        return Source(path, reading.kernel, reading.notes, _launches(reading, "\n".join(lines)), tuple(lines))
+        return Source(path, reading, _launches(reading, "\n".join(lines)), tuple(lines))
     return None
 
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from checker.cli.options import (
     add_output_options,
     add_source_options,
+    as_declared,
+    for_run,
     parse_bindings,
     parse_hardware,
     parse_metrics,
@@ -140,11 +142,12 @@ def run(args: argparse.Namespace) -> int:
     hardware = parse_hardware(args.hardware)
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
     reading = read_kernel(args)
+    values = as_declared(reading, read_args(reading.kernel, given_args))
+    block, blocks = run_sizes(args, reading, values)
+    reading = for_run(reading, values, block, blocks)
     kernel: Kernel = reading.kernel
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
-    values = read_args(kernel, given_args)
-    block, blocks = run_sizes(args, reading, values)
 
     started = time.monotonic()
     launch = (kernel, block, blocks, values, read_arrays(kernel, given_arrays))
@@ -197,7 +200,7 @@ def _tell(args: argparse.Namespace, done: _Done) -> None:
     heading, table = _heading(done.kernel, result, done.block, done.blocks, done.seconds), _rows(result, together)
     bound = _bound_text(together, done.pair, args.issue or 1) if together and done.pair else ""
     by_line = None if lines is None else (lines, {m.name: result.totals[m.name] for m in done.metrics}, _sources(lines))
-    rests_on = [f"arrays start at multiples of {done.hardware.alignment} bytes", "integers do not overflow"]
+    rests_on = [f"arrays start at multiples of {done.hardware.alignment} bytes", "signed integers do not overflow"]
     rests_on += ["no data races between barriers"] if together else []
 
     def text() -> str:

@@ -21,7 +21,9 @@ from checker.cli.machine import (
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
+    as_declared,
     evaluated_grid,
+    for_run,
     known_sizes,
     parse_bindings,
     read_kernel,
@@ -181,7 +183,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     for name in texts:
         if name not in names:
             raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=parameters(kernel))
-    values = read_args(kernel, texts)
+    values = as_declared(reading, read_args(kernel, texts))
     grid = None if args.grid else hints.grid or _formula_grid(hints, kernel, values)
     launch = launch_of(args, kernel, hints.block or reading.block, grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
@@ -189,6 +191,8 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     if block is None:
         raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
     check_launch(block, blocks)
+    kernel = for_run(reading, values, block, blocks).kernel
+    hints = read_annotations(kernel, source_text(args.file), sigma)
     context = Context(
         sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], name="mini-SIMT", warp=args.warp_size), launch
     )

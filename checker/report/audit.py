@@ -7,7 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -25,9 +25,11 @@ from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import wrapped
+from logic.assertions import Context
 from logic.metrics import Metric
 from logic.source import Loc
 from logic.syntax import Assign, If, Kernel, While, Write, show_stmt, statements, subterms
+from semantics.cuda import Reading
 
 Row = dict[str, Any]
 
@@ -72,19 +74,36 @@ def verdict(a: Audited, found: Finding | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a CUDA source has under a certificate's name: the kernel, what was assumed when it was read, the launches
-    whose sizes are known, and the lines of the file that the kernel is in, none if unreadable."""
+    """What a CUDA source has under a certificate's name: the kernel as read, the launches whose sizes are known, and the
+    lines of the file that it is in, none if unreadable."""
 
     file: str
-    kernel: Kernel
-    notes: tuple[str, ...]
+    reading: Reading
     launches: tuple[Sizes, ...]
     lines: tuple[str, ...]
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.reading.kernel
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.reading.notes
+
+    @property
+    def block(self) -> tuple[int, int, int] | None:
+        return self.reading.block
+
+    def under(self, context: Context) -> Source:
+        """The kernel as it is in the launches that a certificate is about."""
+        launch = context.launch
+        return replace(self, reading=self.reading.under(launch.assumptions, launch.block, launch.grid))
 
 
 def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
     """All that is said of a certificate."""
     made, context = a.certificate, a.certificate.context
+    source = None if source is None else source.under(context)
     claim = a.outcome if isinstance(a.outcome, Claim) else None
     bound = None if claim is None else shown(claim)
     value, missing = (None, []) if bound is None or not at else value_at(bound, context, at)

@@ -21,11 +21,11 @@ from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.rules import SOUND
 from logic.source import Loc, SourceError
-from logic.syntax import Expr, Kernel, Sync, show, show_stmt, statements
+from logic.syntax import Kernel, Sync, show_stmt, statements
 
 MATHEMATICAL: Final = (
-    "integers are mathematical: no signed overflow, no unsigned wrap-around, "
-    "no conversion to 32 or 64 bits that changes a value"
+    "no signed overflow, also where a sum of ints and unsigned sizes is converted to int; unsigned values are modulo "
+    "2^32 or 2^64; a grid has at most 2^31 threads along an axis"
 )
 """What every bound assumes of the numbers of C."""
 
@@ -62,12 +62,6 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
         "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
     ]
-
-
-def wrap(e: Expr) -> str:
-    """What is assumed of an unsigned value that the first thread of every grid has below 0."""
-    at = f" at {e.loc}" if e.loc else ""
-    return f"{show(e)}{at} is not below 0: the first thread of every grid breaks this if it gets there"
 
 
 def _named(kernel: Kernel, barriers: Iterable[int]) -> list[str]:

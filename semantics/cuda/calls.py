@@ -38,9 +38,10 @@ from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, bare, expr, located, place, unwrapped
+from semantics.cuda.expressions import address, bare, expr, located, place
 from semantics.cuda.jumps import jumps
 from semantics.cuda.methods import arguments, operands, receiver
+from semantics.cuda.modular import operation, stripped
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
@@ -95,7 +96,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in FENCES:
         for a in args:
-            evaluate(st, expr(st, a))
+            evaluate(st, stripped(expr(st, a), 32))
         st.note("memory fences and __syncwarp cost nothing and order nothing")
         return None
     if name in ATOMICS:
@@ -123,14 +124,16 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS and (name != "__hadd" or callee.result.kind == "base"):  # of whole numbers it is their mean
         given = [expr(st, a) for a in args]
-        for a, value in zip(args, given, strict=True):
-            unwrapped(st, a.type, callee.result, value)
         if callee.result.kind in ("base", "int"):
             given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
         if "mul24" in name:
             st.note(f"the operands of {name} fit in 24 bits")
         t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)
-        return convert(e, common(t, t), t, node.loc) if e.op in ("+", "-", "*", "/") and t.kind == "base" else e
+        return (
+            convert(e, common(t, t), t, node.loc)
+            if e.op in ("+", "-", "*", "/") and t.kind == "base"
+            else operation(e, t)
+        )
     if name in SAME:
         return convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
@@ -220,9 +223,11 @@ def _function(st: State, node: Node, name: str, args: list[Expr]) -> Expr | Plac
 def _of_lanes(st: State, node: Node, name: str) -> Expr:
     """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
+    masked = name.endswith("_sync")
     args = [expr(st, a) for a in node.arguments]
+    args = [e if i == masked else stripped(e, 32) for i, e in enumerate(args)]
     names = [evaluate(st, e) for e in args]
-    type_, kind, masked = scalar(node.type) or INT, exchange.FUNCTIONS[name], name.endswith("_sync")
+    type_, kind = scalar(node.type) or INT, exchange.FUNCTIONS[name]
     mask, rest, on = names[:masked], names[masked:], list[Expr](TIDS)
     if kind in exchange.VOTES:
         st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that pass the same mask")
@@ -295,7 +300,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     if ATOMICS[name] == "call":
         v = _pure(st, name, [load(st, where, t, node.loc), *values], node)
     elif ATOMICS[name]:
-        v = Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc)
+        v = operation(Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc), t)
     store(st, where, v, t, node.loc)
     st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
 
@@ -392,7 +397,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     if t.kind == "record":
         result = declared(st, name, made)
     elif type_:
-        result = st.declare(name, type_, callee.loc)
+        result = st.declare(name, type_, callee.loc, of=t)
     st.frame.result = result
     with st.captured() as stmts:
         block(st, body.children, frozenset({"return"}))

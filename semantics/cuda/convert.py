@@ -1,7 +1,7 @@
 """C conversions: to bool, to narrower integers, between integers and floating types.
 
-Conversions to 8 and 16 bits wrap around exactly, as masks: the other integer types are taken as mathematical integers
-(that nothing overflows is an assumption of every report, not of this module).
+Conversions to integer types that have not all of the values are modulo 2^bits: those to 8 and 16 bits as masks, those
+to more bits as `semantics.cuda.modular` has them, where they may change anything.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from logic.source import Loc
 from logic.syntax import BOOL, DOUBLE, FALSE, FLOAT, INT, TRUE, Const, Expr, Op, Type
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
+from semantics.cuda.modular import reduced
 
 
 def zero(t: Type, loc: Loc | None) -> Const:
@@ -58,7 +59,9 @@ def wrapped(e: Expr, t: CType) -> Expr:
 
 def narrowed(e: Expr, a: CType, b: CType) -> Expr:
     """An integer of C type a as one of C type b."""
-    return e if b.kind != "int" or b.size > 2 or a.kind == "bool" or _fits(a, b) else wrapped(e, b)
+    if b.kind != "int" or a.kind == "bool" or _fits(a, b):
+        return e
+    return wrapped(e, b) if b.size <= 2 else reduced(e, b, a)
 
 
 def retyped(e: Expr, source: Type, target: Type, loc: Loc | None) -> Expr:
@@ -120,4 +123,4 @@ def common(a: CType, b: CType) -> CType:
     for t in (a, b):
         if t.kind == "base":
             return CType("base", "float", 4) if t.name == _HALF else t
-    return max((CType("int", "int", 4), a, b), key=lambda t: t.size)
+    return max((CType("int", "int", 4), a, b), key=lambda t: (t.size, not t.signed))

@@ -7,16 +7,17 @@ What a construct costs follows from the expression it becomes (M.op an operator,
   nothing, else they become an `if` around the assignment of a temporary variable (M.if, M.vwrite, perhaps M.div);
 - an assignment or `x++` inside an expression is done in a statement before it. C leaves the order of such an effect and
   other uses of x open (undefined behaviour) except over `&&`, `||`, `?:`, the comma and calls, which are handled;
-- conversions that C makes silently are operators, except those of literals; a conversion of an int to a 32-bit or
-  64-bit integer type is none;
-- what is read from an array of an unsigned type of 8 or 16 bits is taken modulo 2^bits (M.op), which bounds it;
+- conversions that C makes silently are operators, except those of literals; one to an integer type of 32 bits or more
+  is none where it changes no value;
+- what is unsigned is modulo 2^bits (M.op, M.const), where that is not known to make no difference
+  (`semantics.cuda.ranges`), and so is what is read from an array of an unsigned type of 8 or 16 bits, which bounds it;
 - the index of `A[e] += v` is evaluated once, into a variable, where it reads an array.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -48,6 +49,7 @@ from semantics.cuda.classes import derives
 from semantics.cuda.convert import common, convert, literal
 from semantics.cuda.ctype import CType, compatible, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.modular import operation
 from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import depending, dropped, evaluated, index, load, member, outside, store
 from semantics.cuda.scan import is_this, owner
@@ -261,13 +263,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     alike = same(inner.type, node.type) and inner.type.volatile == node.type.volatile
     if node.kind != "UNEXPOSED_EXPR" and not alike and not _to_a_value(node):
         raise unsupported("a cast to a reference", node.loc, "Cast to the type itself, or write *(T *)&x.")
-    before = len(st.unsigned)
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
-    if _wraps(inner.type) and node.type.kind == "int" and node.type.signed and node.type.size == inner.type.size:
-        meant = {id(e) for e in _summed(value)}  # a sum that wraps around is, once signed, the number that was meant
-        st.unsigned[before:] = [e for e in st.unsigned[before:] if id(e) not in meant]
-    unwrapped(st, inner.type, node.type, value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
             _check_bits(node)
@@ -332,39 +329,7 @@ def _binary(st: State, node: Node) -> Expr:
     a, b = expr(st, left), expr(st, right)
     if op not in _ARITHMETIC:
         raise unsupported(f"the operator '{op}'", node.loc)
-    if op == ">=" and b == Const(0):  # true of all that is unsigned: a loop would not end
-        _not_below_0(st, a, left.type)
-    if op == "<=" and a == Const(0):
-        _not_below_0(st, b, right.type)
-    made = folded(node, Op(op, (a, b), node.loc))
-    return _not_below_0(st, made, node.type) if op == "-" else made
-
-
-def unwrapped(st: State, a: CType, b: CType, value: Expr) -> None:
-    """Keep a value that is converted from a to b, where it is taken as not negative."""
-    if a.kind == "int" and a.signed:
-        _not_below_0(st, value, b)
-
-
-def _not_below_0(st: State, value: Expr, t: CType) -> Expr:
-    """The value, kept among those that are taken as not negative if its type has no such numbers."""
-    if _wraps(t):
-        st.unsigned.append(value)
-    return value
-
-
-def _summed(e: Expr) -> Iterator[Expr]:
-    """An expression and the parts of sums and products that it is made of."""
-    yield e
-    match e:
-        case Op("+" | "-" | "*" | "neg", args):
-            for a in args:
-                yield from _summed(a)
-
-
-def _wraps(t: CType) -> bool:
-    """Whether numbers below 0 are others in this type, and are not taken modulo 2^bits here."""
-    return t.kind == "int" and not t.signed and t.size > 2
+    return operation(folded(node, Op(op, (a, b), node.loc)), node.type)
 
 
 _ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", *COMPARISONS)
@@ -476,11 +441,11 @@ def _unary(st: State, node: Node) -> Expr:
         case "+":
             return expr(st, inner)
         case "-":
-            return _not_below_0(st, folded(node, Op("neg", (expr(st, inner),), node.loc)), node.type)
+            return operation(folded(node, Op("neg", (expr(st, inner),), node.loc)), node.type)
         case "~":
             t = node.type
             if t.kind == "int" and not t.signed:
-                return folded(node, Op("-", (Const((1 << 8 * t.size) - 1), expr(st, inner)), node.loc))
+                return operation(folded(node, Op("-", (Const((1 << 8 * t.size) - 1), expr(st, inner)), node.loc)), t)
             return folded(node, Op("~", (expr(st, inner),), node.loc))
         case "!":
             e = condition(st, inner)
@@ -833,12 +798,8 @@ def update(st: State, node: Node, *, wanted: bool) -> Expr:
     working = t if op in ("<<", ">>") else common(t, right.type)
     if working.kind == "int" and working.size < 4:
         working = CType("int", "int", 4)
-    if op not in ("<<", ">>") and right.type.size >= t.size:
-        unwrapped(st, t, right.type, a)
     value: Expr = Op(op, (convert(a, t, working, left.loc), _operand(b, right, working, op)), node.loc)
-    if op == "-":
-        _not_below_0(st, value, t)
-    value = convert(value, working, t, node.loc)
+    value = convert(operation(value, working), working, t, node.loc)
     if wanted:
         return _result(st, target, value, t, node.loc)
     store(st, target, value, t, node.loc)
@@ -868,9 +829,7 @@ def step(st: State, node: Node, *, wanted: bool) -> Expr:
         raise unsupported("counting with a bool", node.loc)
     working = CType("int", "int", 4) if t.kind == "int" and t.size < 4 else common(t, t) if t.kind == "base" else t
     made = Op(op, (old, literal(1, type_, node.loc)), node.loc)
-    if op == "-":
-        _not_below_0(st, made, t)
-    value = convert(made, working, t, node.loc)
+    value = convert(operation(made, working), working, t, node.loc)
     if wanted and not node.operator.startswith("x"):
         return _result(st, target, value, t, node.loc)
     store(st, target, value, t, node.loc)

@@ -36,6 +36,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.convert import called, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.modular import integer, reduced
 from semantics.cuda.state import (
     Address,
     Binding,
@@ -77,7 +78,7 @@ def index(a: Address, stride: int, loc: Loc | None) -> Expr:
 
 
 def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
-    """The value at a place; of an unsigned type of 8 or 16 bits in an array, modulo 2^bits: it is not negative."""
+    """The value at a place; of an integer type in an array, modulo 2^bits, as it may be accessed as another type."""
     match p:
         case Local(name):
             return Var(name, loc)
@@ -90,7 +91,10 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             read = Read(array, at, loc)
             if t.volatile:
                 st.volatile.add(read)
-            return wrapped(read, t) if t.kind == "int" and not t.signed and t.size < INT.size else read
+            _accessed(st, array, t)
+            if t.kind != "int" or (t.signed and t.size < INT.size):
+                return read
+            return wrapped(read, t) if t.size < INT.size else reduced(read, t)
         case Fields(name) | Parts(name):
             raise unsupported(f"'{name}', a structure, as a number", loc)
 
@@ -104,9 +108,16 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
             _select(st, p, value, t, loc)
         case Address():
             array, at = element(st, p, t, loc)
+            _accessed(st, array, t)
             st.emit(Write(array, at, value, loc))
         case Param(name) | Fields(name) | Parts(name):
             raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
+
+
+def _accessed(st: State, array: str, t: CType) -> None:
+    """Keep that an element of an array was accessed as a type."""
+    if (own := integer(t)) is not None:
+        st.elements.setdefault(array, set()).add(own)
 
 
 MOST: Final = 64
@@ -128,7 +139,7 @@ def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
         st.registers[root] = Registers(name, type_ or INT, elem.size, (), loc)
         st.note(f"the elements of the array '{name}' of one thread may hold anything, and cost nothing")
         return Address(root, "shared", total=t.size)
-    names = tuple(st.declare(name, type_, loc, first=i).name for i in range(count))
+    names = tuple(st.declare(name, type_, loc, first=i, of=elem).name for i in range(count))
     st.registers[root] = Registers(name, type_, elem.size, names, loc)
     st.note(f"the elements of the array '{name}' of one thread are variables and cost what variables do")
     return Address(root, "shared", total=t.size)
@@ -256,6 +267,7 @@ def parameter(st: State, name: str, t: CType, loc: Loc | None) -> Place:
     if type_ is not None:
         if all(d.name != name for d in st.params):
             st.params.append(Decl(name, type_, loc))
+            st.typed(name, t)
             st.sigma.params[name] = type_
             st.taken.add(name)
         return Param(name)

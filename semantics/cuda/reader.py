@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from logic.source import Loc
@@ -25,8 +25,9 @@ from logic.syntax import (
     While,
     Write,
     seq,
+    show,
 )
-from logic.typing import TypeProblem, check_kernel
+from logic.typing import TypeProblem, check_kernel, signature
 from semantics.cuda.calls import call
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
@@ -35,26 +36,53 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import Parsed, Request, find, kernels, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
+from semantics.cuda.ranges import Types, settled
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
+from semantics.cuda.stores import Sizes
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A kernel as read; `block` and `grid` are those of the file's launches, `notes` are assumptions for the ledger.
-    `unsigned` are the parts of the kernel, by their places, that would wrap around below 0; `launches` the grid and the
-    block of every launch that the file shows, where these do not agree, too. `rows` has the bytes of a row (what the
-    last index runs over) of the shared arrays with several dimensions, by their names."""
+    """A kernel as read; `block` and `grid` are those of the file's launches, `remarks` are assumptions for the ledger.
+
+    The kernel is right for launches that satisfy `facts`, which are about parameters and sizes alone; in others some of
+    its unsigned values wrap around. `written` is its body with every reduction modulo 2^bits that C makes, `types` are
+    those of its integers. `launches` are the grid and the block of every launch that the file shows, where these do not
+    agree, too. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with several
+    dimensions, by their names.
+    """
 
     kernel: Kernel
     block: tuple[int, int, int] | None
     grid: tuple[int, int, int] | None
-    notes: tuple[str, ...]
-    unsigned: frozenset[tuple[Loc | None, Expr]] = frozenset()
+    remarks: tuple[str, ...]
+    facts: tuple[Expr, ...]
+    written: Stmt
+    types: Types
     launches: tuple[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None], ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All that is assumed, for the ledger."""
+        return (*self.remarks, *(f"given, as unsigned values wrap around if not: {show(e)}" for e in self.facts))
+
+    def under(
+        self,
+        given: Sequence[Expr] = (),
+        block: Sizes = (None, None, None),
+        grid: Sizes = (None, None, None),
+        assume: bool = True,
+    ) -> Reading:
+        """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds. Unless it
+        may `assume` facts, it is right for all of them."""
+        with _deep_recursion():
+            found = settled(self.written, self.types, signature(self.kernel), given, block, grid, assume)
+        kernel = replace(self.kernel, body=found.body)
+        return replace(self, kernel=kernel, facts=found.facts)
 
 
 def read_cuda(
@@ -82,11 +110,12 @@ def read_cuda(
     notes += tuple(f"the kernel is the instance {k} of a template" for k in instances)
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
-    unsigned = frozenset((e.loc, e) for e in st.unsigned)
     host = cache(lambda: parsed_for_host(request, parsed.unit.data))
     grid, block = sizes_of(parsed.unit, host, node)
     seen = sizes_seen(parsed.unit, host, node)
-    return Reading(kernel, block, grid, (*notes, *st.notes), unsigned, seen, st.rows)
+    types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
+    remarks = (*notes, *st.notes)
+    return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows).under()
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:
@@ -153,7 +182,7 @@ def _parameter(st: State, p: Node) -> None:
         return
     match place:
         case Param(name):
-            local = st.declare(name, st.sigma.params[name], p.loc, first=0)
+            local = st.declare(name, st.sigma.params[name], p.loc, first=0, of=t)
             st.emit(Assign(local.name, Param(name, p.loc), p.loc))
             st.bindings[p.identity] = local
         case Address() if t.inner is not None:

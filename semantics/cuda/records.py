@@ -61,7 +61,7 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
         t, inner = field.type, f"{root}.{field.name}"
         type_ = scalar(t)
         if type_ is not None:
-            places.append((field.name, st.declare(inner, type_, node.loc, settled=settled)))
+            places.append((field.name, st.declare(inner, type_, node.loc, settled=settled, of=t)))
         elif t.kind == "record":
             places.append((field.name, declared(st, inner, field, settled=settled)))
         elif t.kind == "array":
@@ -109,8 +109,9 @@ def reference(st: State, decl: Node, value: Node) -> Place:
 
 def copied(st: State, decl: Node, value: Node, type_: Type) -> Local:
     """A variable of a declaration, or of a reference to something constant, with the value of a scalar expression."""
-    found = convert(expr(st, value), value.type, decl.type.inner or decl.type, value.loc)
-    local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity])
+    t = decl.type.inner or decl.type
+    found = convert(expr(st, value), value.type, t, value.loc)
+    local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity], of=t)
     st.emit(Assign(local.name, found, value.loc))
     return local
 

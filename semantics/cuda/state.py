@@ -32,6 +32,7 @@ from logic.typing import Signature, type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.modular import Integer, integer
 from semantics.exchange import kind
 
 DEEPEST: Final = 200
@@ -197,8 +198,8 @@ class State:
     those with several dimensions. `copies` has the
     variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned another
     array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
-    the value of a && b, in a variable, is true: a. `unsigned` has the values that are taken as not negative, since
-    they would wrap around. `unknowns` counts the values of which nothing is known, `numbers` those of pointers that
+    the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars, `elements` those that
+    arrays are accessed as. `unknowns` counts the values of which nothing is known, `numbers` those of pointers that
     may be null, and of textures. `lambdas` has those that were made, by the numbers of their types, `exchanges` what
     comes from other lanes, by the number of the value.
     """
@@ -220,7 +221,8 @@ class State:
     copies: set[str] = field(default_factory=set)
     volatile: set[Read] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
-    unsigned: list[Expr] = field(default_factory=list)
+    integers: dict[str, Integer] = field(default_factory=dict)
+    elements: dict[str, set[Integer]] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
@@ -277,15 +279,29 @@ class State:
         return candidate
 
     def declare(
-        self, name: str, type_: Type, loc: Loc | None, *, settled: bool = False, first: int | None = None
+        self,
+        name: str,
+        type_: Type,
+        loc: Loc | None,
+        *,
+        settled: bool = False,
+        first: int | None = None,
+        of: CType | None = None,
     ) -> Local:
-        """A new local variable. A settled one has one assignment, so expressions over it keep their value."""
+        """A new local variable, of a C type where one is given: all that is assigned to it is converted to that. A
+        settled one has one assignment, so expressions over it keep their value."""
         fresh = self.fresh(name, first)
         self.locals.append(Decl(fresh, type_, loc))
         self.sigma.locals[fresh] = type_
+        self.typed(fresh, of)
         if settled:
             self.settled.add(fresh)
         return Local(fresh, type_)
+
+    def typed(self, name: str, t: CType | None) -> None:
+        """A scalar has the values of a C type."""
+        if t is not None and (own := integer(t)) is not None:
+            self.integers[name] = own
 
     def saved(self, e: Expr, type_: Type, name: str = "t") -> Expr:
         """e evaluated here and now into a new variable; e itself where nothing can change its value."""

@@ -674,7 +674,8 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
             value = expr(st, init)
         if isinstance(value, Const) and not effects:
             return  # every use of it is folded
-    local = st.declare(decl.name, type_, decl.loc, settled=init is not None and not st.changed[decl.identity])
+    settled = init is not None and not st.changed[decl.identity]
+    local = st.declare(decl.name, type_, decl.loc, settled=settled, of=decl.type)
     st.bindings[decl.identity] = local
     if empty:
         st.emit(Assign(local.name, zero(type_, decl.loc), decl.loc))

@@ -1,0 +1,781 @@
+"""Which reductions modulo 2^bits change a value, and what becomes of those that may.
+
+The body of a kernel is walked forward, with limits for all integers (`semantics.cuda.stores`); at a loop's head they
+are those of an invariant, found by widening and then narrowing. A reduction of a value
+
+1. is left out where the value is in the range of the type: the program is then the same as without it;
+2. is left out, too, where that is so under a proposition over parameters and the launch alone (`n + gridDim.x *
+   blockDim.x <= 4294967296`) that holds for all ordinary sizes: it is listed as an assumption of the reading;
+3. to a signed type is left out where ordinary sizes keep the value in its range. That a value fits which a signed
+   variable is to have is the assumption that signed arithmetic does not overflow: it makes no difference to it whether
+   the sum was written with ints, or with the unsigned sizes that CUDA offers. What does not fit in ordinary launches,
+   a hash or a sum that begins at the end of the range, is no such sum, and reduced;
+4. else is an operator. A comparison of e modulo 2^bits, where e may be below 0, is one of e with a test of its sign, if
+   that says all: (unsigned)(t - 1) < n is 0 <= t - 1 && t - 1 < n.
+
+Sums, products and bits modulo 2^bits depend on their operands modulo 2^bits only: what is in them is reduced once, and
+where its value is used: compared, divided, shifted right, converted to a wider type, assigned, an index. What is
+written to an array of unsigned elements may stay as it is, if everything that is read from it is then taken to be so.
+
+A variable of a type has a value of that type, as signed overflow is undefined, and all else is reduced where it is
+assigned. So do elements of arrays that are only accessed as one type, and what nothing is known of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from logic.syntax import (
+    BOOL,
+    BUILTINS,
+    INT,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Param,
+    Read,
+    Seq,
+    Stmt,
+    Tid,
+    Var,
+    While,
+    Write,
+    local_vars,
+    reads_array,
+    seq,
+    show,
+    written,
+)
+from logic.typing import Signature, type_of
+from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
+from semantics.cuda.stores import ANY, INFINITE, Range, Sizes, Store, cut, launched, negation, spanned, steady, times
+from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single
+
+ORDINARY: Final[Range] = (1, 256)
+"""The sizes of parameters and grids that every kernel has to be right for."""
+
+TURNS: Final = 256
+"""Of a loop that ordinary sizes give no end."""
+
+WORK: Final = 60_000
+"""Statements that are looked at before loops are taken as they come."""
+
+LARGEST: Final = 24
+"""The most operators of a value that a comparison has twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """The integer types of variables, parameters and elements of arrays; of an array, all that it is accessed as."""
+
+    scalars: Mapping[str, Integer]
+    arrays: Mapping[str, frozenset[Integer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a walk found: a proposition that a reduction is left out for, or, by its number, one to a signed type that
+    ordinary sizes need, or one that is left."""
+
+    fact: Expr | None = None
+    unfit: int = 0
+    left: int = 0
+
+
+Needs = frozenset[Need]
+NONE: Final[Needs] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is known of an expression: its limits, a sum that it is, and what it is a remainder of."""
+
+    range: Range = ANY
+    sum: Sum | None = None
+    of: Remainder | None = None
+
+
+Remainder = tuple[Expr, Value, Integer]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An expression without reductions, what is known of it and what that needs."""
+
+    expr: Expr
+    value: Value
+    needs: Needs = NONE
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
+    range; None while that is looked for. `loose` are the arrays whose elements may be out of range."""
+
+    types: Types
+    sigma: Signature
+    start: Store
+    fitting: frozenset[int] | None
+    assume: bool
+    loose: set[str] = field(default_factory=set)
+    work: int = 0
+    memo: dict[int, Seen] = field(default_factory=dict)
+
+    @property
+    def ordinary(self) -> bool:
+        return self.fitting is None
+
+    # --- expressions ---------------------------------------------------------------------------------------------
+
+    def expr(self, e: Expr, at: Store) -> Seen:
+        """An expression as it is evaluated at a point."""
+        self.memo = {}
+        return self._seen(e, at)
+
+    def _seen(self, e: Expr, at: Store) -> Seen:
+        known = self.memo.get(id(e)) if isinstance(e, Reduced) else None
+        if known is not None:
+            return known
+        found = self._see(e, at)
+        if isinstance(e, Reduced):
+            self.memo[id(e)] = found
+        return found
+
+    def _see(self, e: Expr, at: Store) -> Seen:
+        match e:
+            case Reduced():
+                return self._reduce(e, at)
+            case Const(int(k)) if e.type == INT:
+                return Seen(e, Value((k, k), constant(k)))
+            case Var() | Param() | Tid():
+                return Seen(e, Value(at.range(e), single(e)))
+            case Read(array, index):
+                i = self._seen(index, at)
+                same = e if i.expr is index else Read(array, i.expr, e.loc)
+                return Seen(same, Value(self._element(array)), i.needs)
+            case Op("&&" | "||" as op, (a, b)):
+                x = self._seen(a, at)
+                outer, self.memo = self.memo, {}
+                y = self._seen(b, self.assumed(x.expr, op == "&&", at))
+                self.memo = outer
+                return Seen(_rebuilt(e, x.expr, y.expr), Value(), x.needs | y.needs)
+            case Op("?:", (c, a, b)):
+                test = self._seen(c, at)
+                outer, self.memo = self.memo, {}
+                x = self._seen(a, self.assumed(test.expr, True, at))
+                self.memo = {}
+                y = self._seen(b, self.assumed(test.expr, False, at))
+                self.memo = outer
+                ends = [*x.value.range, *y.value.range]
+                made = _rebuilt(e, test.expr, x.expr, y.expr)
+                return self._atom(made, (min(ends), max(ends)), at, test.needs | x.needs | y.needs)
+            case Op(_, args):
+                parts = [self._seen(a, at) for a in args]
+                return self._operated(e, parts, at)
+        return Seen(e, Value())
+
+    def _element(self, array: str) -> Range:
+        kinds = self.types.arrays.get(array, frozenset())
+        if not kinds or array in self.loose:
+            return ANY
+        if self.ordinary:
+            return (-ORDINARY[1] if any(t.signed for t in kinds) else 0), ORDINARY[1]
+        return min(t.low for t in kinds), max(t.high for t in kinds)
+
+    def _atom(
+        self, e: Expr, limits: Range, at: Store, needs: Needs, of: tuple[Expr, Value, Integer] | None = None
+    ) -> Seen:
+        """A value with limits of its own, known by the expression where that stands for it."""
+        if not steady(e) or isinstance(e, Const):
+            return Seen(e, Value(limits, None, of), needs)
+        low, high = at.range(e)
+        if (tight := (max(low, limits[0]), min(high, limits[1]))) != (low, high) and tight[0] <= tight[1]:
+            at.ranges[e] = tight
+        return Seen(e, Value(at.range(e), single(e), of), needs)
+
+    def _operated(self, e: Op, parts: Sequence[Seen], at: Store) -> Seen:
+        made = _rebuilt(e, *(p.expr for p in parts))
+        needs = NONE.union(*(p.needs for p in parts))
+        values = [p.value for p in parts]
+        if e.op in ("<", "<=", ">", ">=", "==", "!=") and len(parts) == 2:
+            return Seen(self._compared(made, parts, at), Value(), needs)
+        if not _is_int(made, self.sigma):
+            return Seen(made, Value(), needs)
+        sums = [v.sum for v in values]
+        total: Sum | None = None
+        match e.op, sums:
+            case "+" | "-" as op, [dict(a), dict(b)]:
+                total = plus(a, b, 1 if op == "+" else -1)
+            case "*", [dict(a), dict(b)]:
+                total = product(a, b)
+            case "neg", [dict(a)]:
+                total = plus({}, a, -1)
+            case "<<", [dict(a), dict(b)] if not leaves(b) and 0 <= b.get((), 0) < 64:
+                total = product(a, constant(1 << b.get((), 0)))
+        limits = _limits(e.op, [v.range for v in values], self.ordinary)
+        if e.op == "int" and type_of(parts[0].expr, self.sigma) == BOOL:
+            limits = (0, 1)
+        if total is not None:
+            low, high = at.of(total)
+            return Seen(made, Value((max(low, limits[0]), min(high, limits[1])), total), needs)
+        seen = self._atom(made, limits, at, needs)
+        if e.op in ("/", ">>", "%", "&") and values[0].range[0] >= 0 and isinstance(made, Op) and steady(made):
+            first = values[0].sum
+            over = at.bounded(first, True) if first is not None else None
+            if over is not None and all(isinstance(x, Param) for x in leaves(over)):
+                at.upper.setdefault(made, (over,))
+                match made.args[1], e.op:
+                    case Const(int(k)), "/" if k > 0:
+                        at.whole.setdefault(made, (k, over))
+                    case Const(int(k)), ">>" if 0 <= k < 64:
+                        at.whole.setdefault(made, (1 << k, over))
+        return seen
+
+    # --- reductions ----------------------------------------------------------------------------------------------
+
+    def _reduce(self, e: Reduced, at: Store) -> Seen:
+        t = e.to
+        once = stripped(e.value, t.bits)
+        forms = [once]
+        if (less := small(once, t.bits)) is not once:
+            forms.append(less)
+        if once is not e.value:
+            forms.append(e.value)
+        seen: list[Seen] = []
+        for form in forms:
+            s = self._within_source(e, form, self._seen(form, at))
+            seen.append(s)
+            if (inside := self._inside(s.value, t, at)) is not None and not self.ordinary:
+                return replace(s, value=inside)
+        every = NONE.union(*(s.needs for s in seen))
+        for s in seen if self.ordinary else ():
+            if (inside := self._inside(s.value, t, at)) is not None:
+                return replace(s, value=inside, needs=every)
+        if self.assume and not t.signed and not self.ordinary:
+            for s in seen:
+                if (facts := self._facts(s.value, t, at)) is not None:
+                    return self._taken(s, t, frozenset(Need(f) for f in facts))
+        first = seen[0]
+        if t.signed:
+            if self.ordinary:
+                return self._taken(first, t, every | {Need(unfit=id(e))})
+            if self.fitting is not None and id(e) in self.fitting:
+                return self._taken(first, t, NONE)
+        limits = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
+        needs = every if self.ordinary else first.needs | {Need(left=id(e))}
+        return self._atom(masked(first.expr, t), limits, at, needs, (first.expr, first.value, t))
+
+    def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
+        """What is converted from a signed type is in its range; a shift is by fewer bits than there are."""
+        low, high = s.value.range
+        if e.source is not None and e.source.signed and form is e.value:
+            low, high = max(low, e.source.low), min(high, e.source.high)
+        match form:
+            case Op("<<", (Const(int(k)), _)) if k >= 0:
+                low, high = max(low, 0), min(high, k << e.to.bits - 1)
+        return (
+            s if (low, high) == s.value.range or low > high else replace(s, value=replace(s.value, range=(low, high)))
+        )
+
+    def _inside(self, v: Value, t: Integer, at: Store) -> Value | None:
+        """The value, if it is in the range of a type."""
+        low, high = v.range
+        if low < t.low and v.sum is not None:
+            low = max(low, *at.extremes(v.sum, False))
+        if high > t.high and v.sum is not None:
+            high = min(high, *at.extremes(v.sum, True))
+        return replace(v, range=(low, high)) if low >= t.low and high <= t.high else None
+
+    def _facts(self, v: Value, t: Integer, at: Store) -> list[Expr] | None:
+        """Propositions over parameters under which a value is in the range of a type, all of them true of ordinary
+        sizes; None where there are none."""
+        if v.sum is None:
+            return None
+        usual = _ordinary(at)
+        found: list[Expr] = []
+        if v.range[0] < t.low and max(at.extremes(v.sum, False)) < t.low:
+            under = at.bounded(v.sum, False)
+            if under is None or not _over_parameters(under) or usual.of(under)[0] < t.low:
+                return None
+            found.append(_at_most(plus(constant(t.low), under, -1)))
+        if v.range[1] > t.high and min(at.extremes(v.sum, True)) > t.high:
+            limits = [at.bounded(v.sum, True, choice) for choice in range(2)]
+            fine = [s for s in limits if s is not None and _over_parameters(s) and usual.of(s)[1] <= t.high]
+            if not fine:
+                return None
+            found.append(_at_most(plus(fine[0], constant(t.high), -1)))
+        return found
+
+    def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
+        """A value that is taken to be in the range of a type."""
+        low, high = max(s.value.range[0], t.low), min(s.value.range[1], t.high)
+        return Seen(s.expr, replace(s.value, range=(low, high) if low <= high else (t.low, t.high)), s.needs | needs)
+
+    def _compared(self, e: Expr, parts: Sequence[Seen], at: Store) -> Expr:
+        """A comparison with a remainder, as one with what it is a remainder of."""
+        (a, b), op = parts, e.op if isinstance(e, Op) else ""
+        if a.value.of is None and b.value.of is not None:
+            mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+            found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at)
+            return e if found is None else found
+        if a.value.of is not None and b.value.of is None:
+            found = _signed_case(op, a.value.of, b.value.range, b.expr, at)
+            return e if found is None else found
+        return e
+
+    # --- what a condition says -----------------------------------------------------------------------------------
+
+    def assumed(self, cond: Expr, holds: bool, at: Store) -> Store:
+        """What holds where a condition does, or does not; it has no reductions any more."""
+        there = at.copy()
+        self._assume(cond, holds, there)
+        return there
+
+    def _assume(self, cond: Expr, holds: bool, at: Store) -> None:
+        match cond:
+            case Op("&&", (a, b)) if holds:
+                self._assume(a, True, at)
+                self._assume(b, True, at)
+            case Op("||", (a, b)) if not holds:
+                self._assume(a, False, at)
+                self._assume(b, False, at)
+            case Op("||", (a, b)) | Op("&&", (a, b)):
+                one, other = self.assumed(a, holds, at), self.assumed(b, holds, at)
+                both = one.join(other)
+                at.ranges, at.upper, at.facts = both.ranges, both.upper, both.facts
+                at.whole, at.dead = both.whole, both.dead
+            case Op("!", (a,)):
+                self._assume(a, not holds, at)
+            case Op(_, (a, b)) if (test := cond if holds else negation(cond)) is not None and isinstance(test, Op):
+                self._compare(test.op, a, b, at)
+
+    def _compare(self, op: str, a: Expr, b: Expr, at: Store) -> None:
+        if not (_is_int(a, self.sigma) and _is_int(b, self.sigma)):
+            return
+        x, y = self._seen(a, at).value, self._seen(b, at).value
+        left = x.sum if x.sum is not None else None
+        right = y.sum if y.sum is not None else None
+        if left is None and right is not None and op in ("<", "<=", ">", ">=", "=="):
+            self._limited(right, op, x.range, at, True)
+        elif right is None and left is not None and op in ("<", "<=", ">", ">=", "=="):
+            self._limited(left, op, y.range, at, False)
+        if left is None or right is None:
+            return
+        less, more = plus(right, left, -1), plus(left, right, -1)
+        one = constant(-1)
+        match op:
+            case "<":
+                at.fact(plus(less, one))
+            case "<=":
+                at.fact(less)
+            case ">":
+                at.fact(plus(more, one))
+            case ">=":
+                at.fact(more)
+            case "==":
+                at.fact(less)
+                at.fact(more)
+            case "!=":
+                for s, t in ((left, right), (right, left)):
+                    if len(s) == 1 and not leaves(t) and list(s.values()) == [1] and len(next(iter(s))) == 1:
+                        at.differs(next(iter(s))[0], t.get((), 0))
+
+    def _limited(self, s: Sum, op: str, limits: Range, at: Store, mirrored: bool) -> None:
+        """A sum compared with a value of which only the limits are known."""
+        if mirrored:
+            op = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+        low, high = limits
+        if op in ("<", "<=", "==") and high < INFINITE:
+            at.fact(plus(constant(high - (op == "<")), s, -1))
+        if op in (">", ">=", "==") and low > -INFINITE:
+            at.fact(plus(s, constant(-(low + (op == ">")))))
+
+    # --- statements ----------------------------------------------------------------------------------------------
+
+    def run(self, s: Stmt, at: Store) -> tuple[Stmt, Store, Needs]:
+        """A statement without reductions, what holds after it, and what that needs. The store is used up."""
+        self.work += 1
+        match s:
+            case Seq(stmts):
+                found: list[Stmt] = []
+                needs = NONE
+                for part in stmts:
+                    made, at, more = self.run(part, at)
+                    found.append(made)
+                    needs |= more
+                return (s if all(a is b for a, b in zip(found, stmts, strict=True)) else seq(*found)), at, needs
+            case Assign(x, e):
+                return self._assign(s, x, e, at)
+            case Write(array, index, e):
+                i, v = self.expr(index, at), self._written(array, e, at)
+                same = i.expr is index and v.expr is e
+                return (s if same else Write(array, i.expr, v.expr, s.loc)), at, i.needs | v.needs
+            case If(cond, then, orelse):
+                c = self.expr(cond, at)
+                a, one, first = self.run(then, self.assumed(c.expr, True, at))
+                b, other, second = self.run(orelse, self.assumed(c.expr, False, at))
+                same = c.expr is cond and a is then and b is orelse
+                return (s if same else If(c.expr, a, b, s.loc)), one.join(other), c.needs | first | second
+            case While():
+                return self._loop(s, at)
+        return s, at, NONE
+
+    def _assign(self, s: Assign, x: str, e: Expr, at: Store) -> tuple[Stmt, Store, Needs]:
+        seen = self.expr(e, at)
+        made = s if seen.expr is e else Assign(x, seen.expr, s.loc)
+        if self.sigma.locals[x] != INT:
+            at.forget([x])
+            return made, at, seen.needs
+        low, high = seen.value.range
+        own = Var(x)
+        if (t := self.types.scalars.get(x)) is not None and not (t.low <= low and high <= t.high):
+            low, high = max(low, t.low), min(high, t.high)
+            if low > high:
+                low, high = t.low, t.high
+        if self.ordinary and (low <= -INFINITE or high >= INFINITE):
+            low, high = max(low, -ORDINARY[1]), min(high, ORDINARY[1])
+        total = seen.value.sum
+        uppers: list[Sum] = []
+        if total is not None:
+            for choice in range(2):
+                over = at.bounded(total, True, choice)
+                if over is not None and over not in uppers and _over_parameters(over):
+                    uppers.append(over)
+        if total is not None and total.get((own,)) == 1 and own not in leaves(by := plus(total, single(own), -1)):
+            if not any(isinstance(f, Op) and x in local_vars(f) for f in leaves(by)):
+                at.moved(own, by)
+            else:
+                at.forget([x])
+        else:
+            at.forget([x])
+            if total is not None and len(total) <= 4 and not any(x in local_vars(f) for f in leaves(total)):
+                for f in (plus(single(own), total, -1), plus(total, single(own), -1)):
+                    at.keep(f)
+        at.ranges[own] = (low, high)
+        if uppers:
+            at.upper[own] = tuple(uppers)
+        return made, at, seen.needs
+
+    def _written(self, array: str, e: Expr, at: Store) -> Seen:
+        """What is written to an array: as it is where its elements may be out of range."""
+        seen = self.expr(e, at)
+        kinds = self.types.arrays.get(array, frozenset())
+        if isinstance(e, Reduced) and len(kinds) == 1 and kinds == {e.to} and not e.to.signed and seen.value.of:
+            self.loose.add(array)
+            return replace(seen, expr=seen.value.of[0])
+        return seen
+
+    def _loop(self, s: While, at: Store) -> tuple[Stmt, Store, Needs]:
+        changed = sorted(x for x in written(s.body) if self.sigma.locals[x] == INT)
+        head = at.copy()
+        head.forget(written(s.body), ranges=False)
+        steps = 0 if self.work > WORK else 2
+        made, end, cond, needs = self._turn(s, head)
+        grown: dict[str, Range] = {}
+        for step in range(steps + 1):
+            wider = _around(at, end, changed)
+            if _covers(head, wider, changed):
+                break
+            for x in changed if step < steps else ():
+                (low, high), (least, most) = head.range(Var(x)), wider.get(x, ANY)
+                t = self.types.scalars.get(x)
+                floor, top = (t.low, t.high) if t and t.low <= least and most <= t.high else ANY
+                if self.ordinary and step == 0:
+                    grown[x] = (low - least, most - high)
+                    floor = max(floor, cut(low - TURNS * (low - least)))
+                    top = min(top, cut(high + TURNS * (most - high)))
+                head.ranges[Var(x)] = (low if least >= low else floor, high if most <= high else top)
+            if step == steps:
+                head.ranges |= {Var(x): ANY for x in changed}
+            made, end, cond, needs = self._turn(s, head)
+            if self.ordinary and step == 0:
+                again = _around(at, end, changed)
+                if all(
+                    low - again.get(x, ANY)[0] <= grown[x][0] and again.get(x, ANY)[1] - high <= grown[x][1]
+                    for x in changed
+                    for low, high in [head.range(Var(x))]
+                ):
+                    break
+        narrow = head.copy()
+        for x, r in _around(at, end, changed).items():
+            low, high = head.range(Var(x))
+            narrow.ranges[Var(x)] = (max(low, r[0]), min(high, r[1])) if max(low, r[0]) <= min(high, r[1]) else r
+        if narrow.ranges != head.ranges and self.work <= WORK:
+            other = self._turn(s, narrow)
+            if _covers(narrow, _around(at, other[1], changed), changed):
+                head, (made, end, cond, needs) = narrow, other
+            else:
+                made, end, cond, needs = self._turn(s, head)
+        return made, self.assumed(cond, False, head), needs
+
+    def _turn(self, s: While, head: Store) -> tuple[Stmt, Store, Expr, Needs]:
+        """A loop as it is with what holds at its head; what holds after a turn; its condition."""
+        here = head.copy()
+        c = self.expr(s.cond, here)
+        body, end, needs = self.run(s.body, self.assumed(c.expr, True, here))
+        same = c.expr is s.cond and body is s.body
+        return (s if same else While(c.expr, body, s.loc)), end, c.expr, c.needs | needs
+
+
+def _around(entry: Store, end: Store, changed: Sequence[str]) -> dict[str, Range]:
+    """The limits of variables at the head of a loop: those from before it and those after a turn."""
+    if end.dead:
+        return {x: entry.range(Var(x)) for x in changed}
+    return {
+        x: (min(entry.range(v)[0], end.range(v)[0]), max(entry.range(v)[1], end.range(v)[1]))
+        for x in changed
+        for v in [Var(x)]
+    }
+
+
+def _covers(head: Store, wider: Mapping[str, Range], changed: Sequence[str]) -> bool:
+    return all(
+        head.range(Var(x))[0] <= wider.get(x, ANY)[0] and wider.get(x, ANY)[1] <= head.range(Var(x))[1] for x in changed
+    )
+
+
+def _is_int(e: Expr, sigma: Signature) -> bool:
+    return type_of(e, sigma) == INT
+
+
+def _rebuilt(e: Op, *args: Expr) -> Expr:
+    return e if all(a is b for a, b in zip(args, e.args, strict=True)) else Op(e.op, args, e.loc)
+
+
+def _over_parameters(s: Sum) -> bool:
+    """Whether a sum is one over what a launch is given."""
+    return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in leaves(s))
+
+
+def _ordinary(at: Store) -> Store:
+    """The same with ordinary sizes."""
+    there = at.copy()
+    for e, limits in at.ranges.items():
+        if isinstance(e, Param) and not e.name.startswith("blockDim."):
+            first = 0 if e.name.startswith("blockIdx.") else ORDINARY[0]
+            low, high = max(limits[0], first), min(limits[1], ORDINARY[1] - (first == 0))
+            there.ranges[e] = (low, high) if low <= high else limits
+    return there
+
+
+def _at_most(s: Sum) -> Expr:
+    """s <= 0, with its parts on the sides where they are added."""
+    left = {m: k for m, k in s.items() if k > 0 and m}
+    right = {m: -k for m, k in s.items() if k < 0 and m}
+    k = -s.get((), 0)
+    if not left:
+        return Op(">=", (as_expr(right), Const(-k)))
+    if k >= 0 or right:
+        return Op("<=", (as_expr(left), as_expr(plus(right, constant(k)))))
+    return Op("<=", (as_expr(plus(left, constant(-k))), as_expr(right)))
+
+
+_TRUE: Final[Mapping[str, Callable[[Range, Range], bool | None]]] = {
+    "<": lambda a, b: True if a[1] < b[0] else False if a[0] >= b[1] else None,
+    "<=": lambda a, b: True if a[1] <= b[0] else False if a[0] > b[1] else None,
+    ">": lambda a, b: True if a[0] > b[1] else False if a[1] <= b[0] else None,
+    ">=": lambda a, b: True if a[0] >= b[1] else False if a[1] < b[0] else None,
+    "==": lambda a, b: False if a[1] < b[0] or a[0] > b[1] else None,
+    "!=": lambda a, b: True if a[1] < b[0] or a[0] > b[1] else None,
+}
+
+
+def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, b: Expr, at: Store) -> Expr | None:
+    """(e modulo 2^bits) op b, where e is at least -2^bits and less than it, and which it is below 0 is known."""
+    e, v, t = remainder
+    full = 1 << t.bits
+    low, high = v.range
+    if v.sum is not None:
+        low, high = max(low, *at.extremes(v.sum, False)), min(high, *at.extremes(v.sum, True))
+    if t.signed or low < -full or high >= full or other[0] < 0 or op not in _TRUE:
+        return None
+    below = _TRUE[op]((full + low, full - 1), other)
+    if below is None or reads_array(e) or reads_array(b) or len(show(e)) > 4 * LARGEST:
+        return None
+    test = Op(op, (e, b), e.loc)
+    if op in ("==", "!="):
+        return test  # of a number that is not negative
+    if below:
+        return Op("||", (Op("<", (e, Const(0)), e.loc), test), e.loc)
+    return Op("&&", (Op(">=", (e, Const(0)), e.loc), test), e.loc)
+
+
+def _limits(op: str, args: Sequence[Range], ordinary: bool) -> Range:
+    """The limits of what an operator on integers gives, by those of its operands."""
+    match op, args:
+        case "+", [a, b]:
+            return cut(a[0] + b[0]), cut(a[1] + b[1])
+        case "-", [a, b]:
+            return cut(a[0] - b[1]), cut(a[1] - b[0])
+        case "*", [a, b]:
+            return times(a, b)
+        case "neg", [a]:
+            return -a[1], -a[0]
+        case "~", [a]:
+            return cut(-a[1] - 1), cut(-a[0] - 1)
+        case "abs", [a]:
+            return (0 if a[0] <= 0 <= a[1] else min(abs(a[0]), abs(a[1]))), max(abs(a[0]), abs(a[1]))
+        case "min", [a, b]:
+            return min(a[0], b[0]), min(a[1], b[1])
+        case "max", [a, b]:
+            return max(a[0], b[0]), max(a[1], b[1])
+        case "/", [a, b]:
+            if a[0] >= 0 and b[0] >= 1:
+                return (0 if b[1] >= INFINITE else a[0] // b[1]), a[1] // b[0]
+            most = max(abs(a[0]), abs(a[1]))
+            return (0 if a[0] >= 0 and b[0] >= 0 else -most), most
+        case "%", [a, b]:
+            most = max(abs(a[0]), abs(a[1]))
+            if not b[0] <= 0 <= b[1]:
+                most = min(most, max(abs(b[0]), abs(b[1])) - 1)
+            return (0 if a[0] >= 0 else -most), (0 if a[1] <= 0 else most)
+        case "<<", [a, b]:
+            if b[1] > 256:
+                return (0 if a[0] >= 0 else -INFINITE), INFINITE
+            most = 1 << max(0, b[1])
+            return spanned(a[0], a[1], times((a[0], a[1]), (most, most))[0], times((a[0], a[1]), (most, most))[1], 0)
+        case ">>", [a, b]:
+            if b[0] < 0:
+                return min(a[0], 0), max(a[1], 0)
+            k, n = min(b[0], 1024), min(b[1], 1024)
+            return spanned(a[0] >> k, a[0] >> n, a[1] >> k, a[1] >> n)
+        case "&", [a, b]:
+            highs = [r[1] for r in (a, b) if r[0] >= 0]
+            return (0, min(highs)) if highs else _bits(a, b)
+        case "|" | "^", [a, b]:
+            return _bits(a, b)
+        case "int", _ if ordinary:
+            return -ORDINARY[1], ORDINARY[1]
+    return ANY
+
+
+def _bits(a: Range, b: Range) -> Range:
+    ends = [*a, *b]
+    if any(abs(n) >= INFINITE for n in ends):
+        return (0 if a[0] >= 0 and b[0] >= 0 else -INFINITE), INFINITE
+    width = max(n.bit_length() for n in ends)
+    return (0 if a[0] >= 0 and b[0] >= 0 else -(1 << width)), (1 << width) - 1
+
+
+# --- a kernel --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A body without reductions, and the propositions that it is right under."""
+
+    body: Stmt
+    facts: tuple[Expr, ...]
+
+
+def settled(
+    body: Stmt,
+    types: Types,
+    sigma: Signature,
+    given: Sequence[Expr] = (),
+    block: Sizes = (None, None, None),
+    grid: Sizes = (None, None, None),
+    assume: bool = True,
+) -> Settled:
+    """The body of a kernel without reductions that change nothing, in launches of which `given` holds; what has to be
+    assumed besides, if it may be."""
+    usual = Walk(types, sigma, _ordinary(_start(types, sigma)), None, False)
+    _, _, doubts = usual.run(body, usual.start.copy())
+    fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
+
+    def walked(facts: Sequence[Expr]) -> tuple[Stmt, Needs, int]:
+        start = _start(types, sigma, facts, block, grid)
+        loose: set[str] = set()
+        while True:
+            walk = Walk(types, sigma, start, fitting, assume, set(loose))
+            made, _, needs = walk.run(body, start.copy())
+            if walk.loose == loose:
+                return made, needs, walk.work
+            loose = set(walk.loose)
+
+    found, needs, work = walked(given)
+    extra: list[Expr] = []
+    if assume and _left(needs):
+        extra = [
+            Op(">=", (Param(name), Const(0))) for name in _sizes(types, sigma, _start(types, sigma, given, block, grid))
+        ]
+        other = walked([*given, *extra]) if extra else (found, needs, work)
+        if _left(other[1]) < _left(needs):
+            found, needs, work = other
+            for fact in list(extra) if work <= WORK // 4 else []:
+                without = [f for f in extra if f != fact]
+                other = walked([*given, *without])
+                if _left(other[1]) <= _left(needs):
+                    (found, needs, work), extra = other, without
+        else:
+            extra = []
+    facts = sorted({*extra, *(n.fact for n in needs if n.fact is not None)}, key=show)
+    return Settled(found, tuple(facts))
+
+
+def _left(needs: Needs) -> int:
+    """How many reductions are left."""
+    return len({n.left for n in needs if n.left})
+
+
+def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:
+    """The parameters of signed types that may be negative, and need not."""
+    return [
+        name
+        for name, t in sigma.params.items()
+        if t == INT
+        and name not in BUILTINS
+        and name in types.scalars
+        and start.range(Param(name))[0] < 0 <= start.range(Param(name))[1]
+    ]
+
+
+def _start(
+    types: Types,
+    sigma: Signature,
+    given: Sequence[Expr] = (),
+    block: Sizes = (None, None, None),
+    grid: Sizes = (None, None, None),
+) -> Store:
+    """What holds in the launches that a body is settled for."""
+    store = launched(block, grid)
+    for name, t in sigma.params.items():
+        if t == INT and name not in BUILTINS and (own := types.scalars.get(name)) is not None:
+            store.ranges[Param(name)] = (own.low, own.high)
+    walk = Walk(types, sigma, store, frozenset(), False)
+    for fact in given:
+        store = walk.assumed(fact, True, store)
+    store.dead = False
+    return store
+
+
+def _signed(s: Stmt) -> set[int]:
+    """The numbers of all reductions to signed types."""
+    found: set[int] = set()
+    stack: list[Stmt | Expr] = [s]
+    while stack:
+        here = stack.pop()
+        match here:
+            case Seq(stmts):
+                stack.extend(stmts)
+            case If(c, a, b):
+                stack.extend((c, a, b))
+            case While(c, body):
+                stack.extend((c, body))
+            case Assign(_, e):
+                stack.append(e)
+            case Write(_, i, e):
+                stack.extend((i, e))
+            case Reduced():
+                if here.to.signed:
+                    found.add(id(here))
+                stack.append(here.value)
+            case Op(_, args):
+                stack.extend(args)
+            case Read(_, i):
+                stack.append(i)
+    return found

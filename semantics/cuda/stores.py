@@ -1,0 +1,300 @@
+"""What is known of the integers of a kernel at a point: ranges, bounds over the launch, and sums that are not negative.
+
+Facts about every launch: CUDA's limits on blocks and grids, and that a grid has no more than 2^31 threads along an axis
+(of which the reports say that it is assumed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from logic.operators import NEGATED
+from logic.syntax import Axis, Expr, Op, Param, Read, Tid, Var, local_vars, subterms
+from semantics.cuda.sums import Sum, constant, leaves, plus, product, replaced, single
+
+INFINITE: Final = 1 << 300
+"""Stands for no limit."""
+
+GRID_THREADS: Final = 1 << 31
+"""The most threads of a grid along an axis."""
+
+BLOCK_THREADS: Final = 1024
+_BLOCKS: Final = {"x": (1 << 31) - 1, "y": 65535, "z": 65535}
+_BLOCK: Final = {"x": 1024, "y": 1024, "z": 64}
+
+_SIZES: Final = tuple(Param(f"blockDim.{axis}") for axis in "xyz")
+_PAIRS: Final = tuple(
+    (Param(f"{name}.{axis}"), size, most)
+    for axis, size in zip("xyz", _SIZES, strict=True)
+    for name, most in (("gridDim", GRID_THREADS), ("blockIdx", GRID_THREADS - 1))
+)
+"""What there are no more of than threads in a grid."""
+
+MOST_FACTS: Final = 32
+_OF_LAUNCHES: Final = 6
+"""How many of the first facts are those of the launch."""
+
+Range = tuple[int, int]
+ANY: Final[Range] = (-INFINITE, INFINITE)
+
+Sizes = Sequence[int | None]
+
+
+def cut(n: int) -> int:
+    return max(-INFINITE, min(INFINITE, n))
+
+
+def spanned(*points: int) -> Range:
+    return cut(min(points)), cut(max(points))
+
+
+def times(a: Range, b: Range) -> Range:
+    return spanned(*(x * y for x in a for y in b))
+
+
+@dataclass(slots=True)
+class Store:
+    """What holds at a point. `ranges` has the limits of variables, parameters and of what operators give, `upper` sums
+    over parameters that they are at most, `facts` sums that are at least 0, `whole` numbers by which quotients are at
+    most such sums, too: 8 * (n / 8) <= n."""
+
+    ranges: dict[Expr, Range] = field(default_factory=dict)
+    upper: dict[Expr, tuple[Sum, ...]] = field(default_factory=dict)
+    facts: list[Sum] = field(default_factory=list)
+    whole: dict[Expr, tuple[int, Sum]] = field(default_factory=dict)
+    dead: bool = False
+
+    def copy(self) -> Store:
+        return Store(dict(self.ranges), dict(self.upper), list(self.facts), dict(self.whole), self.dead)
+
+    # --- ranges --------------------------------------------------------------------------------------------------
+
+    def range(self, leaf: Expr) -> Range:
+        return self.ranges.get(leaf, ANY)
+
+    def of(self, s: Sum) -> Range:
+        """The limits of a sum."""
+        low = high = 0
+        for m, k in s.items():
+            a, b = times(self._product(m), (k, k))
+            low, high = low + a, high + b
+        return cut(low), cut(high)
+
+    def _product(self, m: tuple[Expr, ...]) -> Range:
+        """The limits of a product; of the sizes of a block and of a grid, what they are together."""
+        if len(m) < 2:
+            return self.range(m[0]) if m else (1, 1)
+        left = list(m)
+        found: Range = (1, 1)
+        for first, second, most in _PAIRS:
+            if first in left and second in left:
+                low, high = times(self.range(first), self.range(second))
+                found = times(found, (low, min(high, most)))
+                left.remove(first)
+                left.remove(second)
+        sizes = [p for p in _SIZES if p in left]
+        if len(sizes) > 1:
+            together: Range = (1, 1)
+            for p in sizes:
+                left.remove(p)
+                together = times(together, self.range(p))
+            found = times(found, (together[0], min(together[1], BLOCK_THREADS)))
+        for e in set(left):
+            low, high = self.range(e)
+            one, n = (low, high), left.count(e)
+            power = one
+            for _ in range(n - 1):
+                power = times(power, one)
+            found = times(found, (max(power[0], 0), power[1]) if n % 2 == 0 else power)
+        return found
+
+    def bounded(self, s: Sum, up: bool, choice: int = 0) -> Sum | None:
+        """A sum over parameters that a sum is at most (up) or at least; None where there is none. Of several bounds of
+        a variable, `choice` is the number of the one to use."""
+        total: Sum | None = {}
+        for m, k in s.items():
+            above = (k > 0) == up
+            alone = len(m) == 1
+            part: Sum | None = {(): k}
+            for e in m:
+                if part is None or total is None:
+                    return None
+                by, whole = self.whole.get(e, (0, {}))
+                if above and by and part.keys() == {()} and part[()] % by == 0:
+                    part = product({(): part[()] // by}, whole)
+                    continue
+                fine = alone or self.range(e)[0] >= 0
+                part = product(part, self._limit(e, above, choice)) if fine or isinstance(e, Param) else None
+            if part is None or total is None or (not alone and any(self.range(e)[0] < 0 for e in m) and not _plain(m)):
+                return None
+            total = plus(total, part)
+        return total
+
+    def _limit(self, e: Expr, above: bool, choice: int) -> Sum:
+        low, high = self.range(e)
+        if isinstance(e, Param) and e.name.startswith("blockIdx."):
+            return {(Param(f"gridDim.{e.name[-1]}"),): 1, (): -1} if above else constant(low)
+        if isinstance(e, Param):
+            return single(e)
+        if isinstance(e, Tid) and above:
+            return {(Param(f"blockDim.{e.axis}"),): 1, (): -1}
+        if above and (known := self.upper.get(e)):
+            return known[min(choice, len(known) - 1)]
+        return constant(high if above else low)
+
+    def extremes(self, s: Sum, up: bool) -> Iterator[int]:
+        """Numbers that a sum is at most (up), or at least."""
+        side = int(up)
+        yield self.of(s)[side]
+        for choice in range(2):
+            over = self.bounded(s, up, choice)
+            if over is not None:
+                yield self.of(over)[side]
+        for fact in self.related(s, not up):
+            rest = plus(s, fact, 1 if up else -1)
+            yield self.of(rest)[side]
+            over = self.bounded(rest, up)
+            if over is not None:
+                yield self.of(over)[side]
+
+    def related(self, s: Sum, alike: bool) -> Iterator[Sum]:
+        """Facts that have something with a sum in common, with the same signs or the opposite ones."""
+        for fact in self.facts:
+            if any(m and m in s and (s[m] > 0) == ((k > 0) == alike) for m, k in fact.items()):
+                yield fact
+
+    # --- what becomes known --------------------------------------------------------------------------------------
+
+    def fact(self, s: Sum) -> None:
+        """s >= 0 holds."""
+        if self.of(s)[1] < 0:
+            self.dead = True
+            return
+        for m, k in s.items():
+            if len(m) == 1 and abs(k) > 0:
+                self._narrow(m[0], k, plus(s, {m: k}, -1))
+        self.keep(s)
+
+    def keep(self, s: Sum) -> None:
+        """s >= 0 holds, and says no more of a variable alone than is known."""
+        if any(s) and s not in self.facts:
+            self.facts.append(s)
+            if len(self.facts) > MOST_FACTS:
+                del self.facts[_OF_LAUNCHES]
+
+    def _narrow(self, e: Expr, k: int, rest: Sum) -> None:
+        low, high = self.range(e)
+        most = self.of(rest)[1]  # k * e + rest >= 0
+        if most < INFINITE:
+            if k > 0:
+                low = max(low, -(most // k))
+            else:
+                high = min(high, most // -k)
+        if low <= high:
+            self.ranges[e] = (low, high)
+        else:
+            self.dead = True
+        if k == -1 and not isinstance(e, Param | Tid) and (over := self.bounded(rest, True)) is not None:
+            self._over(e, over)
+
+    def _over(self, e: Expr, over: Sum) -> None:
+        if any(not isinstance(x, Param) for x in leaves(over)):
+            return
+        self.upper[e] = (over, *(u for u in self.upper.get(e, ()) if u != over))[:2]
+
+    def differs(self, e: Expr, value: int) -> None:
+        """e != value holds."""
+        low, high = self.range(e)
+        if low == value == high:
+            self.dead = True
+        elif value in (low, high):
+            self.ranges[e] = (low + (value == low), high - (value == high))
+
+    def forget(self, names: Iterable[str], ranges: bool = True) -> None:
+        """Variables have other values now; without `ranges` their limits stay."""
+        changed = frozenset(names)
+
+        def mentions(e: Expr) -> bool:
+            return bool(local_vars(e) & changed)
+
+        gone = [e for e in self.ranges if mentions(e) and (ranges or not isinstance(e, Var))]
+        for e in gone:
+            del self.ranges[e]
+        self.upper = {e: u for e, u in self.upper.items() if not mentions(e)}
+        self.whole = {e: u for e, u in self.whole.items() if not mentions(e)}
+        self.facts = [f for f in self.facts if not any(map(mentions, leaves(f)))]
+
+    def moved(self, x: Var, by: Sum) -> None:
+        """x has been changed by a sum without x."""
+        back = plus(single(x), by, -1)
+        self.ranges = {e: r for e, r in self.ranges.items() if e == x or x.name not in local_vars(e)}
+        self.upper = {e: u for e, u in self.upper.items() if x.name not in local_vars(e)}
+        self.whole = {e: u for e, u in self.whole.items() if x.name not in local_vars(e)}
+        found = []
+        for f in self.facts:
+            inside = leaves(f)
+            if x in inside and all(e == x or x.name not in local_vars(e) for e in inside):
+                if (other := replaced(f, x, back)) is not None:
+                    found.append(other)
+            elif not any(x.name in local_vars(e) for e in inside):
+                found.append(f)
+        self.facts = found
+
+    def join(self, other: Store) -> Store:
+        """What holds after either of two ways."""
+        if self.dead:
+            return other.copy()
+        if other.dead:
+            return self.copy()
+        ranges = {
+            e: (min(r[0], other.ranges[e][0]), max(r[1], other.ranges[e][1]))
+            for e, r in self.ranges.items()
+            if e in other.ranges
+        }
+        upper = {}
+        for e, known in self.upper.items():
+            both = tuple(u for u in known if u in other.upper.get(e, ()))
+            if both:
+                upper[e] = both
+        whole = {e: u for e, u in self.whole.items() if other.whole.get(e) == u}
+        return Store(ranges, upper, [f for f in self.facts if f in other.facts], whole)
+
+
+def _plain(m: tuple[Expr, ...]) -> bool:
+    """Whether a product has nothing but parameters: it is a sum over parameters as it is."""
+    return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in m)
+
+
+def launched(block: Sizes = (None, None, None), grid: Sizes = (None, None, None)) -> Store:
+    """What holds in every launch with blocks and a grid of these sizes, as far as they are known."""
+    store = Store()
+    axes: tuple[Axis, ...] = ("x", "y", "z")
+    for axis, b, g in zip(axes, block, grid, strict=True):
+        size: Range = (b, b) if b is not None else (1, _BLOCK[axis])
+        number: Range = (g, g) if g is not None else (1, min(_BLOCKS[axis], GRID_THREADS // size[0]))
+        store.ranges[Param(f"blockDim.{axis}")] = size
+        store.ranges[Param(f"gridDim.{axis}")] = number
+        store.ranges[Tid(axis)] = (0, size[1] - 1)
+        store.ranges[Param(f"blockIdx.{axis}")] = (0, number[1] - 1)
+        for index, most in ((Tid(axis), f"blockDim.{axis}"), (Param(f"blockIdx.{axis}"), f"gridDim.{axis}")):
+            store.facts.append({(Param(most),): 1, (index,): -1, (): -1})
+    store.ranges[Param("warpSize")] = (1, BLOCK_THREADS)
+    return store
+
+
+def negation(e: Expr) -> Expr | None:
+    """A comparison of integers that holds exactly where another one does not."""
+    match e:
+        case Op(op, (a, b)) if op in NEGATED:
+            return Op(NEGATED[op], (a, b), e.loc)
+    return None
+
+
+def steady(e: Expr) -> bool:
+    """Whether a term may stand for its value: it is made of integers, and is the same whenever it is evaluated."""
+    return not any(
+        isinstance(t, Read) or (isinstance(t, Op) and (t.op == "int" or t.op.startswith(("call:", "as:"))))
+        for t in subterms(e)
+    )

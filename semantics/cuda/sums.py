@@ -1,0 +1,86 @@
+"""Sums of products of what expressions are made of, with whole coefficients: how `semantics.cuda.ranges` counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from logic.syntax import INT, Const, Expr, Op, show
+
+Monomial = tuple[Expr, ...]
+Sum = Mapping[Monomial, int]
+
+MOST_TERMS: Final = 48
+MOST_FACTORS: Final = 6
+
+
+@lru_cache(maxsize=4096)
+def _key(e: Expr) -> str:
+    return show(e)
+
+
+def constant(k: int) -> Sum:
+    return {(): k} if k else {}
+
+
+def single(e: Expr) -> Sum:
+    return {(e,): 1}
+
+
+def plus(a: Sum, b: Sum, times: int = 1) -> Sum:
+    """a + times * b"""
+    found = dict(a)
+    for m, k in b.items():
+        total = found.get(m, 0) + times * k
+        if total:
+            found[m] = total
+        else:
+            found.pop(m, None)
+    return found
+
+
+def product(a: Sum, b: Sum) -> Sum | None:
+    """a * b, None where that grows too large."""
+    found: dict[Monomial, int] = {}
+    for m, k in a.items():
+        for n, j in b.items():
+            if len(m) + len(n) > MOST_FACTORS:
+                return None
+            both = tuple(sorted((*m, *n), key=_key))
+            found[both] = found.get(both, 0) + k * j
+    return {m: k for m, k in found.items() if k} if len(found) <= MOST_TERMS else None
+
+
+def replaced(a: Sum, leaf: Expr, b: Sum) -> Sum | None:
+    """a with b in place of a leaf."""
+    found: Sum | None = {}
+    for m, k in a.items():
+        part: Sum | None = {(): k}
+        for e in m:
+            if part is not None:
+                part = product(part, b if e == leaf else single(e))
+        if part is None or found is None:
+            return None
+        found = plus(found, part)
+    return found
+
+
+def leaves(a: Sum) -> set[Expr]:
+    return {e for m in a for e in m}
+
+
+def as_expr(a: Sum) -> Expr:
+    """A sum as an expression."""
+    total: Expr | None = None
+    for m, k in sorted(a.items(), key=lambda t: (t[1] < 0, not t[0], [_key(e) for e in t[0]])):
+        size = abs(k)
+        factors: list[Expr] = [*([Const(size)] if size != 1 or not m else []), *m]
+        term = factors[0]
+        for f in factors[1:]:
+            term = Op("*", (term, f))
+        if total is None:
+            total = term if k > 0 else Const(k) if not m else Op("neg", (term,))
+        else:
+            total = Op("+" if k > 0 else "-", (total, term))
+    return total or Const(0, INT)
