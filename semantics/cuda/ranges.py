@@ -48,6 +48,7 @@ from logic.syntax import (
     reads_array,
     seq,
     show,
+    statements,
     written,
 )
 from logic.typing import Signature, type_of
@@ -63,6 +64,9 @@ TURNS: Final = 256
 
 WORK: Final = 60_000
 """Statements that are looked at before loops are taken as they come."""
+
+MOST_TOGETHER: Final = 12
+"""Facts about variables that move with a loop's counter."""
 
 LARGEST: Final = 24
 """The most operators of a value that a comparison has twice."""
@@ -252,19 +256,20 @@ class Walk:
             if (inside := self._inside(s.value, t, at)) is not None and not self.ordinary:
                 return replace(s, value=inside)
         every = NONE.union(*(s.needs for s in seen))
-        for s in seen if self.ordinary else ():
+        plain = seen[int(less is not once)]
+        for s in () if not self.ordinary else (plain,) if t.signed else seen:
             if (inside := self._inside(s.value, t, at)) is not None:
                 return replace(s, value=inside, needs=every)
         if self.assume and not t.signed and not self.ordinary:
             for s in seen:
                 if (facts := self._facts(s.value, t, at)) is not None:
                     return self._taken(s, t, frozenset(Need(f) for f in facts))
-        first = seen[0]
         if t.signed:
             if self.ordinary:
-                return self._taken(first, t, every | {Need(unfit=id(e))})
+                return self._taken(plain, t, every | {Need(unfit=id(e))})
             if self.fitting is not None and id(e) in self.fitting:
-                return self._taken(first, t, NONE)
+                return self._taken(plain, t, NONE)
+        first = seen[0]
         limits = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
         return self._atom(masked(first.expr, t), limits, at, needs, (first.expr, first.value, t))
@@ -298,16 +303,17 @@ class Walk:
         usual = _ordinary(at)
         found: list[Expr] = []
         if v.range[0] < t.low and max(at.extremes(v.sum, False)) < t.low:
-            under = at.bounded(v.sum, False)
-            if under is None or not _over_parameters(under) or usual.of(under)[0] < t.low:
+            fine = (s for s in at.bounds(v.sum, False) if _over_parameters(s) and usual.of(s)[0] >= t.low)
+            under = next(fine, None)
+            if under is None:
                 return None
             found.append(_at_most(plus(constant(t.low), under, -1)))
         if v.range[1] > t.high and min(at.extremes(v.sum, True)) > t.high:
-            limits = [at.bounded(v.sum, True, choice) for choice in range(2)]
-            fine = [s for s in limits if s is not None and _over_parameters(s) and usual.of(s)[1] <= t.high]
-            if not fine:
+            fine = (s for s in at.bounds(v.sum, True) if _over_parameters(s) and usual.of(s)[1] <= t.high)
+            over = next(fine, None)
+            if over is None:
                 return None
-            found.append(_at_most(plus(fine[0], constant(t.high), -1)))
+            found.append(_at_most(plus(over, constant(t.high), -1)))
         return found
 
     def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
@@ -470,9 +476,23 @@ class Walk:
         return seen
 
     def _loop(self, s: While, at: Store) -> tuple[Stmt, Store, Needs]:
+        together = [] if self.work > WORK else _together(s, at)
+        while True:
+            *found, end = self._invariant(s, at, together)
+            kept = together if end.dead else [f for f in together if f in end.facts]
+            if len(kept) == len(together):
+                made, after, needs = found
+                return made, after, needs
+            together = kept
+
+    def _invariant(self, s: While, at: Store, together: Sequence[Sum]) -> tuple[Stmt, Store, Needs, Store]:
+        """A loop with facts that are to hold at its head; what holds after it, what it needs, and what holds after a
+        turn."""
         changed = sorted(x for x in written(s.body) if self.sigma.locals[x] == INT)
         head = at.copy()
         head.forget(written(s.body), ranges=False)
+        for fact in together:
+            head.keep(fact)
         steps = 0 if self.work > WORK else 2
         made, end, cond, needs = self._turn(s, head)
         grown: dict[str, Range] = {}
@@ -510,7 +530,7 @@ class Walk:
                 head, (made, end, cond, needs) = narrow, other
             else:
                 made, end, cond, needs = self._turn(s, head)
-        return made, self.assumed(cond, False, head), needs
+        return made, self.assumed(cond, False, head), needs, end
 
     def _turn(self, s: While, head: Store) -> tuple[Stmt, Store, Expr, Needs]:
         """A loop as it is with what holds at its head; what holds after a turn; its condition."""
@@ -519,6 +539,52 @@ class Walk:
         body, end, needs = self.run(s.body, self.assumed(c.expr, True, here))
         same = c.expr is s.cond and body is s.body
         return (s if same else While(c.expr, body, s.loc)), end, c.expr, c.needs | needs
+
+
+def _together(s: While, at: Store) -> list[Sum]:
+    """What variables are by a counter of a loop, each moved once a turn by what does not change: x - tid.x - n * i == 0
+    as two sums that are not negative. Guesses: a turn shows whether they are so."""
+    changed = written(s.body)
+    moves: dict[str, list[Sum | None]] = {}
+    for t in statements(s.body):
+        if isinstance(t, Assign):
+            by = _unreduced(t.value)
+            moves.setdefault(t.var, []).append(None if by is None else plus(by, single(Var(t.var)), -1))
+    steps = {
+        x: by[0]
+        for x, by in moves.items()
+        if len(by) == 1 and by[0] and not any(local_vars(e) & changed for e in leaves(by[0]))
+    }
+    starts = {x: first for x in sorted(steps) if (first := at.equal(Var(x), changed)) is not None}
+    found = []
+    for k in sorted(starts.keys() & local_vars(s.cond)):
+        step = steps[k].get((), 0)
+        if leaves(steps[k]):
+            continue
+        for x in sorted(starts.keys() - {k}):
+            rate = {m: c // step for m, c in steps[x].items() if c % step == 0}
+            turns = product(rate, plus(single(Var(k)), starts[k], -1))
+            if turns is not None and len(rate) == len(steps[x]):
+                apart = plus(plus(single(Var(x)), starts[x], -1), turns, -1)
+                found += [apart, plus({}, apart, -1)]
+    return found[:MOST_TOGETHER]
+
+
+def _unreduced(e: Expr) -> Sum | None:
+    """The sum that an expression is modulo 2^bits."""
+    match e:
+        case Reduced():
+            return _unreduced(e.value)
+        case Const(int(k)) if e.type == INT:
+            return constant(k)
+        case Var() | Param() | Tid():
+            return single(e)
+        case Op("+" | "-" | "*" as op, (a, b)):
+            x, y = _unreduced(a), _unreduced(b)
+            if x is None or y is None:
+                return None
+            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
+    return None
 
 
 def _around(entry: Store, end: Store, changed: Sequence[str]) -> dict[str, Range]:
