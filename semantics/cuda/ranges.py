@@ -23,13 +23,12 @@ assigned. So do elements of arrays that are only accessed as one type, and what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from logic.syntax import (
     BOOL,
-    BUILTINS,
     INT,
     Assign,
     Const,
@@ -52,8 +51,9 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature, type_of
+from semantics.cuda.limits import ALWAYS, limits
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
-from semantics.cuda.stores import ANY, INFINITE, Range, Sizes, Store, cut, launched, negation, spanned, steady, times
+from semantics.cuda.stores import ANY, INFINITE, Range, Store, cut, negation, steady
 from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single
 
 ORDINARY: Final[Range] = (1, 256)
@@ -220,13 +220,15 @@ class Walk:
                 total = plus({}, a, -1)
             case "<<", [dict(a), dict(b)] if not leaves(b) and 0 <= b.get((), 0) < 64:
                 total = product(a, constant(1 << b.get((), 0)))
-        limits = _limits(e.op, [v.range for v in values], self.ordinary)
+        own = limits(e.op, [v.range for v in values])
         if e.op == "int" and type_of(parts[0].expr, self.sigma) == BOOL:
-            limits = (0, 1)
+            own = (0, 1)
+        elif e.op == "int" and self.ordinary:
+            own = (-ORDINARY[1], ORDINARY[1])
         if total is not None:
             low, high = at.of(total)
-            return Seen(made, Value((max(low, limits[0]), min(high, limits[1])), total), needs)
-        seen = self._atom(made, limits, at, needs)
+            return Seen(made, Value((max(low, own[0]), min(high, own[1])), total), needs)
+        seen = self._atom(made, own, at, needs)
         if e.op in ("/", ">>", "%", "&") and values[0].range[0] >= 0 and isinstance(made, Op) and steady(made):
             first = values[0].sum
             over = at.bounded(first, True) if first is not None else None
@@ -270,9 +272,9 @@ class Walk:
             if self.fitting is not None and id(e) in self.fitting:
                 return self._taken(plain, t, NONE)
         first = seen[0]
-        limits = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
+        own = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
-        return self._atom(masked(first.expr, t), limits, at, needs, (first.expr, first.value, t))
+        return self._atom(masked(first.expr, t), own, at, needs, (first.expr, first.value, t))
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """What is converted from a signed type is in its range; a shift is by fewer bits than there are."""
@@ -300,7 +302,7 @@ class Walk:
         sizes; None where there are none."""
         if v.sum is None:
             return None
-        usual = _ordinary(at)
+        usual = of_ordinary_sizes(at)
         found: list[Expr] = []
         if v.range[0] < t.low and max(at.extremes(v.sum, False)) < t.low:
             fine = (s for s in at.bounds(v.sum, False) if _over_parameters(s) and usual.of(s)[0] >= t.low)
@@ -617,14 +619,14 @@ def _over_parameters(s: Sum) -> bool:
     return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in leaves(s))
 
 
-def _ordinary(at: Store) -> Store:
+def of_ordinary_sizes(at: Store) -> Store:
     """The same with ordinary sizes."""
     there = at.copy()
-    for e, limits in at.ranges.items():
+    for e, known in at.ranges.items():
         if isinstance(e, Param) and not e.name.startswith("blockDim."):
             first = 0 if e.name.startswith("blockIdx.") else ORDINARY[0]
-            low, high = max(limits[0], first), min(limits[1], ORDINARY[1] - (first == 0))
-            there.ranges[e] = (low, high) if low <= high else limits
+            low, high = max(known[0], first), min(known[1], ORDINARY[1] - (first == 0))
+            there.ranges[e] = (low, high) if low <= high else known
     return there
 
 
@@ -640,16 +642,6 @@ def _at_most(s: Sum) -> Expr:
     return Op("<=", (as_expr(plus(left, constant(-k))), as_expr(right)))
 
 
-_TRUE: Final[Mapping[str, Callable[[Range, Range], bool | None]]] = {
-    "<": lambda a, b: True if a[1] < b[0] else False if a[0] >= b[1] else None,
-    "<=": lambda a, b: True if a[1] <= b[0] else False if a[0] > b[1] else None,
-    ">": lambda a, b: True if a[0] > b[1] else False if a[1] <= b[0] else None,
-    ">=": lambda a, b: True if a[0] >= b[1] else False if a[1] < b[0] else None,
-    "==": lambda a, b: False if a[1] < b[0] or a[0] > b[1] else None,
-    "!=": lambda a, b: True if a[1] < b[0] or a[0] > b[1] else None,
-}
-
-
 def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, b: Expr, at: Store) -> Expr | None:
     """(e modulo 2^bits) op b, where e is at least -2^bits and less than it, and which it is below 0 is known."""
     e, v, t = remainder
@@ -657,9 +649,9 @@ def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, 
     low, high = v.range
     if v.sum is not None:
         low, high = max(low, *at.extremes(v.sum, False)), min(high, *at.extremes(v.sum, True))
-    if t.signed or low < -full or high >= full or other[0] < 0 or op not in _TRUE:
+    if t.signed or low < -full or high >= full or other[0] < 0 or op not in ALWAYS:
         return None
-    below = _TRUE[op]((full + low, full - 1), other)
+    below = ALWAYS[op]((full + low, full - 1), other)
     if below is None or reads_array(e) or reads_array(b) or len(show(e)) > 4 * LARGEST:
         return None
     test = Op(op, (e, b), e.loc)
@@ -668,180 +660,3 @@ def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, 
     if below:
         return Op("||", (Op("<", (e, Const(0)), e.loc), test), e.loc)
     return Op("&&", (Op(">=", (e, Const(0)), e.loc), test), e.loc)
-
-
-def _limits(op: str, args: Sequence[Range], ordinary: bool) -> Range:
-    """The limits of what an operator on integers gives, by those of its operands."""
-    match op, args:
-        case "+", [a, b]:
-            return cut(a[0] + b[0]), cut(a[1] + b[1])
-        case "-", [a, b]:
-            return cut(a[0] - b[1]), cut(a[1] - b[0])
-        case "*", [a, b]:
-            return times(a, b)
-        case "neg", [a]:
-            return -a[1], -a[0]
-        case "~", [a]:
-            return cut(-a[1] - 1), cut(-a[0] - 1)
-        case "abs", [a]:
-            return (0 if a[0] <= 0 <= a[1] else min(abs(a[0]), abs(a[1]))), max(abs(a[0]), abs(a[1]))
-        case "min", [a, b]:
-            return min(a[0], b[0]), min(a[1], b[1])
-        case "max", [a, b]:
-            return max(a[0], b[0]), max(a[1], b[1])
-        case "/", [a, b]:
-            if a[0] >= 0 and b[0] >= 1:
-                return (0 if b[1] >= INFINITE else a[0] // b[1]), a[1] // b[0]
-            most = max(abs(a[0]), abs(a[1]))
-            return (0 if a[0] >= 0 and b[0] >= 0 else -most), most
-        case "%", [a, b]:
-            most = max(abs(a[0]), abs(a[1]))
-            if not b[0] <= 0 <= b[1]:
-                most = min(most, max(abs(b[0]), abs(b[1])) - 1)
-            return (0 if a[0] >= 0 else -most), (0 if a[1] <= 0 else most)
-        case "<<", [a, b]:
-            if b[1] > 256:
-                return (0 if a[0] >= 0 else -INFINITE), INFINITE
-            most = 1 << max(0, b[1])
-            return spanned(a[0], a[1], times((a[0], a[1]), (most, most))[0], times((a[0], a[1]), (most, most))[1], 0)
-        case ">>", [a, b]:
-            if b[0] < 0:
-                return min(a[0], 0), max(a[1], 0)
-            k, n = min(b[0], 1024), min(b[1], 1024)
-            return spanned(a[0] >> k, a[0] >> n, a[1] >> k, a[1] >> n)
-        case "&", [a, b]:
-            highs = [r[1] for r in (a, b) if r[0] >= 0]
-            return (0, min(highs)) if highs else _bits(a, b)
-        case "|" | "^", [a, b]:
-            return _bits(a, b)
-        case "int", _ if ordinary:
-            return -ORDINARY[1], ORDINARY[1]
-    return ANY
-
-
-def _bits(a: Range, b: Range) -> Range:
-    ends = [*a, *b]
-    if any(abs(n) >= INFINITE for n in ends):
-        return (0 if a[0] >= 0 and b[0] >= 0 else -INFINITE), INFINITE
-    width = max(n.bit_length() for n in ends)
-    return (0 if a[0] >= 0 and b[0] >= 0 else -(1 << width)), (1 << width) - 1
-
-
-# --- a kernel --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A body without reductions, and the propositions that it is right under."""
-
-    body: Stmt
-    facts: tuple[Expr, ...]
-
-
-def settled(
-    body: Stmt,
-    types: Types,
-    sigma: Signature,
-    given: Sequence[Expr] = (),
-    block: Sizes = (None, None, None),
-    grid: Sizes = (None, None, None),
-    assume: bool = True,
-) -> Settled:
-    """The body of a kernel without reductions that change nothing, in launches of which `given` holds; what has to be
-    assumed besides, if it may be."""
-    usual = Walk(types, sigma, _ordinary(_start(types, sigma)), None, False)
-    _, _, doubts = usual.run(body, usual.start.copy())
-    fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
-
-    def walked(facts: Sequence[Expr]) -> tuple[Stmt, Needs, int]:
-        start = _start(types, sigma, facts, block, grid)
-        loose: set[str] = set()
-        while True:
-            walk = Walk(types, sigma, start, fitting, assume, set(loose))
-            made, _, needs = walk.run(body, start.copy())
-            if walk.loose == loose:
-                return made, needs, walk.work
-            loose = set(walk.loose)
-
-    found, needs, work = walked(given)
-    extra: list[Expr] = []
-    if assume and _left(needs):
-        extra = [
-            Op(">=", (Param(name), Const(0))) for name in _sizes(types, sigma, _start(types, sigma, given, block, grid))
-        ]
-        other = walked([*given, *extra]) if extra else (found, needs, work)
-        if _left(other[1]) < _left(needs):
-            found, needs, work = other
-            for fact in list(extra) if work <= WORK // 4 else []:
-                without = [f for f in extra if f != fact]
-                other = walked([*given, *without])
-                if _left(other[1]) <= _left(needs):
-                    (found, needs, work), extra = other, without
-        else:
-            extra = []
-    facts = sorted({*extra, *(n.fact for n in needs if n.fact is not None)}, key=show)
-    return Settled(found, tuple(facts))
-
-
-def _left(needs: Needs) -> int:
-    """How many reductions are left."""
-    return len({n.left for n in needs if n.left})
-
-
-def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:
-    """The parameters of signed types that may be negative, and need not."""
-    return [
-        name
-        for name, t in sigma.params.items()
-        if t == INT
-        and name not in BUILTINS
-        and name in types.scalars
-        and start.range(Param(name))[0] < 0 <= start.range(Param(name))[1]
-    ]
-
-
-def _start(
-    types: Types,
-    sigma: Signature,
-    given: Sequence[Expr] = (),
-    block: Sizes = (None, None, None),
-    grid: Sizes = (None, None, None),
-) -> Store:
-    """What holds in the launches that a body is settled for."""
-    store = launched(block, grid)
-    for name, t in sigma.params.items():
-        if t == INT and name not in BUILTINS and (own := types.scalars.get(name)) is not None:
-            store.ranges[Param(name)] = (own.low, own.high)
-    walk = Walk(types, sigma, store, frozenset(), False)
-    for fact in given:
-        store = walk.assumed(fact, True, store)
-    store.dead = False
-    return store
-
-
-def _signed(s: Stmt) -> set[int]:
-    """The numbers of all reductions to signed types."""
-    found: set[int] = set()
-    stack: list[Stmt | Expr] = [s]
-    while stack:
-        here = stack.pop()
-        match here:
-            case Seq(stmts):
-                stack.extend(stmts)
-            case If(c, a, b):
-                stack.extend((c, a, b))
-            case While(c, body):
-                stack.extend((c, body))
-            case Assign(_, e):
-                stack.append(e)
-            case Write(_, i, e):
-                stack.extend((i, e))
-            case Reduced():
-                if here.to.signed:
-                    found.add(id(here))
-                stack.append(here.value)
-            case Op(_, args):
-                stack.extend(args)
-            case Read(_, i):
-                stack.append(i)
-    return found

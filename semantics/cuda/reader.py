@@ -35,9 +35,10 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import sizes_of
 from semantics.cuda.parse import Parsed, Request, find, kernels, parse
 from semantics.cuda.places import check_lengths, parameter
-from semantics.cuda.ranges import Types, settled
+from semantics.cuda.ranges import Types
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
+from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Sizes

@@ -59,6 +59,7 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import CASTS, address, bare, condition, described, discard, expr, into, steps
+from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.records import declared, fill, initialised, reference, undefined
 from semantics.cuda.shim import is_index
@@ -508,6 +509,7 @@ def _loop(
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
     c = _undone(st, before, c)
+    c, step = (c, []) if flags else _taken_first(st, before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
@@ -521,7 +523,7 @@ def _loop(
     flag = st.loops.pop().next
     if flag:
         stmts.insert(0, Assign(flag, TRUE, node.loc))
-    st.emit(*before, While(c, seq(*stmts), node.loc))
+    st.emit(*before, While(c, seq(*step, *stmts), node.loc), *step)
     if after:
         block(st, after, tail)
 
@@ -600,6 +602,21 @@ def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:
             before[-2:] = [Assign(x, Op(op, (Var(x), k), before[-1].loc), before[-1].loc)]
             return substitute(c, {t: Op("-" if op == "+" else "+", (Var(x), k), c.loc)})
     return c
+
+
+def _taken_first(st: State, before: list[Stmt], c: Expr) -> tuple[Expr, list[Stmt]]:
+    """A condition on the old value of what is then stepped, as in `n-- > 0` where n has no sign, as one on the value,
+    and the step, which follows it either way. Takes both out of what comes before the condition."""
+    match before:
+        case [Assign(t, Var(x)), Assign(y, Reduced() as value) as step] if (
+            x == y and t in st.copies and local_vars(value) == {t} and x not in local_vars(c)
+        ):
+            before.clear()
+            c = substitute(c, {t: Var(x, c.loc)})
+            if c == Op("!=", (Var(x), Const(0))):
+                c = Op(">", (Var(x), Const(0)), c.loc)
+            return c, [Assign(x, renamed(value, t, x), step.loc)]
+    return c, []
 
 
 def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
