@@ -177,6 +177,8 @@ class Walk:
                 ends = [*x.value.range, *y.value.range]
                 made = _rebuilt(e, test.expr, x.expr, y.expr)
                 return self._atom(made, (min(ends), max(ends)), at, test.needs | x.needs | y.needs)
+            case Op("&", (a, Const(int(k)) as bits)) if k >= 0:
+                return self._operated(e, [self._seen(stripped(a, k.bit_length()), at), self._seen(bits, at)], at)
             case Op(_, args):
                 parts = [self._seen(a, at) for a in args]
                 return self._operated(e, parts, at)
