@@ -111,3 +111,8 @@ def test_without_assumptions(read: Reader) -> None:
     assert show_stmt(all_launches.kernel.body) == f"if (n < 0 || n > tid.x) {{\n  out[m * 4 & {MASK}] <- 1;\n}}"
     here = found.under([Op("==", (Param("n"), Const(-1))), Op("==", (Param("m"), Const(2**30)))], assume=False)
     assert show_stmt(here.kernel.body) == f"if (n < 0 || n > tid.x) {{\n  out[m * 4 & {MASK}] <- 1;\n}}"
+
+
+def test_an_array_of_ints_that_is_only_read_without_a_sign(read: Reader) -> None:
+    body = show_stmt(read("__global__ void k(int *A, int *out) { out[0] = ((unsigned *)A)[1] >> 3; }").kernel.body)
+    assert body == f"out[0] <- (A[1] & {MASK}) >> 3;"
