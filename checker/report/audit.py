@@ -58,8 +58,8 @@ MEANING: Final = {
 """The verdicts, the worst first."""
 
 UNREAD: Final = (
-    "the program is the one that the certificate holds; no source was given (--source) to compare it with, or to say for "
-    "which sizes its unsigned values do not wrap around"
+    "the program is the one that the certificate holds; no source was given (--source) to compare it with, or to say "
+    "for which sizes its unsigned values do not wrap around"
 )
 """What a report without a source rests on."""
 

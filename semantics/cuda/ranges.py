@@ -482,10 +482,9 @@ class Walk:
     def _loop(self, s: While, at: Store) -> tuple[Stmt, Store, Needs]:
         together = [] if self.work > WORK else _together(s, at)
         while True:
-            *found, end = self._invariant(s, at, together)
+            made, after, needs, end = self._invariant(s, at, together)
             kept = together if end.dead else [f for f in together if f in end.facts]
             if len(kept) == len(together):
-                made, after, needs = found
                 return made, after, needs
             together = kept
 

@@ -91,7 +91,7 @@ class Store:
         for first, second, most in _PAIRS:
             if first in left and second in left:
                 low, high = times(self.range(first), self.range(second))
-                found = times(found, (low, min(high, most)))
+                found = times(found, (low, max(low, min(high, most))))
                 left.remove(first)
                 left.remove(second)
         sizes = [p for p in _SIZES if p in left]
