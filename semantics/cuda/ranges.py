@@ -118,13 +118,15 @@ class Seen:
 @dataclass(slots=True)
 class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
-    range; None while that is looked for. `loose` are the arrays whose elements may be out of range."""
+    range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose`
+    are the arrays whose elements may be out of range."""
 
     types: Types
     sigma: Signature
     start: Store
     fitting: frozenset[int] | None
     assume: bool
+    split: bool = True
     loose: set[str] = field(default_factory=set)
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
@@ -330,10 +332,10 @@ class Walk:
         (a, b), op = parts, e.op if isinstance(e, Op) else ""
         if a.value.of is None and b.value.of is not None:
             mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
-            found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at)
+            found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at, self.split)
             return e if found is None else found
         if a.value.of is not None and b.value.of is None:
-            found = _signed_case(op, a.value.of, b.value.range, b.expr, at)
+            found = _signed_case(op, a.value.of, b.value.range, b.expr, at, self.split)
             return e if found is None else found
         return e
 
@@ -643,7 +645,7 @@ def _at_most(s: Sum) -> Expr:
     return Op("<=", (as_expr(plus(left, constant(-k))), as_expr(right)))
 
 
-def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, b: Expr, at: Store) -> Expr | None:
+def _signed_case(op: str, remainder: Remainder, other: Range, b: Expr, at: Store, split: bool) -> Expr | None:
     """(e modulo 2^bits) op b, where e is at least -2^bits and less than it, and which it is below 0 is known."""
     e, v, t = remainder
     full = 1 << t.bits
@@ -658,6 +660,8 @@ def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, 
     test = Op(op, (e, b), e.loc)
     if op in ("==", "!="):
         return test  # of a number that is not negative
+    if not split:
+        return None
     if below:
         return Op("||", (Op("<", (e, Const(0)), e.loc), test), e.loc)
     return Op("&&", (Op(">=", (e, Const(0)), e.loc), test), e.loc)

@@ -72,11 +72,12 @@ class Reading:
         block: Sizes = (None, None, None),
         grid: Sizes = (None, None, None),
         assume: bool = True,
+        split: bool = True,
     ) -> Reading:
         """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds. Unless it
-        may `assume` facts, it is right for all of them."""
+        may `assume` facts, it is right for all of them; unless comparisons are `split`, it takes no more operators."""
         with _deep_recursion():
-            found = settled(self.written, self.types, signature(self.kernel), given, block, grid, assume)
+            found = settled(self.written, self.types, signature(self.kernel), given, block, grid, assume, split)
         kernel = replace(self.kernel, body=found.body)
         return replace(self, kernel=kernel, facts=found.facts)
 

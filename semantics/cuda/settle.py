@@ -32,9 +32,10 @@ def settled(
     block: Sizes = (None, None, None),
     grid: Sizes = (None, None, None),
     assume: bool = True,
+    split: bool = True,
 ) -> Settled:
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds; what has to be
-    assumed besides, if it may be."""
+    assumed besides, if it may be. Comparisons are `split` where it helps a proof, for some more operators."""
     usual = Walk(types, sigma, of_ordinary_sizes(_start(types, sigma)), None, False)
     _, _, doubts = usual.run(body, usual.start.copy())
     fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
@@ -44,7 +45,7 @@ def settled(
         start.dead = False
         loose: set[str] = set()
         while True:
-            walk = Walk(types, sigma, start, fitting, assume, set(loose))
+            walk = Walk(types, sigma, start, fitting, assume, split, set(loose))
             made, _, needs = walk.run(body, start.copy())
             if walk.loose == loose:
                 return made, needs, walk.work
