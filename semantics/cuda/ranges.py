@@ -48,6 +48,7 @@ from logic.syntax import (
     seq,
     show,
     statements,
+    subterms,
     written,
 )
 from logic.typing import Signature, type_of
@@ -392,6 +393,9 @@ class Walk:
                 at.fact(less)
                 at.fact(more)
             case "!=":
+                for s in (less, more):
+                    if s in at.facts:
+                        at.fact(plus(s, one))
                 for s, t in ((left, right), (right, left)):
                     if len(s) == 1 and not leaves(t) and list(s.values()) == [1] and len(next(iter(s))) == 1:
                         at.differs(next(iter(s))[0], t.get((), 0))
@@ -572,6 +576,13 @@ def _together(s: While, at: Store) -> list[Sum]:
             if turns is not None and len(rate) == len(steps[x]):
                 apart = plus(plus(single(Var(x)), starts[x], -1), turns, -1)
                 found += [apart, plus({}, apart, -1)]
+    for atom in subterms(s.cond):
+        match atom:
+            case Op("!=", (a, b)) if local_vars(atom) & changed:
+                left, right = _unreduced(a), _unreduced(b)
+                if left is not None and right is not None:
+                    apart = (plus(left, right, -1), plus(right, left, -1))
+                    found += [d for d in apart if max(at.extremes(d, False)) >= 0]
     return found[:MOST_TOGETHER]
 
 
