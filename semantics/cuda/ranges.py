@@ -259,8 +259,11 @@ class Walk:
         seen: list[Seen] = []
         for form in forms:
             s = self._within_source(e, form, self._seen(form, at))
+            other = form is e.value and form is not once
+            if other and not self.ordinary and left(s.needs) > left(seen[0].needs):
+                continue  # it may be inside, but for what is reduced in it
             seen.append(s)
-            if (inside := self._inside(s.value, t, at)) is not None and not self.ordinary:
+            if not self.ordinary and (inside := self._inside(s.value, t, at)) is not None:
                 return replace(s, value=inside)
         every = NONE.union(*(s.needs for s in seen))
         plain = seen[int(less is not once)]
@@ -579,10 +582,10 @@ def _together(s: While, at: Store) -> list[Sum]:
     for atom in subterms(s.cond):
         match atom:
             case Op("!=", (a, b)) if local_vars(atom) & changed:
-                left, right = _unreduced(a), _unreduced(b)
-                if left is not None and right is not None:
-                    apart = (plus(left, right, -1), plus(right, left, -1))
-                    found += [d for d in apart if max(at.extremes(d, False)) >= 0]
+                one, other = _unreduced(a), _unreduced(b)
+                if one is not None and other is not None:
+                    sides = (plus(one, other, -1), plus(other, one, -1))
+                    found += [d for d in sides if max(at.extremes(d, False)) >= 0]
     return found[:MOST_TOGETHER]
 
 
@@ -601,6 +604,11 @@ def _unreduced(e: Expr) -> Sum | None:
                 return None
             return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
     return None
+
+
+def left(needs: Needs) -> int:
+    """How many reductions are left."""
+    return len({n.left for n in needs if n.left})
 
 
 def _around(entry: Store, end: Store, changed: Sequence[str]) -> dict[str, Range]:

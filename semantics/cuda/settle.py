@@ -9,7 +9,7 @@ from typing import Final
 from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read, Seq, Stmt, While, Write, show
 from logic.typing import Signature
 from semantics.cuda.modular import Reduced
-from semantics.cuda.ranges import WORK, Needs, Types, Walk, of_ordinary_sizes
+from semantics.cuda.ranges import WORK, Needs, Types, Walk, left, of_ordinary_sizes
 from semantics.cuda.stores import Sizes, Store, launched, negation
 
 MOST_FACTS: Final = 12
@@ -53,17 +53,17 @@ def settled(
 
     found, needs, work = walked(given)
     extra: list[Expr] = []
-    if assume and _left(needs):
+    if assume and left(needs):
         extra = [
             Op(">=", (Param(name), Const(0))) for name in _sizes(types, sigma, _start(types, sigma, given, block, grid))
         ]
         other = walked([*given, *extra]) if extra else (found, needs, work)
-        if _left(other[1]) < _left(needs):
+        if left(other[1]) < left(needs):
             found, needs, work = other
             for fact in list(extra) if work <= WORK // 4 else []:
                 without = [f for f in extra if f != fact]
                 other = walked([*given, *without])
-                if _left(other[1]) <= _left(needs):
+                if left(other[1]) <= left(needs):
                     (found, needs, work), extra = other, without
         else:
             extra = []
@@ -73,11 +73,6 @@ def settled(
         there = _start(types, sigma, [*given, *others, negated], block, grid) if (negated := negation(fact)) else None
         facts = others if there is not None and there.dead else facts
     return Settled(found, tuple(facts))
-
-
-def _left(needs: Needs) -> int:
-    """How many reductions are left."""
-    return len({n.left for n in needs if n.left})
 
 
 def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:
