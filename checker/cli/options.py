@@ -92,7 +92,7 @@ def for_run(reading: Reading, values: Mapping[str, Value], block: Sizes, grid: S
 
     known = {d.name for d in reading.kernel.params if d.type.kind == "int"} & values.keys()
     given = [Op("==", (Param(name), Const(int(values[name])))) for name in sorted(known)]
-    return reading.under(given, block, grid, assume=False)
+    return reading.under(given, block, grid, assume=False, split=False)
 
 
 def evaluated_grid(

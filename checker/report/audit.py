@@ -51,7 +51,10 @@ MEANING: Final = {
 }
 """The verdicts, the worst first."""
 
-UNREAD: Final = "the program is the one that the certificate holds; no source was given (--source) to compare it with"
+UNREAD: Final = (
+    "the program is the one that the certificate holds; no source was given (--source) to compare it with, or to say "
+    "for which sizes its unsigned values do not wrap around"
+)
 """What a report without a source rests on."""
 
 KINDS: Final = {"AtLeast": "Q >= Q'", "AtMost": "counts of accesses", "Entails": "P |- P'", "Uniform": "e unif"}

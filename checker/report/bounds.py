@@ -24,8 +24,8 @@ from logic.source import Loc, SourceError
 from logic.syntax import Kernel, Sync, show_stmt, statements
 
 MATHEMATICAL: Final = (
-    "no signed overflow, also where a sum of ints and unsigned sizes is converted to int; unsigned values are modulo "
-    "2^32 or 2^64; a grid has at most 2^31 threads along an axis"
+    "no signed overflow, also where a sum of ints and unsigned sizes is converted to int",
+    "unsigned values are modulo 2^32 or 2^64, and a grid has at most 2^31 threads along an axis",
 )
 """What every bound assumes of the numbers of C."""
 
@@ -58,7 +58,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
         *(described(own) for own in (context.metric, context.hardware) if not is_known(own)),
         *(f"all threads of a block reach {barrier} together" for barrier in _named(kernel, barriers)),
         *notes,
-        MATHEMATICAL,
+        *MATHEMATICAL,
         f"every array starts at a multiple of {context.hardware.alignment} bytes",
         "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
     ]

@@ -100,7 +100,7 @@ def assumptions(context: Context, stated: P, notes: Sequence[str]) -> list[str]:
         ),
         *notes,
         f"every array starts at a multiple of {hw.alignment} bytes",
-        "integers do not overflow; no caches",
+        "signed integers do not overflow; no caches",
     ]
 
 

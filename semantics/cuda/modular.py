@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from logic.syntax import INT, Const, Expr, Op
+from logic.syntax import INT, Const, Expr, Op, Var, substitute
 from semantics.cuda.ctype import CType
 
 
@@ -133,3 +133,9 @@ def _signs(e: Op) -> Expr:
         case Op("+" | "-", (a, Const(int(k)))) if k < 0:
             return Op("-" if e.op == "+" else "+", (a, Const(-k)), e.loc)
     return e
+
+
+def renamed(e: Reduced, old: str, new: str) -> Expr:
+    """A reduced expression with another variable in it."""
+    made = masked(substitute(e.value, {old: Var(new, e.loc)}), e.to)
+    return Reduced(made.op, made.args, e.loc, e.to, e.source)

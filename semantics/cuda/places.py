@@ -66,6 +66,8 @@ def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None 
     array = Array(name, a.space, elem, stride, a.offset, width, length)
     if st.sigma.arrays.setdefault(name, array) != array:
         raise unsupported(f"the array '{name}' with elements of two types or sizes", loc, "Use two arrays.")
+    if (own := integer(t)) is not None:
+        st.elements.setdefault(name, set()).add(own)
     return name, index(a, stride, loc)
 
 
@@ -91,7 +93,6 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             read = Read(array, at, loc)
             if t.volatile:
                 st.volatile.add(read)
-            _accessed(st, array, t)
             if t.kind != "int" or (t.signed and t.size < INT.size):
                 return read
             return wrapped(read, t) if t.size < INT.size else reduced(read, t)
@@ -108,16 +109,9 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
             _select(st, p, value, t, loc)
         case Address():
             array, at = element(st, p, t, loc)
-            _accessed(st, array, t)
             st.emit(Write(array, at, value, loc))
         case Param(name) | Fields(name) | Parts(name):
             raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
-
-
-def _accessed(st: State, array: str, t: CType) -> None:
-    """Keep that an element of an array was accessed as a type."""
-    if (own := integer(t)) is not None:
-        st.elements.setdefault(array, set()).add(own)
 
 
 MOST: Final = 64

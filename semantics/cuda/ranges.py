@@ -23,13 +23,12 @@ assigned. So do elements of arrays that are only accessed as one type, and what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from logic.syntax import (
     BOOL,
-    BUILTINS,
     INT,
     Assign,
     Const,
@@ -48,11 +47,14 @@ from logic.syntax import (
     reads_array,
     seq,
     show,
+    statements,
+    subterms,
     written,
 )
 from logic.typing import Signature, type_of
+from semantics.cuda.limits import ALWAYS, limits
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
-from semantics.cuda.stores import ANY, INFINITE, Range, Sizes, Store, cut, launched, negation, spanned, steady, times
+from semantics.cuda.stores import ANY, INFINITE, Range, Store, cut, negation, steady
 from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single
 
 ORDINARY: Final[Range] = (1, 256)
@@ -63,6 +65,9 @@ TURNS: Final = 256
 
 WORK: Final = 60_000
 """Statements that are looked at before loops are taken as they come."""
+
+MOST_TOGETHER: Final = 12
+"""Facts about variables that move with a loop's counter."""
 
 LARGEST: Final = 24
 """The most operators of a value that a comparison has twice."""
@@ -114,13 +119,15 @@ class Seen:
 @dataclass(slots=True)
 class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
-    range; None while that is looked for. `loose` are the arrays whose elements may be out of range."""
+    range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose`
+    are the arrays whose elements may be out of range."""
 
     types: Types
     sigma: Signature
     start: Store
     fitting: frozenset[int] | None
     assume: bool
+    split: bool = True
     loose: set[str] = field(default_factory=set)
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
@@ -173,6 +180,8 @@ class Walk:
                 ends = [*x.value.range, *y.value.range]
                 made = _rebuilt(e, test.expr, x.expr, y.expr)
                 return self._atom(made, (min(ends), max(ends)), at, test.needs | x.needs | y.needs)
+            case Op("&", (a, Const(int(k)) as bits)) if k >= 0:
+                return self._operated(e, [self._seen(stripped(a, k.bit_length()), at), self._seen(bits, at)], at)
             case Op(_, args):
                 parts = [self._seen(a, at) for a in args]
                 return self._operated(e, parts, at)
@@ -216,13 +225,15 @@ class Walk:
                 total = plus({}, a, -1)
             case "<<", [dict(a), dict(b)] if not leaves(b) and 0 <= b.get((), 0) < 64:
                 total = product(a, constant(1 << b.get((), 0)))
-        limits = _limits(e.op, [v.range for v in values], self.ordinary)
+        own = limits(e.op, [v.range for v in values])
         if e.op == "int" and type_of(parts[0].expr, self.sigma) == BOOL:
-            limits = (0, 1)
+            own = (0, 1)
+        elif e.op == "int" and self.ordinary:
+            own = (-ORDINARY[1], ORDINARY[1])
         if total is not None:
             low, high = at.of(total)
-            return Seen(made, Value((max(low, limits[0]), min(high, limits[1])), total), needs)
-        seen = self._atom(made, limits, at, needs)
+            return Seen(made, Value((max(low, own[0]), min(high, own[1])), total), needs)
+        seen = self._atom(made, own, at, needs)
         if e.op in ("/", ">>", "%", "&") and values[0].range[0] >= 0 and isinstance(made, Op) and steady(made):
             first = values[0].sum
             over = at.bounded(first, True) if first is not None else None
@@ -248,26 +259,30 @@ class Walk:
         seen: list[Seen] = []
         for form in forms:
             s = self._within_source(e, form, self._seen(form, at))
+            other = form is e.value and form is not once
+            if other and not self.ordinary and left(s.needs) > left(seen[0].needs):
+                continue  # it may be inside, but for what is reduced in it
             seen.append(s)
-            if (inside := self._inside(s.value, t, at)) is not None and not self.ordinary:
+            if not self.ordinary and (inside := self._inside(s.value, t, at)) is not None:
                 return replace(s, value=inside)
         every = NONE.union(*(s.needs for s in seen))
-        for s in seen if self.ordinary else ():
+        plain = seen[int(less is not once)]
+        for s in () if not self.ordinary else (plain,) if t.signed else seen:
             if (inside := self._inside(s.value, t, at)) is not None:
                 return replace(s, value=inside, needs=every)
         if self.assume and not t.signed and not self.ordinary:
             for s in seen:
                 if (facts := self._facts(s.value, t, at)) is not None:
                     return self._taken(s, t, frozenset(Need(f) for f in facts))
-        first = seen[0]
         if t.signed:
             if self.ordinary:
-                return self._taken(first, t, every | {Need(unfit=id(e))})
+                return self._taken(plain, t, every | {Need(unfit=id(e))})
             if self.fitting is not None and id(e) in self.fitting:
-                return self._taken(first, t, NONE)
-        limits = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
+                return self._taken(plain, t, NONE)
+        first = seen[0]
+        own = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
-        return self._atom(masked(first.expr, t), limits, at, needs, (first.expr, first.value, t))
+        return self._atom(masked(first.expr, t), own, at, needs, (first.expr, first.value, t))
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """What is converted from a signed type is in its range; a shift is by fewer bits than there are."""
@@ -295,19 +310,20 @@ class Walk:
         sizes; None where there are none."""
         if v.sum is None:
             return None
-        usual = _ordinary(at)
+        usual = of_ordinary_sizes(at)
         found: list[Expr] = []
         if v.range[0] < t.low and max(at.extremes(v.sum, False)) < t.low:
-            under = at.bounded(v.sum, False)
-            if under is None or not _over_parameters(under) or usual.of(under)[0] < t.low:
+            fine = (s for s in at.bounds(v.sum, False) if _over_parameters(s) and usual.of(s)[0] >= t.low)
+            under = next(fine, None)
+            if under is None:
                 return None
             found.append(_at_most(plus(constant(t.low), under, -1)))
         if v.range[1] > t.high and min(at.extremes(v.sum, True)) > t.high:
-            limits = [at.bounded(v.sum, True, choice) for choice in range(2)]
-            fine = [s for s in limits if s is not None and _over_parameters(s) and usual.of(s)[1] <= t.high]
-            if not fine:
+            fine = (s for s in at.bounds(v.sum, True) if _over_parameters(s) and usual.of(s)[1] <= t.high)
+            over = next(fine, None)
+            if over is None:
                 return None
-            found.append(_at_most(plus(fine[0], constant(t.high), -1)))
+            found.append(_at_most(plus(over, constant(t.high), -1)))
         return found
 
     def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
@@ -320,10 +336,10 @@ class Walk:
         (a, b), op = parts, e.op if isinstance(e, Op) else ""
         if a.value.of is None and b.value.of is not None:
             mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
-            found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at)
+            found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at, self.split)
             return e if found is None else found
         if a.value.of is not None and b.value.of is None:
-            found = _signed_case(op, a.value.of, b.value.range, b.expr, at)
+            found = _signed_case(op, a.value.of, b.value.range, b.expr, at, self.split)
             return e if found is None else found
         return e
 
@@ -380,6 +396,9 @@ class Walk:
                 at.fact(less)
                 at.fact(more)
             case "!=":
+                for s in (less, more):
+                    if s in at.facts:
+                        at.fact(plus(s, one))
                 for s, t in ((left, right), (right, left)):
                     if len(s) == 1 and not leaves(t) and list(s.values()) == [1] and len(next(iter(s))) == 1:
                         at.differs(next(iter(s))[0], t.get((), 0))
@@ -470,9 +489,22 @@ class Walk:
         return seen
 
     def _loop(self, s: While, at: Store) -> tuple[Stmt, Store, Needs]:
+        together = [] if self.work > WORK else _together(s, at)
+        while True:
+            made, after, needs, end = self._invariant(s, at, together)
+            kept = together if end.dead else [f for f in together if f in end.facts]
+            if len(kept) == len(together):
+                return made, after, needs
+            together = kept
+
+    def _invariant(self, s: While, at: Store, together: Sequence[Sum]) -> tuple[Stmt, Store, Needs, Store]:
+        """A loop with facts that are to hold at its head; what holds after it, what it needs, and what holds after a
+        turn."""
         changed = sorted(x for x in written(s.body) if self.sigma.locals[x] == INT)
         head = at.copy()
         head.forget(written(s.body), ranges=False)
+        for fact in together:
+            head.keep(fact)
         steps = 0 if self.work > WORK else 2
         made, end, cond, needs = self._turn(s, head)
         grown: dict[str, Range] = {}
@@ -510,7 +542,7 @@ class Walk:
                 head, (made, end, cond, needs) = narrow, other
             else:
                 made, end, cond, needs = self._turn(s, head)
-        return made, self.assumed(cond, False, head), needs
+        return made, self.assumed(cond, False, head), needs, end
 
     def _turn(self, s: While, head: Store) -> tuple[Stmt, Store, Expr, Needs]:
         """A loop as it is with what holds at its head; what holds after a turn; its condition."""
@@ -519,6 +551,64 @@ class Walk:
         body, end, needs = self.run(s.body, self.assumed(c.expr, True, here))
         same = c.expr is s.cond and body is s.body
         return (s if same else While(c.expr, body, s.loc)), end, c.expr, c.needs | needs
+
+
+def _together(s: While, at: Store) -> list[Sum]:
+    """What variables are by a counter of a loop, each moved once a turn by what does not change: x - tid.x - n * i == 0
+    as two sums that are not negative. Guesses: a turn shows whether they are so."""
+    changed = written(s.body)
+    moves: dict[str, list[Sum | None]] = {}
+    for t in statements(s.body):
+        if isinstance(t, Assign):
+            by = _unreduced(t.value)
+            moves.setdefault(t.var, []).append(None if by is None else plus(by, single(Var(t.var)), -1))
+    steps = {
+        x: by[0]
+        for x, by in moves.items()
+        if len(by) == 1 and by[0] and not any(local_vars(e) & changed for e in leaves(by[0]))
+    }
+    starts = {x: first for x in sorted(steps) if (first := at.equal(Var(x), changed)) is not None}
+    found = []
+    for k in sorted(starts.keys() & local_vars(s.cond)):
+        step = steps[k].get((), 0)
+        if leaves(steps[k]):
+            continue
+        for x in sorted(starts.keys() - {k}):
+            rate = {m: c // step for m, c in steps[x].items() if c % step == 0}
+            turns = product(rate, plus(single(Var(k)), starts[k], -1))
+            if turns is not None and len(rate) == len(steps[x]):
+                apart = plus(plus(single(Var(x)), starts[x], -1), turns, -1)
+                found += [apart, plus({}, apart, -1)]
+    for atom in subterms(s.cond):
+        match atom:
+            case Op("!=", (a, b)) if local_vars(atom) & changed:
+                one, other = _unreduced(a), _unreduced(b)
+                if one is not None and other is not None:
+                    sides = (plus(one, other, -1), plus(other, one, -1))
+                    found += [d for d in sides if max(at.extremes(d, False)) >= 0]
+    return found[:MOST_TOGETHER]
+
+
+def _unreduced(e: Expr) -> Sum | None:
+    """The sum that an expression is modulo 2^bits."""
+    match e:
+        case Reduced():
+            return _unreduced(e.value)
+        case Const(int(k)) if e.type == INT:
+            return constant(k)
+        case Var() | Param() | Tid():
+            return single(e)
+        case Op("+" | "-" | "*" as op, (a, b)):
+            x, y = _unreduced(a), _unreduced(b)
+            if x is None or y is None:
+                return None
+            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
+    return None
+
+
+def left(needs: Needs) -> int:
+    """How many reductions are left."""
+    return len({n.left for n in needs if n.left})
 
 
 def _around(entry: Store, end: Store, changed: Sequence[str]) -> dict[str, Range]:
@@ -551,14 +641,14 @@ def _over_parameters(s: Sum) -> bool:
     return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in leaves(s))
 
 
-def _ordinary(at: Store) -> Store:
+def of_ordinary_sizes(at: Store) -> Store:
     """The same with ordinary sizes."""
     there = at.copy()
-    for e, limits in at.ranges.items():
+    for e, known in at.ranges.items():
         if isinstance(e, Param) and not e.name.startswith("blockDim."):
             first = 0 if e.name.startswith("blockIdx.") else ORDINARY[0]
-            low, high = max(limits[0], first), min(limits[1], ORDINARY[1] - (first == 0))
-            there.ranges[e] = (low, high) if low <= high else limits
+            low, high = max(known[0], first), min(known[1], ORDINARY[1] - (first == 0))
+            there.ranges[e] = (low, high) if low <= high else known
     return there
 
 
@@ -574,208 +664,23 @@ def _at_most(s: Sum) -> Expr:
     return Op("<=", (as_expr(plus(left, constant(-k))), as_expr(right)))
 
 
-_TRUE: Final[Mapping[str, Callable[[Range, Range], bool | None]]] = {
-    "<": lambda a, b: True if a[1] < b[0] else False if a[0] >= b[1] else None,
-    "<=": lambda a, b: True if a[1] <= b[0] else False if a[0] > b[1] else None,
-    ">": lambda a, b: True if a[0] > b[1] else False if a[1] <= b[0] else None,
-    ">=": lambda a, b: True if a[0] >= b[1] else False if a[1] < b[0] else None,
-    "==": lambda a, b: False if a[1] < b[0] or a[0] > b[1] else None,
-    "!=": lambda a, b: True if a[1] < b[0] or a[0] > b[1] else None,
-}
-
-
-def _signed_case(op: str, remainder: tuple[Expr, Value, Integer], other: Range, b: Expr, at: Store) -> Expr | None:
+def _signed_case(op: str, remainder: Remainder, other: Range, b: Expr, at: Store, split: bool) -> Expr | None:
     """(e modulo 2^bits) op b, where e is at least -2^bits and less than it, and which it is below 0 is known."""
     e, v, t = remainder
     full = 1 << t.bits
     low, high = v.range
     if v.sum is not None:
         low, high = max(low, *at.extremes(v.sum, False)), min(high, *at.extremes(v.sum, True))
-    if t.signed or low < -full or high >= full or other[0] < 0 or op not in _TRUE:
+    if t.signed or low < -full or high >= full or other[0] < 0 or op not in ALWAYS:
         return None
-    below = _TRUE[op]((full + low, full - 1), other)
+    below = ALWAYS[op]((full + low, full - 1), other)
     if below is None or reads_array(e) or reads_array(b) or len(show(e)) > 4 * LARGEST:
         return None
     test = Op(op, (e, b), e.loc)
     if op in ("==", "!="):
         return test  # of a number that is not negative
+    if not split:
+        return None
     if below:
         return Op("||", (Op("<", (e, Const(0)), e.loc), test), e.loc)
     return Op("&&", (Op(">=", (e, Const(0)), e.loc), test), e.loc)
-
-
-def _limits(op: str, args: Sequence[Range], ordinary: bool) -> Range:
-    """The limits of what an operator on integers gives, by those of its operands."""
-    match op, args:
-        case "+", [a, b]:
-            return cut(a[0] + b[0]), cut(a[1] + b[1])
-        case "-", [a, b]:
-            return cut(a[0] - b[1]), cut(a[1] - b[0])
-        case "*", [a, b]:
-            return times(a, b)
-        case "neg", [a]:
-            return -a[1], -a[0]
-        case "~", [a]:
-            return cut(-a[1] - 1), cut(-a[0] - 1)
-        case "abs", [a]:
-            return (0 if a[0] <= 0 <= a[1] else min(abs(a[0]), abs(a[1]))), max(abs(a[0]), abs(a[1]))
-        case "min", [a, b]:
-            return min(a[0], b[0]), min(a[1], b[1])
-        case "max", [a, b]:
-            return max(a[0], b[0]), max(a[1], b[1])
-        case "/", [a, b]:
-            if a[0] >= 0 and b[0] >= 1:
-                return (0 if b[1] >= INFINITE else a[0] // b[1]), a[1] // b[0]
-            most = max(abs(a[0]), abs(a[1]))
-            return (0 if a[0] >= 0 and b[0] >= 0 else -most), most
-        case "%", [a, b]:
-            most = max(abs(a[0]), abs(a[1]))
-            if not b[0] <= 0 <= b[1]:
-                most = min(most, max(abs(b[0]), abs(b[1])) - 1)
-            return (0 if a[0] >= 0 else -most), (0 if a[1] <= 0 else most)
-        case "<<", [a, b]:
-            if b[1] > 256:
-                return (0 if a[0] >= 0 else -INFINITE), INFINITE
-            most = 1 << max(0, b[1])
-            return spanned(a[0], a[1], times((a[0], a[1]), (most, most))[0], times((a[0], a[1]), (most, most))[1], 0)
-        case ">>", [a, b]:
-            if b[0] < 0:
-                return min(a[0], 0), max(a[1], 0)
-            k, n = min(b[0], 1024), min(b[1], 1024)
-            return spanned(a[0] >> k, a[0] >> n, a[1] >> k, a[1] >> n)
-        case "&", [a, b]:
-            highs = [r[1] for r in (a, b) if r[0] >= 0]
-            return (0, min(highs)) if highs else _bits(a, b)
-        case "|" | "^", [a, b]:
-            return _bits(a, b)
-        case "int", _ if ordinary:
-            return -ORDINARY[1], ORDINARY[1]
-    return ANY
-
-
-def _bits(a: Range, b: Range) -> Range:
-    ends = [*a, *b]
-    if any(abs(n) >= INFINITE for n in ends):
-        return (0 if a[0] >= 0 and b[0] >= 0 else -INFINITE), INFINITE
-    width = max(n.bit_length() for n in ends)
-    return (0 if a[0] >= 0 and b[0] >= 0 else -(1 << width)), (1 << width) - 1
-
-
-# --- a kernel --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A body without reductions, and the propositions that it is right under."""
-
-    body: Stmt
-    facts: tuple[Expr, ...]
-
-
-def settled(
-    body: Stmt,
-    types: Types,
-    sigma: Signature,
-    given: Sequence[Expr] = (),
-    block: Sizes = (None, None, None),
-    grid: Sizes = (None, None, None),
-    assume: bool = True,
-) -> Settled:
-    """The body of a kernel without reductions that change nothing, in launches of which `given` holds; what has to be
-    assumed besides, if it may be."""
-    usual = Walk(types, sigma, _ordinary(_start(types, sigma)), None, False)
-    _, _, doubts = usual.run(body, usual.start.copy())
-    fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
-
-    def walked(facts: Sequence[Expr]) -> tuple[Stmt, Needs, int]:
-        start = _start(types, sigma, facts, block, grid)
-        loose: set[str] = set()
-        while True:
-            walk = Walk(types, sigma, start, fitting, assume, set(loose))
-            made, _, needs = walk.run(body, start.copy())
-            if walk.loose == loose:
-                return made, needs, walk.work
-            loose = set(walk.loose)
-
-    found, needs, work = walked(given)
-    extra: list[Expr] = []
-    if assume and _left(needs):
-        extra = [
-            Op(">=", (Param(name), Const(0))) for name in _sizes(types, sigma, _start(types, sigma, given, block, grid))
-        ]
-        other = walked([*given, *extra]) if extra else (found, needs, work)
-        if _left(other[1]) < _left(needs):
-            found, needs, work = other
-            for fact in list(extra) if work <= WORK // 4 else []:
-                without = [f for f in extra if f != fact]
-                other = walked([*given, *without])
-                if _left(other[1]) <= _left(needs):
-                    (found, needs, work), extra = other, without
-        else:
-            extra = []
-    facts = sorted({*extra, *(n.fact for n in needs if n.fact is not None)}, key=show)
-    return Settled(found, tuple(facts))
-
-
-def _left(needs: Needs) -> int:
-    """How many reductions are left."""
-    return len({n.left for n in needs if n.left})
-
-
-def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:
-    """The parameters of signed types that may be negative, and need not."""
-    return [
-        name
-        for name, t in sigma.params.items()
-        if t == INT
-        and name not in BUILTINS
-        and name in types.scalars
-        and start.range(Param(name))[0] < 0 <= start.range(Param(name))[1]
-    ]
-
-
-def _start(
-    types: Types,
-    sigma: Signature,
-    given: Sequence[Expr] = (),
-    block: Sizes = (None, None, None),
-    grid: Sizes = (None, None, None),
-) -> Store:
-    """What holds in the launches that a body is settled for."""
-    store = launched(block, grid)
-    for name, t in sigma.params.items():
-        if t == INT and name not in BUILTINS and (own := types.scalars.get(name)) is not None:
-            store.ranges[Param(name)] = (own.low, own.high)
-    walk = Walk(types, sigma, store, frozenset(), False)
-    for fact in given:
-        store = walk.assumed(fact, True, store)
-    store.dead = False
-    return store
-
-
-def _signed(s: Stmt) -> set[int]:
-    """The numbers of all reductions to signed types."""
-    found: set[int] = set()
-    stack: list[Stmt | Expr] = [s]
-    while stack:
-        here = stack.pop()
-        match here:
-            case Seq(stmts):
-                stack.extend(stmts)
-            case If(c, a, b):
-                stack.extend((c, a, b))
-            case While(c, body):
-                stack.extend((c, body))
-            case Assign(_, e):
-                stack.append(e)
-            case Write(_, i, e):
-                stack.extend((i, e))
-            case Reduced():
-                if here.to.signed:
-                    found.add(id(here))
-                stack.append(here.value)
-            case Op(_, args):
-                stack.extend(args)
-            case Read(_, i):
-                stack.append(i)
-    return found

@@ -36,9 +36,10 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import Parsed, Request, find, kernels, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
-from semantics.cuda.ranges import Types, settled
+from semantics.cuda.ranges import Types
 from semantics.cuda.records import declared, loaded, put
 from semantics.cuda.scan import count_changes, loop_counters
+from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Sizes
@@ -76,11 +77,12 @@ class Reading:
         block: Sizes = (None, None, None),
         grid: Sizes = (None, None, None),
         assume: bool = True,
+        split: bool = True,
     ) -> Reading:
         """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds. Unless it
-        may `assume` facts, it is right for all of them."""
+        may `assume` facts, it is right for all of them; unless comparisons are `split`, it takes no more operators."""
         with _deep_recursion():
-            found = settled(self.written, self.types, signature(self.kernel), given, block, grid, assume)
+            found = settled(self.written, self.types, signature(self.kernel), given, block, grid, assume, split)
         kernel = replace(self.kernel, body=found.body)
         return replace(self, kernel=kernel, facts=found.facts)
 

@@ -89,6 +89,7 @@ from semantics.cuda.jumps import (
     turns_or_jumps,
     way_out_of,
 )
+from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.parked import left, shows
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.records import declared, fill, initialised, reference, undefined
@@ -449,11 +450,12 @@ def _loop(
     if st.loops[-1].go:
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     c = _undone(st, before, c)
+    c, step = (c, []) if flags else _taken_first(st, before, c)
     if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
         c = Op("&&", (st.implied[c.name], c), c.loc)
     if c == FALSE and flags is None:
         st.loops.pop()
-        st.emit(*before)
+        st.emit(*before, *step)
         block(st, after, tail)
         return
     inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
@@ -467,7 +469,7 @@ def _loop(
         turn = seq(*before, Assign(on.name, c, at), If(Var(on.name), seq(*stmts), Skip(), at))
         st.emit(Assign(on.name, TRUE, at), While(Var(on.name), turn, node.loc))
     else:
-        st.emit(*before, While(c, seq(*stmts, *before), node.loc))
+        st.emit(*before, While(c, seq(*step, *stmts, *before), node.loc), *step)
     left(st, loop, node.loc)
     block(st, after, tail)
 
@@ -528,6 +530,21 @@ def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:
             before[-2:] = [Assign(x, Op(op, (Var(x), k), before[-1].loc), before[-1].loc)]
             return substitute(c, {t: Op("-" if op == "+" else "+", (Var(x), k), c.loc)})
     return c
+
+
+def _taken_first(st: State, before: list[Stmt], c: Expr) -> tuple[Expr, list[Stmt]]:
+    """A condition on the old value of what is then stepped, as in `n-- > 0` where n has no sign, as one on the value,
+    and the step, which follows it either way. Takes both out of what comes before the condition."""
+    match before:
+        case [Assign(t, Var(x)), Assign(y, Reduced() as value) as step] if (
+            x == y and t in st.copies and local_vars(value) == {t} and x not in local_vars(c)
+        ):
+            before.clear()
+            c = substitute(c, {t: Var(x, c.loc)})
+            if c == Op("!=", (Var(x), Const(0))):
+                c = Op(">", (Var(x), Const(0)), c.loc)
+            return c, [Assign(x, renamed(value, t, x), step.loc)]
+    return c, []
 
 
 def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:

@@ -91,7 +91,7 @@ class Store:
         for first, second, most in _PAIRS:
             if first in left and second in left:
                 low, high = times(self.range(first), self.range(second))
-                found = times(found, (low, min(high, most)))
+                found = times(found, (low, max(low, min(high, most))))
                 left.remove(first)
                 left.remove(second)
         sizes = [p for p in _SIZES if p in left]
@@ -148,16 +148,17 @@ class Store:
         """Numbers that a sum is at most (up), or at least."""
         side = int(up)
         yield self.of(s)[side]
-        for choice in range(2):
-            over = self.bounded(s, up, choice)
-            if over is not None:
-                yield self.of(over)[side]
         for fact in self.related(s, not up):
-            rest = plus(s, fact, 1 if up else -1)
-            yield self.of(rest)[side]
-            over = self.bounded(rest, up)
-            if over is not None:
-                yield self.of(over)[side]
+            yield self.of(plus(s, fact, 1 if up else -1))[side]
+        for over in self.bounds(s, up):
+            yield self.of(over)[side]
+
+    def bounds(self, s: Sum, up: bool) -> Iterator[Sum]:
+        """Sums over parameters that a sum is at most (up), or at least."""
+        for rest in (s, *(plus(s, fact, 1 if up else -1) for fact in self.related(s, not up))):
+            for choice in range(2):
+                if (over := self.bounded(rest, up, choice)) is not None:
+                    yield over
 
     def related(self, s: Sum, alike: bool) -> Iterator[Sum]:
         """Facts that have something with a sum in common, with the same signs or the opposite ones."""
@@ -241,6 +242,21 @@ class Store:
             elif not any(x.name in local_vars(e) for e in inside):
                 found.append(f)
         self.facts = found
+
+    def equal(self, x: Var, without: frozenset[str]) -> Sum | None:
+        """What x is known to be equal to, over what the variables `without` are not in."""
+        low, high = self.range(x)
+        if low == high:
+            return constant(low)
+        for f in self.facts:
+            rest = plus(single(x), f, -1)
+            if (
+                f.get((x,)) == 1
+                and plus({}, f, -1) in self.facts
+                and not any(local_vars(e) & without for e in leaves(rest))
+            ):
+                return rest
+        return None
 
     def join(self, other: Store) -> Store:
         """What holds after either of two ways."""

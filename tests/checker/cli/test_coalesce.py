@@ -203,7 +203,7 @@ def test_text(cu: Path, capsys: Capture) -> None:
         "Assumed:",
         "  without --block, blockDim.x is taken for a multiple of 32",
         "  every array starts at a multiple of 256 bytes",
-        "  integers do not overflow; no caches",
+        "  signed integers do not overflow; no caches",
     ]
 
 
@@ -252,7 +252,7 @@ def test_markdown(cu: Path, capsys: Capture) -> None:
     assert len(table) == 4
     assert {line.replace("\\|", "").count("|") for line in table} == {10}
     assert table[2].startswith(f"| `{cu}:4:16` | store | `A[I[i] \\| 1]` | uncoalesced | 32 | 1 | ")
-    assert "- integers do not overflow; no caches" in lines
+    assert "- signed integers do not overflow; no caches" in lines
     words = ["--block", "64", "--arg", "n=64", "--array", "I=iota", "--confirm", "--format", "markdown"]
     assert main(["coalesce", str(cu), *words]) == 1
     assert "| uncoalesced (not confirmed: coalesced in the run" in capsys.readouterr().out
@@ -264,7 +264,7 @@ def test_html_has_a_row_for_every_access(cu: Path, capsys: Capture) -> None:
     page = capsys.readouterr().out
     assert page.count("<tr>") == 3
     assert '<td class="bound">A[I[i] &amp; 512]</td><td class="verdict uncoalesced">uncoalesced</td>' in page
-    assert "<li>integers do not overflow; no caches</li>" in page
+    assert "<li>signed integers do not overflow; no caches</li>" in page
 
 
 @pytest.mark.parametrize("assumed", ["blockIdx.x == 0", "warp.index < 2"])

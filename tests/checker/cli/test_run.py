@@ -4,7 +4,6 @@ import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +34,8 @@ from logic.syntax import (
     While,
     Write,
 )
+from semantics.cuda import Reading
+from semantics.cuda.ranges import Types
 from semantics.lockstep import Initial
 from semantics.values import Value
 
@@ -57,7 +58,7 @@ def cli(monkeypatch: pytest.MonkeyPatch) -> Run:
     def go(body: Stmt, *words: str, block: tuple[int, int, int] | None = None) -> int:
         params = (Decl("n", INT), Decl("f", FLOAT), Decl("b", BOOL))
         kernel = Kernel("k", params, tuple(ARRAYS.values()), (), body, Loc("k.cu", 1, 1))
-        reading = SimpleNamespace(kernel=kernel, block=block, notes=("a note",))
+        reading = Reading(kernel, block, None, ("a note",), (), body, Types({}, {}))
         monkeypatch.setattr("semantics.cuda.read_cuda", lambda *_, **__: reading, raising=False)
         monkeypatch.setattr("checker.cli.options.source_text", lambda _: "")
         parser = argparse.ArgumentParser()

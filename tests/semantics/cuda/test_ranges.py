@@ -1,0 +1,118 @@
+"""What becomes of reductions modulo 2^bits: those that change nothing are left out, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from logic.syntax import Const, Op, Param, show, show_stmt
+from semantics.cuda import Reading
+
+Reader = Callable[..., Reading]
+
+MASK = "4294967295"
+PARAMETERS = "int *A, unsigned *U, int n, unsigned m, unsigned w, size_t z, int *out"
+
+
+def read_body(read: Reader, body: str) -> Reading:
+    return read(f"__global__ void k({PARAMETERS}) {{ {body} }}\n")
+
+
+# the body, what it becomes, and what that takes for granted
+LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
+    "out[blockIdx.x * blockDim.x + threadIdx.x] = 1;": ("out[blockIdx.x * blockDim.x + tid.x] <- 1;", ()),
+    "out[blockDim.x - 1 - threadIdx.x] = 1;": ("out[blockDim.x - 1 - tid.x] <- 1;", ()),
+    "if (threadIdx.x >= m) out[threadIdx.x - m] = 1;": ("if (tid.x >= m) {\n  out[tid.x - m] <- 1;\n}", ()),
+    "if (m > threadIdx.x) out[m - threadIdx.x - 1] = 1;": ("if (m > tid.x) {\n  out[m - tid.x - 1] <- 1;\n}", ()),
+    "unsigned u = threadIdx.x; u += 5; out[u + -1] = u;": ("u <- tid.x;\nu <- u + 5;\nout[u - 1] <- u;", ()),
+    "int i = threadIdx.x - 1; out[n] = i;": ("i <- tid.x - 1;\nout[n] <- i;", ()),
+    "out[n] = m > 3 && m - 3 < w;": ("out[n] <- int(m > 3 && m - 3 < w);", ()),
+    "out[n] = (m & 15) + 4294967280u;": ("out[n] <- (m & 15) - 16;", ()),
+    "out[n] = (unsigned char)(threadIdx.x - 9);": ("out[n] <- tid.x - 9 & 255;", ()),
+    "out[n] = 1u << threadIdx.y > 9;": ("out[n] <- int(1 << tid.y > 9);", ()),
+    "U[n]++;": ("U[n] <- U[n] + 1;", ()),
+    "if (threadIdx.x < n) out[0] = 1;": ("if (tid.x < n) {\n  out[0] <- 1;\n}", ("n >= 0",)),
+    "out[m * 4] = 1;": ("out[m * 4] <- 1;", ("4 * m <= 4294967295",)),
+    "if (threadIdx.x < w && threadIdx.y < m) out[threadIdx.y * w + threadIdx.x] = 1;": (
+        "if (tid.x < w && tid.y < m) {\n  out[tid.y * w + tid.x] <- 1;\n}",
+        ("blockDim.x + blockDim.y * w <= w + 4294967296",),
+    ),
+    "unsigned x = threadIdx.x; for (int r = 0; r < n; r++) { out[x] = 1; x += w; }": (
+        "x <- tid.x;\nr <- 0;\nwhile (r < n) {\n  out[x] <- 1;\n  x <- x + w;\n  r <- r + 1;\n}",
+        ("blockDim.x + n * w <= 4294967296",),
+    ),
+    "for (unsigned i = m; i-- > 0;) out[i] = 1;": (
+        f"i <- m;\nwhile (i > 0) {{\n  i <- i - 1;\n  out[i] <- 1;\n}}\ni <- i - 1 & {MASK};",
+        (),
+    ),
+    "for (size_t i = threadIdx.x; i < z; i += blockDim.x) out[i] = 1;": (
+        "i <- tid.x;\nwhile (i < z) {\n  out[i] <- 1;\n  i <- i + blockDim.x;\n}",
+        ("blockDim.x + z <= 18446744073709551616",),
+    ),
+    "out[(m + 31) / 32 * 32] = 1;": ("out[(m + 31) / 32 * 32] <- 1;", ("m <= 4294967264",)),
+    # (unsigned) of what may be below 0
+    "int t = threadIdx.x; if ((unsigned)(t - 1) < m) out[0] = 1;": (
+        "t <- tid.x;\nif (t - 1 >= 0 && t - 1 < m) {\n  out[0] <- 1;\n}",
+        (),
+    ),
+    "if (threadIdx.x - 7 > 100) out[0] = 1;": ("if (tid.x - 7 < 0 || tid.x - 7 > 100) {\n  out[0] <- 1;\n}", ()),
+    "if (threadIdx.x - 7 == 100) out[0] = 1;": ("if (tid.x - 7 == 100) {\n  out[0] <- 1;\n}", ()),
+}
+
+
+@pytest.mark.parametrize("body", LEFT_OUT)
+def test_what_changes_nothing_is_left_out(read: Reader, body: str) -> None:
+    found = read_body(read, body)
+    assert (show_stmt(found.kernel.body), tuple(map(show, found.facts))) == LEFT_OUT[body]
+
+
+LEFT = {
+    "out[threadIdx.x - 1] = 1;": f"out[tid.x - 1 & {MASK}] <- 1;",
+    "out[n] = m - w > 3;": f"out[n] <- int((m - w & {MASK}) > 3);",
+    "out[n] = (m - 5) / 2;": f"out[n] <- (m - 5 & {MASK}) / 2;",
+    "out[n] = m * 0x9e3779b9u >> 7;": f"out[n] <- (m * 2654435769 & {MASK}) >> 7;",
+    "out[n] = A[0] * 3u > m;": f"out[n] <- int((A[0] * 3 & {MASK}) > m);",
+    "U[0]--; if (U[1] > m) out[0] = 1;": f"U[0] <- U[0] - 1;\nif ((U[1] & {MASK}) > m) {{\n  out[0] <- 1;\n}}",
+    "unsigned x = 0; for (int r = 0; r < n; r++) x += A[r]; out[x] = 1;": (
+        f"x <- 0;\nr <- 0;\nwhile (r < n) {{\n  x <- x + A[r] & {MASK};\n  r <- r + 1;\n}}\nout[x] <- 1;"
+    ),
+    "if (((unsigned *)A)[0] > m) A[0] = 1;": f"if ((A[0] & {MASK}) > m) {{\n  A[0] <- 1;\n}}",
+    "int h = threadIdx.x * 0x10000001u; out[n] = h;": (
+        f"h <- (tid.x * 268435457 + 2147483648 & {MASK}) - 2147483648;\nout[n] <- h;"
+    ),
+    "for (unsigned i = 9; i >= 0; i--) out[i] = 1;": (
+        f"i <- 9;\nwhile (i >= 0) {{\n  out[i] <- 1;\n  i <- i - 1 & {MASK};\n}}"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", LEFT)
+def test_what_may_change_a_value_is_an_operator(read: Reader, body: str) -> None:
+    found = read_body(read, body)
+    assert (show_stmt(found.kernel.body), found.facts) == (LEFT[body], ())
+
+
+def test_under_what_is_given(read: Reader) -> None:
+    found = read_body(read, "if (threadIdx.x < m - 4) out[m - 16 * threadIdx.x] = 1;")
+    assert show_stmt(found.kernel.body).count(MASK) == 1
+    sized = found.under([Op(">", (Param("m"), Const(500)))], (32, 1, 1))
+    assert (show_stmt(sized.kernel.body), sized.facts) == ("if (tid.x < m - 4) {\n  out[m - 16 * tid.x] <- 1;\n}", ())
+    again = sized.under()
+    assert again.kernel == found.kernel
+
+
+def test_without_assumptions(read: Reader) -> None:
+    """What is right for all launches, with a reduction for each that an assumption was made for."""
+    found = read_body(read, "if (threadIdx.x < n) out[m * 4] = 1;")
+    assert tuple(map(show, found.facts)) == ("4 * m <= 4294967295", "n >= 0")
+    all_launches = found.under(assume=False)
+    assert all_launches.facts == ()
+    assert show_stmt(all_launches.kernel.body) == f"if (n < 0 || n > tid.x) {{\n  out[m * 4 & {MASK}] <- 1;\n}}"
+    here = found.under([Op("==", (Param("n"), Const(-1))), Op("==", (Param("m"), Const(2**30)))], assume=False)
+    assert show_stmt(here.kernel.body) == f"if (n < 0 || n > tid.x) {{\n  out[m * 4 & {MASK}] <- 1;\n}}"
+
+
+def test_an_array_of_ints_that_is_only_read_without_a_sign(read: Reader) -> None:
+    body = show_stmt(read("__global__ void k(int *A, int *out) { out[0] = ((unsigned *)A)[1] >> 3; }").kernel.body)
+    assert body == f"out[0] <- (A[1] & {MASK}) >> 3;"
