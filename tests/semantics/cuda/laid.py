@@ -478,11 +478,10 @@ def main(count: int) -> int:
     for seed in range(-1, count):
         with tempfile.TemporaryDirectory() as folder:
             some = list(cases(Random(seed)) if seed >= 0 else casts(every=True))
-            found = differences(some, Path(folder))
-            print(
-                f"{f'seed {seed}' if seed >= 0 else 'casts'}: {len(some)} kernels, {len(found)} differences", flush=True
-            )
-            print("\n".join(found[:8]))
+            found, compared = differences(some, Path(folder))
+            name = f"seed {seed}" if seed >= 0 else "casts"
+            print(f"{name}: {compared} of {len(some)} kernels, {len(found)} differences", flush=True)
+            print("".join(f"{line}\n" for line in found[:8]), end="")
             if found:
                 return 1
     return 0

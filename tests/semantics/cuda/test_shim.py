@@ -168,7 +168,7 @@ def test_values_in_a_run(read: Read) -> None:
       i[4 * t + 2] = signbit(a[t]); i[4 * t + 3] = __float_as_int(a[t]);
     }"""
     inf = float("inf")
-    contents = {"a": [1.0, -2.5, inf, -0.0], "f": [0.0] * 12, "i": [0] * 16}
+    contents: dict[str, list[float]] = {"a": [1.0, -2.5, inf, -0.0], "f": [0.0] * 12, "i": [0] * 16}
     for engine in (run, vectorised.run):
         arrays = engine(read(text).kernel, (4, 1, 1), (1, 1, 1), {}, contents).arrays
         assert [arrays["f"][n] for n in range(12)] == [
