@@ -312,7 +312,7 @@ def _of_words(f: Callable[..., float]) -> Callable[..., float]:
     return lambda *args: _known(f(*map(_integer, args)))
 
 
-def _integer(x: int | float) -> int:
+def _integer(x: float) -> int:
     """An integer, which may come as a double: a large one may have been rounded."""
     if isinstance(x, int):
         return x
@@ -321,7 +321,7 @@ def _integer(x: int | float) -> int:
     return int(x)
 
 
-def _known(x: int | float) -> float:
+def _known(x: float) -> float:
     """What a function gives, as a double."""
     if isinstance(x, int) and abs(x) > EXACT:
         raise Untold
