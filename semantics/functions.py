@@ -312,9 +312,11 @@ def _of_words(f: Callable[..., float]) -> Callable[..., float]:
     return lambda *args: _known(f(*map(_integer, args)))
 
 
-def _integer(x: int | float) -> int:  # noqa: PYI041
-    """An integer that comes as a double: a large one may have been rounded."""
-    if not math.isfinite(x) or (isinstance(x, float) and abs(x) >= EXACT):
+def _integer(x: float) -> int:
+    """An integer, which may come as a double: a large one may have been rounded."""
+    if isinstance(x, int):
+        return x
+    if not math.isfinite(x) or abs(x) >= EXACT:
         raise Untold
     return int(x)
 

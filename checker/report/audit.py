@@ -77,8 +77,8 @@ def verdict(a: Audited, found: Finding | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a CUDA source has under a certificate's name: the kernel as read, the launches whose sizes are known, and the
-    lines of the file that it is in, none if unreadable."""
+    """What a CUDA source has under a certificate's name: the kernel as read, the launches whose sizes are known, and
+    the lines of the file that it is in, none if unreadable."""
 
     file: str
     reading: Reading

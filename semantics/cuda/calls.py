@@ -113,9 +113,6 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         made = declared(st, "t", node, settled=True)
         put(st, made, values(st, node), node)
         return made
-    if name in ("isnan", "isnanf"):
-        x = expr(st, args[0])
-        return Op("!=", (x, x), node.loc)
     if name in ("nan", "nanf"):
         nothing = zero(scalar(callee.result) or DOUBLE, node.loc)
         return Op("/", (nothing, nothing), node.loc)

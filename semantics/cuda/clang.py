@@ -391,7 +391,10 @@ class Node:
     @property
     def type(self) -> CType:
         if self._type is None:
-            self._type = self.unit.ctype(self._cursor.type)
+            t = self.unit.ctype(self._cursor.type)
+            if self.kind == "PARM_DECL" and t.kind == "array" and t.inner is not None:  # it is a pointer
+                t = CType("pointer", f"{t.inner.name} *", 8, inner=t.inner)
+            self._type = t
         return self._type
 
     @property

@@ -47,7 +47,7 @@ from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import derives
 from semantics.cuda.convert import common, convert, literal
-from semantics.cuda.ctype import CType, compatible, same, scalar
+from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import operation
 from semantics.cuda.order import check_assignment, check_order
@@ -579,7 +579,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             raise unsupported("the address of a variable", node.loc, "Only array elements have addresses in miniCUDA.")
         case "UNARY_OPERATOR" if node.operator in _STEPS:
             return _stepped(st, node)
-        case "ARRAY_SUBSCRIPT_EXPR" | "MEMBER_REF_EXPR" if node.type.kind in ("array", "pointer"):
+        case "ARRAY_SUBSCRIPT_EXPR" | "MEMBER_REF_EXPR" | "UNARY_OPERATOR" if node.type.kind in ("array", "pointer"):
             found = place(st, node)
             passed = isinstance(found, Address) and not found.terms and not found.path
             if isinstance(found, Address) and (node.type.kind == "array" or passed):
@@ -599,7 +599,7 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     old, new = inner.type.inner, node.type.inner
     whole = found.root in st.dynamic and not found.terms
     alike = same if found.root in st.registers else compatible
-    if whole or (old is not None and new is not None and (old.kind == "void" or alike(old, new))):
+    if whole or (old and new and (old.kind == "void" or alike(innermost(old), innermost(new)))):
         return found
     if derives(inner) or derives(node):
         what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"

@@ -33,7 +33,7 @@ BUILTIN = {
     "A[1] = __ldcv(A); __ldcv(A + n); __ldlu(F), __ldcs(F + 1); f = 0 && __ldcv(F) > 1;": (
         "f_0 <- f;\nA[1] <- A[0];\nt <- A[n];\nt_1 <- F[0];\nf_0 <- false;"
     ),
-    "A[n] = isnan(F[n]);": "A[n] <- int(F[n] != F[n]);",
+    "A[n] = isnan(F[n]);": "A[n] <- int(isnan(F[n]) != 0.0f);",
     "__syncthreads(); __syncthreads(), A[0] = 1;": "sync;\nsync;\nA[0] <- 1;",
     "atomicAdd(&A[n], 2); atomicMax(A + 1, n); atomicExch(&A[1], n); atomicSub(A, 1);": (
         "A[n] <- A[n] + 2;\nA[1] <- max(A[1], n);\nA[1] <- n;\nA[0] <- A[0] - 1;"

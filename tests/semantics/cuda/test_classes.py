@@ -223,3 +223,22 @@ def test_only_0_is_null(read: Reader) -> None:
     with pytest.raises(CudaError, match="a number as a pointer"):
         read("__global__ void k(int *A) { if (A + threadIdx.x != (int *)64) A[0] = 1; }")
     read("__global__ void k(int *A) { if (A != (int *)0) A[0] = 1; }")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "declared"),
+    [
+        ("D (*s)[32]", ""),
+        ("D (*s)[4][32]", ""),
+        ("int *A", "__shared__ D s[8][32];"),
+        ("int *A", "extern __shared__ D d[][32]; D (*s)[32] = d + 1;"),
+    ],
+)
+@pytest.mark.parametrize("cast", ["(B *)s", "reinterpret_cast<B *>(s)", "(C *)s", "(float *)s", "(B *)s[1]"])
+def test_casts_of_rows_of_what_derives_are_refused(read: Reader, parameter: str, declared: str, cast: str) -> None:
+    types = "struct C { int c; }; struct B { int b; }; struct D : C, B { float f; };\n"
+    target = cast[cast.find("<") + 1 or 1 :].partition(" ")[0]
+    with pytest.raises(CudaError, match=r"the conversion from .* one of which has a base class"):
+        read(
+            f"{types}__global__ void k({parameter}) {{ {declared} {target} *p = {cast}; p[threadIdx.x] = {target}(); }}"
+        )
