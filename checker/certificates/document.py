@@ -70,6 +70,9 @@ MAX_ASSUMED: Final = 1 << 8
 MAX_DIGITS: Final = 80
 """Of a rational's numerator, and of its denominator."""
 
+MAX_STATEMENTS: Final = 1 << 17
+"""The most statements of a program, written out: in a certificate those that are the same may be one."""
+
 MAX_DEGREE: Final = 64
 """The most factors of a monomial."""
 
@@ -317,8 +320,11 @@ class _Reader:
         self.assertions: list[P] = [tuple(self._at(self.expressions, i) for i in row) for row in document["assertions"]]
         self.potentials: list[Poly] = [self.potential(row) for row in document["potentials"]]
         self.statements: list[Stmt] = []
+        lengths: list[int] = []
         for row in document["statements"]:
             self.statements.append(self.statement(row))
+            inner = row[1] if row[0] == "seq" else row[2:] if row[0] in ("if", "while") else ()
+            lengths.append(_within(1 + sum(lengths[i] for i in inner), 1, MAX_STATEMENTS, "the length of a program"))
 
     @staticmethod
     def _at(table: list[Any], i: Json) -> Any:

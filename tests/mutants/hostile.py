@@ -50,6 +50,7 @@ ADDRESSES: Final = 4 << 30
 
 TRUTHFUL: Final = frozenset(
     (
+        *("definitions", "doubling", "many facts", "choices", "shifts"),  # of programs that cost nothing
         "scaled",
         "mutated",
         "flipped",

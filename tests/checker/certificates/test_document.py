@@ -281,6 +281,14 @@ def test_what_would_take_too_long_is_not_read(path: tuple[Any, ...], value: Any,
     assert recheck(json.loads(text(d))).verdict == "invalid"
 
 
+def test_a_program_that_is_long_where_it_is_written_out_is_not_read() -> None:
+    """Each statement has the one before in it twice."""
+    d = document()
+    first = len(d["statements"])
+    d["statements"] += [["skip"], *(["if", 0, i, i] for i in range(first, first + 30))]
+    assert "the length of a program" in bad(d)
+
+
 def test_the_limits_are_those_of_the_second_checker() -> None:
     from checker import recheck
 
