@@ -55,7 +55,7 @@ MAX_BLOCK: Final = 1024  # threads along an axis
 MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
-MAX_WORK: Final = 11_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
+MAX_WORK: Final = 12_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
 MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
@@ -769,8 +769,10 @@ class Lanes:
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
         self._define(definitions, self.shared)
-        values = [self.value(f, self.known) for f in facts]
-        self.true |= {*values}
+        values: list[Potential] = []
+        for part in (facts[len(p) :], facts[: len(p)]):  # signs of sizes and of tid say what quotients in P are
+            values = [self.value(f, self.known) for f in part] + values
+            self.true |= {*values}
         for atom in (alone(1 - f) for f in values):
             if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
                 ways = (atom[2], atom[2] * -1)
@@ -1139,6 +1141,7 @@ class Checker(Program):
         self.document = document
         self.where = ""
         self.solver_backed: list[str] = []
+        self.open: list[int] = []
         self.evidence = list(document["evidence"][::-1])
         self.premises: list[Judgement] = []
         self.statements: dict[tuple[Any, ...], Statement] = {}
@@ -1262,7 +1265,8 @@ class Checker(Program):
         return self.evidence.pop()["proof"]
 
     def _leave(self, p: Facts, x: Names, claim: str) -> None:
-        """Leaves a claim unverified."""
+        """Leaves a claim unverified: what the last entry is about."""
+        self.open.append(len(self.document["evidence"]) - len(self.evidence) - 1)
         given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
         self.solver_backed.append(plain(f"{self.where}: {f'{given} |- {claim}':.400} (unverified)"))
 
@@ -1570,13 +1574,15 @@ VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything
 @dataclass(frozen=True, slots=True)
 class Report:
     """`solver_backed` lists what is not verified: side conditions that rest on a solver's word, if on any, and that
-    there is a launch as assumed, where there is none (vacuous). `problem` says why it is invalid."""
+    there is a launch as assumed, where there is none (vacuous). `problem` says why it is invalid, `open` which entries
+    of the evidence are those side conditions'."""
 
     verdict: Literal["valid", "solver-backed", "invalid"]
     digest: str
     solver_backed: list[str]
     problem: str
     claim: str
+    open: tuple[int, ...] = ()
 
 
 def extent(sizes: Json, what: str) -> str:
@@ -1644,7 +1650,7 @@ def recheck(document: Any) -> Report:
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         return Report("invalid", digest, [], plain(f"the certificate is malformed or too large: {error!s:.200}"), "")
     if left:
-        return Report("solver-backed", digest, left, "", f"not verified: {claim}")
+        return Report("solver-backed", digest, left, "", f"not verified: {claim}", tuple(checker.open))
     return Report("valid", digest, [], "", claim)
 
 
@@ -1675,7 +1681,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     report = recheck(document)
     if options.format == "json":
-        print(json.dumps(asdict(report), sort_keys=True))
+        print(json.dumps({k: v for k, v in asdict(report).items() if k != "open"}, sort_keys=True))
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))
     return {"valid": 0, "solver-backed": 1, "invalid": 3}[report.verdict]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, product
 from random import Random
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from checker import kernel as trusted
 from checker.certificates.claims import described, excluder, extent, is_known, known_sizes, shown
@@ -21,6 +22,7 @@ from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.rules import SOUND, RuleSet
+from logic.source import Loc
 from logic.syntax import FALSE, INT, WARP_INDEX, Expr, Kernel, Param, show, subterms
 
 
@@ -61,6 +63,16 @@ class Audited:
         return self.certificate.derivation
 
 
+def _place(document: dict[str, Any], problem: str) -> Loc | None:
+    """Where in the source the rule was applied that the second checker stopped at."""
+    found = re.match(r"derivation\[(\d+)\] ", problem)
+    rows = document.get("derivation")
+    match rows[int(found[1])] if found and isinstance(rows, list) and int(found[1]) < len(rows) else None:
+        case {"at": [int(line), int(column)]}:
+            return Loc("", line, column)
+    return None
+
+
 def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
     """A certificate, judged by the second checker, and by the kernel where that does not refuse it: they have to agree.
 
@@ -74,6 +86,7 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
     if made.rules == rules.name and second is not None and second.verdict == "invalid":
         # the kernel is not asked: how long it takes for what proves nothing has no bound
         outcome = Rejected(f"the second checker refuses it: {second.problem}")
+        outcome.loc = _place(json.loads(text), second.problem)
         return Audited(path, made, outcome, ledger, second)
     try:
         outcome = decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)

@@ -12,7 +12,7 @@ from typing import Any
 
 from checker import recheck
 from checker.certificates.document import draft
-from logic.assertions import AtMost, Context, P, Uniform
+from logic.assertions import AtMost, Context, Entails, P, Uniform
 from logic.derivation import Derivation
 from logic.syntax import GHOST, Decl, Expr, Kernel, Skip
 from logic.terms_as_json import expression
@@ -55,12 +55,14 @@ def implied(p: P, goal: Expr, context: Context) -> bool:
         return False
 
 
-def decided(o: Uniform | AtMost, said: Json, context: Context) -> bool:
+def decided(o: Entails | Uniform | AtMost, said: Json, context: Context) -> bool:
     """Whether the second checker leaves nothing to a solver, if this is what the certificate says."""
     to = judge(context)
     to.evidence, to.solver_backed = [{"engine": "", "proof": recheck.frozen(said)}], []
     try:
         match o:
+            case Entails(p, goal):
+                to.entails(facts(to, p), facts(to, goal))
             case Uniform(p, x, e):
                 to.uniform(facts(to, p), x, frozen(e))
             case AtMost(_, p, x, array, index, n):

@@ -27,8 +27,6 @@ REPORT: Final = (
 )
 """What to do where the checkers do not agree."""
 
-SOLVERS: Final = ("z3 ", "cvc5 ")
-
 
 @dataclass(frozen=True, slots=True)
 class Seconded:
@@ -45,12 +43,11 @@ class Seconded:
 
     @property
     def engines(self) -> list[str]:
-        """Whose word it rests on, where it is solver-backed: the engines that left no proof."""
+        """Whose word it rests on, where it is solver-backed: the engines that decided what is not verified."""
         if self.report.verdict != "solver-backed":
             return []
-        open_ = {row["engine"] for row in self.document["evidence"] if row["proof"] is None}
-        said = {name for name in open_ for text in self.report.solver_backed if text.endswith(f"(by {name})")}
-        return sorted(said or {name for name in open_ if name.startswith(SOLVERS)} or open_)
+        evidence = self.document["evidence"]
+        return sorted({evidence[i]["engine"] for i in self.report.open if i < len(evidence)})
 
     @property
     def problem(self) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from checker import kernel as trusted
+from checker.certificates.seconded import seconded
 from checker.kernel import Ledger
 from checker.notation import parse_assumption, parse_expr, parse_kernel, parse_potential
 from checker.oracles import Oracles
@@ -105,7 +106,8 @@ def made(feature: Feature, oracle: Oracles) -> Result:
     ledger = Ledger()
     theorem = trusted.check(root, SOUND, context, oracle, ledger)
     claim = trusted.claim(kernel, theorem, context, oracle, ledger)
-    return Result(metric, "certified", claim, root, ledger, None, 0.0)
+    second = seconded(claim, root, ledger)
+    return Result(metric, second.verdict, claim, root, ledger, None, 0.0, second)
 
 
 def _named(suffix: str, c: Condition) -> dict[str, Value]:

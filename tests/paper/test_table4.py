@@ -1,5 +1,5 @@
-"""Table 4: RaCuda's bounds in conflicts. proofs/published.toml has them, and tests/checker/test_suite.py each of them
-again, as printed."""
+"""Table 4: RaCuda's bounds in conflicts. proofs/published.toml has them, and
+tests/checker/suites/test_runner.py each of them again, as printed."""
 
 import tomllib
 
@@ -7,7 +7,7 @@ from tests.paper.where import TESTS, pointed_at
 
 
 def test_where_it_is_tested() -> None:
-    pointed_at("checker/test_suite.py", "test_published_bounds", "test_rows_of_a_kernel")
+    pointed_at("checker/suites/test_runner.py", "test_published_bounds", "test_rows_of_a_kernel")
     cases = tomllib.loads((TESTS.parent / "proofs" / "published.toml").read_text(encoding="utf-8"))["kernel"]
     kernels = {name for name, case in cases.items() if "conflicts" in case.get("racuda", {})}
     assert {"vectorAdd", "addSub0", "addSub3", "matMul", "reduce0", "histogram256", "synBrdis"} <= kernels

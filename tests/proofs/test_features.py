@@ -18,10 +18,10 @@ from tests.mutants.quick import plain, signed
 Json = Any
 
 SHOWS: Final[dict[str, tuple[str, str]]] = {
-    "sum-of-a-block": ('"warp.index",', "the warps of a block cost at most"),
-    "sum-of-a-grid": ('"blockIdx.z",', "all warps of a grid cost at most"),
+    "sum-of-a-block": ('"warp.index",', "the warps of a block of feature together cost at most"),
+    "sum-of-a-grid": ('"blockIdx.z",', "all warps of a grid of feature together cost at most"),
     "assumption": ('"assumptions":[[', "assumed: "),
-    "scope-block": ('"scope":"block"', "scope block"),
+    "scope-block": ('"scope":"block"', "the span of a block of feature"),
     "symbolic-block": ('"block":[null,1,1]', "any"),
     "log2": ('["log2",', "log2(n)"),
     "choice": ('["op","?:",', "at most"),

@@ -352,7 +352,9 @@ def test_the_kernel_is_not_asked_about_what_the_second_checker_refuses(
     monkeypatch.setattr("checker.kernel.check", never)
     assert main(["check", str(path)]) == 1
     problem = f"derivation[{i}] EQ:SArray: with.G is missing or out of place"
-    assert capsys.readouterr().out == f"rejected: the second checker refuses it: {problem}\n"
+    told = capsys.readouterr().out
+    assert re.fullmatch(r"rejected: line \d+, column \d+ of the source: the second checker refuses it: (.*)\n", told)
+    assert told.endswith(f": {problem}\n")
     assert main(["report", str(path)]) == 1
     assert problem in capsys.readouterr().out
 
@@ -362,10 +364,11 @@ def test_a_certificate_that_one_checker_refuses(tmp_path: Path, capsys: Capture)
     assert main(["check", str(changed(tmp_path, evidence=[]))]) == 1
     text = capsys.readouterr().out
     assert re.fullmatch(
-        r"rejected: the second checker refuses it: derivation\[\d+\] \S+: there is too little .*\n", text
+        r"rejected: line \d+, column \d+ of the source: the second checker refuses it: derivation\[\d+\] \S+: there is too little .*\n",
+        text,
     )
     assert main(["check", "--rules", "paper", str(OUTLINE.with_name("sectors.json"))]) == 1
-    assert capsys.readouterr().out.endswith("\n\n  second checker: valid\n")
+    assert "\n\n  second checker: valid\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -378,7 +378,7 @@ def test_a_certificate_that_proves_nothing(tmp_path: Path, capsys: Capture) -> N
     assert (code, found["verdict"]) == (1, "rejected")
     row = found["certificates"][0]
     assert (row["bound"], row["accesses"], row["turns"]) == (None, [], [])
-    assert row["problem"].startswith("the second checker refuses it: ")
+    assert "the second checker refuses it: " in row["problem"]
 
 
 def test_what_the_kernel_cannot_prove(tmp_path: Path, capsys: Capture) -> None:

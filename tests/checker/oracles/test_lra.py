@@ -81,8 +81,23 @@ def test_no_answer_in_time_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None
     assert lra.solve(p) is None
 
 
+def proofs_only(solve: Callable[..., dict[str, Fraction] | None]) -> Callable[..., dict[str, Fraction] | None]:
+    """A solver that arithmetic proofs may use, and the search may not."""
+
+    def solved(p: lp.Program, again: bool = True) -> dict[str, Fraction] | None:
+        assert not again
+        return solve(p, again=False)
+
+    return solved
+
+
 def recorder(solve: Solve, into: list[lp.Program]) -> Solve:
-    def recorded(p: lp.Program) -> dict[str, Fraction] | None:
+    """A search's solver that keeps the programs; arithmetic proofs are looked for as ever."""
+    proves = lp.solve
+
+    def recorded(p: lp.Program, again: bool = True) -> dict[str, Fraction] | None:
+        if not again:
+            return proves(p, again=False)
         into.append(p)
         return solve(p)
 
@@ -107,7 +122,7 @@ def test_the_search_by_either_engine(
     programs: list[lp.Program] = []
     ours, other = lra.solve, lp.solve
     monkeypatch.setattr(lra, "solve", recorder(ours, programs))
-    monkeypatch.setattr(lp, "solve", pytest.fail)
+    monkeypatch.setattr(lp, "solve", proofs_only(other))
     arguments = ["bound", f"proofs/{kernel}/kernel.cu", "--metric", "sectors", "--block", "32"]
     assert main([*arguments, "--search", "smt"]) == 0, capsys.readouterr()
     assert bool(programs) == loops

@@ -24,7 +24,7 @@ from semantics.cuda import read_cuda
 from semantics.grid import run
 from semantics.lockstep import Initial
 
-PROOFS = Path(__file__).resolve().parents[2] / "proofs"
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 ALL = tuple(METRICS.values())
 
 
