@@ -356,17 +356,16 @@ def test_the_kernel_is_not_asked_about_what_the_second_checker_refuses(
     assert re.fullmatch(r"rejected: line \d+, column \d+ of the source: the second checker refuses it: (.*)\n", told)
     assert told.endswith(f": {problem}\n")
     assert main(["report", str(path)]) == 1
-    assert problem in capsys.readouterr().out
+    assert problem in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_certificate_that_one_checker_refuses(tmp_path: Path, capsys: Capture) -> None:
     """Each says its word once."""
     assert main(["check", str(changed(tmp_path, evidence=[]))]) == 1
     text = capsys.readouterr().out
-    assert re.fullmatch(
-        r"rejected: line \d+, column \d+ of the source: the second checker refuses it: derivation\[\d+\] \S+: there is too little .*\n",
-        text,
-    )
+    place, _, told = text.removeprefix("rejected: ").partition(" of the source: the second checker refuses it: ")
+    assert re.fullmatch(r"line \d+, column \d+", place)
+    assert re.fullmatch(r"derivation\[\d+\] \S+: there is too little .*\n", told)
     assert main(["check", "--rules", "paper", str(OUTLINE.with_name("sectors.json"))]) == 1
     assert "\n\n  second checker: valid\n" in capsys.readouterr().out
 
