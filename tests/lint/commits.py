@@ -2,7 +2,7 @@
 
     python -m tests.lint.commits
 
-Looks at the commits since this file came, not at those that a merge brought. Says nothing where there is no repository, as in an archive.
+Looks at the commits since this file last changed. Says nothing where there is no repository, as in an archive.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def changed(commit: str) -> int:
 def main() -> int:
     """1 where a new commit has a bad message."""
     here = str(Path(__file__).relative_to(ROOT))
-    first = git("log", "--diff-filter=A", "--format=%H", "--", here).split()
+    first = git("log", "-1", "--format=%H", "--", here).split()
     bad = 0
-    for commit in git("rev-list", "--first-parent", "--no-merges", f"{first[-1]}..HEAD").split() if first else ():
+    for commit in git("rev-list", "--no-merges", f"{first[0]}..HEAD").split() if first else ():
         title, _, body = git("log", "-1", "--format=%B", commit).partition("\n")
         for problem in problems(title, body, changed(commit)):
             print(f"{commit[:12]} {title}: {problem}", file=sys.stderr)
