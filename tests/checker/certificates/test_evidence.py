@@ -197,3 +197,13 @@ def test_what_is_decided_holds(p: list[Expr], term: Expr, n: int, data: st.DataO
             assert not held[0] or len(set(values)) == 1
             assert not held[1] or len({v * 4 // 8 for v in values}) <= n
             assert not held[2] or max(len({v for v in values if v % 2 == bank}) for bank in (0, 1)) <= n
+
+
+def test_a_number_that_is_told_is_put_in_the_place_of_a_leaf() -> None:
+    """tid.x % (2 * x) is no polynomial, and tid.x % 64 is one."""
+    one = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((64, 1, 1)))
+    o = Entails(facts("x == 32; tid.x >= 32"), facts("tid.x % (2 * x) != 0"))
+    rows = proof(o, one)
+    assert rows
+    assert decided(o, rows, one)
+    assert proof(Entails(facts("tid.x >= 32"), o.goal), one) is None
