@@ -13,17 +13,11 @@ import argparse
 import contextlib
 import copy
 import functools
-import io
 import itertools
 import json
 import math
-import os
-import resource
-import signal
 import sys
 import tempfile
-import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +27,7 @@ from typing import Any, Final
 from checker import recheck
 from checker.certificates.document import digest
 from proofs.make import committed
+from tests.mutants.limited import limited
 
 Json = Any
 Expr = list[Any]
@@ -833,42 +828,14 @@ def document(name: str, seed: int, largest: int) -> bytes:
 
 def judged(name: str, seed: int, command: str, path: Path) -> Outcome:
     """Runs a command on a file, in a process of its own."""
-    with tempfile.TemporaryFile() as out:
-        start = time.monotonic()
-        child = os.fork()
-        if child == 0:
-            _become(command, path, out.fileno())
-        _, status, used = os.wait4(child, 0)
-        wall = time.monotonic() - start
-        out.seek(0)
-        said = out.read(1 << 20).decode("utf-8", "replace")
-    code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
-    return Outcome(name, seed, command, path.stat().st_size, code, cpu, wall, used.ru_maxrss, said)
+    used = limited(lambda: _main(command, path), int(PATIENCE), ADDRESSES)
+    return Outcome(name, seed, command, path.stat().st_size, used.code, used.cpu, used.wall, used.memory, used.said)
 
 
-def _become(command: str, path: Path, out: int) -> None:
-    """The child: never returns."""
-    code = 70
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
-        resource.setrlimit(resource.RLIMIT_CPU, (int(PATIENCE), int(PATIENCE) + 1))
-        signal.alarm(int(PATIENCE) * 4)
-        os.dup2(out, 1)
-        os.dup2(out, 2)
-        sys.stdout, sys.stderr = (
-            io.TextIOWrapper(os.fdopen(fd, "wb", closefd=False), encoding="utf-8", write_through=True) for fd in (1, 2)
-        )
-        from checker.cli import main
+def _main(command: str, path: Path) -> int:
+    from checker.cli import main
 
-        code = main([command, str(path)])
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 70
-    except BaseException:  # noqa: BLE001  # whatever it is, it is told and judged
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-        os._exit(code & 255)
+    return main([command, str(path)])
 
 
 def run(names: Sequence[str], count: int, largest: int, commands: Sequence[str] = COMMANDS) -> Iterator[Outcome]:
