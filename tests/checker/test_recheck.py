@@ -109,9 +109,8 @@ def written(name: str, metric: str = "steps", scope: Any = "warp", block: Any = 
     k = kernel(PROGRAMS[name])
     context = Context(check_kernel(k), METRICS[metric], HARDWARE["nvidia"], Launch(block), scope)
     (result,) = find_bounds(Outline(k, context, bare(k.body)), (METRICS[metric],), Oracles())
-    assert result.claim is not None
-    assert result.derivation is not None
-    return certificate.canonical(certificate.write(result.claim, result.derivation, result.ledger, proof, {}))
+    assert result.second is not None
+    return certificate.canonical(result.second.document)
 
 
 def document(name: str, metric: str = "steps", **more: Any) -> dict[str, Json]:
@@ -553,9 +552,8 @@ def found(body: Stmt, per: Any, *assumptions: Expr, metric: str = "sectors") -> 
     k, metric_ = kernel(body), METRICS[metric]
     context = Context(check_kernel(k), metric_, HARDWARE["nvidia"], Launch((64, 1, 1), (None,) * 3, assumptions))
     (result,) = find_bounds(Outline(k, context, bare(k.body)), (metric_,), Oracles(), per=per)
-    assert result.claim is not None
-    assert result.derivation is not None
-    return certificate.canonical(certificate.write(result.claim, result.derivation, result.ledger, proof, {}))
+    assert result.second is not None
+    return certificate.canonical(result.second.document)
 
 
 def haunted() -> dict[str, Json]:

@@ -9,8 +9,7 @@ from fractions import Fraction
 import pytest
 
 from checker.certificates.audit import Audited, Change, _points, about, audit, compare
-from checker.certificates.document import canonical, digest, write
-from checker.certificates.evidence import proof
+from checker.certificates.document import canonical, digest
 from checker.kernel import Claim, Rejected
 from checker.notation import parse_outline
 from checker.oracles import Oracles
@@ -34,9 +33,8 @@ def certificate(
     header = f"kernel k\nmetric {metric}\nblock {block}\nparam {params};\nglobal int A[];\nlocal int x, y;\n{asked}\n"
     outline = parse_outline(f"{header}begin\n{body}\nend", "k.qhl")
     (found,) = find_bounds(outline, (METRICS[metric],), Oracles())
-    assert found.claim is not None, found.problem
-    assert found.derivation is not None
-    return canonical(write(found.claim, found.derivation, found.ledger, proof, {}))
+    assert found.second is not None, found.problem
+    return canonical(found.second.document)
 
 
 def edited(text: str, **parts: object) -> str:
