@@ -23,10 +23,11 @@ from tests.checker.programs import BODIES, TINY, kernel
 BLOCKS = ((4, 1, 1), (6, 1, 1), (8, 1, 1), (2, 2, 1), (3, 2, 1))
 
 
-def certified(k: Kernel, block: tuple[int, int, int], per: Per = "warp", scope: Scope = "warp") -> list[Any]:
+def accepted(k: Kernel, block: tuple[int, int, int], per: Per = "warp", scope: Scope = "warp") -> list[Any]:
+    """The bounds that the kernel accepts, all barriers reached together; the second checker may refuse one of them."""
     context = Context(check_kernel(k), METRICS["steps"], TINY, Launch(block), scope)
-    results = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles(), per=per)
-    return [r for r in results if r.verdict == "certified"]
+    results = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles(), per=per, judge=False)
+    return [r for r in results if r.claim is not None and not r.ledger.barriers]
 
 
 def store(args: dict[str, int], block: tuple[int, int, int], grid: int, index: int) -> dict[Leaf, int]:
@@ -42,8 +43,8 @@ def test_no_run_costs_more_than_its_certified_bound(
     body: Stmt, block: tuple[int, int, int], data: st.DataObject
 ) -> None:
     k = kernel(body)
-    results = certified(k, block)
-    event(f"certified {len(results)}")
+    results = accepted(k, block)
+    event(f"accepted {len(results)}")
     for _ in range(4):
         args = {p: data.draw(st.integers(-3, 9)) for p in ("n", "m")}
         contents = {a: [data.draw(st.integers(-4, 9)) for _ in range(6)] for a in ("G", "H")}
@@ -64,8 +65,8 @@ def test_no_block_or_grid_costs_more_than_its_certified_bound(
     body: Stmt, block: tuple[int, int, int], per: Per, data: st.DataObject
 ) -> None:
     k = kernel(body)
-    results = certified(k, block, per)
-    event(f"certified {len(results)} per {per}")
+    results = accepted(k, block, per)
+    event(f"accepted {len(results)} per {per}")
     for _ in range(4):
         args = {p: data.draw(st.integers(-3, 20)) for p in ("n", "m")}
         contents = {a: [data.draw(st.integers(-4, 9)) for _ in range(6)] for a in ("G", "H")}
@@ -86,8 +87,8 @@ def test_no_block_has_a_longer_span_than_certified(
 ) -> None:
     """Theorem 3, p. 17, with the derivation for scope `block`."""
     k = kernel(body)
-    results = certified(k, block, scope="block")
-    event(f"certified {len(results)}")
+    results = accepted(k, block, scope="block")
+    event(f"accepted {len(results)}")
     profiles = [parallel.alone(r.metric) for r in results]
     for _ in range(4):
         args = {p: data.draw(st.integers(-3, 20)) for p in ("n", "m")}

@@ -95,7 +95,8 @@ def test_every_function_that_is_declared_can_be_used_and_bounded(tmp_path: Path)
         kernel = read_cuda(str(source)).kernel
         launch = Launch((32, 1, 1), (1, 1, 1), ())
         context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], launch)
-        (bound,) = find_bounds(Outline(kernel, context, bare(kernel.body)), [METRICS["sectors"]], Oracles())
+        outline = Outline(kernel, context, bare(kernel.body))
+        (bound,) = find_bounds(outline, [METRICS["sectors"]], Oracles(), judge=False)
         assert bound.claim is not None
         assert evaluate(bound.claim.pre.q, {}) >= len(part)
 
