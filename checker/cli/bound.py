@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.cli.options import (
@@ -20,6 +21,7 @@ from checker.cli.options import (
     parse_metrics,
     read_kernel,
     reading_words,
+    refuse_others,
     source_text,
     tell,
 )
@@ -29,12 +31,13 @@ from checker.notation.problem import OptionProblem
 if TYPE_CHECKING:
     from checker.oracles import Oracles
     from checker.refutation.witness import Witness
+    from checker.report.kernels import Done
     from checker.synthesis.bound import Result
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Dim, Launch
     from logic.metrics import Hardware, Metric
     from logic.syntax import Expr, Kernel
-    from semantics.cuda import Reading
+    from semantics.cuda import Choice, Reading
     from semantics.grid import Contents
 
 
@@ -43,12 +46,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "bound",
         help="find a bound on a kernel's cost and certify it",
-        description="Finds a symbolic upper bound on what a warp of the kernel costs, and has its derivation checked. "
+        description="Finds a symbolic upper bound on what a warp of each kernel costs, and has its derivation checked. "
         "Exit code 0: certified, by both checkers; 1: no bound was found, or it is solver-backed, resting on the word "
         "of a solver, or holey, with something taken for granted that is not proved; 3: a run that --tight found "
         "costs more.",
     )
-    add_source_options(parser)
+    add_source_options(parser, several=True)
     add_launch_options(parser)
     parser.add_argument(
         "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
@@ -65,10 +68,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
     add_accept_option(parser)
-    parser.add_argument("--certificate", metavar="OUT.json", help="write what proves the bound (one metric)")
+    parser.add_argument(
+        "--certificate", metavar="OUT.json|DIR", help="write what proves the bound; to a folder where there are several"
+    )
     add_queries_option(parser)
     add_output_options(parser)
-    parser.set_defaults(func=run)
+    parser.set_defaults(func=run, shown=None)
 
 
 def add_accept_option(parser: argparse.ArgumentParser) -> None:
@@ -153,60 +158,164 @@ def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Bounds every metric; the worst exit code of them. Raises SourceError for unusable input."""
+    """Bounds every metric of every kernel; the worst exit code of them. Raises SourceError for unusable input."""
     import json
 
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
-    _check_options(args, metrics)
+    chosen = chosen_kernels(args)
+    _check_options(args, metrics, len(chosen))
 
+    from checker.report import kernels as report
+
+    if len(chosen) < 2:
+        own = _told(args, chosen[0], args.assume) if chosen and chosen[0].instantiate else args
+        done = _bounded(own, _read(own, metrics), metrics, hardware, at)
+        tell(args, lambda: report.alone(done), lambda: json.dumps({"results": done.rows}, indent=2), lambda: done.page)
+        return done.code
+
+    all_done = _each(args, chosen, metrics, hardware, at)
+    tell(
+        args,
+        lambda: report.as_text(all_done),
+        lambda: json.dumps(report.as_json(all_done), indent=2),
+        lambda: report.as_page(Path(args.file).name, all_done),
+    )
+    return report.exit_code(all_done)
+
+
+def _each(
+    args: argparse.Namespace,
+    chosen: Sequence[Choice],
+    metrics: Sequence[Metric],
+    hardware: Hardware,
+    at: dict[str, int],
+) -> list[Done]:
+    """What became of each of several kernels: one that cannot be read leaves the others. Options are for the kernels
+    that have the parameters that they name. Raises SourceError where none has."""
+    from checker.report.kernels import refused
+    from checker.report.terminal import render_error
+    from logic.source import SourceError
+
+    per = "span" if args.scope == "block" else args.per
+    read: dict[Choice, Reading | SourceError] = {}
+    for choice in chosen:
+        try:
+            read[choice] = read_kernel(_told(args, choice))
+        except SourceError as problem:
+            read[choice] = problem
+    kernels = {c: r.kernel for c, r in read.items() if not isinstance(r, SourceError)}
+    _check_named(at, list(kernels.values()))
+    assumed = _assumed(args.assume, kernels)
+    done = []
+    for choice, reading in read.items():
+        try:
+            if isinstance(reading, SourceError):
+                raise reading
+            own = {name: n for name, n in at.items() if name in _parameters(reading.kernel)}
+            done.append(_bounded(_told(args, choice, assumed[choice]), reading, metrics, hardware, own, several=True))
+        except SourceError as problem:
+            sys.stderr.write(render_error(problem, problem.source) + "\n")
+            done.append(refused(choice.name, metrics, per, problem))
+    return done
+
+
+def _told(args: argparse.Namespace, choice: Choice, assumed: Sequence[str] = ()) -> argparse.Namespace:
+    """The options for one of several kernels."""
+    own = {"kernel": choice.kernel, "instantiate": choice.instantiate, "assume": list(assumed), "shown": choice.name}
+    return argparse.Namespace(**{**vars(args), **own})
+
+
+def _parameters(kernel: Kernel) -> frozenset[str]:
+    from logic.typing import signature
+
+    return frozenset(signature(kernel).params)
+
+
+def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
+    """Raises OptionProblem where --at names what no kernel has."""
+    known = frozenset[str]().union(*map(_parameters, kernels))
+    unknown = sorted(at.keys() - known)
+    if unknown and kernels:
+        raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of a kernel in this file")
+
+
+def _assumed(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:
+    """Which of what is assumed is about each kernel; says what is left out. Raises SourceError for what no kernel has
+    the parameters for."""
+    from checker.notation import parse_assumption
+    from logic.source import SourceError
+    from logic.typing import signature
+
+    found: dict[Choice, list[str]] = {choice: [] for choice in kernels}
+    for text in texts:
+        lacking: dict[str, SourceError] = {}
+        for choice, kernel in kernels.items():
+            try:
+                parse_assumption(text, signature(kernel), "--assume")
+                found[choice].append(text)
+            except SourceError as problem:
+                problem.source = text
+                lacking[choice.name] = problem
+        if len(lacking) == len(kernels) > 0:
+            raise next(iter(lacking.values()))
+        if lacking:
+            told = ", ".join(lacking)
+            sys.stderr.write(f"warpbound: warning: --assume '{text}' is not used for {told}: it lacks the parameters\n")
+    return found
+
+
+def _bounded(
+    args: argparse.Namespace,
+    reading: Reading,
+    metrics: Sequence[Metric],
+    hardware: Hardware,
+    at: dict[str, int],
+    several: bool = False,
+) -> Done:
+    """What becomes of one kernel, which may be one of several. Raises SourceError."""
     from checker.certificates.claims import shown
     from checker.oracles import Oracles
     from checker.report import bounds as report
+    from checker.report.kernels import Done
     from checker.report.queries import write_queries
     from checker.synthesis.bound import find_bounds
 
     oracle = Oracles()
-    outline, hinted, reading = _outline(args, _read(args, metrics), metrics[0], hardware, oracle)
-    kernel, context, notes = reading.kernel, outline.context, reading.notes
+    outline, hinted, reading = _outline(args, reading, metrics[0], hardware, oracle)
+    context, notes = outline.context, reading.notes
+    kernel = replace(reading.kernel, name=args.shown or reading.kernel.name)
     _check_point(at, kernel, with_facts(context, reading.facts))
     with working(f"{kernel.name}: reading") as now:
         results = find_bounds(
             outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
         )
         results = [_with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
-    certificate = _write_certificate(results[0], args.certificate) if args.certificate else None
+    certificates = _certificates(results, args.certificate, kernel.name, several)
     if args.queries:
-        write_queries(oracle.log, args.queries)
+        write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
     _warn(args.file, results, reading, oracle)
-    dearest, results = _dearest(kernel, results, at) if args.tight else ([None] * len(results), results)
+    dearest, results = _dearest(reading.kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
     for r, found, words in zip(results, dearest, again, strict=True):
         lines += report.witness_text(r.metric.name, found, words) if args.tight and r.claim else []
-
-    def document() -> str:
-        rows = [report.as_json(kernel, context, r, args.per, at, notes, certificate) for r in results]
-        if args.tight:
-            rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
-        return json.dumps({"results": rows}, indent=2)
-
-    def text() -> str:
-        told = report.as_text(kernel, context, results, at, notes, args.explain)
-        return "\n".join((told, "", "Dearest runs found:", *lines)) if lines else told
-
-    tell(
-        args,
-        text,
-        document,
-        lambda: report.as_page(kernel, context, results, at, notes, args.explain, lines, args.accept),
-    )
+    rows = [
+        report.as_json(kernel, context, r, args.per, at, notes, certificate)
+        for r, certificate in zip(results, certificates, strict=True)
+    ]
+    if args.tight:
+        rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
+    text = report.as_text(kernel, context, results, at, args.explain)
+    if lines:
+        lines = ["", "Dearest runs found:", *lines]
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
             alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
-    return report.exit_code(results, args.accept)
+    page = report.as_page(kernel, context, results, at, notes, args.explain, lines[2:], args.accept)
+    return Done(kernel.name, rows, text, "\n".join(lines), page, report.exit_code(results, args.accept))
 
 
-def _check_options(args: argparse.Namespace, metrics: Sequence[Metric]) -> None:
+def _check_options(args: argparse.Namespace, metrics: Sequence[Metric], kernels: int) -> None:
     """Raises OptionProblem for options that do not go together."""
     if args.scope == "block" and args.per != "warp":
         raise OptionProblem(
@@ -214,8 +323,23 @@ def _check_options(args: argparse.Namespace, metrics: Sequence[Metric]) -> None:
         )
     if args.tight and args.scope == "block":
         raise OptionProblem("--tight is for costs of warps, not for a span", advice="Leave out --scope block.")
-    if args.certificate and len(metrics) != 1:
-        raise OptionProblem("--certificate is for one bound", advice="Name one metric: --metric sectors.")
+    if args.certificate and max(len(metrics), kernels) > 1 and args.certificate.endswith(".json"):
+        told = "Name one: --kernel NAME --metric sectors; or give a folder for all of them."
+        raise OptionProblem(f"--certificate {args.certificate} is for one bound", advice=told)
+
+
+def chosen_kernels(args: argparse.Namespace) -> list[Choice]:
+    """The kernels and instances that --kernel and --instantiate leave of a file; none where that is for the reader to
+    say. Raises SourceError."""
+    from semantics.cuda import Choice, choices
+
+    if args.instantiate is not None:
+        return [Choice(args.instantiate, args.kernel, args.instantiate)]
+    refuse_others(args.file)
+    found = choices(args.file, tuple(args.includes), tuple(args.defines), args.std)
+    if args.kernel is None:
+        return found
+    return [c for c in found if args.kernel.replace(" ", "") in c.names]
 
 
 def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
@@ -347,6 +471,22 @@ def _warn(path: str, results: Sequence[Result], reading: Reading, oracle: Oracle
             continue  # an unsigned value is known not to wrap around by it
         these = "this bound" if len(results) == 1 else "these bounds"
         print(f"{path}: warning: the assumption {show_p((fact,))} is not needed for {these}", file=sys.stderr)
+
+
+def _certificates(results: Sequence[Result], path: str | None, name: str, several: bool) -> list[str | None]:
+    """Writes the certificates of bounds and returns their digests; None where there is no bound to certify. Those of
+    several bounds go to a folder."""
+    if path is None:
+        return [None] * len(results)
+    if len(results) == 1 and not several and not Path(path).is_dir():
+        return [_write_certificate(results[0], path)]
+    Path(path).mkdir(parents=True, exist_ok=True)
+    return [_write_certificate(r, str(Path(path) / f"{file_name(name)}-{r.metric.name}.json")) for r in results]
+
+
+def file_name(name: str) -> str:
+    """A kernel's name as part of a path: `k<float, 256>` is k-float-256."""
+    return "-".join(re.findall(r"\w+", name, re.ASCII))
 
 
 def _write_certificate(result: Result, path: str) -> str | None:

@@ -29,10 +29,10 @@ FORMATS: Final = ("text", "json", "html", "sarif", "markdown")
 """What every subcommand can print."""
 
 
-def add_source_options(parser: argparse.ArgumentParser) -> None:
-    """FILE and what decides how it is read."""
+def add_source_options(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """FILE and what decides how it is read; `several` where all of its kernels are meant."""
     parser.add_argument("file", metavar="FILE.cu", help="the CUDA source")
-    add_reading_options(parser)
+    add_reading_options(parser, several=several)
 
 
 def read_kernel(args: argparse.Namespace, path: str | None = None, name: str | None = None) -> Reading:
@@ -112,11 +112,12 @@ def evaluated_grid(
     return int(x), int(y), int(z)
 
 
-def add_reading_options(parser: argparse.ArgumentParser, kernel: bool = True) -> None:
+def add_reading_options(parser: argparse.ArgumentParser, kernel: bool = True, several: bool = False) -> None:
     """What decides how a CUDA source is read: --kernel, where there is a choice, -I, -D, --std, --instantiate."""
     parser.set_defaults(kernel=None)
     if kernel:
-        parser.add_argument("--kernel", metavar="NAME", help="the kernel (default: the only one in the file)")
+        which = "every one in the file" if several else "the only one in the file"
+        parser.add_argument("--kernel", metavar="NAME", help=f"the kernel (default: {which})")
     parser.add_argument(
         "-I", dest="includes", action="append", default=[], metavar="DIR", help="search DIR for headers"
     )

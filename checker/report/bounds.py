@@ -159,10 +159,9 @@ def as_text(
     context: Context,
     results: Sequence[Result],
     at: dict[str, int],
-    notes: Sequence[str],
     explain: bool,
 ) -> str:
-    """All of it for a person: a line a metric, what it rests on, and on request where the cost comes from."""
+    """For a person: a line a metric, and on request where the cost comes from."""
     lines = [_title(kernel, context, results), ""]
     width = max(len(named(r.metric)) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
@@ -176,8 +175,6 @@ def as_text(
         lines += ["", wrapped(problem, more="  ")]
     if explain:
         lines += ["", *explanation(results, context, kernel)]
-    lines += ["", "This assumes:"]
-    lines += [f"  - {a}" for a in _all_assumptions(kernel, context, results, notes)]
     return "\n".join(lines)
 
 
@@ -218,6 +215,7 @@ MANY: Final = 3
 
 
 def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:
+    """What the bounds of a kernel rest on, each thing once."""
     barriers = [b for r in results for b in r.ledger.barriers]
     each = (assumptions(kernel, replace(context, metric=r.metric), notes, barriers) for r in results)
     return list(dict.fromkeys(text for texts in each for text in texts))

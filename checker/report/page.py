@@ -20,6 +20,7 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "not-proved": ("warning", "could not be proved: it may be true"),
     "holey": ("warning", "proved, where the barriers listed are reached by all threads of a block together"),
     "refuted": ("error", "a run shows it to be false"),
+    "unsupported": ("warning", "the kernel cannot be read: nothing is said of what it costs"),
     "rejected": ("error", "the derivation or the certificate does not prove its claim"),
     "invalid": ("error", "the second checker does not accept the certificate"),
     "solver-backed": ("warning", "right so far, but the second checker needs a solver's word"),

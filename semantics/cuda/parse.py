@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -235,7 +236,7 @@ def kernels(unit: Unit) -> list[Node]:
     return [f for f in functions(unit) if is_kernel(f)]
 
 
-def _qualified(kernel: Node) -> str:
+def qualified(kernel: Node) -> str:
     """A kernel's name with those of the namespaces around it, as far as they have one."""
     names, here = [kernel.name], kernel.parent
     while here is not None and here.kind in ("NAMESPACE", "LINKAGE_SPEC"):
@@ -251,14 +252,14 @@ def _spelled(request: Request, data: bytes) -> str:
     name, angle, arguments = asked.partition("<")
     if "::" in name or b"namespace" not in data:
         return asked
-    found = {_qualified(k) for k in kernels(_unit(request, data)) if k.name == name.strip()}
+    found = {qualified(k) for k in kernels(_unit(request, data)) if k.name == name.strip()}
     return f"{found.pop()}{angle}{arguments}" if len(found) == 1 else asked
 
 
 def _meant(kernel: Node, request: Request) -> bool:
     """Whether a kernel is in the namespace that is asked for."""
     path = (request.instantiate or "").partition("<")[0].strip().removeprefix("::")
-    return "::" not in path or f"::{_qualified(kernel)}".endswith(f"::{path}")
+    return "::" not in path or f"::{qualified(kernel)}".endswith(f"::{path}")
 
 
 def find(parsed: Parsed, request: Request, name: str | None) -> Node:
@@ -276,7 +277,7 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
         raise CudaError(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
     if name is None and len(names) > 1:
         raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
-    wanted = [k for k in found if (name is None or k.name == name) and _meant(k, request)]
+    wanted = [k for k in found if name in (None, k.name, qualified(k)) and _meant(k, request)]
     if not wanted:
         raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, known)
     if any(k.kind == "FUNCTION_TEMPLATE" for k in wanted):
@@ -291,37 +292,43 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
 
 
 def _instance(unit: Unit, template: Node, request: Request) -> Node:
-    """The specialisation of a template that is asked for, or the only one that the file uses anywhere: templates that
-    it does not use make none."""
-    found: dict[int, Node] = {}
-    seen = set[int]()
-    todo = [n for n in unit.root().children if request.instantiate is None or n.name == INSTANCE]
-    while todo:
-        for node in todo.pop().walk():
-            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
-            body = used.definition if used is not None and used.kind in _CALLED else None
-            if body is None or in_shim(body) or body.identity in seen:
-                continue
-            seen.add(body.identity)
-            if body.name == template.name and is_kernel(body) and _qualified(body) == _qualified(template):
-                found[body.identity] = body
-            elif request.instantiate is None:  # of a template, clang shows what an instance does only where it is used
-                todo.append(body)
+    """The specialisation of a template that is asked for, or the only one that the file uses anywhere."""
+    found = instances(unit, template, request.instantiate is not None)
     if len(found) == 1:
-        return next(iter(found.values()))
+        return found[0]
     if request.instantiate is not None:
         line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors if e.loc and e.loc.line == line), "there is no such kernel")
         raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
     how = "several instances" if found else "no instance"
-    example = _example(template, [*found.values()], request)
+    example = _example(template, found, request)
     raise CudaError(
         f"the kernel '{template.name}' is a template with {how} in this file",
         template.loc,
         f"Choose one, such as --instantiate '{example}'."
         if example
-        else f"Choose one: --instantiate '{_qualified(template)}<..>'.",
+        else f"Choose one: --instantiate '{qualified(template)}<..>'.",
     )
+
+
+def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
+    """The specialisations of a template that the file uses anywhere, or with `asked` those that are asked for, in the
+    order of their uses. Templates that it does not use make none."""
+    found: dict[int, Node] = {}
+    seen = set[int]()
+    todo = deque(n for n in unit.root().children if not asked or n.name == INSTANCE)
+    while todo:
+        for node in todo.popleft().walk():
+            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
+            body = used.definition if used is not None and used.kind in _CALLED else None
+            if body is None or in_shim(body) or body.identity in seen:
+                continue
+            seen.add(body.identity)
+            if body.name == template.name and is_kernel(body) and qualified(body) == qualified(template):
+                found[body.identity] = body
+            elif not asked:  # of a template, clang shows what an instance does only where it is used
+                todo.append(body)
+    return list(found.values())
 
 
 _CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "CONVERSION_FUNCTION")
@@ -329,7 +336,7 @@ _CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "C
 
 def _example(template: Node, instances: Sequence[Node], request: Request) -> str:
     """An instance of a template that can be asked for; "" where none of a few is one."""
-    name = _qualified(template)
+    name = qualified(template)
     used = [k.template_arguments for k in instances if ".." not in k.template_arguments]
     tries = [f"{name}<{','.join(a)}>" for a in used[:1]] or [f"{name}<{','.join(a)}>" for a in _arguments(template)]
     for instance in dict.fromkeys(tries):

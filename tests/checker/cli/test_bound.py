@@ -201,12 +201,117 @@ def test_a_tampered_certificate_is_rejected(cu: Path, tmp_path: Path, capsys: Ca
     assert "was changed" in capsys.readouterr().err
 
 
-def test_a_kernel_has_to_be_named_where_there_are_two(cu: Path, capsys: Capture) -> None:
-    for words in ([], ["--kernel", "nobody"]):
-        assert main(["bound", str(cu), "--block", "32", *words]) == 2
-        printed = capsys.readouterr()
-        assert printed.out == ""
-        assert "spin" in printed.err
+def test_a_kernel_that_is_not_there(cu: Path, capsys: Capture) -> None:
+    assert main(["bound", str(cu), "--block", "32", "--kernel", "nobody"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "There are k, spin." in printed.err
+
+
+SEVERAL = """\
+template <class T> __global__ void k(T *a, int n) { if (threadIdx.x < n) a[threadIdx.x] = n; }
+namespace a { template <class T, int N = 4> __global__ void h(T *a) { a[threadIdx.x * N] = 1; }
+__global__ void one(int *A) { A[0] = 1; }
+template <int N = 8> __global__ void d(int *A) { A[threadIdx.x * N] = 1; } }
+namespace b { __global__ void one(int *A, int m) { A[8] = 1; } }
+template <class T> __global__ void none(T *a) { a[threadIdx.x] = 1; }
+__global__ void odd(int *A) { asm volatile("frobnicate;"); }
+void f(int *a, double *b) { k<int><<<4, 32>>>(a, 1000); k<double><<<4, 64>>>(b, 1000); a::h<int><<<1, 2>>>(a); }
+"""
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> str:
+    path = tmp_path / "several.cu"
+    path.write_text(SEVERAL)
+    return str(path)
+
+
+def test_every_kernel_and_instance_has_a_row(several: str, capsys: Capture) -> None:
+    """Each with the sizes of its own launch; what cannot be read leaves the others."""
+    assert main(["bound", several, "--metric", "sectors", "--at", "n=5", "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    rows = {row["kernel"]: (row["verdict"], row["bound"]) for row in document["results"]}
+    assert rows == {
+        "k<int>": ("certified", "4"),
+        "k<double>": ("certified", "8"),
+        "h<int, 4>": ("certified", "1"),
+        "a::one": ("certified", "1"),
+        "d<>": ("certified", "32"),
+        "b::one": ("certified", "1"),
+        "none": ("unsupported", None),
+        "odd": ("unsupported", None),
+    }
+    blocks = [a for row in document["results"] for a in row["assumptions"] if a.startswith("blocks")]
+    assert blocks == ["blocks of 32", "blocks of 64", "blocks of 2"]
+    assert document["summary"] == {"kernels": 8, "certified": 6, "unsupported": 2}
+    assert "--instantiate 'none<float>'" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("k", ["k<int>", "k<double>"]),
+        ("k<double>", ["k<double>"]),
+        ("h<int,4>", ["h<int, 4>"]),
+        ("a::h", ["h<int, 4>"]),
+        ("b::one", ["one"]),
+        ("d", ["d<>"]),
+    ],
+)
+def test_a_name_chooses_a_kernel_its_instances_or_one_of_them(
+    name: str, found: list[str], several: str, capsys: Capture
+) -> None:
+    assert main(["bound", several, "--kernel", name, "--metric", "sectors", "--format", "json"]) == 0
+    assert [row["kernel"] for row in json.loads(capsys.readouterr().out)["results"]] == found
+
+
+def test_the_text_of_several_kernels_ends_with_counts(several: str, capsys: Capture) -> None:
+    assert main(["bound", several, "--metric", "sectors", "--block", "32"]) == 2
+    told = capsys.readouterr().out.splitlines()
+    assert told[-1] == "8 kernels: 6 certified, 2 unsupported"
+    assert [line for line in told if line.startswith("k<")] == [
+        f"k<{t}>, every warp (block 32)" for t in ("int", "double")
+    ]
+    assert sum("alignment" in line or "256 bytes" in line for line in told) == 1
+    assert "All of these assume:" in told
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "sarif"])
+def test_a_page_of_several_kernels(form: str, several: str, capsys: Capture) -> None:
+    assert main(["bound", several, "--metric", "sectors", "--format", form]) == 2
+    page = capsys.readouterr().out
+    assert "odd: unsupported" in page
+    if form == "sarif":
+        results = json.loads(page)["runs"][0]["results"]
+        assert [r["ruleId"] for r in results] == ["unsupported", "unsupported"]
+    else:
+        assert "8 kernels: 6 certified, 2 unsupported" in page
+
+
+def test_options_are_for_the_kernels_that_have_the_parameters(several: str, capsys: Capture) -> None:
+    words = ["bound", several, "--metric", "divwarps", "--block", "32", "--format", "json"]
+    assert main([*words, "--assume", "n >= 32"]) == 2
+    printed = capsys.readouterr()
+    rows = {row["kernel"]: row for row in json.loads(printed.out)["results"]}
+    assert rows["k<int>"]["bound"] == "0"
+    assert "given: n >= 32" in rows["k<int>"]["assumptions"]
+    assert "--assume 'n >= 32' is not used for h<int, 4>, a::one, d<>, b::one" in printed.err
+    for wrong in (["--assume", "zz > 1"], ["--at", "zz=1"]):
+        assert main([*words, *wrong]) == 2
+        assert "zz" in capsys.readouterr().err
+
+
+def test_certificates_of_several_kernels_go_to_a_folder(several: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "certificates"
+    words = ["bound", several, "--kernel", "k", "--metric", "sectors", "--metric", "steps", "--block", "32"]
+    assert main([*words, "--certificate", str(tmp_path / "one.json")]) == 2
+    assert "is for one bound" in capsys.readouterr().err
+    assert main([*words, "--certificate", str(folder)]) == 0
+    names = ["k-double-sectors", "k-double-steps", "k-int-sectors", "k-int-steps"]
+    assert sorted(p.stem for p in folder.iterdir()) == names
+    assert main(["recheck", *map(str, sorted(folder.iterdir()))]) == 0
 
 
 def test_the_output_goes_to_a_file(cu: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -79,7 +79,7 @@ def test_a_row() -> None:
 
 def test_text_with_values() -> None:
     k, context, found = results()
-    lines = as_text(k, context, found, {"n": 3}, [], False).splitlines()
+    lines = as_text(k, context, found, {"n": 3}, False).splitlines()
     assert lines[0] == "k, every warp (block 32)"
     assert lines[2].startswith("  sectors   <= 1 + max(0, n)  certified")
     assert lines[2].endswith("= 4")
