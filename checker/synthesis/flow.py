@@ -14,7 +14,7 @@ from typing import Any, Final
 from checker.kernel import Oracle
 from checker.synthesis import flags
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
-from checker.synthesis.guards import sized, undivided
+from checker.synthesis.guards import sized
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.partial import as_expr
@@ -354,15 +354,6 @@ class _Analysis(Analysis):
         found = Cycle("", item.cond, invariant, item.invariant.q, inside, state, invariant, item.loc, told=(*up, *left))
         cycle: Cycle = self.taken(LOOPS, found, state, item.rule)
         return cycle
-
-    def undivided(self, cond: Expr, state: State) -> Expr | None:
-        if self.printed:
-            return None
-        case = undivided(cond, state.x, (*state.p, *self.given), self.sigma)
-        if case is None or not self.uniform(state.p, state.x, case):
-            return None
-        there = assume(state.p, case, self.sigma)
-        return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
 
 
 MAX_APART: Final = 2

@@ -10,7 +10,6 @@ from math import prod
 from typing import Final
 
 from checker.synthesis.linear import poly
-from checker.synthesis.partial import as_expr
 from logic.assertions import MAX_BLOCK, X, conj, opaque
 from logic.facts import MAX_CHAIN, constants, equations
 from logic.potentials import (
@@ -203,34 +202,6 @@ def _limit(name: str, most: bool, x: X, facts: Sequence[Expr]) -> Poly | None:
                     return bound
                 found = found or bound
     return found
-
-
-def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr | None:
-    """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
-    on hold at the last lane of the block. None where there is none to guess."""
-    known, parts = constants(facts), list[Expr]()
-    for distance in distances(cond, sigma):
-        own = by_lane(distance, x, facts)
-        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
-            continue
-        own = by_extremes(own, facts, most=False)
-        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
-        last: dict[Leaf, Poly] = {}
-        for lane in lanes:
-            rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)
-            if rate is None:
-                return None
-            last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
-        least = as_expr(substitute(substitute(own, last), known), bases=True)
-        if least is None or not variables(own) <= x:
-            return None
-        parts.append(Op(">", (least, Const(0))))
-    if not parts:
-        return None
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = Op("&&", (whole, part))
-    return whole
 
 
 def some(distance: Poly) -> Poly:

@@ -8,7 +8,7 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, permutations, product
@@ -16,18 +16,17 @@ from typing import Final, Literal
 
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
-from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.ghosts import cycles
-from checker.synthesis.guards import distances, sized, some, uniform_bound
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
+from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.rules import SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Walk
-from logic.assertions import AtLeast, Context, P, Proved, X, assume, conj, launch_facts
+from logic.assertions import AtLeast, Context, P, Proved, X, launch_facts
 from logic.derivation import Derivation
-from logic.facts import constants, definitions, least, nonnegative, numbers, unfolded, value
+from logic.facts import constants, definitions, nonnegative, numbers, value
 from logic.potentials import (
     ZERO,
     Atom,
@@ -39,23 +38,16 @@ from logic.potentials import (
     Poly,
     atom,
     atoms,
-    ceil_div,
     const,
     evaluate,
-    floor_div,
     leaves,
-    log2,
     mapped,
-    max0,
-    minimum,
     of_expr,
     substitute,
-    sym,
     variables,
 )
 from logic.source import Loc
-from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, statements, written
-from logic.syntax import substitute as replaced
+from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, written
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -173,16 +165,22 @@ class Search(Walk[Linear]):
             for base in dict.fromkeys(substitute(b, constants(self.given)) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
-        self.falls |= dict.fromkeys(_falls(node, own, self.context))
+        self.falls |= dict.fromkeys(falls(node, own, self.context))
         self.require(self.opposite(node.invariant, node.cond), head - price - post)
         self.require(node.invariant, head)
         return head
 
     def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
-        body = self.block(node.body, head)
-        for state, more in _turns(node, self.context):
-            self.require(state, q - body.pre.q - more)
+        body, start = self.body(node.body, head), node.body.start
+        for first in node.body.nodes:
+            if not isinstance(first, Cut) or first.q is not None:
+                break
+            start = first.state
+        self.require(start, q - body.pre.q)
         return body
+
+    def covers(self, state: State, q: Linear, r: Linear, /) -> None:
+        self.require(state, q - r)
 
     # --- constraints ---
 
@@ -272,116 +270,11 @@ class Search(Walk[Linear]):
         return [*found, *facts]
 
 
-def _turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
-    """The states in which a turn of a loop begins, by cases, and what the test's splitting the warp costs there besides
-    the rest."""
-    start = node.body.start
-    if node.case is None:
-        for first in node.body.nodes:
-            if not isinstance(first, Cut) or first.q is not None:
-                break
-            start = first.state
-        yield start, Fraction(0)
-        return
-    for holds in (True, False):
-        more = Fraction(0) if holds else context.metric.cost("div")
-        yield State(assume(start.p, node.case, context.sigma, holds), start.x), more
-
-
 def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
     """What is left of products of three factors and more without one of them: what a fact about that one is multiplied
     by."""
     long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
-
-
-def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
-    """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
-    / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
-    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
-    changed = written(node.body.stmt)
-    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
-    found: dict[Poly, None] = {}
-    for over in _lengths(node, context, wide):
-        counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
-        sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
-        for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
-            d = substitute(unfolded(d, defined), constants(facts))
-            sizes |= {low for e in (d, d * -1) if (low := least(e, facts))}
-        net = per_turn(over, node.body.stmt, node.invariant.p)
-        sizes |= {net} if net is not None and net > 1 else set()
-        logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
-        found |= dict.fromkeys(logarithms)
-        for size in sorted(sizes - {1}):
-            found[max0(ceil_div(over, size))] = None
-            if wide:
-                found[max0(over + (size - 1))] = None
-        if wide or (len(sizes) != 1 and not logarithms) or sizes == {1}:
-            found[max0(over)] = None
-    return list(found)
-
-
-def _falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
-    """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
-    for p in own:
-        if any(isinstance(a, Log2) for a in atoms(p)):
-            for s in statements(node.body.stmt):
-                if isinstance(s, Assign) and s.var in variables(p):
-                    yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)
-
-
-def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:
-    """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
-    logarithm of how often that goes."""
-    by, shift = factor(x, node.body.stmt, facts)
-    rate = next((int(c) for m, c in over.terms if m == sym(Var(x)).terms[0][0] and c.denominator == 1), 0)
-    scaled = sym(Var(x)) * abs(rate)
-    limit = ((over + scaled) if rate < 0 else scaled - over + 1) + shift * abs(rate)
-    scaled += shift * abs(rate)
-    if variables(limit) & written(node.body.stmt) or any(c.denominator > 1 for _, c in limit.terms):
-        return
-    if by > 1 and rate < 0:  # while x < limit
-        yield max0(ceil_div(log2(limit * 2 - 1) - log2(scaled), int(by).bit_length() - 1))
-    if by < 1 and rate > 0:  # while x >= limit
-        size = (1 / by).numerator.bit_length() - 1
-        if limit == const(1):
-            yield some(scaled) + floor_div(log2(scaled), size)
-        else:
-            yield max0(floor_div(log2(scaled) - log2(limit), size) + 1)
-
-
-def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
-    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
-    two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
-    in terms of what bounds a variable of which P does not say what it is: it may have been read."""
-    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    known = {p for fact in node.invariant.p for p in nonnegative(fact)}
-    changed = written(node.body.stmt)
-    x = node.invariant.x
-    unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
-    before: list[Poly] = []
-
-    def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
-        found = (uniform_bound(distance, shared, facts) for distance in tested)
-        return [over for over in found if over is not None and over * -1 not in known]
-
-    for test in conj((sized(node.guard, facts),), context.sigma):
-        tested = list(distances(test, context.sigma))
-        found = bounds(tested, x)
-        yield from found
-        if wide and unsaid:
-            yield from bounds((d for d in tested if _is_linear(d, unsaid)), x - unsaid)
-        if len(found) == 1:
-            apart = ((one, one - found[0]) for one in before)
-            fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
-            yield from (minimum(one, found[0]) for one in fixed)
-            before += found
-
-
-def _is_linear(p: Poly, names: frozenset[str]) -> bool:
-    """Whether no term of p has a factor besides one in which variables of these names are."""
-    return all(len(m) == 1 for m, c in p.terms if variables(Poly(((m, c),))) & names)
 
 
 def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:
@@ -398,8 +291,7 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> lis
     measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
     now = [p for p in measured if variables(p) & changed and variables(p) <= x]
     products = (a * b for a in own for b in (*inner, *rows))
-    last = [some(p) for p in _lengths(node, context)] if node.case is not None else []
-    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *last)))
+    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *node.bases)))
 
 
 def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:

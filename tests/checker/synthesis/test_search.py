@@ -14,8 +14,9 @@ from checker.recheck import recheck
 from checker.synthesis.bound import Per, Result, find_bounds
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.flow import analyse
+from checker.synthesis.measures import measures
 from checker.synthesis.nodes import Cycle
-from checker.synthesis.search import find_potentials, measures
+from checker.synthesis.search import find_potentials
 from checker.synthesis.walk import Stuck
 from logic.facts import nonnegative
 from logic.metrics import METRICS
