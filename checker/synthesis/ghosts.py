@@ -25,14 +25,13 @@ from checker.kernel import Oracle
 from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
 from checker.synthesis.guards import by_lane, gaps, relaxed, sized, uniform_bound
-from checker.synthesis.linear import poly
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
 from checker.synthesis.partial import as_expr
 from logic.assertions import Entails, P, Proved, X, conj, launch_facts
 from logic.facts import MAX_CHAIN, constants, definitions, equations, numbers, unfolded
 from logic.facts import value as worth
-from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
+from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
 from logic.syntax import (
@@ -348,7 +347,7 @@ def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr
     value = by_lane(unfolded(sym(Var(counter)), defined), state.x, state.p)
     if any(isinstance(leaf, Var) and leaf.name not in state.x for leaf in leaves(value)):
         return None
-    lane = poly(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))
+    lane = of_terms(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))
     shared, own = as_expr(value - lane), as_expr(lane)
     if shared is None or own is None:
         return _summands(counter, state, sizes)

@@ -9,7 +9,6 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from checker.synthesis.linear import poly
 from logic.assertions import MAX_BLOCK, X, conj, opaque
 from logic.facts import MAX_CHAIN, constants, equations
 from logic.potentials import (
@@ -26,6 +25,7 @@ from logic.potentials import (
     leaves,
     max0,
     of_expr,
+    of_terms,
     substitute,
     sym,
     variables,
@@ -148,11 +148,11 @@ def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
     if nothing else is in them, in their place."""
     known = constants(facts)
     whole = substitute(distance, known)
-    odd = poly(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
+    odd = of_terms(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
     lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
     if not lanes:
         return distance
-    own = poly(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
+    own = of_terms(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
     sizes = [int(known.get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK)).constant) for lane in lanes]
     if leaves(odd) - {*lanes} or prod(sizes) > MAX_BLOCK:
         return distance

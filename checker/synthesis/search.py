@@ -192,10 +192,9 @@ class Search(Walk[Linear]):
     def require(self, state: State, q: Linear) -> None:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
         q, positive = self.resolved(state, q)
-        total = q
         for i, g in enumerate([*self.nonnegative(state, q, positive), *positive]):
-            total = total - unknown(self.fresh(f"l{i}_"), g)
-        for a in total.terms.values():
+            q = q - unknown(self.fresh(f"l{i}_"), g)
+        for a in q.terms.values():
             self.equate(a)
 
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
