@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -10,7 +10,7 @@ from math import prod
 from typing import Final
 
 from logic.assertions import MAX_BLOCK, X, conj, opaque
-from logic.facts import MAX_CHAIN, constants, equations
+from logic.facts import MAX_CHAIN, Facts, compared, equations
 from logic.potentials import (
     ZERO,
     Floor,
@@ -37,7 +37,7 @@ MAX_RELAXED: Final = 16
 """Of the polynomials that one is at most."""
 
 
-def sized(e: Expr, given: Sequence[Expr]) -> Expr:
+def sized(e: Expr, given: Facts) -> Expr:
     """An expression with the numbers that parameters are known to be where potentials can say its parts only then, as a
     division by blockDim.x."""
     match e:
@@ -45,7 +45,7 @@ def sized(e: Expr, given: Sequence[Expr]) -> Expr:
             return replace(e, args=tuple(sized(a, given) for a in args))
     if of_expr(e) is not None:
         return e
-    known: dict[Leaf, Poly] = {leaf: n for leaf, n in constants(given).items() if isinstance(leaf, Param)}
+    known: dict[Leaf, Poly] = {leaf: n for leaf, n in given.constants.items() if isinstance(leaf, Param)}
     if not any(t in known for t in subterms(e)):
         return e
     other = _filled(e, known)
@@ -94,7 +94,7 @@ def relaxed(p: Poly) -> list[Poly]:
     return [p]
 
 
-def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+def by_turns(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """The ghost that counts how many turns are left at most, where one does for this distance."""
     for fact in facts:
         match fact:
@@ -105,7 +105,7 @@ def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
     return None
 
 
-def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
+def by_lane(distance: Poly, x: X, facts: Facts) -> Poly:
     """The distance with ghosts, which say what lanes share of a counter, in place of their counters."""
     names = {leaf.name for leaf in leaves(distance) if isinstance(leaf, Var)}
     shared: dict[Leaf, Poly] = {}
@@ -118,7 +118,7 @@ def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
     return substitute(distance, shared)
 
 
-def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+def uniform_bound(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
     if (left := by_turns(distance, x, facts)) is not None:
         return left
@@ -140,13 +140,13 @@ def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
             if rises is None:
                 return None
             last[lane] = sym(Param(f"blockDim.{lane.axis}")) - 1 if rises else ZERO
-    return substitute(distance, {lane: substitute(p, constants(facts)) for lane, p in last.items()})
+    return substitute(distance, {lane: substitute(p, facts.constants) for lane, p in last.items()})
 
 
-def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
+def by_extremes(distance: Poly, facts: Facts, most: bool) -> Poly:
     """The distance with the most, or the least, that its terms in floors of threadIdx and the like amount to together,
     if nothing else is in them, in their place."""
-    known = constants(facts)
+    known = facts.constants
     whole = substitute(distance, known)
     odd = of_terms(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
     lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
@@ -188,19 +188,18 @@ def _cases(p: Poly, leaf: Leaf) -> list[Poly]:
     return []
 
 
-def _limit(name: str, most: bool, x: X, facts: Sequence[Expr]) -> Poly | None:
+def _limit(name: str, most: bool, x: X, facts: Facts) -> Poly | None:
     """What a fact says a local is at most, or at least, in terms of threadIdx and what is uniform, else of locals."""
     found = None
-    for fact in facts:
-        match fact:
-            case Op("==" | "<" | "<=" | ">" | ">=" as op, (Var(own), e)) if own == name:
-                bound = of_expr(e) if op == "==" or (op in ("<", "<=")) is most else None
-                if bound is None or name in variables(bound):
-                    continue
-                bound = bound - (op == "<") + (op == ">")
-                if variables(bound) <= x:
-                    return bound
-                found = found or bound
+    for leaf, op, e in compared(facts):
+        wanted = leaf == Var(name) and (op == "==" or (op in ("<", "<=")) is most)
+        bound = of_expr(e) if wanted else None
+        if bound is None or name in variables(bound):
+            continue
+        bound = bound - (op == "<") + (op == ">")
+        if variables(bound) <= x:
+            return bound
+        found = found or bound
     return found
 
 

@@ -8,8 +8,8 @@ from checker.kernel import updated
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.guards import distances, sized, some, uniform_bound
 from checker.synthesis.nodes import Cycle
-from logic.assertions import Context, conj, launch_facts
-from logic.facts import constants, definitions, least, nonnegative, unfolded
+from logic.assertions import Context, conj
+from logic.facts import Facts, said
 from logic.potentials import (
     Log2,
     Poly,
@@ -21,11 +21,10 @@ from logic.potentials import (
     log2,
     max0,
     minimum,
-    substitute,
     sym,
     variables,
 )
-from logic.syntax import Assign, Expr, Var, statements, written
+from logic.syntax import Assign, Var, statements, written
 from logic.syntax import substitute as replaced
 
 
@@ -34,16 +33,16 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
     wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
     changed = written(node.body.stmt)
-    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
+    facts = said(node.invariant.p, context)
+    kept = facts.without(changed)
     found: dict[Poly, None] = {}
     for over in lengths(node, context, wide):
         counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
-        sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
+        sizes = {size for x in counters for size in steps(x, node.body.stmt, Facts(node.invariant.p))}
         for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
-            d = substitute(unfolded(d, defined), constants(facts))
-            sizes |= {low for e in (d, d * -1) if (low := least(e, facts))}
-        net = per_turn(over, node.body.stmt, node.invariant.p)
+            if low := facts.moved(kept.plain(d)):
+                sizes.add(low)
+        net = per_turn(over, node.body.stmt, Facts(node.invariant.p))
         sizes |= {net} if net is not None and net > 1 else set()
         logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
         found |= dict.fromkeys(logarithms)
@@ -65,7 +64,7 @@ def falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
                     yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)
 
 
-def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:
+def _logarithms(over: Poly, x: str, node: Cycle, facts: Facts) -> Iterator[Poly]:
     """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
     logarithm of how often that goes."""
     by, shift = factor(x, node.body.stmt, facts)
@@ -89,16 +88,15 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
     """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
     two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
     in terms of what bounds a variable of which P does not say what it is: it may have been read."""
-    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    known = {p for fact in node.invariant.p for p in nonnegative(fact)}
+    facts = said(node.invariant.p, context)
     changed = written(node.body.stmt)
     x = node.invariant.x
-    unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
+    unsaid = x - changed - {leaf.name for leaf in facts.definitions}
     before: list[Poly] = []
 
     def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
         found = (uniform_bound(distance, shared, facts) for distance in tested)
-        return [over for over in found if over is not None and over * -1 not in known]
+        return [over for over in found if over is not None and over * -1 not in facts.nonnegative]
 
     for test in conj((sized(node.guard, facts),), context.sigma):
         tested = list(distances(test, context.sigma))

@@ -24,9 +24,9 @@ from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.rules import SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Walk
-from logic.assertions import AtLeast, Context, P, Proved, X, launch_facts
+from logic.assertions import AtLeast, Context, P, Proved, X
 from logic.derivation import Derivation
-from logic.facts import constants, definitions, nonnegative, numbers, value
+from logic.facts import Facts, compared, definitions, said, value
 from logic.potentials import (
     ZERO,
     Atom,
@@ -47,7 +47,7 @@ from logic.potentials import (
     variables,
 )
 from logic.source import Loc
-from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, written
+from logic.syntax import WARP_INDEX, Assign, Expr, Param, Stmt, Tid, Var, written
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -71,9 +71,8 @@ class Search(Walk[Linear]):
         """What is nonnegative where a loop's logarithm falls by 1."""
         self.names = count()
 
-    @property
-    def given(self) -> tuple[Expr, ...]:
-        return launch_facts(self.context.launch, self.context.hardware, self.context.scope)
+    def facts(self, state: State) -> Facts:
+        return said(state.p, self.context)
 
     def fresh(self, prefix: str, free: bool = False) -> str:
         """The name of a new unknown; one that is not free is nonnegative."""
@@ -138,7 +137,7 @@ class Search(Walk[Linear]):
     def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
         """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
         whose multiples could grow for ever as the constant falls."""
-        known, there = constants((*a.p, *self.given)), constants((*b.p, *self.given))
+        known, there = self.facts(a).constants, self.facts(b).constants
         same = {leaf: p for leaf, p in known.items() if leaf.name in self.context.sigma.locals and there.get(leaf) == p}
         q, r = (side.mapped(lambda m: substitute(monomial(m), same)) for side in (q, r))
         gap = (q - r).known()
@@ -162,7 +161,7 @@ class Search(Walk[Linear]):
             later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
             found = (*bases(node, own, self.context, self.wide), *later)
             # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
-            for base in dict.fromkeys(substitute(b, constants(self.given)) for b in found):
+            for base in dict.fromkeys(substitute(b, said((), self.context).constants) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
         self.falls |= dict.fromkeys(falls(node, own, self.context))
@@ -203,7 +202,7 @@ class Search(Walk[Linear]):
         Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
         """
         positive: dict[Poly, None] = {}
-        known = constants((*state.p, *self.given))
+        known = self.facts(state).constants
         q = q.mapped(lambda m: substitute(monomial(m), known))
 
         def decide(a: Atom) -> Poly:
@@ -243,11 +242,10 @@ class Search(Walk[Linear]):
             if gap.is_constant and gap.constant > 0:
                 facts[atom(one) - atom(other)] = None
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
-        known = constants((*state.p, *self.given))
-        for fact in (*state.p, *self.given):
-            for g in (substitute(p, known) for p in nonnegative(fact)):
-                if leaves(g) and leaves(g) <= here:
-                    facts[g] = None
+        known = self.facts(state)
+        for g in (substitute(p, known.constants) for p in known.nonnegative):
+            if leaves(g) and leaves(g) <= here:
+                facts[g] = None
         for a in inside:
             match a:
                 case Max0(arg):
@@ -332,14 +330,12 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
                 swap[x] = known[x]
         return substitute(p, swap)
 
-    for fact in cycle.invariant.p * 2:  # a bound of one may be a bound of another
-        match fact:
-            case Op("==" | ">=" | "<=" | ">" | "<" as op, (Var(name), bound)) if name in changed:
-                p = of_expr(bound)
-                for above, known in ((False, least), (True, most)):
-                    limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
-                    if limit is not None:
-                        known.setdefault(Var(name), limit + (op == ">") - (op == "<"))
+    for x, op, bound in compared(cycle.invariant.p * 2):  # a bound of one may be a bound of another
+        p = of_expr(bound) if isinstance(x, Var) and x.name in changed else None
+        for above, known in ((False, least), (True, most)):
+            limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
+            if limit is not None:
+                known.setdefault(x, limit + (op == ">") - (op == "<"))
     starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in written(cycle.body.stmt)}
     measured = measures(cycle, context, wide)
     found = (bounded(p, above=True) for p in (*measured, *(substitute(p, starts) for p in measured)))
@@ -443,7 +439,7 @@ def _objective(entry: Linear, context: Context) -> lp.Row:
 def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]:
     """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
     anything. Where it depends on the block or warp, for the first one, too."""
-    facts = launch_facts(context.launch, context.hardware, context.scope)
+    facts = said((), context)
     first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
     far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
     sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
@@ -452,12 +448,12 @@ def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]
         point: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
         near.append(point | (sizes if sample < 1 else {}))
 
-    told = numbers(facts) | {Param(n): 0 for n in first}
+    known = facts.numbers | {Param(n): 0 for n in first}
     extents = {Param(n): extent(n, context) for n in first}
     last = {index: int(size.constant) - 1 for index, size in extents.items() if size.is_constant}
 
     def excluded(store: dict[Leaf, int]) -> bool:
-        return any(value(e, store | told) is False for e in facts)
+        return any(value(e, store | known) is False for e in facts)
 
     for store in [s for s in (far, *near) if not excluded(s)] or near:
         yield store | {index: min(store[index], end) for index, end in last.items()}

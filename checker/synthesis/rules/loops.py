@@ -6,7 +6,7 @@ they may not; and Q:Unroll, a turn by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -21,7 +21,7 @@ from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
 from logic.assertions import X, assume
 from logic.derivation import Value
-from logic.facts import constants
+from logic.facts import Facts, said
 from logic.potentials import ZERO, Leaf, Poly, leaves, substitute, sym, variables
 from logic.syntax import FALSE, Const, Expr, Op, Param, Tid, While, written
 from logic.typing import Signature
@@ -105,7 +105,7 @@ def _leave(w: Walk[A], node: Cycle, post: Point[A]) -> Proof[A]:
 
 def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None:
     p, x = node.invariant.p, node.invariant.x
-    case = None if forced or a.printed else _together(node.cond, x, (*p, *a.given), a.sigma)
+    case = None if forced or a.printed else _together(node.cond, x, said(p, a.context), a.sigma)
     if case is None or not a.uniform(p, x, case):
         return None
     there = assume(p, case, a.sigma)
@@ -115,10 +115,10 @@ def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None
     return replace(node, rule="Q:WhileCase", after=_left(a, node, together=False), parts={"e1": case}, bases=last)
 
 
-def _together(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr | None:
+def _together(cond: Expr, x: X, facts: Facts, sigma: Signature) -> Expr | None:
     """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
     on hold at the last lane of the block. None where there is none to guess."""
-    known, parts = constants(facts), list[Expr]()
+    known, parts = facts.constants, list[Expr]()
     for distance in distances(cond, sigma):
         own = by_lane(distance, x, facts)
         if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):

@@ -22,8 +22,6 @@ class Analysis(ABC):
 
     context: Context
     sigma: Signature
-    given: P
-    """What holds in the launch."""
     printed: bool
     """Whether the rules are those as printed."""
 
