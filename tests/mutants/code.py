@@ -205,11 +205,10 @@ class Trial:
 
     def killer(self, mutant: Mutant) -> str:
         """What notices a mutant; nothing where it survives."""
-        limits = {paths: self.limit(paths) for paths in stages(mutant.file, self.tree, alone=True)}
         path = self.tree / mutant.file
         source = path.read_bytes()
         for paths in stages(mutant.file, self.tree, self.alone):
-            limit = limits.get(paths) or self.limit(paths)
+            limit = self.limit(paths)
             path.write_bytes(mutant.applied(source))
             try:
                 outcome = self.run(paths, limit)
