@@ -85,8 +85,9 @@ class Facts:
         found: dict[Leaf, int] = {}
         for p in self.nonnegative:
             match [t for t in p.terms if t[0]]:
-                case [((Sym(leaf),), Fraction(numerator=1, denominator=1))]:
-                    found[leaf] = max(int(-p.constant), found.get(leaf, int(-p.constant)))
+                case [((Sym(leaf),), c)] if c > 0:
+                    low = ceil(-p.constant / c)
+                    found[leaf] = max(low, found.get(leaf, low))
         return found
 
     def without(self, changed: Iterable[str]) -> Facts:

@@ -12,11 +12,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from logic.assertions import Context, P, X
-from logic.facts import Facts, equations, said
+from logic.facts import Facts, said, unfolded
 from logic.potentials import (
     Atom,
     Floor,
-    Leaf,
     Max0,
     Poly,
     Sym,
@@ -24,7 +23,6 @@ from logic.potentials import (
     floor_div,
     leaves,
     max0,
-    of_expr,
     substitute,
     sym,
 )
@@ -98,15 +96,10 @@ def _active(p: P, x: X, context: Context, warp: int) -> Iterator[Poly]:
     if first is None:
         return
     known = {leaf: c for leaf, c in said(p, context).constants.items() if leaf != Param(WARP_INDEX)}
-    defined: dict[Leaf, Poly] = {}
-    for leaf, e in equations(p):
-        if isinstance(leaf, Var) and leaf.name not in x and (value := of_expr(e)) is not None:
-            defined.setdefault(leaf, value)
-    tid = sym(Tid("x"))
-    for rest in Facts(p).nonnegative:
-        for _ in range(len(defined) + 1):
-            rest = substitute(rest, defined)
-        rest = substitute(rest, known) + tid
+    facts, tid = Facts(p), sym(Tid("x"))
+    defined = {leaf: value for leaf, value in facts.definitions.items() if leaf.name not in x}
+    for rest in facts.nonnegative:
+        rest = substitute(unfolded(rest, defined), known) + tid
         shared = all(isinstance(a, Param) or (isinstance(a, Var) and a.name in x) for a in leaves(rest))
         if shared and leaves(rest):
             yield rest - first + 1

@@ -296,13 +296,18 @@ def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     changed = written(node.body.stmt)
     found: dict[Poly, None] = {}
     for cycle in cycles(node.body):
-        inside = written(cycle.body.stmt)
-        starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in inside}
+        starts = _starts(cycle)
         for p in measures(cycle, context, wide):
             at = substitute(p, starts)
             if variables(at) & changed and variables(at) <= node.invariant.x:
                 found[at] = None
     return list(found)
+
+
+def _starts(cycle: Cycle) -> dict[Leaf, Poly]:
+    """What the variables of a loop are when it is entered."""
+    changed = written(cycle.body.stmt)
+    return {x: p for x, p in definitions(cycle.before.p).items() if x.name in changed}
 
 
 def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
@@ -336,7 +341,7 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
             limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
             if limit is not None:
                 known.setdefault(x, limit + (op == ">") - (op == "<"))
-    starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in written(cycle.body.stmt)}
+    starts = _starts(cycle)
     measured = measures(cycle, context, wide)
     found = (bounded(p, above=True) for p in (*measured, *(substitute(p, starts) for p in measured)))
     return list(dict.fromkeys(p for p in found if p is not None and not p.is_constant))
