@@ -27,6 +27,7 @@ from checker.synthesis.walk import Parts, Point, Proof, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X
 from logic.derivation import Derivation
 from logic.facts import Facts, compared, definitions, said, value
+from logic.polynomials import total
 from logic.potentials import (
     ZERO,
     Atom,
@@ -191,9 +192,9 @@ class Search(Walk[Linear]):
     def require(self, state: State, q: Linear) -> None:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
         q, positive = self.resolved(state, q)
-        for i, g in enumerate([*self.nonnegative(state, q, positive), *positive]):
-            q = q - unknown(self.fresh(f"l{i}_"), g)
-        for a in q.terms.values():
+        known = enumerate([*self.nonnegative(state, q, positive), *positive])
+        parts = (q, *(unknown(self.fresh(f"l{i}_"), g * -1) for i, g in known))
+        for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
 
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
