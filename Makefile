@@ -12,7 +12,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs warpbound tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules million bench growth venv lock clean
+.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code million bench growth venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -29,6 +29,7 @@ help:
 	@echo 'make timing  docs/timing.md: cycles on mini-SIMT, and bounds on them (two minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
+	@echo 'make mutants-code random mutants of core modules, tried by the tests (hours)'
 	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
@@ -53,7 +54,7 @@ lint: venv
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.lint.commits
 
-# These write their page under docs/; `make mutants KERNELS='addSub3 synBrdis' EVERY=10` tries a tenth of theirs.
+# These write their page under docs/ (mutants-code prints what survives); `make mutants KERNELS='addSub3 synBrdis' EVERY=10` tries a tenth of theirs.
 proofs: venv
 	$(BIN)/python -m proofs.make
 
@@ -74,6 +75,9 @@ mutants: venv
 
 mutants-rules: venv
 	$(BIN)/warpbound trial sound --mutants --page docs/mutants-rules.md
+
+mutants-code: venv
+	$(BIN)/python -m tests.mutants.code --places $(or $(PLACES),40) --seed $(or $(SEED),0) --jobs 2
 
 million: venv
 	$(BIN)/python -m tests.bench.million

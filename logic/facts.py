@@ -1,5 +1,5 @@
 """What facts say: of conditions that hold, the numbers that leaves are, the polynomials that they are, and what is
-nonnegative.
+nonnegative. `Facts` is all of it, of P in a launch.
 
 >>> from logic.syntax import Const, Op, Param, Var
 >>> n, x, y = Param("n"), Var("x"), Var("y")
@@ -8,18 +8,22 @@ nonnegative.
 {Var(name='x'): 3}
 >>> {leaf.name: str(p) for leaf, p in definitions(facts).items()}
 {'y': '1 + n', 'x': '3'}
->>> [str(p) for fact in facts for p in nonnegative(fact)]
+>>> [str(p) for p in Facts(tuple(facts)).nonnegative]
 ['3 - x', 'x - 3', '1 + n - y', 'y - 1 - n', 'n - 1 - x']
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import permutations
 from math import ceil, prod
 from typing import Final
 
+from logic.assertions import Context, Launch, P, Scope, launch_facts
+from logic.metrics import Hardware
 from logic.operators import denote
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Const, Expr, Op, Param, Tid, Type, Var
@@ -27,8 +31,96 @@ from logic.syntax import Const, Expr, Op, Param, Tid, Type, Var
 MAX_CHAIN: Final = 8
 """Of definitions by definitions."""
 
+FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+"""What an operator becomes as its sides change places."""
+
 MAX_BITS: Final = 256
 """Of what is known to be a number: a certificate has no larger ones, and squares of squares would grow for ever."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What conditions say that hold together, of all but what is `changed` since.
+
+    >>> n, x, y = Param("n"), Var("x"), Var("y")
+    >>> facts = Facts((Op("==", (x, Op("*", (n, Const(2))))), Op(">=", (n, Const(8))), Op("==", (y, Const(3)))))
+    >>> facts.plain(sym(x) + sym(y)) == sym(n) * 2 + 3
+    True
+    >>> facts.least(sym(n) * 2 + 1), facts.least(sym(x)), facts.moved(sym(n) * -1)
+    (17, None, 8)
+    >>> print(facts.without({"x"}).plain(sym(x) + sym(y)))
+    3 + x
+    """
+
+    conditions: P
+    changed: frozenset[str] = frozenset()
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter(self.conditions)
+
+    @cached_property
+    def numbers(self) -> dict[Leaf, int]:
+        """The numbers that leaves are."""
+        return {leaf: n for leaf, n in numbers(self.conditions).items() if leaf.name not in self.changed}
+
+    @cached_property
+    def constants(self) -> dict[Leaf, Poly]:
+        """The same as potentials."""
+        return {leaf: const(n) for leaf, n in self.numbers.items()}
+
+    @cached_property
+    def definitions(self) -> dict[Leaf, Poly]:
+        """The polynomials that variables are."""
+        return {leaf: p for leaf, p in definitions(self.conditions).items() if leaf.name not in self.changed}
+
+    @cached_property
+    def nonnegative(self) -> tuple[Poly, ...]:
+        """The polynomials that are not negative by a comparison."""
+        found = (p for fact in self.conditions for p, _ in differences(fact))
+        return tuple(p for p in found if all(leaf.name not in self.changed for leaf in leaves(p)))
+
+    @cached_property
+    def lows(self) -> dict[Leaf, int]:
+        """What leaves are at least."""
+        found: dict[Leaf, int] = {}
+        for p in self.nonnegative:
+            match [t for t in p.terms if t[0]]:
+                case [((Sym(leaf),), c)] if c > 0:
+                    low = ceil(-p.constant / c)
+                    found[leaf] = max(low, found.get(leaf, low))
+        return found
+
+    def without(self, changed: Iterable[str]) -> Facts:
+        """What is left of the facts where variables may have changed."""
+        return replace(self, changed=self.changed | {*changed})
+
+    def plain(self, p: Poly) -> Poly:
+        """p with what variables are in their place, and numbers at last."""
+        return substitute(unfolded(p, self.definitions), self.constants)
+
+    def least(self, p: Poly) -> int | None:
+        """A lower bound of a polynomial with nonnegative coefficients, from those of its leaves; None of others."""
+        total = Fraction(0)
+        for m, c in p.terms:
+            bounds = [self.lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
+            if c < 0 or any(low < 0 for low in bounds):
+                return None
+            total += c * prod(bounds)
+        return ceil(total)
+
+    def moved(self, p: Poly) -> int | None:
+        """How far p, which is not 0, is from 0 at least, where its sign is known."""
+        return self.least(p) or self.least(p * -1)
+
+
+def said(p: P, context: Context) -> Facts:
+    """What P says in a launch."""
+    return _said(p, context.launch, context.hardware, context.scope)
+
+
+@lru_cache(maxsize=4096)
+def _said(p: P, launch: Launch, hardware: Hardware, scope: Scope) -> Facts:
+    return Facts((*p, *launch_facts(launch, hardware, scope)))
 
 
 def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
@@ -45,11 +137,6 @@ def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
         if len(found) == before:
             break
     return found
-
-
-def constants(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
-    """The same as potentials."""
-    return {leaf: const(value) for leaf, value in numbers(facts).items()}
 
 
 def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
@@ -87,10 +174,7 @@ def equations(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, Expr]]:
     >>> [(leaf.name, e.value) for leaf, e in equations(facts)]
     [('x', 3)]
     """
-    for c in facts:
-        match c:
-            case Op("==", (Var() | Param() | Tid() as leaf, e)):
-                yield leaf, e
+    return ((leaf, e) for leaf, op, e in compared(facts) if op == "==")
 
 
 def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
@@ -161,31 +245,35 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
                 yield p - q - (1 if e.op == ">" else 0), "-"
 
 
-def nonnegative(fact: Expr) -> Iterator[Poly]:
-    """The polynomials that a comparison between integers makes nonnegative."""
-    return (p for p, _ in differences(fact))
+def congruences(fact: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """(e, k, r) where the fact implies that k divides e - r.
 
-
-def least(p: Poly, facts: Iterable[Expr]) -> int | None:
-    """A lower bound of a polynomial with nonnegative coefficients, from lower bounds of its leaves.
-
-    >>> n, m = Param("n"), Param("m")
-    >>> facts = [Op(">=", (n, Const(2))), Op(">", (m, Const(0)))]
-    >>> least(sym(n) * 3 + sym(m), facts)
-    7
-    >>> least(sym(n) - sym(m), facts) is None
+    >>> x, m = Var("x"), Param("m")
+    >>> list(congruences(Op("==", (Op("%", (x, m)), Const(0))))) == [(x, m, Const(0))]
+    True
+    >>> list(congruences(Op("==", (Const(3), Op("&", (x, Const(7))))))) == [(x, Const(8), Const(3))]
     True
     """
-    lows: dict[Leaf, int] = {}
-    for fact in facts:
-        for q, _ in differences(fact):
-            match [t for t in q.terms if t[0]]:
-                case [((Sym(leaf),), Fraction(numerator=1, denominator=1))]:
-                    lows[leaf] = max(int(-q.constant), lows.get(leaf, int(-q.constant)))
-    total = Fraction(0)
-    for m, c in p.terms:
-        bounds = [lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
-        if c < 0 or any(low < 0 for low in bounds):
-            return None
-        total += c * prod(bounds)
-    return ceil(total)
+    match fact:
+        case Op("==", (a, b)):
+            for u, v in ((a, b), (b, a)):
+                match u:
+                    case Op("%", (e, k)):
+                        yield e, k, v
+                    case Op("&", (e, Const(int() as mask, _))) | Op("&", (Const(int() as mask, _), e)):
+                        if mask > 0 and mask & (mask + 1) == 0:
+                            yield e, Const(mask + 1), v
+
+
+def compared(facts: Iterable[Expr], either: bool = False) -> Iterator[tuple[Leaf, str, Expr]]:
+    """What orders and equations say of a leaf on their left side: leaf op e; with `either`, also of one on the right.
+
+    >>> [(x.name, op, e.name) for x, op, e in compared([Op("<", (Var("x"), Param("n")))], either=True)]
+    [('x', '<', 'n'), ('n', '>', 'x')]
+    """
+    for c in facts:
+        if isinstance(c, Op) and c.op in FLIPPED:
+            a, b = c.args
+            for op, leaf, e in ((c.op, a, b), (FLIPPED[c.op], b, a))[: 1 + either]:
+                if isinstance(leaf, Var | Param | Tid):
+                    yield leaf, op, e

@@ -18,6 +18,7 @@ from math import gcd, lcm
 from operator import mul
 from typing import Final
 
+from logic.polynomials import product, replaced, scaled, total
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
 
 Leaf = Var | Param | Tid
@@ -79,15 +80,15 @@ class Poly:
         return hash(self.terms)
 
     def __add__(self, other: Poly | int | Fraction) -> Poly:
-        return _collect((*self.terms, *_lift(other).terms))
+        return of_terms((*self.terms, *_lift(other).terms))
 
     def __sub__(self, other: Poly | int | Fraction) -> Poly:
-        return _collect((*self.terms, *((m, -c) for m, c in _lift(other).terms)))
+        return of_terms((*self.terms, *scaled(_lift(other).terms, -1)))
 
     def __mul__(self, other: Poly | int | Fraction) -> Poly:
         if isinstance(other, Poly):
-            return _collect((_times(m, n), c * d) for m, c in self.terms for n, d in other.terms)
-        return Poly(tuple((m, c * other) for m, c in self.terms)) if other else Poly(())
+            return of_terms(product(self.terms, other.terms, _times))
+        return Poly(tuple(scaled(self.terms, other))) if other else Poly(())
 
     @property
     def constant(self) -> Fraction:
@@ -127,12 +128,9 @@ def _times(m: Monomial, n: Monomial) -> Monomial:
     return tuple(sorted((*m, *n), key=_key_atom)) if m and n else m or n
 
 
-def _collect(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
-    total: dict[Monomial, Fraction] = {}
-    for m, c in terms:
-        before = total.get(m)
-        total[m] = c if before is None else before + c
-    kept = [(m, c) for m, c in total.items() if c]
+def of_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
+    """The sum of terms, in canonical form; the atoms in them are in theirs."""
+    kept = [(m, c) for m, c in total(terms).items() if c]
     return Poly(tuple(sorted(kept, key=_order) if len(kept) > 1 else kept))
 
 
@@ -152,6 +150,7 @@ def const(c: int | Fraction) -> Poly:
 
 
 ZERO: Final = const(0)
+ONE: Final = const(1)
 
 
 def sym(leaf: Leaf) -> Poly:
@@ -252,10 +251,10 @@ def floor_div(p: Poly, k: int) -> Poly:
         raise ValueError("floor(p / k) needs a positive integer k")
     scale = lcm(*(c.denominator for _, c in p.terms)) if p.terms else 1
     p, k = p * scale, k * scale
-    whole = _collect((m, Fraction(c.numerator // k)) for m, c in p.terms)
+    whole = of_terms((m, Fraction(c.numerator // k)) for m, c in p.terms)
     rest = p - whole * k
     g = gcd(k, *(c.numerator for m, c in rest.terms if m))
-    rest = _collect((m, Fraction(c.numerator // g)) for m, c in rest.terms)
+    rest = of_terms((m, Fraction(c.numerator // g)) for m, c in rest.terms)
     k //= g
     if rest.is_constant or k == 1:
         return whole + (rest if k == 1 else const(rest.constant.numerator // k))
@@ -355,11 +354,7 @@ def mapped(p: Poly, image: Callable[[Atom], Poly]) -> Poly:
     >>> print(mapped(max0(n) + 1, lambda a: a.arg if isinstance(a, Max0) else atom(a)))
     1 + n
     """
-    terms: list[tuple[Monomial, Fraction]] = []
-    for m, c in p.terms:
-        term = reduce(mul, map(image, m)) * c if m else const(c)
-        terms += term.terms
-    return _collect(terms)
+    return of_terms(replaced(p.terms, lambda m: reduce(mul, map(image, m)).terms if m else ONE.terms))
 
 
 def atoms(p: Poly) -> Iterator[Atom]:

@@ -130,3 +130,14 @@ def test_the_architecture_names_every_file() -> None:
     tops = ("logic", "semantics", "checker", "proofs", "warpbound")
     stems = {path.stem for top in tops for path in (ROOT / top).rglob("*.py")} - {"__init__"}
     assert not stems - words
+
+
+def test_a_rule_is_named_in_three_places() -> None:
+    """What it takes to add one: its text, how the search uses it, and the second checker."""
+    tops = ("logic", "semantics", "checker")
+    paths = [path for top in tops for path in (ROOT / top).rglob("*.py") if "WhileCase" in path.read_text("utf-8")]
+    assert {str(path.relative_to(ROOT)) for path in paths} == {
+        "logic/rules/extensions.py",
+        "checker/synthesis/rules/loops.py",
+        "checker/recheck.py",
+    }

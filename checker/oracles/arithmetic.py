@@ -10,6 +10,7 @@ from math import gcd
 from typing import Final, Literal
 
 from logic.assertions import P, Proved
+from logic.facts import differences
 from logic.operators import COMPARISONS
 from logic.potentials import (
     Atom,
@@ -23,7 +24,6 @@ from logic.potentials import (
     atom,
     const,
     leaves,
-    of_expr,
     substitute,
     sym,
 )
@@ -52,23 +52,13 @@ def relation(e: Expr) -> Relation | None:
         case Op("!", (Op(op, (a, b)),)) if op in COMPARISONS:
             inner = relation(Op(op, (a, b)))
             return None if inner is None else _negated(inner)
-        case Op(op, (a, b)) if op in COMPARISONS:
-            p, q = of_expr(a), of_expr(b)
-            if p is None or q is None:
-                return None
-            match op:
-                case ">=":
-                    return _at_least(p - q)
-                case ">":
-                    return _at_least(p - q - 1)
-                case "<=":
-                    return _at_least(q - p)
-                case "<":
-                    return _at_least(q - p - 1)
-                case "==":
-                    return _equal("==", p - q)
-                case "!=":
-                    return _equal("!=", p - q)
+        case Op("!=", sides):
+            return relation(Op("!", (Op("==", sides),)))
+    match [p for p, _ in differences(e)]:
+        case [p]:
+            return _at_least(p)
+        case [_, p]:
+            return _equal(p)
     return None
 
 
@@ -92,11 +82,11 @@ def _at_least(p: Poly) -> Relation:
     return Relation(">=", (p - p.constant) * Fraction(1, g) + p.constant.numerator // g)
 
 
-def _equal(kind: Literal["==", "!="], p: Poly) -> Relation:
+def _equal(p: Poly) -> Relation:
     g = _divisor(p)
     if p.constant.numerator % g == 0:
         p = p * Fraction(1, g)
-    return Relation(kind, p * -1 if p.terms and p.terms[-1][1] < 0 else p)
+    return Relation("==", p * -1 if p.terms and p.terms[-1][1] < 0 else p)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import Any, Final
 from checker.oracles import lp
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
-from logic.facts import differences
+from logic.facts import differences, equations
 from logic.potentials import (
     ZERO,
     Atom,
@@ -202,11 +202,10 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
 def given(p: P, context: Context) -> Given:
     """What P and the launch facts say: of leaves that are one number, of variables that are one polynomial in
     parameters, and in every comparison of integers."""
-    stated, equal = _stated(p, context), []
+    stated = _stated(p, context)
+    equal: list[tuple[Leaf, Poly, Expr]] = []
     for e in stated:
-        match e:
-            case Op("==", (Var() | Param() | Tid() as leaf, value)) if (q := of_expr(value)) is not None:
-                equal.append((leaf, q, e))
+        equal += [(leaf, q, e) for leaf, value in equations((e,)) if (q := of_expr(value)) is not None]
     numbers = _once((leaf, q, q, e) for leaf, q, e in equal if q.is_constant)
     known = {leaf for leaf, _, _ in numbers}
     told = ((x, _put(q, numbers), q, e) for x, q, e in equal if isinstance(x, Var) and x not in known)

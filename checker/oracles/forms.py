@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from math import gcd, prod
 
+from logic import polynomials
 from logic.operators import denote
 
 Mono = tuple[int, ...]
@@ -46,10 +47,7 @@ def const_of(a: Number) -> int:
 
 
 def _form(terms: Iterable[tuple[Mono, int]], const: int) -> Number:
-    total: dict[Mono, int] = {}
-    for m, c in terms:
-        total[m] = total.get(m, 0) + c
-    kept = tuple(sorted((m, c) for m, c in total.items() if c))
+    kept = tuple(sorted((m, c) for m, c in polynomials.total(terms).items() if c))
     return Form(kept, const) if kept else const
 
 
@@ -62,7 +60,7 @@ def plus(a: Number, b: Number) -> Number:
 def scaled(a: Number, k: int) -> Number:
     if isinstance(a, int):
         return a * k
-    return Form(tuple((m, c * k) for m, c in a.terms), a.const * k) if k else 0
+    return Form(tuple(polynomials.scaled(a.terms, k)), a.const * k) if k else 0
 
 
 def minus(a: Number, b: Number) -> Number:
@@ -75,7 +73,7 @@ def times(a: Number, b: Number) -> Number:
     if isinstance(b, int):
         return scaled(a, b)
     left, right = (*a.terms, ((), a.const)), (*b.terms, ((), b.const))
-    products = [(tuple(sorted((*m, *n))), c * d) for m, c in left for n, d in right]
+    products = polynomials.product(left, right, lambda m, n: tuple(sorted((*m, *n))))
     return _form((t for t in products if t[0]), a.const * b.const)
 
 

@@ -17,6 +17,7 @@ from checker.oracles.counts import Count, What, worst
 from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, scaled, split, terms_of
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
+from logic.facts import congruences
 from logic.operators import COMPARISONS
 from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
@@ -179,7 +180,7 @@ class View:
         """Where P says that a leaf is k * q + r for some q, put that in its place: divisibility then shows."""
         names = dict(self._leaves())
         classes: dict[str, tuple[int, int]] = {}
-        for e, modulus, residue in (c for f in facts for c in _congruences(f)):
+        for e, modulus, residue in (c for f in facts for c in congruences(f)):
             a, k, r = (self.value(t, self.nowhere) for t in (e, modulus, residue))
             if isinstance(a, Form) and isinstance(k, int) and isinstance(r, int) and k:
                 match split(plus(a, -r), abs(k))[1]:
@@ -408,19 +409,6 @@ def _nowhere(warp: int | None) -> Lane:
 def _single(lane: Lane, own: int) -> Lane:
     """The lane, with values of its own for what is not known."""
     return Lane(lane.tid, lane.warp, {name: v for name, v in lane.known.items() if v is not None}, own)
-
-
-def _congruences(fact: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
-    """(e, k, r) where the fact implies that k divides e - r."""
-    match fact:
-        case Op("==", (a, b)):
-            for u, v in ((a, b), (b, a)):
-                match u:
-                    case Op("%", (e, k)):
-                        yield e, k, v
-                    case Op("&", (e, Const(int() as mask, _))) | Op("&", (Const(int() as mask, _), e)):
-                        if mask > 0 and mask & (mask + 1) == 0:
-                            yield e, Const(mask + 1), v
 
 
 def _meet(classes: dict[str, tuple[int, int]], name: str, c: int, d: int, k: int) -> None:

@@ -14,9 +14,10 @@ from random import Random
 from typing import Final, NamedTuple
 
 from checker.oracles.terms import leaf_name, leaf_type, leaves_in, value_of
+from logic.facts import compared
 from logic.operators import Value
 from logic.potentials import Leaf
-from logic.syntax import BOOL, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
+from logic.syntax import BOOL, WARP_INDEX, Const, Expr, Op, Param, subterms
 from logic.typing import Signature
 
 Store = dict[str, Value]
@@ -29,7 +30,6 @@ USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 """Distances from a limit, and values of what has none."""
 BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))
 """Sizes of blocks, where they are not known."""
-FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 PLACE: Final = (WARP_INDEX, *(f"{name}.{axis}" for name in ("tid", "blockDim") for axis in "xyz"))
 """What says where a thread is."""
 
@@ -84,13 +84,9 @@ class Sampler:
         """The leaves in an order in which definitions come after what they mention."""
         sides: dict[str, list[tuple[str, Expr]]] = {name: [] for name in self.leaves}
         inside = {}
-        for fact in self.facts:
-            if isinstance(fact, Op) and fact.op in FLIPPED:
-                a, b = fact.args
-                for op, leaf, other in ((fact.op, a, b), (FLIPPED[fact.op], b, a)):
-                    if isinstance(leaf, Var | Param | Tid):
-                        sides[leaf_name(leaf)].append((op, other))
-                        inside[other] = set(map(leaf_name, leaves_in(other)))
+        for leaf, op, other in compared(self.facts, either=True):
+            sides[leaf_name(leaf)].append((op, other))
+            inside[other] = set(map(leaf_name, leaves_in(other)))
         found: list[Step] = []
         known: set[str] = set()
         left = list(self.leaves)

@@ -20,6 +20,7 @@ from checker.certificates.claims import amount
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from logic.assertions import Context
+from logic.facts import congruences, numbers
 from logic.metrics import COUNTED, Linear, Metric
 from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.source import SourceError
@@ -32,7 +33,6 @@ from logic.syntax import (
     Expr,
     If,
     Kernel,
-    Op,
     Param,
     Read,
     Tid,
@@ -425,13 +425,14 @@ def _true(fact: Expr, store: Mapping[str, Value]) -> bool:
 
 def _given(facts: Iterable[Expr]) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
     """The parameters that an assumption equates with a number, and the residues that one gives."""
-    fixed: dict[str, int] = {}
+    given = tuple(facts)
+    fixed = {
+        leaf.name: n for leaf, n in numbers(given).items() if isinstance(leaf, Param) and leaf.name not in BUILTINS
+    }
     residues: dict[str, tuple[int, int]] = {}
-    for fact in facts:
-        match fact:
-            case Op("==", (Param(name), Const(int() as n))) if name not in BUILTINS:
-                fixed[name] = n
-            case Op("==", (Op("%", (Param(name), Const(int() as k))), Const(int() as r))) if k > 0:
+    for e, modulus, residue in (found for fact in given for found in congruences(fact)):
+        match e, modulus, residue:
+            case Param(name), Const(int() as k), Const(int() as r) if k > 0:
                 residues[name] = (k, r)
     return fixed, residues
 

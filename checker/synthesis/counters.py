@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, lcm, prod
 from typing import Final
 
-from logic.facts import constants, definitions, numbers, unfolded, value
+from logic.facts import Facts, congruences, unfolded, value
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Var, local_vars, statements, written
 from logic.syntax import substitute as replaced
@@ -23,15 +23,9 @@ LARGEST: Final = 1 << 30
 """Factors of a counter that are larger are not looked at."""
 
 
-def kept_constants(facts: Iterable[Expr], body: Stmt) -> dict[Leaf, Poly]:
-    """The constants that the body does not change."""
-    changed = written(body)
-    return {leaf: number for leaf, number in constants(facts).items() if leaf.name not in changed}
-
-
-def steps(x: str, body: Stmt, facts: Iterable[Expr]) -> set[int]:
+def steps(x: str, body: Stmt, facts: Facts) -> set[int]:
     """The numbers by which the body moves x, in states of these facts: |d| for every x <- x + d."""
-    known = kept_constants(facts, body)
+    known = facts.without(written(body)).constants
     found = set()
     for s in statements(body):
         if isinstance(s, Assign) and s.var == x and (after := of_expr(s.value)) is not None:
@@ -57,9 +51,9 @@ def moves(x: str, body: Stmt) -> list[Poly] | None:
     return found
 
 
-def per_turn(p: Poly, body: Stmt, facts: Iterable[Expr]) -> int | None:
+def per_turn(p: Poly, body: Stmt, facts: Facts) -> int | None:
     """How much one turn takes from p; None where that is no number, or depends on branches."""
-    known = kept_constants(facts, body)
+    known = facts.without(written(body)).constants
     after: dict[Leaf, Poly] = {}
     for s in body.stmts if isinstance(body, Seq) else (body,):
         if isinstance(s, Assign) and Var(s.var) in leaves(p):
@@ -73,20 +67,17 @@ def per_turn(p: Poly, body: Stmt, facts: Iterable[Expr]) -> int | None:
     return int(taken.constant) if taken.is_constant and taken.constant.denominator == 1 else None
 
 
-def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
+def modulus(x: str, body: Stmt, facts: Facts) -> int:
     """A number that divides x before the loop and all the body's steps of it, by the coefficients, by what P says of
     residues and by definitions in P; 1 where none is known, 0 where x does not move."""
-    facts = tuple(p)
-    known = kept_constants(facts, body)
-    defined = definitions(facts)
+    known = facts.without(written(body)).constants
     classes: dict[Leaf, int] = {}
-    for c in facts:
-        match c:
-            case Op("==", (Op("%", (Var() | Param() as leaf, Const(int() as k))), Const(0))) if k > 1:
-                classes[leaf] = lcm(k, classes.get(leaf, 1))
+    for leaf, k, residue in (c for fact in facts for c in congruences(fact)):
+        if isinstance(leaf, Var | Param) and isinstance(k, Const) and isinstance(k.value, int) and residue == Const(0):
+            classes[leaf] = lcm(max(1, k.value), classes.get(leaf, 1))
 
     def divisor(q: Poly) -> int:
-        q = substitute(unfolded(q, defined), known)
+        q = substitute(unfolded(q, facts.definitions), known)
         if any(c.denominator > 1 for _, c in q.terms):
             return 1
         parts = [(c, [classes.get(a.leaf, 1) if isinstance(a, Sym) else 1 for a in m]) for m, c in q.terms]
@@ -96,12 +87,11 @@ def modulus(x: str, body: Stmt, p: Iterable[Expr]) -> int:
     return 1 if found is None else gcd(divisor(sym(Var(x))), *map(divisor, found))
 
 
-def factor(x: str, body: Stmt, facts: Iterable[Expr]) -> tuple[Fraction, int]:
+def factor(x: str, body: Stmt, facts: Facts) -> tuple[Fraction, int]:
     """What each assignment in the body multiplies x + c by, at least, if all of them do, or (below 1) at most, where
     all divide it, and c; 1 where they do neither. In 2*x + 1 it is x + 1 that is doubled, in (x + 1)/2 x - 1 is halved.
     """
-    changed = written(body)
-    known = {leaf: number for leaf, number in numbers(facts).items() if leaf.name not in changed}
+    known = facts.without(written(body)).numbers
     named = before(x, body)
     found: set[tuple[Fraction, int]] = set()
     for s in statements(body):
@@ -155,17 +145,17 @@ def _linear(x: str, e: Expr, known: Mapping[Leaf, int]) -> tuple[int, int] | Non
     return (int(rate), int(b)) if b.denominator == 1 else None
 
 
-def geometric(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> bool:
+def geometric(cond: Expr, body: Stmt, facts: Facts) -> bool:
     """Whether the loop's counter is multiplied, divided or shifted, so that no linear potential counts its turns."""
     counters = local_vars(cond) & written(body)
     return not any(steps(x, body, facts) for x in counters)
 
 
-def trips(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> int | None:
+def trips(cond: Expr, body: Stmt, facts: Facts) -> int | None:
     """How often a loop runs from states of these facts, where its counter goes through known numbers; None where it
     does not, or oftener than MAX_TRIPS."""
     changed = written(body)
-    start = numbers(facts)
+    start = facts.numbers
     counters = local_vars(cond) & changed
     if len(counters) != 1:
         return None
@@ -175,7 +165,7 @@ def trips(cond: Expr, body: Stmt, facts: Iterable[Expr]) -> int | None:
     everywhere = [s for s in statements(body) if isinstance(s, Assign) and s.var == counter.name]
     if counter not in start or len(own) != 1 or len(everywhere) != 1:
         return None
-    known = {leaf: number for leaf, number in start.items() if leaf.name not in changed or leaf == counter}
+    known = facts.without(changed).numbers | {counter: start[counter]}
     for turns in range(MAX_TRIPS + 1):
         test, after = value(cond, known), value(own[0], known)
         if test is None or (test and after is None):

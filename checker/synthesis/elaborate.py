@@ -217,11 +217,17 @@ class Elaborator(Walk[Poly]):
         return node.q + post
 
     def turn(self, node: Cycle, q: Poly, head: Point[Poly]) -> Proof[Poly]:
+        body = self.body(_paying(node.body, q), head)
+        return self.weaken(body, Point(node.body.start.p, q, head.x), body.post)
+
+    def body(self, flow: Flow, head: Point[Poly]) -> Proof[Poly]:
         warp, self.warp = self.warp, None  # the loop's potential covers a whole warp
-        body = self.block(_paying(node.body, q) if node.case is None else node.body, head)
+        body = self.block(flow, head)
         self.warp = warp
-        start = Point(node.body.start.p, q if node.case is None else body.pre.q, head.x)
-        return self.weaken(body, start, body.post)
+        return body
+
+    def covers(self, state: State, q: Poly, r: Poly, /) -> None:
+        """Nothing: the kernel says whether it is."""
 
 
 def accesses(s: Stmt) -> Iterator[Expr]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from checker.kernel import Oracle
 from checker.synthesis import flags
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
-from checker.synthesis.guards import sized, undivided
+from checker.synthesis.guards import sized
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.partial import as_expr
@@ -31,10 +31,9 @@ from logic.assertions import (
     abstracted,
     assume,
     conj,
-    launch_facts,
     opaque,
 )
-from logic.facts import definitions, equations, numbers, solutions, unfolded, value
+from logic.facts import Facts, equations, said, solutions, unfolded, value
 from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
@@ -92,11 +91,15 @@ class _Analysis(Analysis):
         self.printed = printed
         self.apart = apart
         self.sigma = context.sigma
-        self.given = launch_facts(context.launch, context.hardware, context.scope)
+        self.given = said((), context)
         self.begun: list[Loop] = []
         """Loops whose first turn has been taken apart."""
         self.flags: list[Expr] = []
         """What the tests of the loops that the walk is in want of flags."""
+
+    def facts(self, p: P) -> Facts:
+        """What P says in the launch."""
+        return said(p, self.context)
 
     def proves(self, obligation: Obligation) -> bool:
         return isinstance(self.oracle(obligation, self.context), Proved)
@@ -176,7 +179,7 @@ class _Analysis(Analysis):
         """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
         kept = [c for c in p if x not in local_vars(c)]
         about = [c for c in p if x in local_vars(c)]
-        known = value(e, numbers((*p, *self.given)))
+        known = value(e, self.facts(p).numbers)
         if known is not None and self.sigma.locals[x] == INT:
             kept += flags.moved(x, e, about) if self.flags else ()
             return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
@@ -299,7 +302,7 @@ class _Analysis(Analysis):
         found = self.unrolled(item, state, None)
         self.begun.pop()
         last = found.then.nodes[-1] if isinstance(found.then, Flow) and found.then.nodes else None
-        facts = (*state.p, *self.given)
+        facts = self.facts(state.p)
         moved = (x for c in last.told for x in local_vars(c) & written(body)) if isinstance(last, Cycle) else ()
         return found if any(moves(x, body) or factor(x, body, facts)[0] != 1 for x in moved) else None
 
@@ -307,7 +310,7 @@ class _Analysis(Analysis):
         """The loop with the strongest invariant among the candidates: what the writer states, which is never dropped,
         what the body cannot change, and guesses that prove inductive (Houdini)."""
         body = strip(item.body)
-        facts = (*state.p, *self.given)
+        facts = self.facts(state.p)
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
             if turns is not None:
@@ -320,7 +323,7 @@ class _Analysis(Analysis):
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
         guessed = (
-            *_guesses(item.cond, body, state.p, changed, self.sigma, self.given),
+            *_guesses(item.cond, body, state.p, changed, self.sigma, facts),
             *_together(item.cond, body, state, changed, self.sigma),
         )
         own = flags.flags(item.cond, body, self.sigma)
@@ -355,15 +358,6 @@ class _Analysis(Analysis):
         cycle: Cycle = self.taken(LOOPS, found, state, item.rule)
         return cycle
 
-    def undivided(self, cond: Expr, state: State) -> Expr | None:
-        if self.printed:
-            return None
-        case = undivided(cond, state.x, (*state.p, *self.given), self.sigma)
-        if case is None or not self.uniform(state.p, state.x, case):
-            return None
-        there = assume(state.p, case, self.sigma)
-        return None if self.entails(there, FALSE) or not self.uniform(there, state.x, cond) else case
-
 
 MAX_APART: Final = 2
 """Of loops in one another whose first turns are taken apart: each writes what is inside it twice."""
@@ -382,12 +376,10 @@ def _settled(c: Expr, known: P) -> bool:
 
 def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
     """What an equality says that x is, without mentioning it: a ghost that is the same, where there is one."""
-    for c in about:
-        match c:
-            case Op("==", (Var(name), Var(own))) if own == x and name.startswith(GHOST):
-                return Var(name)
-    said = (e for leaf, e in equations(about) if leaf == Var(x))
-    return next((e for e in said if x not in local_vars(e) and len([*subterms(e)]) <= LARGEST), None)
+    equal = [*equations(about)]
+    ghosts = (leaf for leaf, e in equal if e == Var(x) and isinstance(leaf, Var) and leaf.name.startswith(GHOST))
+    own = (e for leaf, e in equal if leaf == Var(x) and x not in local_vars(e) and len([*subterms(e)]) <= LARGEST)
+    return next(ghosts, None) or next(own, None)
 
 
 def _clamped(e: Expr) -> Expr:
@@ -429,7 +421,7 @@ def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
     direct = of_expr(e)
     if direct is None or context.scope != "warp":
         return None
-    at = unfolded(direct, definitions(p))
+    at = unfolded(direct, said(p, context).definitions)
     (x, y, z), size = context.launch.block, context.hardware.warp
     warp = sym(Param(WARP_INDEX))
     place: dict[Leaf, Poly] = {}
@@ -497,10 +489,9 @@ def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sig
     """Guesses at what a variable that differs between lanes is by a counter that does not, where each moves by a fixed
     amount a turn: p == tid.x + 32*(j - 0) for `p = tid.x; for (j = 0; ..; j++) {..; p += 32;}`."""
     starts: dict[str, Expr] = {}
-    for fact in (*state.p, *(solved for c in state.p for solved in _solved(c, changed, sigma))):
-        match fact:
-            case Op("==", (Var(name), e)) if name in changed and not local_vars(e) & changed and not opaque(e, sigma):
-                starts.setdefault(name, e)
+    for leaf, e in equations((*state.p, *(solved for c in state.p for solved in _solved(c, changed, sigma)))):
+        if leaf.name in changed and not local_vars(e) & changed and not opaque(e, sigma):
+            starts.setdefault(leaf.name, e)
     for own in sorted(starts.keys() - state.x):
         for counter in sorted(starts.keys() & local_vars(cond) & state.x):
             if (rate := _rate(moves(own, body), moves(counter, body))) is not None:
@@ -516,24 +507,19 @@ def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
     return as_expr(own[0] * (1 / counter[0].constant)) if counter[0].constant else None
 
 
-def _guesses(
-    cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, given: tuple[Expr, ...]
-) -> list[Expr]:
+def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, facts: Facts) -> list[Expr]:
     """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
     step."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
-    for c in (*p, *(solved for fact in p for solved in _solved(fact, changed, sigma))):
-        match c:
-            case Op("==", (Var(name), start)) if (
-                sigma.locals[name] == INT and name in changed and not local_vars(start) & changed
-            ):
-                guesses |= {Op(op, (Var(name), start)): None for op in (">=", "<=")}
-                for step in sorted(steps(name, body, p)):
-                    if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
-                        residue = Op("%", (Var(name), Const(step)))
-                        guesses[Op("==", (residue, Const(start.value % step)))] = None
+    for leaf, start in equations((*p, *(solved for fact in p for solved in _solved(fact, changed, sigma)))):
+        if leaf.name in changed and sigma.locals[leaf.name] == INT and not local_vars(start) & changed:
+            guesses |= {Op(op, (leaf, start)): None for op in (">=", "<=")}
+            for step in sorted(steps(leaf.name, body, Facts(p))):
+                if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
+                    residue = Op("%", (leaf, Const(step)))
+                    guesses[Op("==", (residue, Const(start.value % step)))] = None
     for name in sorted(changed):
-        if sigma.locals[name] == INT and (k := modulus(name, body, (*p, *given))) > 1:
+        if sigma.locals[name] == INT and (k := modulus(name, body, facts)) > 1:
             residue = Op("%", (Var(name), Const(gcd(k, MAX_MODULUS))))
             guesses[Op("==", (residue, Const(0)))] = None
     for atom in subterms(cond):

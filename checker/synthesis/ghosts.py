@@ -25,14 +25,13 @@ from checker.kernel import Oracle
 from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
 from checker.synthesis.guards import by_lane, gaps, relaxed, sized, uniform_bound
-from checker.synthesis.linear import poly
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
 from checker.synthesis.partial import as_expr
-from logic.assertions import Entails, P, Proved, X, conj, launch_facts
-from logic.facts import MAX_CHAIN, constants, definitions, equations, numbers, unfolded
+from logic.assertions import Entails, P, Proved, X, conj
+from logic.facts import MAX_CHAIN, Facts, equations, numbers, said, unfolded
 from logic.facts import value as worth
-from logic.potentials import Leaf, Poly, const, leaves, of_expr, sym, variables
+from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc
 from logic.syntax import (
@@ -99,7 +98,7 @@ def with_ghosts(
     lanes: Parts = {}
     wrong: set[tuple[str, Loc | None]] = set()
     context = outline.context
-    known = constants(launch_facts(context.launch, context.hardware, context.scope))
+    known = said((), context).constants
     for cycle, entry in _entered(flow):
         for counter in sorted(local_vars(cycle.guard) & written(cycle.body.stmt)):
             free = not counter.startswith(GHOST) and GHOST + counter not in chosen
@@ -162,21 +161,21 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
     how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it, or a
     flag ends the loop in a turn that does not move the counter."""
     p, x, context = entry.p, entry.x, outline.context
-    known = definitions(p)
+    facts = said(p, context)
+    known = facts.definitions
     own = {leaf: value for leaf, value in known.items() if leaf.name not in x}
-    given = launch_facts(context.launch, context.hardware, context.scope)
     changed, other = written(cycle.body.stmt), None
 
     def stands(test: tuple[Expr, Poly]) -> bool:
         return any(moves(x, cycle.body.stmt) is None for x in variables(test[1]) & changed)
 
-    for gap, distance in sorted(gaps(sized(cycle.guard, given), context.sigma), key=stands):
+    for gap, distance in sorted(gaps(sized(cycle.guard, said((), context)), context.sigma), key=stands):
         moved = variables(distance) & changed
         if not moved:
             continue
         starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
         starts.sort(key=lambda q: (any(isinstance(leaf, Tid) for leaf in leaves(q)), len(variables(q))))
-        bounds = (uniform_bound(q, x, (*p, *given)) for q in starts)
+        bounds = (uniform_bound(q, x, facts) for q in starts)
         shown = [
             e
             for e in dict.fromkeys(as_expr(q) for q in bounds if q is not None)
@@ -339,16 +338,17 @@ def windows(flow: Flow) -> frozenset[Loc | None]:
 
 def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr, Expr] | None:
     """The counter's value before the loop, what lanes share and what depends on threadIdx, if P defines it."""
-    known = definitions(state.p)
+    facts = Facts(state.p)
+    known = facts.definitions
     defined = {
         leaf: p
         for leaf, p in known.items()
         if leaf.name not in state.x or any(isinstance(t, Tid) for t in leaves(unfolded(p, known)))
     }
-    value = by_lane(unfolded(sym(Var(counter)), defined), state.x, state.p)
+    value = by_lane(unfolded(sym(Var(counter)), defined), state.x, facts)
     if any(isinstance(leaf, Var) and leaf.name not in state.x for leaf in leaves(value)):
         return None
-    lane = poly(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))
+    lane = of_terms(term for term in value.terms if any(isinstance(leaf, Tid) for leaf in leaves(Poly((term,)))))
     shared, own = as_expr(value - lane), as_expr(lane)
     if shared is None or own is None:
         return _summands(counter, state, sizes)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Final
 
-from checker.synthesis.linear import poly
-from checker.synthesis.partial import as_expr
 from logic.assertions import MAX_BLOCK, X, conj, opaque
-from logic.facts import MAX_CHAIN, constants, equations
+from logic.facts import MAX_CHAIN, Facts, compared, equations
 from logic.potentials import (
     ZERO,
     Floor,
@@ -27,6 +25,7 @@ from logic.potentials import (
     leaves,
     max0,
     of_expr,
+    of_terms,
     substitute,
     sym,
     variables,
@@ -38,7 +37,7 @@ MAX_RELAXED: Final = 16
 """Of the polynomials that one is at most."""
 
 
-def sized(e: Expr, given: Sequence[Expr]) -> Expr:
+def sized(e: Expr, given: Facts) -> Expr:
     """An expression with the numbers that parameters are known to be where potentials can say its parts only then, as a
     division by blockDim.x."""
     match e:
@@ -46,7 +45,7 @@ def sized(e: Expr, given: Sequence[Expr]) -> Expr:
             return replace(e, args=tuple(sized(a, given) for a in args))
     if of_expr(e) is not None:
         return e
-    known: dict[Leaf, Poly] = {leaf: n for leaf, n in constants(given).items() if isinstance(leaf, Param)}
+    known: dict[Leaf, Poly] = {leaf: n for leaf, n in given.constants.items() if isinstance(leaf, Param)}
     if not any(t in known for t in subterms(e)):
         return e
     other = _filled(e, known)
@@ -95,7 +94,7 @@ def relaxed(p: Poly) -> list[Poly]:
     return [p]
 
 
-def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+def by_turns(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """The ghost that counts how many turns are left at most, where one does for this distance."""
     for fact in facts:
         match fact:
@@ -106,7 +105,7 @@ def by_turns(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
     return None
 
 
-def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
+def by_lane(distance: Poly, x: X, facts: Facts) -> Poly:
     """The distance with ghosts, which say what lanes share of a counter, in place of their counters."""
     names = {leaf.name for leaf in leaves(distance) if isinstance(leaf, Var)}
     shared: dict[Leaf, Poly] = {}
@@ -119,7 +118,7 @@ def by_lane(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly:
     return substitute(distance, shared)
 
 
-def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
+def uniform_bound(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
     if (left := by_turns(distance, x, facts)) is not None:
         return left
@@ -141,19 +140,19 @@ def uniform_bound(distance: Poly, x: X, facts: Sequence[Expr]) -> Poly | None:
             if rises is None:
                 return None
             last[lane] = sym(Param(f"blockDim.{lane.axis}")) - 1 if rises else ZERO
-    return substitute(distance, {lane: substitute(p, constants(facts)) for lane, p in last.items()})
+    return substitute(distance, {lane: substitute(p, facts.constants) for lane, p in last.items()})
 
 
-def by_extremes(distance: Poly, facts: Sequence[Expr], most: bool) -> Poly:
+def by_extremes(distance: Poly, facts: Facts, most: bool) -> Poly:
     """The distance with the most, or the least, that its terms in floors of threadIdx and the like amount to together,
     if nothing else is in them, in their place."""
-    known = constants(facts)
+    known = facts.constants
     whole = substitute(distance, known)
-    odd = poly(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
+    odd = of_terms(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
     lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
     if not lanes:
         return distance
-    own = poly(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
+    own = of_terms(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
     sizes = [int(known.get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK)).constant) for lane in lanes]
     if leaves(odd) - {*lanes} or prod(sizes) > MAX_BLOCK:
         return distance
@@ -189,48 +188,19 @@ def _cases(p: Poly, leaf: Leaf) -> list[Poly]:
     return []
 
 
-def _limit(name: str, most: bool, x: X, facts: Sequence[Expr]) -> Poly | None:
+def _limit(name: str, most: bool, x: X, facts: Facts) -> Poly | None:
     """What a fact says a local is at most, or at least, in terms of threadIdx and what is uniform, else of locals."""
     found = None
-    for fact in facts:
-        match fact:
-            case Op("==" | "<" | "<=" | ">" | ">=" as op, (Var(own), e)) if own == name:
-                bound = of_expr(e) if op == "==" or (op in ("<", "<=")) is most else None
-                if bound is None or name in variables(bound):
-                    continue
-                bound = bound - (op == "<") + (op == ">")
-                if variables(bound) <= x:
-                    return bound
-                found = found or bound
-    return found
-
-
-def undivided(cond: Expr, x: X, facts: Sequence[Expr], sigma: Signature) -> Expr | None:
-    """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
-    on hold at the last lane of the block. None where there is none to guess."""
-    known, parts = constants(facts), list[Expr]()
-    for distance in distances(cond, sigma):
-        own = by_lane(distance, x, facts)
-        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
+    for leaf, op, e in compared(facts):
+        wanted = leaf == Var(name) and (op == "==" or (op in ("<", "<=")) is most)
+        bound = of_expr(e) if wanted else None
+        if bound is None or name in variables(bound):
             continue
-        own = by_extremes(own, facts, most=False)
-        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
-        last: dict[Leaf, Poly] = {}
-        for lane in lanes:
-            rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)
-            if rate is None:
-                return None
-            last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
-        least = as_expr(substitute(substitute(own, last), known), bases=True)
-        if least is None or not variables(own) <= x:
-            return None
-        parts.append(Op(">", (least, Const(0))))
-    if not parts:
-        return None
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = Op("&&", (whole, part))
-    return whole
+        bound = bound - (op == "<") + (op == ">")
+        if variables(bound) <= x:
+            return bound
+        found = found or bound
+    return found
 
 
 def some(distance: Poly) -> Poly:

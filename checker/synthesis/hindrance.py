@@ -12,9 +12,9 @@ from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from checker.synthesis.walk import Stuck
-from logic.assertions import Context, conj, launch_facts
-from logic.facts import constants, definitions, least, unfolded
-from logic.potentials import Poly, leaves, of_expr, substitute, variables
+from logic.assertions import Context, conj
+from logic.facts import Facts, definitions, said, unfolded
+from logic.potentials import Poly, leaves, of_expr, variables
 from logic.source import Loc
 from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
 
@@ -75,7 +75,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
             if read := _read(flow, x):
                 return f"it begins at '{x}', {read}, and may be anything", _BEGINS.format(x)
-    given = launch_facts(context.launch, context.hardware, context.scope)
+    given = said((), context)
     for step in (step for name in sorted((tested - changed) & cycle.invariant.x) for step in _assignments(flow, name)):
         if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
             told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
@@ -89,11 +89,11 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             if name in changed
             else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
         )
-    facts = (*cycle.invariant.p, *given)
-    defined = {leaf: p for leaf, p in definitions(cycle.invariant.p).items() if leaf.name not in changed}
+    facts = said(cycle.invariant.p, context)
+    kept = facts.without(changed)
     for name in counters:
-        found = (substitute(unfolded(d, defined), constants(facts)) for d in moves(name, cycle.body.stmt) or ())
-        loose = next((d for d in found if not any(least(e, facts) for e in (d, d * -1))), None)
+        found = map(kept.plain, moves(name, cycle.body.stmt) or ())
+        loose = next((d for d in found if not facts.moved(d)), None)
         if loose is not None and not loose.is_constant:
             one = f"its counter '{name}' moves by {loose}, which is not known to be above 0"
             if all(c < 0 for _, c in loose.terms):
@@ -165,7 +165,7 @@ def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
         match test:
             case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:
                 start = unfolded(p - q, definitions(cycle.before.p))
-                taken = per_turn(p - q, cycle.body.stmt, cycle.invariant.p)
+                taken = per_turn(p - q, cycle.body.stmt, Facts(cycle.invariant.p))
                 if taken in (1, -1) and not start.is_constant and all(isinstance(x, Param) for x in leaves(start)):
                     yield start * taken
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 
 from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
@@ -65,9 +65,9 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A loop with its invariant; `q` is the potential at its head, where the outline states one. Under Q:WhileCase
-    `case` is the condition that keeps lanes together. `told` is what the invariant and flags in the test say together
-    where a turn begins."""
+    """A loop with its invariant; `q` is the potential at its head, where the outline states one. `told` is what the
+    invariant and flags in the test say together where a turn begins. `parts` are what more of the rule's letters stand
+    for, as it was found to apply, and `bases` what more its potential may be made of by that rule."""
 
     rule: str
     cond: Expr
@@ -77,8 +77,9 @@ class Cycle:
     before: State
     after: State
     loc: Loc | None
-    case: Expr | None = None
     told: P = ()
+    parts: Mapping[str, Expr] = field(default_factory=dict)
+    bases: tuple[Poly, ...] = ()
 
     @property
     def guard(self) -> Expr:

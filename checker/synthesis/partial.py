@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from logic.assertions import Context, P, X, launch_facts
-from logic.facts import constants, equations, nonnegative
+from logic.assertions import Context, P, X
+from logic.facts import Facts, said, unfolded
 from logic.potentials import (
     Atom,
     Floor,
-    Leaf,
     Max0,
     Poly,
     Sym,
@@ -24,7 +23,6 @@ from logic.potentials import (
     floor_div,
     leaves,
     max0,
-    of_expr,
     substitute,
     sym,
 )
@@ -94,24 +92,17 @@ def _ceiling(y: Poly, k: int) -> Poly:
 
 def _active(p: P, x: X, context: Context, warp: int) -> Iterator[Poly]:
     """Polynomials y over parameters and uniform locals such that a fact of P holds at lane l only if l < y."""
-    facts = (*p, *launch_facts(context.launch, context.hardware, context.scope))
     first = first_of_warp(context, warp)
     if first is None:
         return
-    known = {leaf: c for leaf, c in constants(facts).items() if leaf != Param(WARP_INDEX)}
-    defined: dict[Leaf, Poly] = {}
-    for leaf, e in equations(p):
-        if isinstance(leaf, Var) and leaf.name not in x and (value := of_expr(e)) is not None:
-            defined.setdefault(leaf, value)
-    tid = sym(Tid("x"))
-    for fact in p:
-        for rest in nonnegative(fact):
-            for _ in range(len(defined) + 1):
-                rest = substitute(rest, defined)
-            rest = substitute(rest, known) + tid
-            shared = all(isinstance(a, Param) or (isinstance(a, Var) and a.name in x) for a in leaves(rest))
-            if shared and leaves(rest):
-                yield rest - first + 1
+    known = {leaf: c for leaf, c in said(p, context).constants.items() if leaf != Param(WARP_INDEX)}
+    facts, tid = Facts(p), sym(Tid("x"))
+    defined = {leaf: value for leaf, value in facts.definitions.items() if leaf.name not in x}
+    for rest in facts.nonnegative:
+        rest = substitute(unfolded(rest, defined), known) + tid
+        shared = all(isinstance(a, Param) or (isinstance(a, Var) and a.name in x) for a in leaves(rest))
+        if shared and leaves(rest):
+            yield rest - first + 1
 
 
 def first_of_warp(context: Context, warp: int) -> Poly | None:

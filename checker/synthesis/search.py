@@ -8,7 +8,7 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, permutations, product
@@ -16,18 +16,18 @@ from typing import Final, Literal
 
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
-from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.ghosts import cycles
-from checker.synthesis.guards import distances, sized, some, uniform_bound
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
+from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.rules import SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Walk
-from logic.assertions import AtLeast, Context, P, Proved, X, assume, conj, launch_facts
+from logic.assertions import AtLeast, Context, P, Proved, X
 from logic.derivation import Derivation
-from logic.facts import constants, definitions, least, nonnegative, numbers, unfolded, value
+from logic.facts import Facts, compared, definitions, said, value
+from logic.polynomials import total
 from logic.potentials import (
     ZERO,
     Atom,
@@ -39,23 +39,16 @@ from logic.potentials import (
     Poly,
     atom,
     atoms,
-    ceil_div,
     const,
     evaluate,
-    floor_div,
     leaves,
-    log2,
     mapped,
-    max0,
-    minimum,
     of_expr,
     substitute,
-    sym,
     variables,
 )
 from logic.source import Loc
-from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, statements, written
-from logic.syntax import substitute as replaced
+from logic.syntax import WARP_INDEX, Assign, Expr, Param, Stmt, Tid, Var, written
 
 Engine = Literal["lp", "smt"]
 """What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -79,9 +72,8 @@ class Search(Walk[Linear]):
         """What is nonnegative where a loop's logarithm falls by 1."""
         self.names = count()
 
-    @property
-    def given(self) -> tuple[Expr, ...]:
-        return launch_facts(self.context.launch, self.context.hardware, self.context.scope)
+    def facts(self, state: State) -> Facts:
+        return said(state.p, self.context)
 
     def fresh(self, prefix: str, free: bool = False) -> str:
         """The name of a new unknown; one that is not free is nonnegative."""
@@ -146,7 +138,7 @@ class Search(Walk[Linear]):
     def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
         """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
         whose multiples could grow for ever as the constant falls."""
-        known, there = constants((*a.p, *self.given)), constants((*b.p, *self.given))
+        known, there = self.facts(a).constants, self.facts(b).constants
         same = {leaf: p for leaf, p in known.items() if leaf.name in self.context.sigma.locals and there.get(leaf) == p}
         q, r = (side.mapped(lambda m: substitute(monomial(m), same)) for side in (q, r))
         gap = (q - r).known()
@@ -170,19 +162,25 @@ class Search(Walk[Linear]):
             later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
             found = (*bases(node, own, self.context, self.wide), *later)
             # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
-            for base in dict.fromkeys(substitute(b, constants(self.given)) for b in found):
+            for base in dict.fromkeys(substitute(b, said((), self.context).constants) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
         self.heads[id(node)] = head
-        self.falls |= dict.fromkeys(_falls(node, own, self.context))
+        self.falls |= dict.fromkeys(falls(node, own, self.context))
         self.require(self.opposite(node.invariant, node.cond), head - price - post)
         self.require(node.invariant, head)
         return head
 
     def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
-        body = self.block(node.body, head)
-        for state, more in _turns(node, self.context):
-            self.require(state, q - body.pre.q - more)
+        body, start = self.body(node.body, head), node.body.start
+        for first in node.body.nodes:
+            if not isinstance(first, Cut) or first.q is not None:
+                break
+            start = first.state
+        self.require(start, q - body.pre.q)
         return body
+
+    def covers(self, state: State, q: Linear, r: Linear, /) -> None:
+        self.require(state, q - r)
 
     # --- constraints ---
 
@@ -194,10 +192,9 @@ class Search(Walk[Linear]):
     def require(self, state: State, q: Linear) -> None:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
         q, positive = self.resolved(state, q)
-        total = q
-        for i, g in enumerate([*self.nonnegative(state, q, positive), *positive]):
-            total = total - unknown(self.fresh(f"l{i}_"), g)
-        for a in total.terms.values():
+        known = enumerate([*self.nonnegative(state, q, positive), *positive])
+        parts = (q, *(unknown(self.fresh(f"l{i}_"), g * -1) for i, g in known))
+        for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
 
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
@@ -206,7 +203,7 @@ class Search(Walk[Linear]):
         Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
         """
         positive: dict[Poly, None] = {}
-        known = constants((*state.p, *self.given))
+        known = self.facts(state).constants
         q = q.mapped(lambda m: substitute(monomial(m), known))
 
         def decide(a: Atom) -> Poly:
@@ -246,11 +243,10 @@ class Search(Walk[Linear]):
             if gap.is_constant and gap.constant > 0:
                 facts[atom(one) - atom(other)] = None
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
-        known = constants((*state.p, *self.given))
-        for fact in (*state.p, *self.given):
-            for g in (substitute(p, known) for p in nonnegative(fact)):
-                if leaves(g) and leaves(g) <= here:
-                    facts[g] = None
+        known = self.facts(state)
+        for g in (substitute(p, known.constants) for p in known.nonnegative):
+            if leaves(g) and leaves(g) <= here:
+                facts[g] = None
         for a in inside:
             match a:
                 case Max0(arg):
@@ -272,116 +268,11 @@ class Search(Walk[Linear]):
         return [*found, *facts]
 
 
-def _turns(node: Cycle, context: Context) -> Iterator[tuple[State, Fraction]]:
-    """The states in which a turn of a loop begins, by cases, and what the test's splitting the warp costs there besides
-    the rest."""
-    start = node.body.start
-    if node.case is None:
-        for first in node.body.nodes:
-            if not isinstance(first, Cut) or first.q is not None:
-                break
-            start = first.state
-        yield start, Fraction(0)
-        return
-    for holds in (True, False):
-        more = Fraction(0) if holds else context.metric.cost("div")
-        yield State(assume(start.p, node.case, context.sigma, holds), start.x), more
-
-
 def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
     """What is left of products of three factors and more without one of them: what a fact about that one is multiplied
     by."""
     long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
-
-
-def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
-    """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
-    / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
-    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
-    changed = written(node.body.stmt)
-    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    defined = {leaf: p for leaf, p in definitions(node.invariant.p).items() if leaf.name not in changed}
-    found: dict[Poly, None] = {}
-    for over in _lengths(node, context, wide):
-        counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
-        sizes = {size for x in counters for size in steps(x, node.body.stmt, node.invariant.p)}
-        for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
-            d = substitute(unfolded(d, defined), constants(facts))
-            sizes |= {low for e in (d, d * -1) if (low := least(e, facts))}
-        net = per_turn(over, node.body.stmt, node.invariant.p)
-        sizes |= {net} if net is not None and net > 1 else set()
-        logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
-        found |= dict.fromkeys(logarithms)
-        for size in sorted(sizes - {1}):
-            found[max0(ceil_div(over, size))] = None
-            if wide:
-                found[max0(over + (size - 1))] = None
-        if wide or (len(sizes) != 1 and not logarithms) or sizes == {1}:
-            found[max0(over)] = None
-    return list(found)
-
-
-def _falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
-    """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
-    for p in own:
-        if any(isinstance(a, Log2) for a in atoms(p)):
-            for s in statements(node.body.stmt):
-                if isinstance(s, Assign) and s.var in variables(p):
-                    yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)
-
-
-def _logarithms(over: Poly, x: str, node: Cycle, facts: Sequence[Expr]) -> Iterator[Poly]:
-    """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
-    logarithm of how often that goes."""
-    by, shift = factor(x, node.body.stmt, facts)
-    rate = next((int(c) for m, c in over.terms if m == sym(Var(x)).terms[0][0] and c.denominator == 1), 0)
-    scaled = sym(Var(x)) * abs(rate)
-    limit = ((over + scaled) if rate < 0 else scaled - over + 1) + shift * abs(rate)
-    scaled += shift * abs(rate)
-    if variables(limit) & written(node.body.stmt) or any(c.denominator > 1 for _, c in limit.terms):
-        return
-    if by > 1 and rate < 0:  # while x < limit
-        yield max0(ceil_div(log2(limit * 2 - 1) - log2(scaled), int(by).bit_length() - 1))
-    if by < 1 and rate > 0:  # while x >= limit
-        size = (1 / by).numerator.bit_length() - 1
-        if limit == const(1):
-            yield some(scaled) + floor_div(log2(scaled), size)
-        else:
-            yield max0(floor_div(log2(scaled) - log2(limit), size) + 1)
-
-
-def _lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
-    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
-    two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
-    in terms of what bounds a variable of which P does not say what it is: it may have been read."""
-    facts = (*node.invariant.p, *launch_facts(context.launch, context.hardware, context.scope))
-    known = {p for fact in node.invariant.p for p in nonnegative(fact)}
-    changed = written(node.body.stmt)
-    x = node.invariant.x
-    unsaid = x - changed - {leaf.name for leaf in definitions(node.invariant.p)}
-    before: list[Poly] = []
-
-    def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
-        found = (uniform_bound(distance, shared, facts) for distance in tested)
-        return [over for over in found if over is not None and over * -1 not in known]
-
-    for test in conj((sized(node.guard, facts),), context.sigma):
-        tested = list(distances(test, context.sigma))
-        found = bounds(tested, x)
-        yield from found
-        if wide and unsaid:
-            yield from bounds((d for d in tested if _is_linear(d, unsaid)), x - unsaid)
-        if len(found) == 1:
-            apart = ((one, one - found[0]) for one in before)
-            fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
-            yield from (minimum(one, found[0]) for one in fixed)
-            before += found
-
-
-def _is_linear(p: Poly, names: frozenset[str]) -> bool:
-    """Whether no term of p has a factor besides one in which variables of these names are."""
-    return all(len(m) == 1 for m, c in p.terms if variables(Poly(((m, c),))) & names)
 
 
 def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:
@@ -398,8 +289,7 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> lis
     measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
     now = [p for p in measured if variables(p) & changed and variables(p) <= x]
     products = (a * b for a in own for b in (*inner, *rows))
-    last = [some(p) for p in _lengths(node, context)] if node.case is not None else []
-    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *last)))
+    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *node.bases)))
 
 
 def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
@@ -407,13 +297,18 @@ def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
     changed = written(node.body.stmt)
     found: dict[Poly, None] = {}
     for cycle in cycles(node.body):
-        inside = written(cycle.body.stmt)
-        starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in inside}
+        starts = _starts(cycle)
         for p in measures(cycle, context, wide):
             at = substitute(p, starts)
             if variables(at) & changed and variables(at) <= node.invariant.x:
                 found[at] = None
     return list(found)
+
+
+def _starts(cycle: Cycle) -> dict[Leaf, Poly]:
+    """What the variables of a loop are when it is entered."""
+    changed = written(cycle.body.stmt)
+    return {x: p for x, p in definitions(cycle.before.p).items() if x.name in changed}
 
 
 def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
@@ -441,15 +336,13 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
                 swap[x] = known[x]
         return substitute(p, swap)
 
-    for fact in cycle.invariant.p * 2:  # a bound of one may be a bound of another
-        match fact:
-            case Op("==" | ">=" | "<=" | ">" | "<" as op, (Var(name), bound)) if name in changed:
-                p = of_expr(bound)
-                for above, known in ((False, least), (True, most)):
-                    limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
-                    if limit is not None:
-                        known.setdefault(Var(name), limit + (op == ">") - (op == "<"))
-    starts = {x: p for x, p in definitions(cycle.before.p).items() if x.name in written(cycle.body.stmt)}
+    for x, op, bound in compared(cycle.invariant.p * 2):  # a bound of one may be a bound of another
+        p = of_expr(bound) if isinstance(x, Var) and x.name in changed else None
+        for above, known in ((False, least), (True, most)):
+            limit = None if p is None or op in (("<=", "<"), (">=", ">"))[above] else bounded(p, above)
+            if limit is not None:
+                known.setdefault(x, limit + (op == ">") - (op == "<"))
+    starts = _starts(cycle)
     measured = measures(cycle, context, wide)
     found = (bounded(p, above=True) for p in (*measured, *(substitute(p, starts) for p in measured)))
     return list(dict.fromkeys(p for p in found if p is not None and not p.is_constant))
@@ -552,7 +445,7 @@ def _objective(entry: Linear, context: Context) -> lp.Row:
 def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]:
     """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
     anything. Where it depends on the block or warp, for the first one, too."""
-    facts = launch_facts(context.launch, context.hardware, context.scope)
+    facts = said((), context)
     first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
     far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
     sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
@@ -561,12 +454,12 @@ def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]
         point: dict[Leaf, int] = {Param(n): sample + 2 * i if sample > 1 else sample for i, n in enumerate(names)}
         near.append(point | (sizes if sample < 1 else {}))
 
-    told = numbers(facts) | {Param(n): 0 for n in first}
+    known = facts.numbers | {Param(n): 0 for n in first}
     extents = {Param(n): extent(n, context) for n in first}
     last = {index: int(size.constant) - 1 for index, size in extents.items() if size.is_constant}
 
     def excluded(store: dict[Leaf, int]) -> bool:
-        return any(value(e, store | told) is False for e in facts)
+        return any(value(e, store | known) is False for e in facts)
 
     for store in [s for s in (far, *near) if not excluded(s)] or near:
         yield store | {index: min(store[index], end) for index, end in last.items()}

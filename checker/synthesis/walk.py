@@ -122,6 +122,10 @@ class Walk(ABC, Generic[A]):
         """A proof of a loop's body that ends in its head; q is what the test leaves of that."""
 
     @abstractmethod
+    def covers(self, state: State, q: A, r: A, /) -> None:
+        """Takes in that q has to be at least r in the state, where a rule asks for that."""
+
+    @abstractmethod
     def conclude(
         self, rule: str, pre: Point[A], stmt: Stmt, post: Point[A], loc: Loc | None, parts: Callable[[], Parts], /
     ) -> Proof[A]:
@@ -174,6 +178,10 @@ class Walk(ABC, Generic[A]):
             whole = self.weaken(whole, condition, whole.post)
         start = Point(flow.start.p, whole.pre.q, flow.start.x)
         return self.weaken(whole, start, whole.post)
+
+    def body(self, flow: Flow, head: Point[A]) -> Proof[A]:
+        """A proof of a loop's body that ends in its head."""
+        return self.block(flow, head)
 
     def skip(self, at: Point[A], stmt: Stmt | None = None, loc: Loc | None = None) -> Proof[A]:
         """{P; Q; X} skip {P; Q; X}"""

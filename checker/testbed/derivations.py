@@ -33,6 +33,7 @@ from logic.assertions import (
     opaque,
 )
 from logic.derivation import Derivation, Value
+from logic.facts import equations
 from logic.potentials import ZERO, Poly, const, max0, of_expr, substitute, sym, variables
 from logic.rules import RuleSet
 from logic.schema import Rule, Term, kind, metavariables
@@ -672,12 +673,11 @@ class Builder:
 
     def _ceiling(self, p: P, g: Poly) -> Poly:
         """A potential over parameters that is at least g where p holds."""
-        for fact in p:
-            match fact:
-                case Op("==", (Var(x), e)) if (v := of_expr(e)) is not None:
-                    g2 = substitute(g, {Var(x): v})
-                    if not _thread_bound(g2):
-                        return g2
+        for x, e in equations(p):
+            if isinstance(x, Var) and (v := of_expr(e)) is not None:
+                g2 = substitute(g, {x: v})
+                if not _thread_bound(g2):
+                    return g2
         names = sorted(variables(g))
         fits: list[tuple[Fraction, Poly]] = []
         for value in (ZERO, const(1), const(2), const(3)):

@@ -131,6 +131,14 @@ def test_division_by_an_unknown_is_no_potential() -> None:
     assert potentials.of_expr(Op("/", (Param("h"), Param("w")))) is None
 
 
+def test_shifts_by_less_than_a_word() -> None:
+    """What C leaves open is no potential."""
+    for op in ("<<", ">>"):
+        assert potentials.of_expr(Op(op, (Param("h"), Const(63)))) is not None
+        assert potentials.of_expr(Op(op, (Param("h"), Const(64)))) is None
+        assert potentials.of_expr(Op(op, (Param("h"), Const(-1)))) is None
+
+
 @pytest.mark.parametrize(
     ("p", "text"),
     [

@@ -17,7 +17,12 @@ SOUND: Final[dict[str, Transformer]] = {t.rule: t for t in (*steps.RULES, *branc
 PRINTED: Final[dict[str, Transformer]] = SOUND | {t.rule: t for t in printed.RULES}
 """The same for the rules as printed."""
 
-STEPS: Final = tuple(t.rule for t in steps.RULES)
-BRANCHES: Final = ("Q:If2", "Q:If3", "Q:If1", "Q:If4")
-LOOPS: Final = ("Q:While1", "Q:WhileCase", "Q:While2")
-"""The rules for a kind of statement: the first that applies is taken."""
+
+def _tried(family: tuple[Transformer, ...]) -> tuple[str, ...]:
+    return tuple(t.rule for t in family if not t.by_name)
+
+
+STEPS: Final = _tried(steps.RULES)
+BRANCHES: Final = _tried(branches.RULES)
+LOOPS: Final = _tried(loops.RULES)
+"""The rules for a kind of statement, in the order in which they are tried."""

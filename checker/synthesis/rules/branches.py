@@ -147,5 +147,5 @@ RULES = (
     Transformer("Q:If3", _never, _one_way),
     Transformer("Q:If1", _agreed, _agree),
     Transformer("Q:If4", _apart, _part),
-    Transformer("Q:CaseSplit", _split, _twice),
+    Transformer("Q:CaseSplit", _split, _twice, by_name=True),
 )

@@ -9,15 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from typing import TypeVar
 
+from checker.synthesis.guards import by_extremes, by_lane, distances, some
+from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Fork, State
 from checker.synthesis.outline import Branch, Loop, strip
+from checker.synthesis.partial import as_expr
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
-from logic.assertions import assume
+from logic.assertions import X, assume
 from logic.derivation import Value
-from logic.syntax import While, written
+from logic.facts import Facts, said
+from logic.potentials import ZERO, Leaf, Poly, leaves, substitute, sym, variables
+from logic.syntax import FALSE, Const, Expr, Op, Param, Tid, While, written
+from logic.typing import Signature
 
 A = TypeVar("A", bound=Amount)
 
@@ -35,18 +42,27 @@ def _agreed(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None:
     return replace(node, rule="Q:While1", after=_left(a, node, together=True))
 
 
-def _known(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None:
-    case = None if forced else a.undivided(node.cond, node.invariant)
-    return None if case is None else replace(node, rule="Q:WhileCase", after=_left(a, node, together=False), case=case)
-
-
 def apart(a: Analysis, node: Cycle, _: State, __: bool) -> Cycle:
     """Q:While2, where no other rule applies."""
     return replace(node, rule="Q:While2", after=_left(a, node, together=False))
 
 
+Turn = Callable[[Walk[A], Cycle, A, Point[A]], tuple[Proof[A], dict[str, Value]]]
+"""How a turn is proved, from the potential that the test leaves to the loop's head; and what the rule calls its
+parts."""
+
+
+def _whole(w: Walk[A], node: Cycle, q: A, head: Point[A]) -> tuple[Proof[A], dict[str, Value]]:
+    return w.turn(node, q, head), {}
+
+
 def turns(
-    w: Walk[A], node: Cycle, post: Point[A], div: Fraction, end: Callable[[A, State], tuple[Point[A], dict[str, Value]]]
+    w: Walk[A],
+    node: Cycle,
+    post: Point[A],
+    div: Fraction,
+    end: Callable[[A, State], tuple[Point[A], dict[str, Value]]],
+    turn: Turn[A] = _whole,
 ) -> Proof[A]:
     """A proof of a loop from the potential at its head. `div` is what the test is charged besides itself; `end` gives
     the postcondition, and what the rule calls its parts, from the potential that the test leaves."""
@@ -55,14 +71,12 @@ def turns(
     price = w.context.metric.cost("if") + c + div
     head = Point(p, w.head(node, price, post.q), x)
     q = head.q - price
-    body = w.turn(node, q, head)
+    body, within = turn(w, node, q, head)
     after, more = end(q, w.opposite(node.invariant, node.cond))
 
     def parts() -> Parts:
-        here: dict[str, Value] = {"e": node.cond, "C": c, "s": body.stmt}
-        if node.case is not None:
-            here |= {"e1": node.case, "Q1": told(body.pre.q)}
-        return named("", Point(p, q, x)) | here | more, (d, body.derivation)
+        here: dict[str, Value] = {"e": node.cond, "C": c, "s": body.stmt, **node.parts, **within, **more}
+        return named("", Point(p, q, x)) | here, (d, body.derivation)
 
     loop = w.conclude(node.rule, head, While(node.cond, body.stmt, node.loc), after, node.loc, parts)
     return w.weaken(loop, Point(node.before.p, head.q, node.before.x), post)
@@ -72,14 +86,69 @@ def _agree(w: Walk[A], node: Cycle, post: Point[A]) -> Proof[A]:
     return turns(w, node, post, Fraction(0), lambda q, left: (Point(left.p, q, node.invariant.x), {}))
 
 
-def _leave(w: Walk[A], node: Cycle, post: Point[A]) -> Proof[A]:
-    div = w.context.metric.cost("div") if node.rule == "Q:While2" else Fraction(0)
+def leave(w: Walk[A], node: Cycle, post: Point[A], div: Fraction, turn: Turn[A] = _whole) -> Proof[A]:
+    """The same where lanes leave the loop one by one."""
 
     def end(_: A, left: State) -> tuple[Point[A], dict[str, Value]]:
         after = Point(left.p, post.q, node.after.x)
         return after, {"Q'": told(after.q), "X'": after.x}
 
-    return turns(w, node, post, div, end)
+    return turns(w, node, post, div, end, turn)
+
+
+def _leave(w: Walk[A], node: Cycle, post: Point[A]) -> Proof[A]:
+    return leave(w, node, post, w.context.metric.cost("div"))
+
+
+# --- together in a case ----------------------------------------------------------------------------------------------
+
+
+def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None:
+    p, x = node.invariant.p, node.invariant.x
+    case = None if forced or a.printed else _together(node.cond, x, said(p, a.context), a.sigma)
+    if case is None or not a.uniform(p, x, case):
+        return None
+    there = assume(p, case, a.sigma)
+    if a.entails(there, FALSE) or not a.uniform(there, x, node.cond):
+        return None
+    last = tuple(some(length) for length in lengths(node, a.context))
+    return replace(node, rule="Q:WhileCase", after=_left(a, node, together=False), parts={"e1": case}, bases=last)
+
+
+def _together(cond: Expr, x: X, facts: Facts, sigma: Signature) -> Expr | None:
+    """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
+    on hold at the last lane of the block. None where there is none to guess."""
+    known, parts = facts.constants, list[Expr]()
+    for distance in distances(cond, sigma):
+        own = by_lane(distance, x, facts)
+        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
+            continue
+        own = by_extremes(own, facts, most=False)
+        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
+        last: dict[Leaf, Poly] = {}
+        for lane in lanes:
+            rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)
+            if rate is None:
+                return None
+            last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
+        least = as_expr(substitute(substitute(own, last), known), bases=True)
+        if least is None or not variables(own) <= x:
+            return None
+        parts.append(Op(">", (least, Const(0))))
+    return reduce(lambda a, b: Op("&&", (a, b)), parts) if parts else None
+
+
+def _by_cases(w: Walk[A], node: Cycle, q: A, head: Point[A]) -> tuple[Proof[A], dict[str, Value]]:
+    """A turn that pays for the test's splitting the warp only where that may be."""
+    body, start, div = w.body(node.body, head), node.body.start, w.context.metric.cost("div")
+    for holds, more in ((True, Fraction(0)), (False, div)):
+        here = assume(start.p, node.parts["e1"], w.context.sigma, holds)
+        w.covers(State(here, start.x), q, body.pre.q + more)
+    return w.weaken(body, Point(start.p, body.pre.q, head.x), body.post), {"Q1": told(body.pre.q)}
+
+
+def _leave_last(w: Walk[A], node: Cycle, post: Point[A]) -> Proof[A]:
+    return leave(w, node, post, Fraction(0), _by_cases)
 
 
 # --- a turn by itself ------------------------------------------------------------------------------------------------
@@ -105,7 +174,7 @@ def _unroll(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
 
 RULES = (
     Transformer("Q:While1", _agreed, _agree),
-    Transformer("Q:WhileCase", _known, _leave),
+    Transformer("Q:WhileCase", _in_a_case, _leave_last),
     Transformer("Q:While2", apart, _leave),
-    Transformer("Q:Unroll", _once, _unroll),
+    Transformer("Q:Unroll", _once, _unroll, by_name=True),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
 from checker.synthesis.outline import Block, Branch, Loop, Split
 from checker.synthesis.walk import Point, Proof, Walk
-from logic.assertions import P, X
+from logic.assertions import Context, P, X
 from logic.syntax import Assign, Expr, Skip, Sync, Write
 from logic.typing import Signature
 
@@ -20,7 +20,10 @@ Statement = Skip | Sync | Assign | Write
 class Analysis(ABC):
     """What the forward halves may ask of the walk that they are part of."""
 
+    context: Context
     sigma: Signature
+    printed: bool
+    """Whether the rules are those as printed."""
 
     @abstractmethod
     def entails(self, p: P, goal: Expr) -> bool:
@@ -29,10 +32,6 @@ class Analysis(ABC):
     @abstractmethod
     def uniform(self, p: P, x: X, e: Expr) -> bool:
         """Whether the oracle proves P; X |- e unif."""
-
-    @abstractmethod
-    def undivided(self, cond: Expr, state: State) -> Expr | None:
-        """A uniform condition under which a loop's test does not split a warp, where one is found."""
 
     @abstractmethod
     def after_assignment(self, p: P, x: str, e: Expr) -> P:
@@ -62,8 +61,10 @@ to be unrolled with the branch that it comes to."""
 
 @dataclass(frozen=True, slots=True)
 class Transformer:
-    """A rule's two halves. `forward` is asked whether the rule applies, unless `forced`: the outline names it."""
+    """A rule's two halves. `forward` is asked whether the rule applies, unless `forced`: the outline names it. Of the
+    rules of a family, the first that applies is taken; those `by_name` only where the walk asks for them."""
 
     rule: str
     forward: Callable[[Analysis, Any, State, bool], Node | None]
     before: Callable[[Walk[Any], Any, Point[Any]], Proof[Any]]
+    by_name: bool = False

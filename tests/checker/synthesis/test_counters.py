@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from checker.synthesis.counters import MAX_TRIPS, factor, geometric, modulus, moves, per_turn, trips
-from logic.facts import definitions, least, unfolded, value
+from logic.facts import Facts, definitions, unfolded, value
 from logic.potentials import const, sym
 from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Stmt, Tid, Var, seq
 
@@ -20,6 +20,10 @@ def op(name: str, *args: Expr | int) -> Op:
 
 def at(e: Expr, number: int) -> Op:
     return op("==", e, number)
+
+
+def told(*conditions: Expr) -> Facts:
+    return Facts(conditions)
 
 
 DOUBLING, HALVING = Assign("s", op("*", s, 2)), Assign("s", op(">>", s, 1))
@@ -38,24 +42,24 @@ DOUBLING, HALVING = Assign("s", op("*", s, 2)), Assign("s", op(">>", s, 1))
     ],
 )
 def test_trips_are_counted_where_all_is_known(cond: Expr, update: Assign, start: int, turns: int | None) -> None:
-    assert trips(cond, update, [at(s, start), at(n, 256)]) == turns
+    assert trips(cond, update, told(at(s, start), at(n, 256))) == turns
 
 
 def test_trips_that_are_not_known() -> None:
     facts = [at(s, 1), at(n, 256)]
-    assert trips(op("<", s, n), DOUBLING, facts[:1]) is None
-    assert trips(op("<", s, i), DOUBLING, facts) is None
-    assert trips(op("<", s, n), If(op("<", tx, 4), DOUBLING, Skip()), facts) is None
-    assert trips(op("<", s, n), seq(DOUBLING, DOUBLING), facts) is None
-    assert trips(op("<", s, n), seq(DOUBLING, If(op("<", tx, 4), Assign("s", Const(0)), Skip())), facts) is None
-    assert trips(op("<", s, n), Assign("s", Read("A", s)), facts) is None
+    assert trips(op("<", s, n), DOUBLING, told(*facts[:1])) is None
+    assert trips(op("<", s, i), DOUBLING, told(*facts)) is None
+    assert trips(op("<", s, n), If(op("<", tx, 4), DOUBLING, Skip()), told(*facts)) is None
+    assert trips(op("<", s, n), seq(DOUBLING, DOUBLING), told(*facts)) is None
+    assert trips(op("<", s, n), seq(DOUBLING, If(op("<", tx, 4), Assign("s", Const(0)), Skip())), told(*facts)) is None
+    assert trips(op("<", s, n), Assign("s", Read("A", s)), told(*facts)) is None
     changing = seq(Assign("i", op("+", i, 1)), Assign("s", op("*", s, i)))
-    assert trips(op("<", s, n), changing, [*facts, at(i, 2)]) is None
+    assert trips(op("<", s, n), changing, told(*facts, at(i, 2))) is None
 
 
 def test_geometric() -> None:
-    assert geometric(op("<", s, n), DOUBLING, [])
-    assert not geometric(op("<", s, n), Assign("s", op("+", s, 2)), [])
+    assert geometric(op("<", s, n), DOUBLING, told())
+    assert not geometric(op("<", s, n), Assign("s", op("+", s, 2)), told())
 
 
 def test_values() -> None:
@@ -70,9 +74,9 @@ def test_moves_and_least() -> None:
     assert moves("i", Assign("i", op("*", i, 2))) is None
     assert moves("i", seq(Assign("s", Const(1)), Assign("i", op("+", i, s)))) is None
     facts = [at(Param("blockDim.x"), 64), op(">=", Param("gridDim.x"), 1)]
-    assert least(sym(Param("blockDim.x")) * sym(Param("gridDim.x")), facts) == 64
-    assert least(sym(n), facts) is None
-    assert least(const(3) - sym(Param("gridDim.x")), facts) is None
+    assert told(*facts).least(sym(Param("blockDim.x")) * sym(Param("gridDim.x"))) == 64
+    assert told(*facts).least(sym(n)) is None
+    assert told(*facts).least(const(3) - sym(Param("gridDim.x"))) is None
 
 
 def test_definitions_of_definitions() -> None:
@@ -91,25 +95,25 @@ def test_definitions_of_definitions() -> None:
 def test_what_a_turn_takes() -> None:
     apart = sym(s) - sym(i)
     both = seq(Assign("i", op("+", i, 1)), Assign("s", op("-", s, 2)))
-    assert per_turn(apart, both, []) == 3
-    assert per_turn(apart, seq(both, Assign("i", op("+", i, 1))), []) == 4
-    assert per_turn(apart, Assign("i", op("-", i, 1)), []) == -1
-    assert per_turn(apart, Assign("i", op("+", i, n)), [at(n, 5)]) == 5
-    assert per_turn(apart, Assign("i", op("+", i, n)), []) is None
-    assert per_turn(apart, Assign("i", op("*", i, 2)), []) is None
-    assert per_turn(apart, seq(both, If(op("<", i, s), Assign("i", op("+", i, 1)), Skip())), []) is None
-    assert per_turn(apart, seq(Assign("s", i), Assign("i", op("+", i, 1))), []) is None
-    assert per_turn(apart, Assign("i", Read("A", i)), []) is None
-    assert per_turn(sym(i), seq(Assign("i", op("+", s, 1)), Assign("s", op("+", s, 1))), [at(s, 4)]) is None
+    assert per_turn(apart, both, told()) == 3
+    assert per_turn(apart, seq(both, Assign("i", op("+", i, 1))), told()) == 4
+    assert per_turn(apart, Assign("i", op("-", i, 1)), told()) == -1
+    assert per_turn(apart, Assign("i", op("+", i, n)), told(at(n, 5))) == 5
+    assert per_turn(apart, Assign("i", op("+", i, n)), told()) is None
+    assert per_turn(apart, Assign("i", op("*", i, 2)), told()) is None
+    assert per_turn(apart, seq(both, If(op("<", i, s), Assign("i", op("+", i, 1)), Skip())), told()) is None
+    assert per_turn(apart, seq(Assign("s", i), Assign("i", op("+", i, 1))), told()) is None
+    assert per_turn(apart, Assign("i", Read("A", i)), told()) is None
+    assert per_turn(sym(i), seq(Assign("i", op("+", s, 1)), Assign("s", op("+", s, 1))), told(at(s, 4))) is None
 
 
 def test_what_divides_a_counter() -> None:
     by_8 = op("==", op("%", n, 8), 0)
     start = op("==", i, op("*", n, 32))
-    assert modulus("i", Assign("i", op("+", i, 32)), [start]) == 32
-    assert modulus("i", Assign("i", op("+", i, op("*", n, 32))), [start, by_8]) == 256
-    assert modulus("i", Assign("i", op("+", i, 1)), [start]) == 1
-    assert modulus("i", Assign("i", Read("A", i)), [start]) == 1
+    assert modulus("i", Assign("i", op("+", i, 32)), told(start)) == 32
+    assert modulus("i", Assign("i", op("+", i, op("*", n, 32))), told(start, by_8)) == 256
+    assert modulus("i", Assign("i", op("+", i, 1)), told(start)) == 1
+    assert modulus("i", Assign("i", Read("A", i)), told(start)) == 1
 
 
 @pytest.mark.parametrize(
@@ -140,7 +144,7 @@ def test_what_divides_a_counter() -> None:
 )
 def test_factors_of_a_counter(body: Stmt, expected: Fraction | int) -> None:
     """The smallest of those that it is multiplied by, or the largest of those that it is divided by."""
-    assert factor("s", body, [at(n, 7), at(i, 2)]) == (expected, 0)
+    assert factor("s", body, told(at(n, 7), at(i, 2))) == (expected, 0)
 
 
 NAMED = Assign("i", op("/", s, 2))
@@ -169,4 +173,4 @@ NAMED = Assign("i", op("/", s, 2))
     ],
 )
 def test_factors_of_a_counter_and_what_is_added_to_it(body: Stmt, expected: tuple[Fraction | int, int]) -> None:
-    assert factor("s", body, []) == expected
+    assert factor("s", body, told()) == expected

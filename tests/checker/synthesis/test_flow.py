@@ -10,6 +10,7 @@ from checker.synthesis.counters import steps
 from checker.synthesis.flow import analyse
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Step
 from logic.assertions import Context, Obligation, Unknown, show_p
+from logic.facts import Facts
 from logic.syntax import same
 from tests.logic.rules.applications import facts, stmt
 
@@ -202,9 +203,9 @@ def test_the_program_of_a_flow_is_the_outlines() -> None:
     ],
 )
 def test_steps(text: str, found: set[int]) -> None:
-    assert steps("x", stmt(text), ()) == found
+    assert steps("x", stmt(text), Facts(())) == found
 
 
 def test_steps_by_a_known_number() -> None:
-    assert steps("x", stmt("x <- x + y;"), facts("y == 4")) == {4}
-    assert steps("x", stmt("x <- x + y; y <- 2;"), facts("y == 4")) == set()
+    assert steps("x", stmt("x <- x + y;"), Facts(facts("y == 4"))) == {4}
+    assert steps("x", stmt("x <- x + y; y <- 2;"), Facts(facts("y == 4"))) == set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from checker.synthesis.guards import MAX_RELAXED, relaxed, uniform_bound
+from logic.facts import Facts
 from logic.potentials import Leaf, const, evaluate, max0, maximum, minimum, sym
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
 
@@ -18,26 +19,30 @@ def eq(a: Expr, b: Expr) -> Expr:
     return Op("==", (a, b))
 
 
+def told(*conditions: Expr) -> Facts:
+    return Facts(conditions)
+
+
 def test_a_limit_may_be_defined_by_other_locals() -> None:
     facts = [eq(T, TID), eq(LIMIT, Op("+", (T, N)))]
-    bound = uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts)
+    bound = uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts))
     assert bound == LANES - 1 + sym(N) - sym(COUNTER)
 
 
 def test_what_is_uniform_comes_first() -> None:
     facts = [Op("<=", (LIMIT, T)), Op("<", (LIMIT, N)), eq(T, TID)]
-    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts) == sym(N) - 1 - sym(COUNTER)
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts)) == sym(N) - 1 - sym(COUNTER)
 
 
 def test_definitions_in_a_circle_define_nothing() -> None:
     facts = [eq(T, Op("+", (LIMIT, Const(1)))), eq(LIMIT, Op("-", (T, Const(1))))]
-    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts) is None
-    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, [eq(LIMIT, Op("+", (LIMIT, Const(0))))]) is None
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts)) is None
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(eq(LIMIT, Op("+", (LIMIT, Const(0)))))) is None
 
 
 def test_the_first_lane_is_the_farthest_where_the_distance_falls() -> None:
     facts = [eq(T, TID), eq(LIMIT, Op("-", (N, T)))]
-    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, facts) == sym(N) - sym(COUNTER)
+    assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts)) == sym(N) - sym(COUNTER)
 
 
 def test_what_a_polynomial_is_at_most() -> None:
@@ -60,7 +65,7 @@ def test_a_ghost_of_turns_bounds_its_own_distance_alone() -> None:
     gap, ghost = Op("-", (LIMIT, COUNTER)), Var(f"{GHOST}left0")
     facts = [Op("<=", (gap, ghost))]
     distance = sym(LIMIT) - sym(COUNTER)
-    assert uniform_bound(distance, frozenset({ghost.name}), facts) == sym(ghost)
-    assert uniform_bound(distance, frozenset(), facts) is None
-    assert uniform_bound(distance + 1, frozenset({ghost.name}), facts) is None
-    assert uniform_bound(distance, frozenset({"y"}), [Op("<=", (gap, Var("y")))]) is None
+    assert uniform_bound(distance, frozenset({ghost.name}), told(*facts)) == sym(ghost)
+    assert uniform_bound(distance, frozenset(), told(*facts)) is None
+    assert uniform_bound(distance + 1, frozenset({ghost.name}), told(*facts)) is None
+    assert uniform_bound(distance, frozenset({"y"}), told(Op("<=", (gap, Var("y"))))) is None

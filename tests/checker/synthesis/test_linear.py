@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.synthesis.linear import ONE, Linear, degree, lift, monomial, poly, unknown
-from logic.potentials import Poly, const, max0, substitute, sym
+from checker.synthesis.linear import ONE, Linear, degree, lift, monomial, unknown
+from logic.potentials import Poly, const, max0, of_terms, substitute, sym
 from logic.syntax import Param, Var
 
 X, N = sym(Var("x")), sym(Param("n"))
@@ -40,7 +40,7 @@ def test_substitution_commutes_with_solving(a: Linear, values: dict[str, Fractio
 def test_a_known_potential_stays_what_it_is(p: Poly) -> None:
     assert lift(p).known() == p
     assert lift(p).at({}) == p
-    assert poly(p.terms) == p
+    assert of_terms(p.terms) == p
 
 
 def test_an_unknown_is_not_known_until_it_cancels() -> None:

@@ -11,10 +11,11 @@ from checker.oracles import Oracles, lp
 from checker.synthesis.bound import Per, Result, find_bounds
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.flow import analyse
+from checker.synthesis.measures import measures
 from checker.synthesis.nodes import Cycle
-from checker.synthesis.search import find_potentials, measures
+from checker.synthesis.search import find_potentials
 from checker.synthesis.walk import Stuck
-from logic.facts import nonnegative
+from logic.facts import Facts
 from logic.metrics import METRICS
 from logic.potentials import Leaf, Poly, evaluate
 from logic.syntax import Param
@@ -651,7 +652,7 @@ def test_the_least_step_counts(step: str, measure: str) -> None:
     ],
 )
 def test_facts_nonnegative(text: str, polys: list[str]) -> None:
-    assert list(nonnegative(expr(text))) == [pot(p) for p in polys]
+    assert list(Facts((expr(text),)).nonnegative) == [pot(p) for p in polys]
 
 
 def halvings(x: int, by: int = 2, until: int = 0) -> int:

@@ -1,0 +1,116 @@
+"""How far loops are from their ends: the base functions that a loop's test gives for the potential at its head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from checker.kernel import updated
+from checker.synthesis.counters import before, factor, moves, per_turn, steps
+from checker.synthesis.guards import distances, sized, some, uniform_bound
+from checker.synthesis.nodes import Cycle
+from logic.assertions import Context, conj
+from logic.facts import Facts, said
+from logic.potentials import (
+    Log2,
+    Poly,
+    atoms,
+    ceil_div,
+    const,
+    floor_div,
+    leaves,
+    log2,
+    max0,
+    minimum,
+    sym,
+    variables,
+)
+from logic.syntax import Assign, Var, statements, written
+from logic.syntax import substitute as replaced
+
+
+def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
+    """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
+    / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
+    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
+    changed = written(node.body.stmt)
+    facts = said(node.invariant.p, context)
+    kept = facts.without(changed)
+    found: dict[Poly, None] = {}
+    for over in lengths(node, context, wide):
+        counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
+        sizes = {size for x in counters for size in steps(x, node.body.stmt, Facts(node.invariant.p))}
+        for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
+            if low := facts.moved(kept.plain(d)):
+                sizes.add(low)
+        net = per_turn(over, node.body.stmt, Facts(node.invariant.p))
+        sizes |= {net} if net is not None and net > 1 else set()
+        logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
+        found |= dict.fromkeys(logarithms)
+        for size in sorted(sizes - {1}):
+            found[max0(ceil_div(over, size))] = None
+            if wide:
+                found[max0(over + (size - 1))] = None
+        if wide or (len(sizes) != 1 and not logarithms) or sizes == {1}:
+            found[max0(over)] = None
+    return list(found)
+
+
+def falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
+    """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
+    for p in own:
+        if any(isinstance(a, Log2) for a in atoms(p)):
+            for s in statements(node.body.stmt):
+                if isinstance(s, Assign) and s.var in variables(p):
+                    yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)
+
+
+def _logarithms(over: Poly, x: str, node: Cycle, facts: Facts) -> Iterator[Poly]:
+    """The turns of a loop whose counter x is multiplied or divided by 2 or more in each, while `over` is positive: the
+    logarithm of how often that goes."""
+    by, shift = factor(x, node.body.stmt, facts)
+    rate = next((int(c) for m, c in over.terms if m == sym(Var(x)).terms[0][0] and c.denominator == 1), 0)
+    scaled = sym(Var(x)) * abs(rate)
+    limit = ((over + scaled) if rate < 0 else scaled - over + 1) + shift * abs(rate)
+    scaled += shift * abs(rate)
+    if variables(limit) & written(node.body.stmt) or any(c.denominator > 1 for _, c in limit.terms):
+        return
+    if by > 1 and rate < 0:  # while x < limit
+        yield max0(ceil_div(log2(limit * 2 - 1) - log2(scaled), int(by).bit_length() - 1))
+    if by < 1 and rate > 0:  # while x >= limit
+        size = (1 / by).numerator.bit_length() - 1
+        if limit == const(1):
+            yield some(scaled) + floor_div(log2(scaled), size)
+        else:
+            yield max0(floor_div(log2(scaled) - log2(limit), size) + 1)
+
+
+def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
+    """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
+    two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
+    in terms of what bounds a variable of which P does not say what it is: it may have been read."""
+    facts = said(node.invariant.p, context)
+    changed = written(node.body.stmt)
+    x = node.invariant.x
+    unsaid = x - changed - {leaf.name for leaf in facts.definitions}
+    before: list[Poly] = []
+
+    def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
+        found = (uniform_bound(distance, shared, facts) for distance in tested)
+        return [over for over in found if over is not None and over * -1 not in facts.nonnegative]
+
+    for test in conj((sized(node.guard, facts),), context.sigma):
+        tested = list(distances(test, context.sigma))
+        found = bounds(tested, x)
+        yield from found
+        if wide and unsaid:
+            yield from bounds((d for d in tested if _is_linear(d, unsaid)), x - unsaid)
+        if len(found) == 1:
+            apart = ((one, one - found[0]) for one in before)
+            fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
+            yield from (minimum(one, found[0]) for one in fixed)
+            before += found
+
+
+def _is_linear(p: Poly, names: frozenset[str]) -> bool:
+    """Whether no term of p has a factor besides one in which variables of these names are."""
+    return all(len(m) == 1 for m, c in p.terms if variables(Poly(((m, c),))) & names)

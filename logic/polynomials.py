@@ -1,0 +1,55 @@
+"""Sums of products, the core of all polynomials: terms are monomials of any kind with coefficients of any ring.
+
+Coefficients are whole numbers (`checker.oracles.forms`), fractions (`logic.potentials`), or themselves sums, of
+unknowns with fractions (`checker.synthesis.linear`). What a canonical form is, is for those to say.
+
+>>> total([("x", 2), ("y", 1), ("x", 3)])
+{'x': 5, 'y': 1}
+>>> list(product([("x", 2), ("", 1)], [("y", 5)], lambda m, n: m + n))
+[('xy', 10), ('y', 5)]
+>>> total(replaced([("x", 2), ("y", 1)], lambda m: [("y", 1), ("z", 7)] if m == "x" else [(m, 1)]))
+{'y': 3, 'z': 14}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Protocol, Self, TypeVar
+
+
+class Coefficient(Protocol):
+    """What can be added, and multiplied by what stands for a number."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+    def __mul__(self, other: Any, /) -> Self: ...
+
+
+M = TypeVar("M", bound=Hashable)
+N = TypeVar("N", bound=Hashable)
+C = TypeVar("C", bound=Coefficient)
+
+
+def total(terms: Iterable[tuple[M, C]]) -> dict[M, C]:
+    """The sum of terms, one a monomial, in the order in which these come; coefficients may be 0."""
+    found: dict[M, C] = {}
+    for m, c in terms:
+        before = found.get(m)
+        found[m] = c if before is None else before + c
+    return found
+
+
+def scaled(terms: Iterable[tuple[M, C]], factor: Any) -> Iterator[tuple[M, C]]:
+    """The terms times a number."""
+    return ((m, c * factor) for m, c in terms)
+
+
+def product(a: Iterable[tuple[M, C]], b: Iterable[tuple[M, Any]], times: Callable[[M, M], M]) -> Iterator[tuple[M, C]]:
+    """Each term of a times each of b; `times` multiplies monomials."""
+    right = tuple(b)
+    return ((times(m, n), c * d) for m, c in a for n, d in right)
+
+
+def replaced(terms: Iterable[tuple[M, C]], image: Callable[[M], Iterable[tuple[N, Any]]]) -> Iterator[tuple[N, C]]:
+    """The terms with a sum in place of each monomial."""
+    return ((n, c * d) for m, c in terms for n, d in image(m))
