@@ -37,8 +37,9 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
 from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, bare, expr, located, place
+from semantics.cuda.expressions import address, expr, located, place
 from semantics.cuda.jumps import jumps
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
@@ -46,6 +47,7 @@ from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
+from semantics.cuda.shapes import bare
 from semantics.cuda.shim import (
     ATOMICS,
     FENCES,
@@ -60,7 +62,7 @@ from semantics.cuda.shim import (
     in_shim,
 )
 from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
-from semantics.cuda.statements import bind_pointer, block
+from semantics.cuda.statements import block
 
 
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:

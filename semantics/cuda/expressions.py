@@ -36,7 +36,6 @@ from logic.syntax import (
     Param,
     Skip,
     Stmt,
-    Tid,
     Var,
     local_vars,
     reads_array,
@@ -51,115 +50,23 @@ from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import operation
 from semantics.cuda.order import check_assignment, check_order
-from semantics.cuda.places import depending, dropped, evaluated, index, load, member, outside, store
+from semantics.cuda.places import (
+    builtin_index,
+    depending,
+    dropped,
+    evaluated,
+    load,
+    member,
+    outside,
+    steps,
+    store,
+)
 from semantics.cuda.scan import is_this, owner
+from semantics.cuda.shapes import CASTS, LITERALS, bare, check_bits, described, integer, operand, to_a_value
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Moving, Parts, Place, Spill, State, Use, is_plain, pointee_size
 
-CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
-_LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_UNARY_EXPR")
 _STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
-
-
-def operand(node: Node) -> Node | None:
-    """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
-    has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is constant."""
-    inner = [c for c in node.children if not c.kind.endswith("_REF")]
-    if len(inner) > 1:
-        raise unsupported(described(node), node.loc)
-    if inner and node.kind == "UNEXPOSED_EXPR" and not node.covers(inner[0]):
-        _integer(node)
-        return None
-    return inner[0] if inner else None
-
-
-def bare(node: Node) -> Node:
-    """The node inside parentheses and conversions that change nothing."""
-    while node.kind in ("PAREN_EXPR", *CASTS):
-        inner = operand(node)
-        if inner is None or _shape(inner.type) != _shape(node.type):
-            return node
-        node = inner
-    return node
-
-
-def lvalue(node: Node) -> Node | None:
-    """The variable, field or element that a reference to the expression is a name for; None where it has a value, or
-    one of another type, which a reference to something constant gets a copy of."""
-    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
-        inner = node.children[-1] if node.kind == "PAREN_EXPR" else operand(node)
-        if inner is None or (inner.type.name, inner.type.kind) != (node.type.name, node.type.kind):
-            return None
-        node = inner
-    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
-    return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
-
-
-_UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "typeof", "__typeof__", "auto"})
-"""What the text of a cast to a reference may have, if no name in it is one."""
-
-
-def _to_a_value(cast: Node) -> bool:
-    """Whether a cast is for certain not to a reference: libclang does not say. Names of templates may hide one, and
-    macros; in an instance of a template its parameters have no type here, but what is cast to a value has been made one
-    by a conversion that is not written."""
-    inner = operand(cast)
-    _, start, end = inner.span if inner is not None else ("", 0, 0)
-    text_of_type = [text for text, at in cast.tokens() if not start <= at < end]
-    types = {c.type.kind for c in cast.children if c.kind == "TYPE_REF"}
-    templates = [c.referenced for c in cast.children if c.kind == "TEMPLATE_REF"]
-    return (
-        (inner is None or _made(inner) or (bool(types) and cast.type.kind == "record" != _unwrapped(inner).type.kind))
-        and not {"reference", "other"} & types
-        and all(t is not None and t.kind == "CLASS_TEMPLATE" for t in templates)
-        and not any(text in _UNTOLD or text in cast.unit.predefined for text in text_of_type)
-    )
-
-
-def _made(node: Node) -> bool:
-    """Whether what is cast is a value: it is one by itself, or has been made one by a conversion that is not written.
-    Lists in braces stand here as they are written."""
-    inner = _unwrapped(node)
-    return inner.kind in ("UNEXPOSED_EXPR", "INIT_LIST_EXPR") or temporary(inner)
-
-
-def _unwrapped(node: Node) -> Node:
-    """What parentheses, and braces around one part, hold."""
-    while node.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(node.children) == 1:
-        node = node.children[0]
-    return node
-
-
-def temporary(node: Node | None) -> bool:
-    """Whether an expression makes a value, of which a reference gets a copy, and for certain names no place."""
-    if node is None or node.kind in ("INIT_LIST_EXPR", "PAREN_EXPR"):
-        return node is not None and (len(node.children) != 1 or temporary(node.children[0]))
-    if node.kind == "UNEXPOSED_EXPR":
-        inner = operand(node)
-        return inner is not None and (temporary(inner) or _name_of(inner) != _name_of(node))
-    if node.kind in CASTS:
-        return temporary(operand(node)) or _to_a_value(node)
-    if node.kind == "CALL_EXPR":
-        callee = node.referenced
-        return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
-    if node.kind == "DECL_REF_EXPR":
-        decl = node.referenced
-        return decl is not None and decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER")
-    if node.kind == "CONDITIONAL_OPERATOR":
-        return any(map(temporary, node.children[1:]))
-    if node.kind == "BINARY_OPERATOR":
-        return node.operator not in ("=", ",")
-    if node.kind == "UNARY_OPERATOR":
-        return node.operator in ("x++", "x--", "+", "-", "~", "!")
-    return node.kind in _LITERALS or node.kind == "FLOATING_LITERAL"
-
-
-def _name_of(node: Node) -> tuple[str, str]:
-    return node.type.name, node.type.kind
-
-
-def _shape(t: CType) -> tuple[str, int, bool]:
-    return t.kind, t.size, t.signed
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -186,48 +93,6 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
     return lower(st, node)
 
 
-def described(node: Node) -> str:
-    """A node's kind in words, for messages."""
-    return _WORDS.get(node.kind, f"this ({node.kind.lower().removesuffix('_expr').removesuffix('_stmt')})")
-
-
-_WORDS: Final = {
-    "GOTO_STMT": "'goto'",
-    "LABEL_STMT": "a label",
-    "ASM_STMT": "inline assembly",
-    "GCC_ASM_STMT": "inline assembly",
-    "MS_ASM_STMT": "inline assembly",
-    "LAMBDA_EXPR": "a lambda",
-    "CXX_NEW_EXPR": "'new'",
-    "CXX_DELETE_EXPR": "'delete'",
-    "CXX_THIS_EXPR": "'this'",
-    "CXX_FOR_RANGE_STMT": "a range-based 'for'",
-    "CXX_TRY_STMT": "'try'",
-    "STRING_LITERAL": "a string",
-    "CONDITIONAL_OPERATOR": "'?:'",
-    "CALL_EXPR": "a call",
-    "UNEXPOSED_EXPR": "this kind of expression",
-    "INIT_LIST_EXPR": "an initialiser list",
-    "CXX_REINTERPRET_CAST_EXPR": "a reinterpreting cast",
-    "CXX_NULL_PTR_LITERAL_EXPR": "a null pointer",
-}
-
-
-def _integer(node: Node) -> Const:
-    """The value of an integer expression that is constant."""
-    _check_bits(node)
-    value = node.evaluate()
-    if not isinstance(value, int):
-        raise unsupported(described(node), node.loc)
-    return literal(value, scalar(node.type) or INT, node.loc)
-
-
-def _check_bits(node: Node) -> None:
-    """Raises for an integer type whose constants libclang cannot tell."""
-    if node.type.kind == "int" and node.type.size > 8:
-        raise unsupported(f"a constant of type '{node.type.name}'", node.loc, "Use 64 bits, or take it as an argument.")
-
-
 def folded(node: Node, e: Expr) -> Expr:
     """e, or its value where it has nothing but literals in it and clang knows their value."""
     if not isinstance(e, Op) or not all(isinstance(a, Const) for a in e.args):
@@ -237,7 +102,7 @@ def folded(node: Node, e: Expr) -> Expr:
             case Op("neg", (Const(str(text), t),)) if not text.startswith("-"):
                 return Const(f"-{text}", t, e.loc)
         return e
-    _check_bits(node)
+    check_bits(node)
     value = node.evaluate()
     return literal(value, scalar(node.type) or INT, node.loc) if isinstance(value, int) else e
 
@@ -255,19 +120,19 @@ def _floating(st: State, node: Node) -> Expr:
 def _cast(st: State, node: Node, use: Use) -> Expr:
     inner = operand(node)
     if inner is None:
-        return _integer(node)
+        return integer(node)
     if inner.type.kind in ("pointer", "array"):
         if scalar(node.type) == BOOL:
             return _not_null(st, inner)
         raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
     alike = same(inner.type, node.type) and inner.type.volatile == node.type.volatile
-    if node.kind != "UNEXPOSED_EXPR" and not alike and not _to_a_value(node):
+    if node.kind != "UNEXPOSED_EXPR" and not alike and not to_a_value(node):
         raise unsupported("a cast to a reference", node.loc, "Cast to the type itself, or write *(T *)&x.")
     value = expr(st, inner, use)
     converted = convert(value, inner.type, node.type, node.loc)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
-            _check_bits(node)
+            check_bits(node)
         known = node.evaluate()
         return literal(known, scalar(node.type) or INT, node.loc) if isinstance(known, int) else converted
     return converted
@@ -281,7 +146,7 @@ def condition(st: State, node: Node, use: Use = "part") -> Expr:
 def _name(st: State, node: Node) -> Expr:
     decl = node.referenced
     if decl is None or decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER"):
-        return _integer(node)
+        return integer(node)
     if decl.name == "warpSize" and in_shim(decl):
         return Param("warpSize", node.loc)
     if decl.identity not in st.bindings and (decl.type.const or not node.name):
@@ -301,14 +166,6 @@ def _load(st: State, node: Node) -> Expr:
         if inner.kind == "DECL_REF_EXPR" and is_index(inner):
             return builtin_index(inner.name, node.name, node.loc)
     return load(st, place(st, node), node.type, node.loc)
-
-
-def builtin_index(name: str, axis: str, loc: Loc | None) -> Expr:
-    """threadIdx.x and its like."""
-    for a in ("x", "y", "z"):
-        if a == axis:
-            return Tid(a, loc) if name == "threadIdx" else Param(f"{name}.{a}", loc)
-    raise unsupported(f"'{name}.{axis}'", loc)
 
 
 def _binary(st: State, node: Node) -> Expr:
@@ -373,13 +230,6 @@ def _not_null(st: State, node: Node) -> Expr:
     st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
     number = Const(st.numbered(f"{found.root}{found.path}"))
     return depending("given", [number], BOOL, node.loc)
-
-
-def steps(a: Address, size: int, loc: Loc | None) -> Expr:
-    """How many elements of `size` bytes the address lies behind its base."""
-    if any(s % size for s, _ in a.terms):
-        raise unsupported(f"this pointer into '{a.root}'", loc, "Use an index in place of it.")
-    return index(a, size, loc)
 
 
 def _connective(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> Expr:
@@ -837,7 +687,7 @@ def step(st: State, node: Node, *, wanted: bool) -> Expr:
 
 
 _VALUES: Final[dict[str, Callable[[State, Node], Expr]]] = {
-    **dict.fromkeys(_LITERALS, lambda _, node: _integer(node)),
+    **dict.fromkeys(LITERALS, lambda _, node: integer(node)),
     "FLOATING_LITERAL": _floating,
     "DECL_REF_EXPR": _name,
     "MEMBER_REF_EXPR": _load,

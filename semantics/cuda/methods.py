@@ -12,11 +12,12 @@ from logic.syntax import Const
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import CASTS, address, operand, place
+from semantics.cuda.expressions import address, place
 from semantics.cuda.lambdas import check_call, is_lambda
 from semantics.cuda.places import frozen
 from semantics.cuda.records import declared, fill, is_copy, undefined
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
+from semantics.cuda.shapes import CASTS, operand
 from semantics.cuda.state import Place, State, This, pointee_size
 
 _ADVICE: Final = "Write it as a device function."

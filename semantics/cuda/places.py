@@ -351,3 +351,18 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
             raise unsupported(f"the variable '{decl.name}'", loc)
         return place
     raise CudaError(f"'{decl.name}' is a variable of the host", loc, "Pass its value to the kernel as an argument.")
+
+
+def builtin_index(name: str, axis: str, loc: Loc | None) -> Expr:
+    """threadIdx.x and its like."""
+    for a in ("x", "y", "z"):
+        if a == axis:
+            return Tid(a, loc) if name == "threadIdx" else Param(f"{name}.{a}", loc)
+    raise unsupported(f"'{name}.{axis}'", loc)
+
+
+def steps(a: Address, size: int, loc: Loc | None) -> Expr:
+    """How many elements of `size` bytes the address lies behind its base."""
+    if any(s % size for s, _ in a.terms):
+        raise unsupported(f"this pointer into '{a.root}'", loc, "Use an index in place of it.")
+    return index(a, size, loc)

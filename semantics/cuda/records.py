@@ -32,10 +32,11 @@ from semantics.cuda.classes import copies_itself, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import CASTS, condition, described, expr, lvalue, operand, place, temporary
+from semantics.cuda.expressions import condition, expr, place
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
+from semantics.cuda.shapes import CASTS, described, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
 

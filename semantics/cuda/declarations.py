@@ -1,0 +1,133 @@
+"""Declarations of what one thread or one block has, to miniCUDA."""
+
+from __future__ import annotations
+
+import re
+
+from logic.source import Loc
+from logic.syntax import (
+    INT,
+    Assign,
+    Const,
+)
+from semantics.cuda.clang import Node
+from semantics.cuda.classes import check_array
+from semantics.cuda.convert import convert, zero
+from semantics.cuda.ctype import CType, innermost, scalar
+from semantics.cuda.errors import unsupported
+from semantics.cuda.expressions import address, expr, into
+from semantics.cuda.places import frozen, is_shared, registers, shared, steps, store
+from semantics.cuda.records import declared, initialised, reference, undefined
+from semantics.cuda.shapes import described
+from semantics.cuda.state import Address, Moving, State
+
+
+def _check_attributes(decl: Node) -> None:
+    """Raises for attributes that may mean something, such as a call where the scope ends."""
+    for node in decl.children:
+        if node.kind != "UNEXPOSED_ATTR":
+            continue
+        file, start, end = node.span
+        text = node.unit.text(file)[start:end]
+        hidden = any(word in node.unit.predefined for word in re.findall(r"\w+", text.decode("latin-1")))
+        if hidden or text.strip(b"_").removeprefix(b"gnu::") not in (b"unused", b"maybe_unused"):
+            raise unsupported(f"this attribute of '{decl.name}'", decl.loc, "Take it out.")
+
+
+def declaration(st: State, decl: Node) -> None:
+    """Bind a declared name and emit its initialisation."""
+    if decl.kind != "VAR_DECL":
+        if decl.kind in ("STRUCT_DECL", "UNION_DECL", "CLASS_DECL", "ENUM_DECL", "TYPEDEF_DECL", "TYPE_ALIAS_DECL",
+                         "STATIC_ASSERT", "USING_DECLARATION", "USING_DIRECTIVE"):  # fmt: skip
+            return
+        raise unsupported(described(decl), decl.loc)
+    _check_attributes(decl)
+    t, type_ = decl.type, scalar(decl.type)
+    if decl.storage in ("STATIC", "EXTERN") and not t.const and not is_shared(decl):
+        raise unsupported(f"the {decl.storage.lower()} variable '{decl.name}'", decl.loc, "All threads share it.")
+    if is_shared(decl):
+        if decl.identity not in st.bindings:
+            st.bindings[decl.identity] = shared(st, decl)
+    elif t.kind == "pointer":
+        init = decl.initialiser
+        bind_pointer(st, decl, None if init is None else address(st, init, "whole"), decl.loc)
+    elif t.kind == "reference":
+        init = decl.initialiser
+        if init is None:
+            raise unsupported(f"the reference '{decl.name}'", decl.loc)
+        st.bindings[decl.identity] = reference(st, decl, init)
+    elif type_ is not None:
+        _scalar(st, decl, type_.kind)
+    elif t.kind == "array":
+        check_array(decl)
+        st.bindings[decl.identity] = array = registers(st, decl.name, t, decl.loc)
+        if decl.initialiser is not None and not undefined(decl.initialiser):
+            _elements(st, array, t, decl.initialiser, decl.loc)
+    elif t.kind == "record":
+        init = decl.initialiser
+        if init is None or undefined(init):
+            st.bindings[decl.identity] = declared(st, decl.name, decl)
+        else:
+            st.bindings[decl.identity] = initialised(st, decl, init, "whole")
+    else:
+        raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc)
+
+
+def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | None) -> None:
+    """Initialise an array of one thread, or a part of it; what its list leaves out is zero."""
+    type_ = scalar(t)
+    if t.kind == "array" and t.inner is not None:
+        if init is not None and init.kind != "INIT_LIST_EXPR":
+            raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
+        given = () if init is None else init.children
+        inner = t.inner
+        if given and all(part.kind != "INIT_LIST_EXPR" for part in given):
+            inner = innermost(t)  # the braces of rows may be left out
+        for i in range(t.size // inner.size):
+            part = given[i] if i < len(given) else None
+            _elements(st, a.plus(inner.size, Const(i)), inner, part, loc if init is None else init.loc)
+    elif init is not None:
+        store(st, a, convert(expr(st, init), init.type, t, init.loc), t, init.loc)
+    elif type_ is not None:
+        store(st, a, zero(type_, loc), t, loc)
+
+
+def _scalar(st: State, decl: Node, kind: str) -> None:
+    type_ = scalar(decl.type)
+    if type_ is None:
+        return
+    init = decl.initialiser
+    empty = init is not None and init.kind == "INIT_LIST_EXPR" and not init.children
+    if init is not None and init.kind == "INIT_LIST_EXPR" and len(init.children) == 1:
+        init = init.children[0]
+    if init is not None and not empty and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
+        with st.captured() as effects:
+            value = expr(st, init)
+        if isinstance(value, Const) and not effects:
+            return  # every use of it is folded
+    settled = init is not None and not st.changed[decl.identity]
+    local = st.declare(decl.name, type_, decl.loc, settled=settled, of=decl.type)
+    st.bindings[decl.identity] = local
+    if empty:
+        st.emit(Assign(local.name, zero(type_, decl.loc), decl.loc))
+    elif init is not None:
+        into(st, local, init, decl.loc)
+
+
+def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None) -> None:
+    """Bind a pointer variable to the address it starts with."""
+    size = decl.type.inner.size if decl.type.inner else 0
+    if target is not None and not st.changed[decl.identity]:
+        found = frozen(st, target, decl.name)
+        if isinstance(found, Address):
+            st.bindings[decl.identity] = found
+        return
+    if size == 0:
+        raise unsupported(f"the type of '{decl.name}'", decl.loc)
+    offset = st.declare(decl.name, INT, decl.loc)
+    if target is None:
+        st.bindings[decl.identity] = Moving(None, size, offset.name, len(st.loops))
+        return
+    base = Address(target.root, target.space, (), target.path, target.offset, target.total)
+    st.bindings[decl.identity] = Moving(base, size, offset.name, len(st.loops))
+    st.emit(Assign(offset.name, steps(target, size, loc), loc))

@@ -1,0 +1,157 @@
+"""What a node of clang's tree is, whatever it is worth: a cast, a place, a value, a constant."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from logic.syntax import INT, Const
+from semantics.cuda.clang import Node
+from semantics.cuda.convert import literal
+from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.errors import unsupported
+
+CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
+LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_UNARY_EXPR")
+
+
+def operand(node: Node) -> Node | None:
+    """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
+    has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is constant."""
+    inner = [c for c in node.children if not c.kind.endswith("_REF")]
+    if len(inner) > 1:
+        raise unsupported(described(node), node.loc)
+    if inner and node.kind == "UNEXPOSED_EXPR" and not node.covers(inner[0]):
+        integer(node)
+        return None
+    return inner[0] if inner else None
+
+
+def bare(node: Node) -> Node:
+    """The node inside parentheses and conversions that change nothing."""
+    while node.kind in ("PAREN_EXPR", *CASTS):
+        inner = operand(node)
+        if inner is None or _shape(inner.type) != _shape(node.type):
+            return node
+        node = inner
+    return node
+
+
+def lvalue(node: Node) -> Node | None:
+    """The variable, field or element that a reference to the expression is a name for; None where it has a value, or
+    one of another type, which a reference to something constant gets a copy of."""
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
+        inner = node.children[-1] if node.kind == "PAREN_EXPR" else operand(node)
+        if inner is None or (inner.type.name, inner.type.kind) != (node.type.name, node.type.kind):
+            return None
+        node = inner
+    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
+    return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
+
+
+_UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "typeof", "__typeof__", "auto"})
+"""What the text of a cast to a reference may have, if no name in it is one."""
+
+
+def to_a_value(cast: Node) -> bool:
+    """Whether a cast is for certain not to a reference: libclang does not say. Names of templates may hide one, and
+    macros; in an instance of a template its parameters have no type here, but what is cast to a value has been made one
+    by a conversion that is not written."""
+    inner = operand(cast)
+    _, start, end = inner.span if inner is not None else ("", 0, 0)
+    text_of_type = [text for text, at in cast.tokens() if not start <= at < end]
+    types = {c.type.kind for c in cast.children if c.kind == "TYPE_REF"}
+    templates = [c.referenced for c in cast.children if c.kind == "TEMPLATE_REF"]
+    return (
+        (inner is None or _made(inner) or (bool(types) and cast.type.kind == "record" != _unwrapped(inner).type.kind))
+        and not {"reference", "other"} & types
+        and all(t is not None and t.kind == "CLASS_TEMPLATE" for t in templates)
+        and not any(text in _UNTOLD or text in cast.unit.predefined for text in text_of_type)
+    )
+
+
+def _made(node: Node) -> bool:
+    """Whether what is cast is a value: it is one by itself, or has been made one by a conversion that is not written.
+    Lists in braces stand here as they are written."""
+    inner = _unwrapped(node)
+    return inner.kind in ("UNEXPOSED_EXPR", "INIT_LIST_EXPR") or temporary(inner)
+
+
+def _unwrapped(node: Node) -> Node:
+    """What parentheses, and braces around one part, hold."""
+    while node.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(node.children) == 1:
+        node = node.children[0]
+    return node
+
+
+def temporary(node: Node | None) -> bool:
+    """Whether an expression makes a value, of which a reference gets a copy, and for certain names no place."""
+    if node is None or node.kind in ("INIT_LIST_EXPR", "PAREN_EXPR"):
+        return node is not None and (len(node.children) != 1 or temporary(node.children[0]))
+    if node.kind == "UNEXPOSED_EXPR":
+        inner = operand(node)
+        return inner is not None and (temporary(inner) or _name_of(inner) != _name_of(node))
+    if node.kind in CASTS:
+        return temporary(operand(node)) or to_a_value(node)
+    if node.kind == "CALL_EXPR":
+        callee = node.referenced
+        return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
+    if node.kind == "DECL_REF_EXPR":
+        decl = node.referenced
+        return decl is not None and decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER")
+    if node.kind == "CONDITIONAL_OPERATOR":
+        return any(map(temporary, node.children[1:]))
+    if node.kind == "BINARY_OPERATOR":
+        return node.operator not in ("=", ",")
+    if node.kind == "UNARY_OPERATOR":
+        return node.operator in ("x++", "x--", "+", "-", "~", "!")
+    return node.kind in LITERALS or node.kind == "FLOATING_LITERAL"
+
+
+def _name_of(node: Node) -> tuple[str, str]:
+    return node.type.name, node.type.kind
+
+
+def _shape(t: CType) -> tuple[str, int, bool]:
+    return t.kind, t.size, t.signed
+
+
+def described(node: Node) -> str:
+    """A node's kind in words, for messages."""
+    return _WORDS.get(node.kind, f"this ({node.kind.lower().removesuffix('_expr').removesuffix('_stmt')})")
+
+
+_WORDS: Final = {
+    "GOTO_STMT": "'goto'",
+    "LABEL_STMT": "a label",
+    "ASM_STMT": "inline assembly",
+    "GCC_ASM_STMT": "inline assembly",
+    "MS_ASM_STMT": "inline assembly",
+    "LAMBDA_EXPR": "a lambda",
+    "CXX_NEW_EXPR": "'new'",
+    "CXX_DELETE_EXPR": "'delete'",
+    "CXX_THIS_EXPR": "'this'",
+    "CXX_FOR_RANGE_STMT": "a range-based 'for'",
+    "CXX_TRY_STMT": "'try'",
+    "STRING_LITERAL": "a string",
+    "CONDITIONAL_OPERATOR": "'?:'",
+    "CALL_EXPR": "a call",
+    "UNEXPOSED_EXPR": "this kind of expression",
+    "INIT_LIST_EXPR": "an initialiser list",
+    "CXX_REINTERPRET_CAST_EXPR": "a reinterpreting cast",
+    "CXX_NULL_PTR_LITERAL_EXPR": "a null pointer",
+}
+
+
+def integer(node: Node) -> Const:
+    """The value of an integer expression that is constant."""
+    check_bits(node)
+    value = node.evaluate()
+    if not isinstance(value, int):
+        raise unsupported(described(node), node.loc)
+    return literal(value, scalar(node.type) or INT, node.loc)
+
+
+def check_bits(node: Node) -> None:
+    """Raises for an integer type whose constants libclang cannot tell."""
+    if node.type.kind == "int" and node.type.size > 8:
+        raise unsupported(f"a constant of type '{node.type.name}'", node.loc, "Use 64 bits, or take it as an argument.")
