@@ -112,6 +112,20 @@ def test_the_errata_name_tests_that_exist() -> None:
     assert sorted(name for name in named if not (ROOT / name).is_file()) == []
 
 
+def test_what_is_said_of_cuda_names_tests_that_exist() -> None:
+    """docs/cuda.md: every row of a construct ends with a test, and every test that is named is one."""
+    text = (ROOT / "docs" / "cuda.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    files = {name for name, _ in named}
+    assert files == {name for name in files if (ROOT / name).is_file()}
+    lost = [f"{n}::{t}" for n, t in named if t and f"def {t}(" not in (ROOT / n).read_text(encoding="utf-8")]
+    assert not lost
+    tables = re.findall(r"^\| construct \|.*\| test \|\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    rows = [row for table in tables for row in table.splitlines()]
+    assert len(rows) > 30
+    assert [row for row in rows if not re.search(r"`tests/[\w/]+\.py::\w+` \|$", row)] == []
+
+
 def test_what_is_slow_is_a_test() -> None:
     """A line of slow.txt that names nothing would leave a slow test in `make quick`."""
     names = (ROOT / "tests" / "slow.txt").read_text().splitlines()
