@@ -200,7 +200,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a derivation is about besides the program text."""
+    """The setting of a derivation: types, metric, hardware, launch and scope."""
 
     sigma: Signature
     metric: Metric
@@ -215,7 +215,7 @@ MAX_BLOCK: Final = 1024
 
 @lru_cache(maxsize=64)
 def launch_facts(launch: Launch, hardware: Hardware, scope: Scope) -> tuple[Expr, ...]:
-    """What holds of parameters and tid for every thread of the launch, the user's assumptions included.
+    """Facts about parameters and tid that hold for every thread of the launch, the user's assumptions included.
 
     At scope `warp`, `warp.index` is that of the warp; at scope `block` it is some number of which nothing is known.
     """

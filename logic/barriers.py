@@ -36,7 +36,8 @@ def _agreed(e: Expr, shared: Shared) -> bool:
 
 
 def _walk(s: Stmt, shared: Shared, together: bool, first: int, depth: int, unsafe: set[int]) -> Shared:
-    """What is shared after s; `unsafe` gets the numbers of barriers in s that are not proved.
+    """The variables that all threads of the block agree on after s; `unsafe` gets the numbers of barriers in s that are
+    not proved.
 
     together: whether all threads of the block are here;  first: the number of the first barrier in s.
     A loop's body is walked until what is shared at its head no longer shrinks; one without barriers is not looked into.

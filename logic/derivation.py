@@ -11,7 +11,7 @@ from logic.source import Loc
 from logic.syntax import Expr, Stmt
 
 Value = P | Poly | X | Expr | Stmt | Fraction | int | str
-"""What a metavariable may stand for; `logic.schema.KINDS` says which letter takes which."""
+"""The terms that a metavariable may stand for; `logic.schema.KINDS` says which letter takes which."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

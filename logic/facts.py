@@ -1,5 +1,5 @@
-"""What facts say: of conditions that hold, the numbers that leaves are, the polynomials that they are, and what is
-nonnegative. `Facts` is all of it, of P in a launch.
+"""Knowledge from facts, which are conditions that hold: the numbers that leaves are, the polynomials that they are, and
+what is nonnegative. `Facts` is all of it, of P in a launch.
 
 >>> from logic.syntax import Const, Op, Param, Var
 >>> n, x, y = Param("n"), Var("x"), Var("y")
@@ -29,18 +29,19 @@ from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute
 from logic.syntax import Const, Expr, Op, Param, Tid, Type, Var
 
 MAX_CHAIN: Final = 8
-"""Of definitions by definitions."""
+"""The longest chain of definitions within definitions that is followed."""
 
 FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
-"""What an operator becomes as its sides change places."""
+"""Each comparison with its sides exchanged: a < b is b > a."""
 
 MAX_BITS: Final = 256
-"""Of what is known to be a number: a certificate has no larger ones, and squares of squares would grow for ever."""
+"""The most bits of a number that a fact may give: a certificate has no larger ones, and squares of squares would grow
+for ever."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What conditions say that hold together, of all but what is `changed` since.
+    """Facts that hold together, read once. Variables that are `changed` since are left out.
 
     >>> n, x, y = Param("n"), Var("x"), Var("y")
     >>> facts = Facts((Op("==", (x, Op("*", (n, Const(2))))), Op(">=", (n, Const(8))), Op("==", (y, Const(3)))))
@@ -65,7 +66,7 @@ class Facts:
 
     @cached_property
     def constants(self) -> dict[Leaf, Poly]:
-        """The same as potentials."""
+        """The numbers that leaves are, as potentials."""
         return {leaf: const(n) for leaf, n in self.numbers.items()}
 
     @cached_property
@@ -81,7 +82,7 @@ class Facts:
 
     @cached_property
     def lows(self) -> dict[Leaf, int]:
-        """What leaves are at least."""
+        """The least number that each leaf can be."""
         found: dict[Leaf, int] = {}
         for p in self.nonnegative:
             match [t for t in p.terms if t[0]]:
@@ -91,7 +92,7 @@ class Facts:
         return found
 
     def without(self, changed: Iterable[str]) -> Facts:
-        """What is left of the facts where variables may have changed."""
+        """The facts that still hold where variables may have changed."""
         return replace(self, changed=self.changed | {*changed})
 
     def plain(self, p: Poly) -> Poly:
@@ -114,7 +115,7 @@ class Facts:
 
 
 def said(p: P, context: Context) -> Facts:
-    """What P says in a launch."""
+    """The facts of P and of a launch."""
     return _said(p, context.launch, context.hardware, context.scope)
 
 
@@ -140,7 +141,7 @@ def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
 
 
 def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
-    """What e is worth where these leaves have these values; None where that is not enough to tell.
+    """The value of e where these leaves have these values; None where that is not enough to tell.
 
     >>> value(Op("*", (Var("x"), Const(4))), {Var("x"): 3})
     12
@@ -168,7 +169,7 @@ def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
 
 
 def equations(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, Expr]]:
-    """What equations say that variables, parameters and axes of tid are: their left sides, and the right ones.
+    """The equations that define variables, parameters and axes of tid, as pairs: left side and right side.
 
     >>> facts = [Op("==", (Var("x"), Const(3))), Op("<", (Var("y"), Const(4)))]
     >>> [(leaf.name, e.value) for leaf, e in equations(facts)]
@@ -192,7 +193,7 @@ def definitions(facts: Iterable[Expr]) -> dict[Leaf, Poly]:
 
 
 def solutions(fact: Expr) -> Iterator[tuple[Var, Poly]]:
-    """What an equation that is linear in a variable, with coefficient 1 or -1, says that the variable is.
+    """An equation solved for a variable that it is linear in, with coefficient 1 or -1.
 
     >>> fact = Op("==", (Op("-", (Var("x"), Const(1))), Param("n")))
     >>> [(leaf.name, str(p)) for leaf, p in solutions(fact)]
@@ -266,7 +267,7 @@ def congruences(fact: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
 
 
 def compared(facts: Iterable[Expr], either: bool = False) -> Iterator[tuple[Leaf, str, Expr]]:
-    """What orders and equations say of a leaf on their left side: leaf op e; with `either`, also of one on the right.
+    """Orders and equations with a leaf on the left side, leaf op e; with `either`, also those with one on the right.
 
     >>> [(x.name, op, e.name) for x, op, e in compared([Op("<", (Var("x"), Param("n")))], either=True)]
     [('x', '<', 'n'), ('n', '>', 'x')]

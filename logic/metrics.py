@@ -106,7 +106,7 @@ METRICS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What a count means: sizes in bytes, `banks` of `word` bytes each, `warp` lanes.
+    """A hardware model, which says what is counted: sizes in bytes, `banks` of `word` bytes each, `warp` lanes.
 
     `alignment` is what every array's base address is a multiple of (cudaMalloc guarantees 256): an assumption.
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 
 class Coefficient(Protocol):
-    """What can be added, and multiplied by what stands for a number."""
+    """A coefficient: it can be added, and multiplied by a number."""
 
     def __add__(self, other: Self, /) -> Self: ...
 

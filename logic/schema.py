@@ -73,7 +73,7 @@ KINDS: Final = {
 
 
 def kind(metavariable: str) -> str:
-    """What a metavariable ranges over. Raises KeyError for a letter that stands for nothing.
+    """The kind of term that a metavariable ranges over. Raises KeyError for a letter that stands for nothing.
 
     >>> kind("P'"), kind("Q1"), kind("op"), kind("C2")
     ('assertion', 'potential', 'operator', 'cost')
@@ -401,7 +401,7 @@ class Rule:
     premises: tuple[Term, ...] = field(init=False, repr=False, compare=False)
     """The judgements above the bar, each proved by a derivation."""
     side_conditions: tuple[Term, ...] = field(init=False, repr=False, compare=False)
-    """What else stands above the bar."""
+    """The side conditions, which stand above the bar beside the premises."""
     metavariables: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The letters that an application has to give a value to, in order of first appearance."""
 
@@ -422,8 +422,8 @@ class Rule:
 
     @property
     def shape(self) -> str:
-        """What the conclusion is about: `skip`, `sync`, `set`, `write`, `seq`, `if`, `while`, `meta` for statements of
-        any kind, `cost` for an expression.
+        """The form of the conclusion's subject: `skip`, `sync`, `set`, `write`, `seq`, `if`, `while`, `meta` for
+        statements of any kind, `cost` for an expression.
 
         >>> Rule("Q:Sync", "-----------------------------\\n{P; Q + M.sync; X} sync {P; Q; X}", "").shape
         'sync'
@@ -440,7 +440,7 @@ class Rule:
 
     @property
     def keeps_x(self) -> bool:
-        """Whether what is uniform before a statement is so after it, by the rule."""
+        """Whether the rule keeps X: what is uniform before a statement is uniform after it."""
         return self.shape != "cost" and self.conclusion.at(2) == self.conclusion.at(6)
 
     def charges(self, constant: str) -> bool:

@@ -237,8 +237,9 @@ class Decl:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a value is that lanes of a warp pass to one another: names and literals for what each passes (`value`), for
-    the lane or the distance that it asks for (`by`), the width of the parts of a warp, and the mask."""
+    """The value of a shuffle or a vote, by which lanes of a warp pass values to one another: names and literals for
+    what each passes (`value`), for the lane or the distance that it asks for (`by`), the width of the parts of a warp,
+    and the mask."""
 
     value: Expr
     by: Expr | None = None
