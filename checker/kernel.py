@@ -132,8 +132,8 @@ class Discharged:
 
 @dataclass(slots=True)
 class Ledger:
-    """What a claim rests on: discharged side conditions, and the numbers of barriers (from 0, in program order) that a
-    part of a block might reach without the rest."""
+    """The ledger of a claim, which lists all that it rests on: discharged side conditions, and the numbers of barriers
+    (from 0, in program order) that a part of a block might reach without the rest."""
 
     discharged: list[Discharged] = field(default_factory=list)
     barriers: list[int] = field(default_factory=list)
@@ -318,7 +318,8 @@ def _well_formed(condition: Condition, context: Context) -> None:
 # --- instantiation ---------------------------------------------------------------------------------------------------
 
 Env = dict[str, Value]
-"""What the metavariables stand for. The functions below turn a schema into the term that it then is, or reject."""
+"""The terms that metavariables stand for. The functions below turn a schema into the term that it then is, or
+reject."""
 
 
 def assertion_of(t: Term, env: Env, context: Context) -> P:
@@ -462,7 +463,8 @@ def _agree(a: Judgement, b: Judgement) -> bool:
 
 
 def obligations_of(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
-    """What the oracle has to prove for a side condition; purely syntactic conditions are decided here."""
+    """The obligations of a side condition, which the oracle has to prove; purely syntactic conditions are decided
+    here."""
     sigma = context.sigma
     match t.head:
         case "entails":
@@ -578,7 +580,7 @@ class Claim:
 
     @property
     def per(self) -> str:
-        """What the bound is on: `warp`, `block` or `grid`."""
+        """The subject of the bound: `warp`, `block` or `grid`."""
         return {0: "warp", 1: "block"}.get(len(self.sums), "grid")
 
 
@@ -596,7 +598,8 @@ def _sensible(context: Context) -> None:
 
 
 INDICES: Final = (WARP_INDEX, "blockIdx.x", "blockIdx.y", "blockIdx.z")
-"""What costs are summed over, in this order: the first makes a warp's bound a block's, the others a grid's."""
+"""The indices that costs are summed over, in this order: the first makes a warp's bound a block's, the others a
+grid's."""
 
 
 def _summed(

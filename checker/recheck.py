@@ -284,7 +284,7 @@ def times(p: Potential, q: Potential) -> Potential:
 
 
 def denominator(p: Potential) -> int:
-    """What all coefficients are over."""
+    """The common denominator of all coefficients."""
     spend(len(terms(p)) + 1)
     common = 1
     for _, c in terms(p):
@@ -387,9 +387,9 @@ def log2_of(p: Potential) -> Potential:
 
 Makers = dict[str, Callable[..., Potential]]
 Values = dict[Atom, Potential]
-"""What leaves, or other atoms, are worth."""
+"""Values of leaves, or of other atoms."""
 NORMAL: Final[Makers] = {"max0": max0, "floor": floor_of, "log2": log2_of}
-"""What a base function of a potential is in canonical form."""
+"""Constructors of the base functions of potentials, in canonical form."""
 
 
 def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values | None = None) -> Potential:
@@ -472,7 +472,7 @@ class Array(NamedTuple):
 
 
 class Program:
-    """What a derivation is about, and the terms that it is made of. Reads a document with the shape of DOCUMENT."""
+    """The program of a derivation, and the terms that it is made of. Reads a document with the shape of DOCUMENT."""
 
     def __init__(self, document: dict[str, Json]) -> None:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
@@ -763,7 +763,7 @@ class Lanes:
         facts = [program.worth(f) for part in (p, program.launch) for f in sorted(part, key=repr)]
         definitions = [definition for f in facts for definition in self._definitions(f)]
         self.true: set[Potential] = {1}
-        """What facts come out as: another condition that does holds, too."""
+        """The values of facts as potentials: another condition with one of these values holds, too."""
         self.met: set[Potential] = set()
         """The max(0, .) in terms of which those of the negated are."""
         self.known: Values = {}
@@ -782,7 +782,7 @@ class Lanes:
         self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS})]
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
-        """What a fact, if it is an equation, says that leaves are worth."""
+        """The values that a fact, if it is an equation, gives to leaves."""
         atom = alone(fact)
         d = atom[2] - atom[3] if atom[:2] == ("op", "==") else fact - 1
         for leaf, c in sorted((leaf, c) for leaf, c in linear(d) if leaf[0] in ("var", "param") and abs(c) == 1):
@@ -794,7 +794,7 @@ class Lanes:
                 yield leaf, replaced(value, swap)
 
     def _define(self, definitions: list[tuple[Atom, Potential]], shared: set[Atom]) -> None:
-        """What leaves are worth by their definitions, in any order, each as soon as all in it is known; what all share
+        """The values of leaves by their definitions, in any order, each as soon as all in it is known; what all share
         and nothing defines is what it is, and tid after that."""
         lacking = [set(leaves(p)) for _, p in definitions]
         users: dict[Atom, list[int]] = {}
@@ -914,7 +914,8 @@ class Lanes:
 
     @cached_property
     def warps(self) -> list[list[Values]]:
-        """What tid is in threads that P allows together: by warps, and in parts by what i == n - 1 and the like say."""
+        """The values of tid in threads that P allows together: by warps, and in parts by what i == n - 1 and the like
+        say."""
         may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
 
         def allowed(lane: Values) -> bool:
@@ -938,7 +939,7 @@ class Lanes:
         return [[thread for thread, v in zip(warp, values, strict=True) if v == part] for part in {*values}]
 
     def value(self, p: Potential, swap: Values) -> Potential:
-        """What p is worth where leaves are worth so much."""
+        """The value of p at these values of leaves."""
         try:
             if not deep(p) and len(terms(found := replaced(p, swap, self.normal))) <= MAX_LANE_TERMS:
                 return found
@@ -949,7 +950,7 @@ class Lanes:
         return single("unknown", next(self.numbers))
 
     def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
-        """What e is worth at some threads of a warp, or of a block."""
+        """The values of e at some threads of a warp, or of a block."""
         p, found = self.value(self.program.worth(e), self.known), []
         for i, thread in enumerate(threads):
             v = self.value(p, thread)
@@ -991,7 +992,7 @@ class Lanes:
 
 @lru_cache(maxsize=8)
 def threads(x: int, y: int, z: int, size: int, by_warps: bool) -> list[list[Values]]:
-    """What tid is in each thread of a block, by warps of a size."""
+    """The values of tid in each thread of a block, by warps of a size."""
     names, numbers = (*TIDS, WARP) if by_warps else TIDS, range(x * y * z)
     rows = [(i % x, i // x % y, i // (x * y), i // size) for i in numbers]
     found: list[Values] = [dict(zip(names, values, strict=False)) for values in rows]
@@ -1026,7 +1027,7 @@ class Arithmetic:
     cases: tuple[Potential, ...] = ()
 
     def comparison(self, e: Expr) -> dict[str, Potential]:
-        """What a comparison of two integers makes nonnegative."""
+        """The polynomials that a comparison of two integers makes nonnegative."""
         sides = [self.program.worth(side) for side in e[2:] if e[0] == "op" and self.program.type_of(side) == INT]
         return shortfalls(e[1], *sides) if len(sides) == 2 == len(e[2:]) and all(map(sayable, sides)) else {}
 
@@ -1253,7 +1254,7 @@ class Checker(Program):
         return found  # type: ignore[no-any-return]
 
     def meaning(self, text: str, values: dict[str, Any]) -> Any:
-        """What a part of a rule's text stands for; a side condition is checked."""
+        """The meaning of a part of a rule's text; a side condition is checked."""
         if text in values or text in self.named:
             return values[text] if text in values else self.named[text]
         form, parts = form_of(text)
@@ -1491,12 +1492,12 @@ NOTATION: Final[dict[str, Callable[..., Any]]] = {
     r"(s\d?); (.+)": lambda do, *parts: do.both(*parts),
     r"\((s.+)\)": lambda do, s: s,
 }
-"""What parts of a rule's text stand for, by their form: the first that fits."""
+"""Forms of a part of a rule's text, each with what it stands for; the first that fits counts."""
 
 
 @cache
 def form_of(text: str) -> tuple[Callable[..., Any], list[str]]:
-    """What a part of a rule's text stands for, as a function of its own parts."""
+    """The reading of a part of a rule's text: a function of its own parts."""
     fitting = ((form, re.fullmatch(pattern, text)) for pattern, form in NOTATION.items())
     form, found = next((form, found) for form, found in fitting if found)
     return form, [part for part in found.groups() if part]
@@ -1596,11 +1597,11 @@ WORDINGS: Final = {
     1: "the warps of a block of {} together cost",
     4: "all warps of a grid of {} together cost",
 }
-"""What a claim says, by scope and the number of sums."""
+"""The words of a claim, by scope and the number of sums."""
 
 
 def sentence(document: dict[str, Json], bound: str) -> str:
-    """What a claim says, with the prices and sizes of what others do not know by its name."""
+    """A claim as a sentence, with prices and sizes where a metric or hardware is not built in."""
     metric, hardware = document["metric"], document["hardware"]
     wording = WORDINGS["block" if document["scope"] == "block" else len(document["sums"])]
     what = f" {metric['name'].removesuffix('s') if bound == '1' else metric['name']}"

@@ -231,7 +231,8 @@ class Oracles:
         return self._views[key]
 
     def _scene(self, context: Context) -> Hashable:
-        """What answers depend on besides the obligation: everything in the context but the metric."""
+        """The part of a context that answers depend on besides the obligation: everything in the context but the
+        metric."""
         sigma = context.sigma
         if id(sigma) not in self._signatures:
             parts = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))

@@ -1,4 +1,4 @@
-"""What follows from P without a solver: facts equal up to the laws of arithmetic, and sums of nonnegative terms."""
+"""Consequences of P without a solver: facts equal up to the laws of arithmetic, and sums of nonnegative terms."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Knowledge:
 
 @lru_cache(maxsize=4_096)
 def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
-    """What the facts say of single leaves."""
+    """The facts about single leaves."""
     relations = frozenset(r for f in facts if (r := relation(f)) is not None)
     values: dict[Leaf, int] = {}
     lows: dict[Leaf, int] = {}

@@ -68,7 +68,7 @@ NEVER: Final = Op("<", (Const(0), Const(0)))
 """The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
 
 FACTOR: Final = "factor:"
-"""What the variables begin with that stand for max(0, .) as factors: no name in a program has a colon."""
+"""The prefix of variables that stand for factors max(0, .): no name in a program has a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What P and the launch say: what leaves are worth, as the facts `leaf == value`, and all that is nonnegative, in
-    which these are put: variables first, and then numbers, also in what variables are worth."""
+    """The knowledge from P and the launch: the values of leaves, as the facts `leaf == value`, and all that is
+    nonnegative, in which these are put: variables first, and then numbers, also in what variables are worth."""
 
     values: tuple[tuple[Leaf, Poly, Expr], ...]
     facts: list[Fact]
@@ -200,7 +200,7 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
 
 
 def given(p: P, context: Context) -> Given:
-    """What P and the launch facts say: of leaves that are one number, of variables that are one polynomial in
+    """The knowledge from P and the launch facts: of leaves that are one number, of variables that are one polynomial in
     parameters, and in every comparison of integers."""
     stated = _stated(p, context)
     equal: list[tuple[Leaf, Poly, Expr]] = []
@@ -327,7 +327,7 @@ def _named(a: Atom, have: list[Fact]) -> Json:
 
 
 def _parts(goal: Poly) -> dict[Monomial, Poly]:
-    """What the products of factors in a goal are multiplied by."""
+    """The cofactor, in a goal, of each product of factors."""
     found: dict[Monomial, Poly] = {}
     for m, c in goal.terms:
         key, rest = tuple(a for a in m if _is_factor(a)), tuple(a for a in m if not _is_factor(a))

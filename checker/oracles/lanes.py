@@ -126,7 +126,7 @@ class View:
         facts = facts_of(p, context, sigma)
         self._defs = _definitions(facts, self.x)
         self.nowhere = _nowhere(None)
-        """What is known here is known of all lanes alike."""
+        """A lane without an index: what is known here is known of all lanes alike."""
         self._learn(facts)
         self.ranges = {name: self.atoms.sizes[number] for number, name in self._leaves()}
         """Bounds of the uniform unknowns, by name."""
@@ -168,7 +168,7 @@ class View:
                     self.atoms.at_least(plus(minus(u, v) if low == 0 else minus(v, u), -1))
 
     def _alternative(self, fact: Expr) -> Expr:
-        """What is left of a fact where all but one of its alternatives are false."""
+        """The alternative of a fact that is left where all others are false."""
         match fact:
             case Op("||", (a, b)) if self.value(a, self.nowhere) == 0:
                 return self._alternative(b)
@@ -303,7 +303,7 @@ class View:
     # --- values ---------------------------------------------------------------------------------------------------
 
     def value(self, e: Expr, lane: Lane) -> Number | None:
-        """What e is worth at a lane, booleans as 0 and 1; None where it may depend on the lane in an unknown way."""
+        """The value of e at a lane, booleans as 0 and 1; None where it may depend on the lane in an unknown way."""
         match e:
             case Const(value, type_):
                 literal = isinstance(value, str) or type_.kind == "base"

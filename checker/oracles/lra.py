@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from checker.oracles.lp import Program
 
 TIME_LIMIT_MS: Final = 10_000
-"""For each of the two queries."""
+"""The limit in milliseconds for each of the two queries."""
 
 
 def solve(program: Program) -> dict[str, Fraction] | None:

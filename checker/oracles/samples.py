@@ -31,7 +31,7 @@ USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))
 """Sizes of blocks, where they are not known."""
 PLACE: Final = (WARP_INDEX, *(f"{name}.{axis}" for name in ("tid", "blockDim") for axis in "xyz"))
-"""What says where a thread is."""
+"""The leaves that say where a thread is."""
 
 
 class Step(NamedTuple):
@@ -57,7 +57,7 @@ class Sampler:
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
-        """By name, parameters first."""
+        """The leaves, by name, parameters first."""
         found = leaves_in(*self.facts, *self.terms)
         return {leaf_name(leaf): leaf for leaf in sorted(found, key=lambda t: (not isinstance(t, Param), leaf_name(t)))}
 
@@ -75,7 +75,7 @@ class Sampler:
 
     @property
     def key(self) -> Hashable:
-        """What the stores depend on."""
+        """The part of a sampler that its stores depend on."""
         types = tuple((name, type(zero)) for name, zero in self.zeros.items())
         return tuple(self.facts), types, frozenset(self.shared), self.threads, self.warp, self.divides
 

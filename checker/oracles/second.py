@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Said = tuple[str, dict[str, Value]]
 
 LOGIC: Final = "QF_UFNIA"
-"""What the texts are about: integers and uninterpreted functions. cvc5 then takes no variable for a constant of
-another theory."""
+"""The logic of the texts: integers and uninterpreted functions. cvc5 then takes no variable for a constant of another
+theory."""
 
 UNKNOWN: Final = "unknown"
 
@@ -80,7 +80,8 @@ class _Process:
         atexit.register(self.end)
 
     def ask(self, text: str, limit: float) -> Said:
-        """Raises RuntimeError where the process gives no answer, and what cvc5 said where it cannot read the text."""
+        """The answer of the process to a text. Raises RuntimeError where there is none, and cvc5's own error where it
+        cannot read the text."""
         told, heard = self.child.stdin, self.child.stdout
         if told is None or heard is None:
             raise RuntimeError("no pipes")
@@ -95,7 +96,7 @@ class _Process:
         return said, values
 
     def end(self) -> None:
-        """Ends it, whatever it does."""
+        """Ends the process, whatever it does."""
         atexit.unregister(self.end)
         with suppress(OSError):
             self.child.kill()
@@ -107,7 +108,7 @@ class _Process:
 
 
 _PROCESSES: Final[dict[int, _Process]] = {}
-"""By the process that asks: one that was forked has to begin its own."""
+"""The processes of cvc5, by the process that asks: one that was forked has to begin its own."""
 
 
 # --- in the process ---------------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ def serve() -> None:
 
 
 def solve(text: str, limit: float) -> Said:
-    """What cvc5 says of a text. Raises RuntimeError or ValueError where it cannot read it."""
+    """The answer of cvc5 to a text. Raises RuntimeError or ValueError where it cannot read it."""
     import cvc5
 
     solver = cvc5.Solver(cvc5.TermManager())

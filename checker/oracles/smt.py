@@ -43,7 +43,7 @@ MAX_SHIFT: Final = 64
 MAX_SPAN: Final = 4096
 MAX_EXAMPLES: Final = 48
 MAX_DRAWN: Final = 64
-"""Of the samplers whose stores are kept, some 100 kB each."""
+"""The most samplers whose stores are kept, some 100 kB each."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
@@ -280,7 +280,7 @@ def _literal(t: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the solver said of a conjunction (`unsat`, `sat`, `unknown`), with values for the leaves where `sat`."""
+    """The solver's answer on a conjunction (`unsat`, `sat`, `unknown`), with values for the leaves where `sat`."""
 
     said: str
     store: dict[str, Value]
@@ -355,7 +355,7 @@ class Desk:
         return None
 
     def draws(self, sampler: Sampler) -> Iterator[Store]:
-        """What the sampler draws, which for the same facts and names is the same."""
+        """Stores from the sampler; equal facts and names give equal stores."""
         key = sampler.key
         stores, more = self.drawn.pop(key) if key in self.drawn else ([], sampler.draws())
         self.drawn[key] = stores, more  # the latest
@@ -465,7 +465,7 @@ def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Verdict:
 
 
 _PLACE: Final[tuple[Leaf, ...]] = (Tid("x"), Tid("y"), Tid("z"), *(Param(f"blockDim.{axis}") for axis in "xyz"))
-"""What a thread's number in its block is made of."""
+"""The leaves that a thread's number in its block is made of."""
 
 
 @dataclass(frozen=True)

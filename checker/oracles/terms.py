@@ -22,8 +22,8 @@ def alike(e: Expr, x: X, scope: Scope) -> bool:
 
 
 def inputs(e: Expr, sigma: Signature) -> tuple[Expr, ...] | None:
-    """What decides the value of e, of which nothing else is known: the index of a read, the operands of an operator on
-    base types, nothing for a variable of such a type. None where e is something else."""
+    """The expressions that decide the value of e where nothing else is known: the index of a read, the operands of an
+    operator on base types, nothing for a variable of such a type. None where e is something else."""
     match e:
         case Read(_, index):
             return (index,)
