@@ -40,7 +40,7 @@ MAX_WARPS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one metric, in how many seconds.
+    """The result for one metric, and the seconds it took.
 
     `claim` is there exactly when the kernel accepted and the second checker did not refuse; `problem` says why it is
     not. `second` is what the second checker said of the certificate, where the kernel accepted.
@@ -66,9 +66,9 @@ MAX_CASES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Which ghosts a search uses: those that count turns at places where loops are in the way, those of counters that
-    begin where another one is that has a ghost, and those that keep what variables were before. Of loops at the places
-    `apart` the first turn is taken apart."""
+    """A way to search, by the ghosts that it uses: those that count turns at places where loops are in the way, those
+    of counters that begin where another one is that has a ghost, and those that keep what variables were before. Of
+    loops at the places `apart` the first turn is taken apart."""
 
     stuck: frozenset[Loc | None] = frozenset()
     again: bool = False
@@ -179,7 +179,7 @@ def find_bounds(
 
 
 def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
-    """What the kernel accepted, judged by the second checker."""
+    """The claim that the kernel accepted, judged by the second checker."""
     if result.claim is None or result.derivation is None:
         return result
     second = seconded(result.claim, result.derivation, result.ledger, prove)
@@ -190,7 +190,7 @@ def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
 
 
 SIZES: Final = (1, 3, 8, 60, 1000)
-"""What parameters are, to see which of two bounds is the better one."""
+"""Values of parameters at which two bounds are compared."""
 
 
 def lower(q: Poly, r: Poly) -> bool:
@@ -225,7 +225,7 @@ def _one(
     per: Per,
     anywhere: bool,
 ) -> Result:
-    """What becomes of the context's metric, the time left out, by a proof that may raise Stuck.
+    """The result for the context's metric, without the time, by a proof that may raise Stuck.
 
     `anywhere` asks for a potential that does not depend on the block, where there is one.
     """

@@ -1,4 +1,4 @@
-"""What a loop does to its counters: the numbers that are known, steps, and how often it runs where all is known."""
+"""Counters of loops: the numbers that are known, steps, and how often it runs where all is known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def steps(x: str, body: Stmt, facts: Facts) -> set[int]:
 
 
 def moves(x: str, body: Stmt) -> list[Poly] | None:
-    """What each assignment in the body adds to x; None where one does not add, or adds what the body changes."""
+    """The increments of x, one for each assignment in the body; None where one does not add, or adds what the body
+    changes."""
     changed = written(body)
     found = []
     for s in statements(body):
@@ -88,9 +89,9 @@ def modulus(x: str, body: Stmt, facts: Facts) -> int:
 
 
 def factor(x: str, body: Stmt, facts: Facts) -> tuple[Fraction, int]:
-    """What each assignment in the body multiplies x + c by, at least, if all of them do, or (below 1) at most, where
-    all divide it, and c; 1 where they do neither. In 2*x + 1 it is x + 1 that is doubled, in (x + 1)/2 x - 1 is halved.
-    """
+    """The factor (and c) by which each assignment in the body multiplies x + c, at least if all multiply, at most (then
+    below 1) if all divide; 1 where they do neither. In 2*x + 1 it is x + 1 that is doubled, in (x + 1)/2 x - 1 is
+    halved."""
     known = facts.without(written(body)).numbers
     named = before(x, body)
     found: set[tuple[Fraction, int]] = set()
@@ -106,7 +107,8 @@ def factor(x: str, body: Stmt, facts: Facts) -> tuple[Fraction, int]:
 
 
 def before(x: str, body: Stmt) -> dict[str, Expr]:
-    """What variables are that a turn assigns before x, by x and what it does not change: h = x/2 before x -= h."""
+    """Values of variables that a turn assigns before x, in terms of x and what it does not change: h = x/2 before x -=
+    h."""
     changed = written(body)
     assigned = Counter(s.var for s in statements(body) if isinstance(s, Assign))
     found: dict[str, Expr] = {}

@@ -130,7 +130,7 @@ class Elaborator(Walk[Poly]):
         return substitute(q, self.told(node, stmt)) if stmt.var in variables(q) else q
 
     def told(self, node: Step, stmt: Assign) -> dict[Leaf, Poly]:
-        """What P says after an assignment that the variable is, if potentials cannot say its value otherwise."""
+        """The value of the variable by P after an assignment, if potentials cannot say it otherwise."""
         here = {*map(Var, node.before.x)}
         own = Var(stmt.var)
 

@@ -38,7 +38,8 @@ ORDERS: Final = ("<", "<=", ">", ">=", "!=")
 
 
 def flags(cond: Expr, body: Stmt, sigma: Signature) -> P:
-    """What a loop's test wants of flags: truth values, and numbers that the body sets to constants alone."""
+    """The flags that a loop's test asks for, with the values it wants: truth values, and numbers that the body sets to
+    constants alone."""
     return tuple(c for c in conj((cond,), sigma) if _is_flag(c, body, sigma))
 
 
@@ -53,7 +54,7 @@ def _is_flag(c: Expr, body: Stmt, sigma: Signature) -> bool:
 
 
 def lowered(flag: Expr, sigma: Signature) -> Expr:
-    """That the loop does not go on."""
+    """The condition under which the loop does not go on."""
     return conj((Op("!", (flag,)),), sigma)[0]
 
 
@@ -68,7 +69,7 @@ def holds(p: P, fact: Expr) -> bool:
 
 
 def kept(wanted: Sequence[Expr], gone: P, stays: P, sigma: Signature) -> Iterator[Expr]:
-    """What the lanes that stay know where they meet those that are gone, if one of these flags tells them apart."""
+    """The knowledge of lanes that stay where they meet those that are gone, if one of these flags tells them apart."""
     outs = [lowered(flag, sigma) for flag in wanted]
     for out in outs:
         if holds(gone, out) and not holds(stays, out):
@@ -78,7 +79,7 @@ def kept(wanted: Sequence[Expr], gone: P, stays: P, sigma: Signature) -> Iterato
 
 
 def assigned(wanted: Iterable[Expr], x: str, e: Expr, sigma: Signature) -> Iterator[Expr]:
-    """What a flag that got this value says: go <- i < n that i < n, unless it is lowered."""
+    """The facts that a flag stands for after it got this value: go <- i < n that i < n, unless it is lowered."""
     for flag in wanted:
         match flag:
             case Var(name) | Op("!", (Var(name),)) if name == x and sigma.locals[x] == BOOL:
@@ -100,15 +101,15 @@ def inverse(x: str, e: Expr) -> Expr | None:
 
 
 def moved(x: str, e: Expr, known: Iterable[Expr]) -> list[Expr]:
-    """What orders of a variable come to after x <- x + d, in its new value: so do those of a turn that begins with a
-    number, which else would be about that number alone."""
+    """Orders of a variable after x <- x + d, in its new value: so do those of a turn that begins with a number, which
+    else would be about that number alone."""
     before = inverse(x, e)
     return [] if before is None else [substitute(c, {x: before}) for c in known if _compares(c)]
 
 
 def told(wanted: Iterable[Expr], p: P, sigma: Signature) -> tuple[P, P]:
-    """What is so where a turn begins, by what P says of flags and as all of these are up then; and which ghosts are
-    positive by that."""
+    """Facts where a turn begins, by what P says of flags and as all of these are up then; and which ghosts are positive
+    by that."""
     outs = [lowered(flag, sigma) for flag in wanted]
     found = [said for c in p if (said := _unless(c, outs)) is not None]
     known = (*found, *(c for c in p if _compares(c))) if found else ()
@@ -118,7 +119,7 @@ def told(wanted: Iterable[Expr], p: P, sigma: Signature) -> tuple[P, P]:
 
 
 def about(wanted: Iterable[Expr], p: P, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
-    """What P says of flags and what a loop changes."""
+    """The facts of P about flags and about what a loop changes."""
     outs = [lowered(flag, sigma) for flag in wanted]
     yield from (c for c in p if (said := _unless(c, outs)) is not None and local_vars(said) & changed)
 

@@ -95,10 +95,10 @@ class _Analysis(Analysis):
         self.begun: list[Loop] = []
         """Loops whose first turn has been taken apart."""
         self.flags: list[Expr] = []
-        """What the tests of the loops that the walk is in want of flags."""
+        """The flags that the tests of the loops around the walk ask for."""
 
     def facts(self, p: P) -> Facts:
-        """What P says in the launch."""
+        """The facts of P in the launch."""
         return said(p, self.context)
 
     def proves(self, obligation: Obligation) -> bool:
@@ -219,7 +219,7 @@ class _Analysis(Analysis):
         return plain if plain != e and self.entails(p, Op("==", (e, plain))) else e
 
     def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:
-        """What facts about x say of its definition, for when x is given another value."""
+        """The facts about x as facts about its definition, for when x is given another value."""
         before = _definition(x, about)
         if before is None:
             return []
@@ -375,7 +375,7 @@ def _settled(c: Expr, known: P) -> bool:
 
 
 def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
-    """What an equality says that x is, without mentioning it: a ghost that is the same, where there is one."""
+    """The value that an equality gives to x, without mentioning it: a ghost that is the same, where there is one."""
     equal = [*equations(about)]
     ghosts = (leaf for leaf, e in equal if e == Var(x) and isinstance(leaf, Var) and leaf.name.startswith(GHOST))
     own = (e for leaf, e in equal if leaf == Var(x) and x not in local_vars(e) and len([*subterms(e)]) <= LARGEST)
@@ -417,7 +417,7 @@ def _extreme(cond: Expr, a: Expr, b: Expr) -> str | None:
 
 
 def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
-    """What e, if all lanes of a warp share it, is by the warp's number: its value at the first lane."""
+    """The value of e, if all lanes of a warp share it, by the warp's number: its value at the first lane."""
     direct = of_expr(e)
     if direct is None or context.scope != "warp":
         return None
@@ -433,7 +433,7 @@ def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
 
 
 def _sign(a: Atom) -> Poly:
-    """What an atom is worth, as numbers of warps and blocks, and their sizes, are not negative."""
+    """The value of an atom, given that numbers of warps and blocks, and their sizes, are not negative."""
     if isinstance(a, Max0) and all(isinstance(x, Param) and x.name in BUILTINS for x in leaves(a.arg)):
         signs = {c > 0 for _, c in a.arg.terms}
         if len(signs) == 1:
@@ -468,7 +468,7 @@ def _bounds(e: Expr, up: bool) -> list[Expr]:
 
 
 def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
-    """What an equation says that a variable is which the loop changes, such as x == n + 1 for x - 1 == n."""
+    """An equation solved for a variable that the loop changes, such as x == n + 1 for x - 1 == n."""
     match fact:
         case Op("==", (a, _)) if not isinstance(a, Var) and not opaque(fact, sigma):
             for leaf, rest in sorted(solutions(fact), key=lambda solution: solution[0].name):
@@ -478,7 +478,7 @@ def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[E
 
 
 def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
-    """What tests for a difference come to where it is known which side is the larger: a < b, given a <= b."""
+    """Tests for a difference as orders, where it is known which side is the larger: a < b, given a <= b."""
     for atom in subterms(cond):
         match atom:
             case Op("!=", (a, bound)) if local_vars(a) & changed and not local_vars(bound) & changed:

@@ -63,16 +63,16 @@ class Left(NamedTuple):
 
     ghost: Var
     most: Expr
-    """What it is before the loop."""
+    """Its value before the loop."""
     gap: Expr
-    """What it is at least where a turn begins."""
+    """Its least value where a turn begins."""
     less: Expr
-    """What it is after a turn."""
+    """Its value after a turn."""
     flag: Expr | None = None
-    """What says that the loop goes on, where the ghost is at least the gap only if it does."""
+    """The fact that the loop goes on, where the ghost is at least the gap only if it does."""
     wanted: tuple[Expr, ...] = ()
-    """What has to be known at the end of a turn to see that, where that does not go by itself: that the ghost is at
-    least the gap then, and what else is always so."""
+    """The facts needed at the end of a turn to see that, where that does not go by itself: that the ghost is at least
+    the gap then, and what else is always so."""
 
 
 def _unless(flag: Expr | None, fact: Expr) -> Expr:
@@ -214,7 +214,7 @@ def _fall(distance: Poly, cycle: Cycle) -> Expr | None:
 
 
 def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
-    """What holds at the end of each turn such that the ghost may be lessened there, if it can be shown to."""
+    """A fact at the end of each turn by which the ghost may be lessened there, if one can be shown."""
     context, loops = outline.context, (item for item in _items(outline.body) if isinstance(item, Loop))
     body = next((loop.body for loop in loops if loop.loc == cycle.loc), ())
     sigma = replace(context.sigma, locals={**context.sigma.locals, left.ghost.name: INT})
@@ -290,7 +290,7 @@ def _lowers(flag: Expr, x: str, e: Expr) -> bool:
 
 
 def _told(c: Expr, flag: Expr | None) -> Expr:
-    """What a condition says where the flag holds."""
+    """The part of a condition that is left where the flag holds."""
     match c:
         case Op("||", (Op("!", (known,)), fact)) if known == flag:
             return fact
@@ -422,7 +422,7 @@ def _lanes(defined: Mapping[str, Expr]) -> set[str]:
 
 
 def _step(counter: str, value: Expr) -> Expr | None:
-    """What an assignment of the value adds to the counter."""
+    """The increment of the counter by an assignment of the value."""
     after = of_expr(value)
     step = None if after is None else as_expr(after - sym(Var(counter)))
     match value:

@@ -189,7 +189,8 @@ def _cases(p: Poly, leaf: Leaf) -> list[Poly]:
 
 
 def _limit(name: str, most: bool, x: X, facts: Facts) -> Poly | None:
-    """What a fact says a local is at most, or at least, in terms of threadIdx and what is uniform, else of locals."""
+    """A bound of a local, from above or from below, by a fact, in terms of threadIdx and what is uniform, else of
+    locals."""
     found = None
     for leaf, op, e in compared(facts):
         wanted = leaf == Var(name) and (op == "==" or (op in ("<", "<=")) is most)

@@ -20,7 +20,7 @@ from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, s
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
-    """What to say of a flow that has no potentials of the templates' form.
+    """A sentence about a flow that has no potentials of the templates' form.
 
     `solvable` says whether a part of it has; True asks further that they can be said where the part begins.
     """
@@ -132,7 +132,7 @@ def _read(flow: Flow, name: str) -> str:
 
 
 def _returned(flow: Flow, name: str) -> str:
-    """Which function returns a variable's value; empty if none does."""
+    """The function that returns a variable's value; empty if none does."""
     calls = ((t.op, step.loc) for step in _assignments(flow, name) for t in subterms(step.value) if isinstance(t, Op))
     return next((f"which {op[5:]} returns{_at(loc)}" for op, loc in calls if op.startswith("call:")), "")
 
@@ -145,7 +145,8 @@ def _limited(cycle: Cycle, flow: Flow, context: Context) -> bool:
 
 
 def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
-    """What is read, or returned, in each turn, and by what, if every test is of that; nothing that is counted."""
+    """The value that is read, or returned, in each turn, and by what, if every test is of that; nothing that is
+    counted."""
     body = cycle.body
     counted = {step.var for x in written(body.stmt) for step in _assignments(body, x) if x in local_vars(step.value)}
     changed = sorted(written(body.stmt) - counted)
@@ -171,7 +172,7 @@ def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
 
 
 def _known(e: Expr) -> str:
-    """Which parameter's number would let a potential say an expression."""
+    """The parameter whose number would let a potential say an expression."""
     for t in subterms(e):
         match t:
             case Op("/" | "%" | "<<" | ">>", (_, Param(name))):

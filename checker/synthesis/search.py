@@ -51,7 +51,7 @@ from logic.source import Loc
 from logic.syntax import WARP_INDEX, Assign, Expr, Param, Stmt, Tid, Var, written
 
 Engine = Literal["lp", "smt"]
-"""What solves the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
+"""The solver of the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
 
 
 _NONE: Final = Derivation("", {})
@@ -69,7 +69,7 @@ class Search(Walk[Linear]):
         self.program = lp.Program()
         self.heads: dict[int, Linear] = {}
         self.falls: dict[Poly, None] = {}
-        """What is nonnegative where a loop's logarithm falls by 1."""
+        """A polynomial that is nonnegative where a loop's logarithm falls by 1."""
         self.names = count()
 
     def facts(self, state: State) -> Facts:
@@ -83,7 +83,7 @@ class Search(Walk[Linear]):
         return name
 
     def before(self, flow: Flow) -> Linear:
-        """What has to be there before a flow."""
+        """The potential that is needed before a flow."""
         return self.block(flow, Point(flow.end.p, lift(ZERO), flow.end.x)).pre.q
 
     # --- what the walk asks ---
@@ -269,8 +269,8 @@ class Search(Walk[Linear]):
 
 
 def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
-    """What is left of products of three factors and more without one of them: what a fact about that one is multiplied
-    by."""
+    """The remainders of products of three factors and more without one of them: what a fact about that one is
+    multiplied by."""
     long = (m for m in q.terms if len(m) > 2 and all(a in factors for a in m))
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
 
@@ -293,7 +293,7 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> lis
 
 
 def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
-    """What the loops right inside a loop measure when they are entered, where that is in terms of what it changes."""
+    """The measures of the loops right inside a loop as they are entered, where that is in terms of what it changes."""
     changed = written(node.body.stmt)
     found: dict[Poly, None] = {}
     for cycle in cycles(node.body):
@@ -306,7 +306,7 @@ def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
 
 
 def _starts(cycle: Cycle) -> dict[Leaf, Poly]:
-    """What the variables of a loop are when it is entered."""
+    """The values of a loop's variables as it is entered."""
     changed = written(cycle.body.stmt)
     return {x: p for x, p in definitions(cycle.before.p).items() if x.name in changed}
 
@@ -326,7 +326,7 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
     most: dict[Leaf, Poly] = {}
 
     def bounded(p: Poly, above: bool) -> Poly | None:
-        """What p is at most, or at least, over what does not change."""
+        """A bound of p, from above or from below, in terms of what does not change."""
         swap: dict[Leaf, Poly] = {}
         for x in leaves(p):
             if isinstance(x, Tid) or x.name in changed:

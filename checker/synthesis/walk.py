@@ -71,7 +71,7 @@ def told(q: A) -> Poly:
 
 
 Parts = tuple[dict[str, Value], tuple[Derivation, ...]]
-"""What a rule's metavariables stand for, and the derivations of its premises."""
+"""The terms of a rule's metavariables, and the derivations of its premises."""
 
 Before = Callable[["Walk[A]", Node, Point[A]], Proof[A]]
 
@@ -87,7 +87,7 @@ class Walk(ABC, Generic[A]):
 
     @abstractmethod
     def cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
-        """What e costs and its derivation, P; X |- e : C."""
+        """The cost of e and its derivation, P; X |- e : C."""
 
     @abstractmethod
     def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:

@@ -54,7 +54,7 @@ def _one_way(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
 
 
 def sides(a: Analysis, item: Branch, state: State) -> tuple[State, State]:
-    """What holds where the condition does, and where it does not."""
+    """The facts where the condition holds, and where it does not."""
     yes, no = (assume(state.p, item.cond, a.sigma, holds) for holds in (True, False))
     return State(yes, state.x), State(no, state.x)
 

@@ -30,7 +30,7 @@ A = TypeVar("A", bound=Amount)
 
 
 def _left(a: Analysis, node: Cycle, together: bool) -> State:
-    """What holds after a loop; where lanes leave it one by one, nothing that it writes is uniform."""
+    """The facts and X after a loop; where lanes leave it one by one, nothing that it writes is uniform."""
     x = node.invariant.x
     x = x if together else x - written(node.body.stmt)
     return State(assume(node.invariant.p, node.cond, a.sigma, False), x)

@@ -1,4 +1,4 @@
-"""What a transformer is."""
+"""Transformers: how a rule is used in the walk forward and in the walk backward."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Statement = Skip | Sync | Assign | Write
 
 
 class Analysis(ABC):
-    """What the forward halves may ask of the walk that they are part of."""
+    """Questions that the forward halves may ask of the walk that they are part of."""
 
     context: Context
     sigma: Signature
@@ -55,8 +55,8 @@ class Analysis(ABC):
 
 
 Item = Statement | Branch | Cycle | tuple[Split, Block] | tuple[Loop, Branch]
-"""What a rule may apply to: a loop comes with its invariant found; a split with the rest of its block; a loop that is
-to be unrolled with the branch that it comes to."""
+"""The subject of a rule: a loop comes with its invariant found; a split with the rest of its block; a loop that is to
+be unrolled with the branch that it comes to."""
 
 
 @dataclass(frozen=True, slots=True)
