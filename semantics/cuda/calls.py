@@ -244,7 +244,7 @@ def _of_lanes(st: State, node: Node, name: str) -> Expr:
 
 
 def _several(st: State, node: Node, callee: Node) -> Expr | None:
-    """What a function gives as its value, and where its pointers say."""
+    """The results of a function: its value, and what it writes through its pointers."""
     value, functions = SEVERAL[callee.name]
     count = len(node.arguments) - len(functions)
     given = [expr(st, a) for a in node.arguments[:count]]

@@ -1,4 +1,4 @@
-"""Which kernels a file has to choose from, with the instances of those that are templates."""
+"""The kernels that a file has to choose from, with the instances of those that are templates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Choice:
 
     @property
     def names(self) -> frozenset[str]:
-        """What it may be called by, without spaces."""
+        """The names that it may be called by, without spaces."""
         full = (self.instantiate or self.kernel or "").replace(" ", "")
         return frozenset((self.name.replace(" ", ""), self.name.partition("<")[0], full, full.partition("<")[0]))
 

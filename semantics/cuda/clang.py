@@ -41,7 +41,7 @@ _BINARY: Final = {
 
 
 SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
-"""What joins two lines to one."""
+"""A backslash at the end of a line, which joins two lines to one."""
 
 
 def pastes(text: bytes) -> bool:
@@ -433,7 +433,7 @@ class Node:
 
     @property
     def result(self) -> CType:
-        """What a function returns."""
+        """The type of a function's result."""
         return self.unit.ctype(self._cursor.result_type)
 
     @property
@@ -530,8 +530,8 @@ class Node:
 
     @property
     def members(self) -> tuple[Node, ...]:
-        """What a structure declares. libclang shows nothing of an instance of a template: there it is what the template
-        declares, or the specialisation of it that the instance is made from."""
+        """The declarations in a structure. libclang shows nothing of an instance of a template: there it is what the
+        template declares, or the specialisation of it that the instance is made from."""
         made_from = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
         if made_from is None or made_from.location != self._cursor.location:  # a specialisation is written by itself
             return self.children
@@ -558,7 +558,7 @@ class Node:
 
     @property
     def template_arguments(self) -> tuple[str, ...]:
-        """What an instance of a function template is an instance for; `..` for what is no type and no integer."""
+        """The template arguments of an instance of a function template; `..` for what is no type and no integer."""
         c, found = self._cursor, []
         for i in range(max(0, c.get_num_template_arguments())):
             try:

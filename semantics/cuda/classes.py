@@ -1,4 +1,4 @@
-"""What a structure does by itself when it is made, copied or destroyed: as far as it does anything, it is refused.
+"""Structures that do something by themselves when they are made, copied or destroyed: these are refused.
 
 libclang shows no call of a destructor, none of the constructors of members and of the elements of arrays, and no base
 class of an instance of a template. So it is the declarations of structures that are looked at, and of all in them.

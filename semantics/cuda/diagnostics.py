@@ -1,4 +1,4 @@
-"""Which of clang's errors matter. A file's host code is full of errors, for lack of its headers; but clang leaves out
+"""The errors of clang that matter. A file's host code is full of errors, for lack of its headers; but clang leaves out
 the statements that use a declaration with an error in it, and says no more about them."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CONDITION: Final = re.compile(
     rb"^[ \t]*(?:#|%:)[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL
 )
 _ASKED: Final = re.compile(rb"\b(__has_\w+)\s*\([^()]*\)")
-"""What a compiler is asked for: no macro."""
+"""Questions to the compiler in conditions, such as `__has_include(..)`; they are no macros."""
 
 _LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq", "##")
 """Words in conditions that are no macros."""
@@ -90,7 +90,8 @@ Place = tuple[str, int]
 
 @dataclass
 class Reach:
-    """What a kernel, or an expression, uses, as far as clang says: the extents of that, and the words in its text."""
+    """The declarations that a kernel, or an expression, uses, as far as clang says: their extents, and the words in
+    their text."""
 
     unit: Unit
     spans: list[tuple[str, int, int]]
@@ -210,7 +211,7 @@ class Reach:
 
 @lru_cache(maxsize=2)  # the passes over one file, which many constants are asked about
 def _declarations(unit: Unit) -> list[Node]:
-    """What is declared outside of functions and structures, without what the shim declares."""
+    """The declarations outside of functions and structures, without those of the shim."""
     found, todo = [], list(reversed(unit.root().children))
     while todo:
         node = todo.pop()

@@ -208,7 +208,7 @@ def _pointers(st: State, op: str, left: Node, right: Node, loc: Loc | None) -> E
 
 
 def _innermost(node: Node) -> Node:
-    """What parentheses and conversions of all kinds hold."""
+    """The expression inside of parentheses and conversions of all kinds."""
     while node.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(node)) is not None:
         node = inner
     return node
@@ -398,7 +398,7 @@ def _named(st: State, node: Node) -> Place:
 
 
 def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
-    """What a declaration stands for."""
+    """The meaning of a declaration in miniCUDA."""
     if decl.identity not in st.bindings:
         if decl.kind != "VAR_DECL":
             raise unsupported(f"'{decl.name}', of type '{decl.type.name}',", loc)

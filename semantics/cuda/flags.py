@@ -9,7 +9,7 @@ from semantics.cuda.state import State
 
 
 def staying(st: State, kinds: Kinds) -> Expr:
-    """That none of these jumps has happened."""
+    """The condition that none of these jumps has happened."""
     names = []
     if "return" in kinds:
         names.append(live_flag(st))

@@ -109,7 +109,8 @@ class WayOut(NamedTuple):
 
 
 def way_out_of(node: Node) -> WayOut | None:
-    """What `if (c) break;` or `if (c) return e;` is, with `else` or without, or in the `else`; None of all else."""
+    """The parts of `if (c) break;` or `if (c) return e;`, with `else` or without, or in the `else`; None of all
+    else."""
     if node.kind != "IF_STMT" or not 2 <= len(node.children) <= 3:
         return None
     sides = node.children[1:]

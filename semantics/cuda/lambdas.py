@@ -73,7 +73,7 @@ def inside(decl: Node, node: Node) -> bool:
 
 
 def _introducer(node: Node) -> tuple[bool | None, dict[str, bool]]:
-    """What a lambda says that it captures by reference (True) or as a copy: everything, and by name."""
+    """The captures of a lambda, by reference (True) or as a copy: that of everything, and those by name."""
     items: list[list[str]] = [[]]
     tokens = [text for text, _ in node.tokens()]
     if tokens[:1] != ["["] or "]" not in tokens:

@@ -24,7 +24,7 @@ _ASKING: Final = (
 """Functions that take a kernel and do not launch it."""
 
 _CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
-"""What clang takes `<<<..>>>` for a call of: in the device's pass, and in the host's."""
+"""The functions that `<<<..>>>` calls, as clang has it: in the device's pass, and in the host's."""
 
 _WORDS: Final = (b"<<<", *map(str.encode, _CONFIGURING))
 """One of these is in a text that launches something."""

@@ -1,4 +1,4 @@
-"""What operators on integers give, by the limits of their operands."""
+"""Limits of operators on integers, by the limits of their operands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALWAYS: Final[Mapping[str, Callable[[Range, Range], bool | None]]] = {
     "==": lambda a, b: False if a[1] < b[0] or a[0] > b[1] else None,
     "!=": lambda a, b: True if a[1] < b[0] or a[0] > b[1] else None,
 }
-"""What a comparison comes to for all numbers in two ranges, None where it depends."""
+"""The truth value of a comparison for all numbers in two ranges, None where it depends."""
 
 
 def limits(op: str, args: Sequence[Range]) -> Range:

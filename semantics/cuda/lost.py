@@ -1,4 +1,4 @@
-"""What a text may declare that clang gave up on: host code that needs headers which are not there.
+"""Declarations in texts that clang gave up on: host code that needs headers which are not there.
 
 What a function's body, the parameters of a function, and the members of a structure declare, nobody sees from outside.
 All other words of the text may be declared by it: there are more of them than are.
@@ -77,7 +77,7 @@ _DEPTHS: Final = {b"(": 1, b"[": 1, b")": -1, b"]": -1}
 
 
 def _body(tokens: Sequence[bytes], at: int) -> tuple[Sequence[bytes], int | None]:
-    """What is in braces that open at a place, and where it goes on after them; None where they do not close."""
+    """The text in braces that open at a place, and the place after them; None where they do not close."""
     depth = 0
     for i in range(at, len(tokens)):
         depth += {b"{": 1, b"}": -1}.get(tokens[i], 0)

@@ -1,5 +1,5 @@
-"""What host code does with a variable. clang leaves out what it cannot resolve for lack of a header, so its tree is
-held against the text: a variable is known only where each word of the text that names it is a mention in the tree."""
+"""Uses of a variable in host code. clang leaves out what it cannot resolve for lack of a header, so its tree is held
+against the text: a variable is known only where each word of the text that names it is a mention in the tree."""
 
 from __future__ import annotations
 

@@ -29,14 +29,15 @@ def arguments(node: Node, callee: Node) -> tuple[Node, ...]:
 
 
 def operands(node: Node) -> tuple[Node, ...]:
-    """What a call evaluates, in no order: its arguments and the object of a method; a lambda's body comes later."""
+    """The operands that a call evaluates, in no order: its arguments and the object of a method; a lambda's body comes
+    later."""
     called = _member(node)
     given = None if called is None else owner(called)
     return tuple(p for p in (given, *node.arguments) if p is not None and not is_lambda(p))
 
 
 def receiver(st: State, node: Node, callee: Node) -> This | None:
-    """What `this` is in the body of a function that is called; None where it has none."""
+    """The object that `this` is in the body of a called function; None where it has none."""
     if callee.kind not in METHODS or callee.parent is None:
         return None
     called = _member(node)

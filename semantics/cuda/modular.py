@@ -49,7 +49,7 @@ class Reduced(Op):
 
     @property
     def value(self) -> Expr:
-        """What is reduced."""
+        """The expression that is reduced."""
         inner = self.args[0]
         if self.to.signed and isinstance(inner, Op):
             return inner.args[0].args[0] if isinstance(inner.args[0], Op) else inner
@@ -91,7 +91,8 @@ def reduced(e: Expr, to: CType, source: CType | None = None) -> Expr:
 
 
 def operation(e: Expr, t: CType) -> Expr:
-    """What an operation of C gives, in its type: only unsigned ones wrap around, and those below 32 bits are none."""
+    """The result of an operation of C, in its type: only unsigned ones wrap around, and those below 32 bits are
+    none."""
     return e if t.kind != "int" or t.signed or t.size < INT.size else reduced(e, t)
 
 

@@ -81,7 +81,7 @@ def _binary(node: Node, operator: str) -> bool:
 
 
 def _bound(st: State, node: Node) -> Binding | None:
-    """What a variable stands for, or a field of a structure of one thread."""
+    """The binding of a variable, or of a field of a structure of one thread."""
     while node.kind == "PAREN_EXPR":
         node = node.children[-1]
     if node.kind == "DECL_REF_EXPR" and node.referenced is not None:
@@ -180,7 +180,7 @@ def _written(st: State, node: Node, seen: set[int] | None = None, top: Node | No
 
 
 def _body(st: State, node: Node, seen: set[int]) -> Node | None:
-    """What a variable with a lambda may be called for; None where it was seen, from now on."""
+    """The body of the lambda that a variable holds; None from the second time on."""
     kind = node.type_decl.identity if node.kind == "DECL_REF_EXPR" and is_lambda(node) else None
     if kind is None or kind in seen or kind not in st.lambdas:
         return None
@@ -208,7 +208,7 @@ def _atomic(node: Node) -> bool:
 
 
 def _found_by(st: State, node: Node) -> set[str]:
-    """What has to be known to say which place an lvalue is."""
+    """The expressions that decide which place an lvalue is."""
     match node.kind:
         case "DECL_REF_EXPR":
             bound = _bound(st, node)

@@ -1,4 +1,5 @@
-"""What lanes do that leave a loop by its only way out: after it, where apart from each other it could cost less."""
+"""Statements of lanes that leave a loop by its only way out: run after the loop, as apart from each other they could
+cost less."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ OPTIONS: Final = (
 _DEVICE: Final = ("--cuda-device-only",)
 _HOST: Final = ("--cuda-host-only", "--target=x86_64-unknown-linux-gnu", "-U__CUDA_ARCH__", "-U__NVPTX__",
                 "-U__PTX__", "-D__SIZEOF_FLOAT80__=16")  # fmt: skip
-"""What tells the two passes of a compiler over a file apart. Constants may differ between them. clang keeps macros of
-the device in the host's pass, and leaves out one of the host's."""
+"""Macros that tell the two passes of a compiler over a file apart. Constants may differ between them. clang keeps
+macros of the device in the host's pass, and leaves out one of the host's."""
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
 INSTANCE: Final = "warpbound_instance"
@@ -36,7 +36,8 @@ _EXPLICIT: Final = re.compile(rb"(?:^|[;}])\s*template\s+__global__\s+void\s+([\
 _PRAGMA: Final = re.compile(
     rb"^[ \t]*#[ \t]*pragma[ \t]+(?:no)?unroll(?![\w$])(?:(?!/[/*]|\*/)(?:\\\r?\n|[^\r\n]))*", re.MULTILINE
 )
-"""What says how to compile a loop, and nothing of what it does. clang takes it for an error where no loop follows."""
+"""Pragmas that say how to compile a loop, and nothing of what it does. clang takes it for an error where no loop
+follows."""
 _TEXT: Final = re.compile(rb"[^\r\n]")
 _LONG: Final = 16_384
 _LONG_RUN: Final = 1_500
@@ -48,7 +49,7 @@ _PROBE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to read and how; see `semantics.cuda.read_cuda`."""
+    """A request: which file to read, and how; see `semantics.cuda.read_cuda`."""
 
     path: str
     includes: tuple[str, ...] = ()

@@ -162,7 +162,7 @@ def evaluate(st: State, e: Expr) -> Expr:
 
 
 def dropped(st: State, *values: Expr) -> None:
-    """What becomes of values that nobody uses: nothing, but for those that something volatile is read for."""
+    """Drops values that nobody uses, but for those that something volatile is read for."""
     for e in values:
         if any(isinstance(t, Read) and t in st.volatile for t in subterms(e)):
             evaluate(st, e)
@@ -324,7 +324,7 @@ def check_lengths(st: State, body: Node) -> None:
 
 
 def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
-    """What a variable declared outside of any function is to the kernel."""
+    """The binding, in the kernel, of a variable declared outside of any function."""
     attributes = _attributes(decl)
     t = decl.type
     if t.kind == "reference":

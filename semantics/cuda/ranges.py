@@ -1,4 +1,4 @@
-"""Which reductions modulo 2^bits change a value, and what becomes of those that may.
+"""Reductions modulo 2^bits: which of them change a value, and what becomes of those that may.
 
 The body of a kernel is walked forward, with limits for all integers (`semantics.cuda.stores`); at a loop's head they
 are those of an invariant, found by widening and then narrowing. A reduction of a value
@@ -83,8 +83,8 @@ class Types:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a walk found: a proposition that a reduction is left out for, or, by its number, one to a signed type that
-    ordinary sizes need, or one that is left."""
+    """A need that a walk found: a proposition that a reduction is left out for, or, by its number, one to a signed type
+    that ordinary sizes need, or one that is left."""
 
     fact: Expr | None = None
     unfit: int = 0
@@ -97,7 +97,7 @@ NONE: Final[Needs] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is known of an expression: its limits, a sum that it is, and what it is a remainder of."""
+    """The knowledge of an expression: its limits, a sum that it is, and what it is a remainder of."""
 
     range: Range = ANY
     sum: Sum | None = None
@@ -285,7 +285,8 @@ class Walk:
         return self._atom(masked(first.expr, t), own, at, needs, (first.expr, first.value, t))
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
-        """What is converted from a signed type is in its range; a shift is by fewer bits than there are."""
+        """The value, its range narrowed: what is converted from a signed type is in the range of that type, and a shift
+        is by fewer bits than there are."""
         low, high = s.value.range
         if e.source is not None and e.source.signed and form is e.value:
             low, high = max(low, e.source.low), min(high, e.source.high)
@@ -346,7 +347,7 @@ class Walk:
     # --- what a condition says -----------------------------------------------------------------------------------
 
     def assumed(self, cond: Expr, holds: bool, at: Store) -> Store:
-        """What holds where a condition does, or does not; it has no reductions any more."""
+        """The store where a condition holds, or does not; the condition has no reductions any more."""
         there = at.copy()
         self._assume(cond, holds, there)
         return there
@@ -480,7 +481,7 @@ class Walk:
         return made, at, seen.needs
 
     def _written(self, array: str, e: Expr, at: Store) -> Seen:
-        """What is written to an array: as it is where its elements may be out of range."""
+        """The value that is written to an array: as it is where its elements may be out of range."""
         seen = self.expr(e, at)
         kinds = self.types.arrays.get(array, frozenset())
         if isinstance(e, Reduced) and len(kinds) == 1 and kinds == {e.to} and not e.to.signed and seen.value.of:
@@ -554,8 +555,8 @@ class Walk:
 
 
 def _together(s: While, at: Store) -> list[Sum]:
-    """What variables are by a counter of a loop, each moved once a turn by what does not change: x - tid.x - n * i == 0
-    as two sums that are not negative. Guesses: a turn shows whether they are so."""
+    """Variables in terms of a loop's counter, each moved once a turn by what does not change: x - tid.x - n * i == 0 as
+    two sums that are not negative. Guesses: a turn shows whether they are so."""
     changed = written(s.body)
     moves: dict[str, list[Sum | None]] = {}
     for t in statements(s.body):

@@ -74,8 +74,8 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
 
 
 def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
-    """What a structure that is declared with a value, or passed by value, is: variables, but for one that does not
-    change and has the value of a parameter of the kernel, or of threadIdx and its like."""
+    """The binding of a structure that is declared with a value, or passed by value: variables, but for one that does
+    not change and has the value of a parameter of the kernel, or of threadIdx and its like."""
     steady, origin = not st.changed[decl.identity], source(value)
     if is_lambda(decl):
         return made(st, decl.name, origin)
@@ -89,7 +89,7 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
 
 
 def reference(st: State, decl: Node, value: Node) -> Place:
-    """What a reference is: another name for a place, or a variable with a copy of a value."""
+    """The binding of a reference: another name for a place, or a variable with a copy of a value."""
     t, inner = decl.type, lvalue(value)
     if is_lambda(value) and (origin := source(value)).kind == "LAMBDA_EXPR":
         return made(st, decl.name, origin)

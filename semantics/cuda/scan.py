@@ -1,4 +1,4 @@
-"""What a body does to its variables, found before it is lowered."""
+"""Effects of a body on its variables, found before it is lowered."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _start(
     block: Sizes = (None, None, None),
     grid: Sizes = (None, None, None),
 ) -> Store:
-    """What holds in the launches that a body is settled for."""
+    """The store at the start: what holds in the launches that a body is settled for."""
     store = launched(block, grid)
     for name, t in sigma.params.items():
         if t == INT and name not in BUILTINS and (own := types.scalars.get(name)) is not None:

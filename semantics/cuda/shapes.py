@@ -1,4 +1,4 @@
-"""What a node of clang's tree is, whatever it is worth: a cast, a place, a value, a constant."""
+"""Shapes of nodes of clang's tree, whatever their values: a cast, a place, a value, a constant."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXP
 
 
 def operand(node: Node) -> Node | None:
-    """What a cast or a pair of parentheses holds. Clang calls much that it does not expose by the name of a cast: what
-    has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is constant."""
+    """The operand of a cast or of a pair of parentheses. Clang calls much that it does not expose by the name of a
+    cast: what has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is
+    constant."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
     if len(inner) > 1:
         raise unsupported(described(node), node.loc)
@@ -49,7 +50,7 @@ def lvalue(node: Node) -> Node | None:
 
 
 _UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "typeof", "__typeof__", "auto"})
-"""What the text of a cast to a reference may have, if no name in it is one."""
+"""Tokens by which the text of a cast may be one to a reference, though no name in it is."""
 
 
 def to_a_value(cast: Node) -> bool:
@@ -77,7 +78,7 @@ def _made(node: Node) -> bool:
 
 
 def _unwrapped(node: Node) -> Node:
-    """What parentheses, and braces around one part, hold."""
+    """The node inside of parentheses, and of braces around one part."""
     while node.kind in ("PAREN_EXPR", "INIT_LIST_EXPR") and len(node.children) == 1:
         node = node.children[0]
     return node

@@ -1,4 +1,4 @@
-"""What `cuda_shim.h` and `headers/` declare in place of the CUDA headers, and what it is in miniCUDA."""
+"""Declarations of `cuda_shim.h` and `headers/`, in place of the CUDA headers, and their meaning in miniCUDA."""
 
 from __future__ import annotations
 

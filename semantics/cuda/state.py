@@ -1,4 +1,4 @@
-"""What the lowering of one kernel keeps: names, declarations, bindings and the statements emitted so far."""
+"""The state of the lowering of one kernel: names, declarations, bindings and the statements emitted so far."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEEPEST: Final = 200
 """How deep expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
 
 MOST_PARTS: Final = 4096
-"""That are inlined in a kernel: functions that call others twice would double it again and again."""
+"""The most parts that are inlined in a kernel: functions that call others twice would double it again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ class State:
                     self.bindings[pointer] = replace(bound, base=None, several=True)
 
     def block(self, lower: Callable[[], None]) -> Stmt:
-        """What `lower` emits, as one statement."""
+        """The statements that `lower` emits, as one statement."""
         self.depth += 1
         with self.captured() as stmts:
             lower()

@@ -471,13 +471,13 @@ def _loop(
 
 
 def _until(st: State, node: Node) -> Expr:
-    """That `if (c) break;` does not break."""
+    """The condition that `if (c) break;` does not break."""
     c, way_out = condition(st, _checked_if(node)[0], "whole"), way_out_of(node)
     return c if way_out is not None and way_out.holds else opposite(st, c)
 
 
 def _turned(st: State, pre: tuple[Node, ...], end: Node) -> Expr:
-    """What a turn begins with, up to its way out; that it goes on."""
+    """The beginning of a turn, up to its way out, and the condition that it goes on."""
     block(st, pre, frozenset())
     return _until(st, end)
 

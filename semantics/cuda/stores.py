@@ -1,4 +1,4 @@
-"""What is known of the integers of a kernel at a point: ranges, bounds over the launch, and sums that are not negative.
+"""Knowledge of the integers of a kernel at a point: ranges, bounds over the launch, and sums that are not negative.
 
 Facts about every launch: CUDA's limits on blocks and grids, and that a grid has no more than 2^31 threads along an axis
 (of which the reports say that it is assumed).
@@ -30,7 +30,7 @@ _PAIRS: Final = tuple(
     for axis, size in zip("xyz", _SIZES, strict=True)
     for name, most in (("gridDim", GRID_THREADS), ("blockIdx", GRID_THREADS - 1))
 )
-"""What there are no more of than threads in a grid."""
+"""Quantities of which there are no more than threads in a grid."""
 
 MOST_FACTS: Final = 32
 _OF_LAUNCHES: Final = 6
@@ -56,9 +56,9 @@ def times(a: Range, b: Range) -> Range:
 
 @dataclass(slots=True)
 class Store:
-    """What holds at a point. `ranges` has the limits of variables, parameters and of what operators give, `upper` sums
-    over parameters that they are at most, `facts` sums that are at least 0, `whole` numbers by which quotients are at
-    most such sums, too: 8 * (n / 8) <= n."""
+    """The knowledge at a point. `ranges` has the limits of variables, parameters and of what operators give, `upper`
+    sums over parameters that they are at most, `facts` sums that are at least 0, `whole` numbers by which quotients are
+    at most such sums, too: 8 * (n / 8) <= n."""
 
     ranges: dict[Expr, Range] = field(default_factory=dict)
     upper: dict[Expr, tuple[Sum, ...]] = field(default_factory=dict)
@@ -244,7 +244,7 @@ class Store:
         self.facts = found
 
     def equal(self, x: Var, without: frozenset[str]) -> Sum | None:
-        """What x is known to be equal to, over what the variables `without` are not in."""
+        """A sum that x is known to be equal to, in which the variables `without` do not occur."""
         low, high = self.range(x)
         if low == high:
             return constant(low)
@@ -259,7 +259,7 @@ class Store:
         return None
 
     def join(self, other: Store) -> Store:
-        """What holds after either of two ways."""
+        """The store after either of two ways."""
         if self.dead:
             return other.copy()
         if other.dead:
@@ -284,7 +284,7 @@ def _plain(m: tuple[Expr, ...]) -> bool:
 
 
 def launched(block: Sizes = (None, None, None), grid: Sizes = (None, None, None)) -> Store:
-    """What holds in every launch with blocks and a grid of these sizes, as far as they are known."""
+    """The store of every launch with blocks and a grid of these sizes, as far as they are known."""
     store = Store()
     axes: tuple[Axis, ...] = ("x", "y", "z")
     for axis, b, g in zip(axes, block, grid, strict=True):

@@ -117,7 +117,8 @@ def _group(st: State, value: Expr, group: list[Section], tail: Kinds, block: Blo
 
 
 def _entered(value: Expr, group: list[Section], i: int, loc: Loc | None) -> list[Expr]:
-    """That a value of a group leads to its section with a number or to one before that: nothing, where all do."""
+    """The condition that a value of a group leads to its section with a number or to one before that; empty where all
+    do."""
     later = group[i + 1 :]
     if any(section.default for section in later):
         return [_among(value, _cases(group[: i + 1]), loc)]
