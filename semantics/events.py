@@ -1,4 +1,4 @@
-"""What observers see of a run: one event for every resource constant that is paid.
+"""Events, which observers see of a run: one for every resource constant that is paid.
 
 The costs of a run are the sums over its events, so a profile, the costs of a line or a report on coalescing needs no
 second interpreter, only an observer.

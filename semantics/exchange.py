@@ -1,4 +1,4 @@
-"""What the lanes of a warp pass to one another: shuffles and votes, as PTX has them (`shfl` and `vote`).
+"""Values that the lanes of a warp pass to one another: shuffles and votes, as PTX has them (`shfl` and `vote`).
 
 The logic knows no more of such a value than that it is some value, `call:NAME(.., k)` with a number k of its own. A run
 looks up at `Kernel.exchanges` what k stands for.
@@ -53,7 +53,7 @@ def source(name: str, lane: int, by: int, width: int, warp: int) -> int | None:
 
 
 def voted(name: str, passed: Mapping[int, object], mask: int | None) -> int:
-    """What a vote gives the lanes with this mask, `passed` being what each of them passes; None is no mask."""
+    """The result of a vote for the lanes with this mask; `passed` has the value of each of them; None is no mask."""
     lanes = {lane: bool(value) for lane, value in passed.items() if mask is None or mask >> lane & 1}
     match name:
         case "any":

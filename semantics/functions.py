@@ -322,7 +322,7 @@ def _integer(x: float) -> int:
 
 
 def _known(x: float) -> float:
-    """What a function gives, as a double."""
+    """The value of a function, as a double."""
     if isinstance(x, int) and abs(x) > EXACT:
         raise Untold
     return float(x)

@@ -68,7 +68,7 @@ class OutOfBounds:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a launch cost and left behind.
+    """The result of a launch: what it cost, and the store that it left behind.
 
     `totals` sums the costs of all warps by the metric's name, `max_per_warp` is the dearest warp's. `arrays` holds
     the elements of global arrays that were given or written.

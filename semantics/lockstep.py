@@ -101,7 +101,7 @@ class Initial:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a judgement depends on besides sigma, T and the term.
+    """The setting of a judgement: all that it depends on besides sigma, T and the term.
 
     `params` gives every parameter that the program reads its value, the built-in ones included; `block` is blockDim,
     which numbers the threads and divides them into warps; `initial` is what arrays hold where nothing was written.
@@ -289,8 +289,8 @@ def ec_op(e: Op, sigma: Store, t: Threads, m: Machine) -> Result:
 
 
 def exchanged(e: Op, sigma: Store, t: Threads, m: Machine) -> dict[Thread, Value]:
-    """What the threads of T get from others of their warp, by a shuffle or a vote. Raises ValueProblem for what PTX
-    leaves undefined, and where the kernel does not say what is passed."""
+    """The values that the threads of T get from others of their warp, by a shuffle or a vote. Raises ValueProblem for
+    what PTX leaves undefined, and where the kernel does not say what is passed."""
     k = exchange.number(e)
     if k is None:
         return dict.fromkeys(t, 0.0)
@@ -309,7 +309,7 @@ def exchanged(e: Op, sigma: Store, t: Threads, m: Machine) -> dict[Thread, Value
 
 
 def _passed(e: Op, x: Exchange, lanes: Mapping[int, Thread], sigma: Store, m: Machine) -> dict[int, Value]:
-    """What the active lanes of one warp get."""
+    """The values that the active lanes of one warp get."""
     value, by, width, mask = (
         {lane: 0 if part is None else _leaf(part, u, sigma, m) for lane, u in lanes.items()}
         for part in (x.value, x.by, x.width, x.mask)
@@ -361,7 +361,7 @@ def ec_sarr(e: Read, sigma: Store, t: Threads, m: Machine) -> Result:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 Rest = tuple[tuple[Stmt, Threads], ...]
-"""What is left to run after a rule: statements, each with its active threads, in order."""
+"""The statements left to run after a rule: statements, each with its active threads, in order."""
 
 Step = tuple[Cost, Rest]
 

@@ -168,7 +168,7 @@ class BlockMachine(Machine):
         return Cost(tuple(parts))
 
     def _price(self, constant: str, n: int | None) -> tuple[Fraction, ...]:
-        """What one warp pays: for each profile, work and span."""
+        """The price that one warp pays: for each profile, work and span."""
         price = self._prices.get((constant, n))
         if price is None:
             both = [m for p in self.profiles for m in (p.work, p.span)]
@@ -256,7 +256,7 @@ def _finish(
 
 
 def _of(todo: Iterable[_Frame], threads: Threads) -> list[_Frame]:
-    """What these threads have left to do."""
+    """The statements that these threads have left to run."""
     mine = set(threads)
     frames = (f._replace(threads=tuple(t for t in f.threads if t in mine)) for f in todo)
     return [f for f in frames if f.threads]
@@ -322,7 +322,7 @@ def diverging(t_true: Threads, t_false: Threads, m: BlockMachine) -> Threads:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a launch cost and left behind.
+    """The result of a launch: what it cost, and the store that it left behind.
 
     `whole` has the works by the profile's name: their sum, and the largest of a warp. `blocks` has W and S of every
     block, in the order of the blocks.

@@ -1,4 +1,4 @@
-"""What each line of a source costs: an observer of a run, under either semantics.
+"""The cost of each line of a source: an observer of a run, under either semantics.
 
 A cost belongs to the line of its term; terms without a place have that of the statement they are part of, and
 statements without one that of the statement around them. Nothing is lost: the lines add up to the totals.
@@ -21,7 +21,7 @@ Line = tuple[str, int]
 """A file and a line, from 1; ("", 0) where no place is known."""
 
 _ONCE: Final = ("vwrite", "gwrite", "swrite", "if", "sync")
-"""What a statement pays once each time that a warp executes it."""
+"""The constants that a statement pays once each time that a warp executes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _homes(kernel: Kernel) -> dict[int, Line]:
 
 
 def _identity(s: Stmt) -> object:
-    """What copies of one statement have in common: the front end copies the body of `do`."""
+    """The key that copies of one statement share: the front end copies the body of `do`."""
     match s:
         case Assign() | Write():
             return s.loc, s

@@ -34,7 +34,7 @@ class ValueProblem(SourceError):
 
 
 def default(type_: Type) -> Value:
-    """What is read where nothing was written, and out of bounds: 0, False or 0.0."""
+    """The value that is read where nothing was written, and out of bounds: 0, False or 0.0."""
     return {"int": 0, "bool": False, "base": 0.0}[type_.kind]
 
 

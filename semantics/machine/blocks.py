@@ -36,8 +36,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a launch took and left behind: cycles until the last block has ended, instructions issued by all blocks,
-    the elements of global arrays that were given or written, the first access out of bounds at each place."""
+    """The result of a launch: cycles until the last block has ended, instructions issued by all blocks, the elements of
+    global arrays that were given or written, the first access out of bounds at each place."""
 
     cycles: int
     issued: int

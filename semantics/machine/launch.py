@@ -49,7 +49,7 @@ class Launch:
 
 
 def initial_values(p: Program, launch: Launch) -> dict[str, Value]:
-    """What parameters and initialised variables are before the run, and `threads` and `warpSize`.
+    """The values of parameters and initialised variables before the run, and of `threads` and `warpSize`.
 
     Raises LaunchProblem for a parameter without a value and a value without a parameter.
     """
@@ -76,7 +76,7 @@ def _constant(o: Operand, values: Mapping[str, Value]) -> Value:
 
 
 def initial_memory(p: Program, values: Mapping[str, Value]) -> dict[int, Value]:
-    """What `.data` lays into memory. Raises RunProblem for negative addresses and far too many cells."""
+    """The cells that `.data` lays into memory. Raises RunProblem for negative addresses and far too many cells."""
     memory: dict[int, Value] = {}
     for d in p.directives:
         if not isinstance(d, Data):

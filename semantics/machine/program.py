@@ -133,7 +133,7 @@ def opcode(i: Instruction) -> str:
 
 
 def operands(i: Instruction) -> tuple[Operand, ...]:
-    """What an instruction reads, apart from memory."""
+    """The operands that an instruction reads, apart from memory."""
     match i:
         case Branch(_, cond):
             return (cond,)

@@ -1,4 +1,4 @@
-"""What is seen of a run of the mini-SIMT machine: its cycles, its result, or why it came to none."""
+"""The trace of a run of the mini-SIMT machine: its cycles, its result, or why it came to none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semantics.values import Value
 # --- cycles ----------------------------------------------------------------------------------------------------------
 
 State = Literal["issue", "ready", "stall", "barrier", "ended"]
-"""What a warp does in a cycle: it issues, could issue, waits for a load, waits at a barrier, has ended."""
+"""The state of a warp in a cycle: it issues, could issue, waits for a load, waits at a barrier, has ended."""
 
 
 class Row(NamedTuple):

@@ -128,7 +128,7 @@ class Prices:
     unit: int
 
     def costs(self, tally: Tally, statements: Mapping[int, Counter[str]]) -> NDArray[Any]:
-        """What each warp paid, in units."""
+        """The cost of each warp, in units."""
         fixed = {c: self._whole(self.metric.cost(c)) for c in FIXED}
         prices: dict[object, int] = {s: sum(fixed[c] * n for c, n in terms.items()) for s, terms in statements.items()}
         prices["div"] = fixed["div"]

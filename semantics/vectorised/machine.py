@@ -186,7 +186,7 @@ def _after(parts: tuple[Evaluate, ...], then: Evaluate) -> Evaluate:
 
 
 def _raising(problem: ValueProblem, parts: tuple[Evaluate, ...]) -> Evaluate:
-    """What a term without a value does, once its operands have theirs."""
+    """The evaluation of a term without a value: it raises the problem once the operands have their values."""
 
     def evaluate(u: Unit, t: Active) -> Val:
         for p in parts:
@@ -279,7 +279,7 @@ class Unit:
         self._names["warpSize"] = uniform(lanes, sigma.params["warpSize"])
 
     def _over_blocks(self, pattern: NDArray[Any]) -> NDArray[Any]:
-        """What holds for the warps of one block, for those of all; a row for all if they agree."""
+        """The values for the warps of one block, for those of all; one row for all if they agree."""
         if (pattern == pattern[:1]).all():
             return pattern[:1]
         return np.tile(pattern, (self.chunk.blocks, 1))

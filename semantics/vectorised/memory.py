@@ -149,7 +149,7 @@ class Cells:
         self.seen.clear()
 
     def elements(self) -> Elements:
-        """What was given or written."""
+        """The elements that were given or written."""
         return Elements(self.data, self.there)
 
     # --- reads and writes ---

@@ -24,7 +24,7 @@ Data = NDArray[Any]
 """A matrix, a row a warp and a column a lane; an axis along which nothing changes may have the length 1."""
 
 Mask = NDArray[np.bool_] | None
-"""Which lanes are active; None: all."""
+"""The active lanes; None: all."""
 
 MAX_BITS: Final = 53
 """Of an integer that a double holds."""
@@ -34,7 +34,7 @@ LIMIT: Final = 2**62
 
 
 class Unsupported(Exception):
-    """What this engine can't do exactly, and the reference can."""
+    """This engine cannot do something exactly, which the reference can."""
 
 
 class Val(NamedTuple):
@@ -107,8 +107,8 @@ def lanewise(op: str, operands: tuple[Type, ...], result: Type, loc: Loc | None)
 
 
 def passed(e: Op, value: Val, asked: tuple[Val, Val, Val | None], active: Mask, warp: int) -> Data:
-    """What lanes get by a shuffle or a vote. Raises Unsupported unless all lanes ask alike, for what is defined and for
-    numbers of no more than MAX_BITS bits."""
+    """The values that lanes get by a shuffle or a vote. Raises Unsupported unless all lanes ask alike, for what is
+    defined and for numbers of no more than MAX_BITS bits."""
     if warp > MAX_BITS or (value.data.dtype.kind == "i" and (np.abs(value.data) >> MAX_BITS).any()):
         raise Unsupported
     name, (by, width, mask) = exchange.kind(e), asked
