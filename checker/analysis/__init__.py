@@ -1,1 +1,1 @@
-"""What is read off a kernel besides its cost bounds."""
+"""Analyses of kernels besides cost bounds."""

@@ -41,7 +41,8 @@ from logic.typing import Signature, type_of
 Model = Literal["max", "sum"]
 
 OPERATORS: Final = ("add", "multiply", "divide", "float", "float_divide", "double", "function", "convert")
-"""What a device has prices for: `add` is every integer operator in no other class, `divide` is the modulus, too."""
+"""The classes of operations that a device has prices for: `add` is every integer operator in no other class, `divide`
+is the modulus, too."""
 
 MEMORY: Final = ("global", "shared")
 
@@ -339,7 +340,8 @@ def figures(
     mem: Sequence[Poly],
     store: Mapping[Leaf, int],
 ) -> Figures:
-    """What the equations say of a grid of `blocks` blocks of `threads` threads. Raises KeyError for a missing value."""
+    """The figures that the equations give for a grid of `blocks` blocks of `threads` threads. Raises KeyError for a
+    missing value."""
     n_comp = evaluate(comp, store)
     n_memory = min(evaluate(q, store) for q in mem)
     c_t = max(n_comp, n_memory) if model == "max" else n_comp + n_memory

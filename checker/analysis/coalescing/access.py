@@ -52,9 +52,8 @@ SEVERITY: Final[tuple[Verdict, ...]] = (
 NOWHERE: Final = Loc("", 0, 0)
 
 Key = tuple[Loc, Kind, str]
-"""What tells accesses apart: place, kind and array. One place can hold a load and a store (`A[i] += 1`), and a function
-that is called twice may touch two arrays from one place. Copies that the front end makes of a statement are one access.
-"""
+"""The key of an access: place, kind and array. One place can hold a load and a store (`A[i] += 1`), and a function that
+is called twice may touch two arrays from one place. Copies that the front end makes of a statement are one access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Access:
 
     @property
     def key(self) -> Key:
-        """What it is known by, in runs too."""
+        """The key of the access, in runs too."""
         return self.loc, self.kind, self.array.name
 
 

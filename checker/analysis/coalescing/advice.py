@@ -154,7 +154,7 @@ class _Words:
         return Advice("the index does not grow evenly with the thread")
 
     def read(self) -> str | None:
-        """What is read, where what is read decides how lanes differ."""
+        """The read that decides how lanes differ, if one does."""
         keys = self.view.atoms.keys
         todo = [a for v in self.values for monomial, _ in terms_of(minus(v, self.values[0])) for a in monomial]
         seen: set[int] = set()
@@ -221,7 +221,7 @@ class _Banks(_Words):
         return fewest(self.array, frozenset(self.m.cohort.numbers[i] for i in self.m.active.lanes), self.hardware)
 
     def apart(self) -> str:
-        """What keeps lanes apart whose distances are known, tried on them; "" where nothing is found."""
+        """Advice on how to keep lanes apart whose distances are known, tried on them; "" where nothing is found."""
         array, least = self.array, self.least
         if len({terms_of(v) for v in self.values}) > 1:
             return ""
@@ -242,7 +242,7 @@ class _Banks(_Words):
         return ""
 
     def odd(self, gap: Number, distance: str | None) -> str:
-        """What keeps lanes apart whose distance, in elements, is not known."""
+        """Advice on how to keep lanes apart whose distance, in elements, is not known."""
         array = self.array
         least, numbers = self.least, [self.m.cohort.numbers[i] for i in self.m.active.lanes]
         steps = [n - numbers[0] for n in numbers]

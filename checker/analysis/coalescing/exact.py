@@ -36,8 +36,8 @@ from logic.syntax import Array, Kernel
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is known of an access: each time that a warp executes it, it needs at most `transactions` lines (words of
-    one bank), where its `lanes` lanes would need `fewest` in consecutive places.
+    """A finding about an access: each time that a warp executes it, it needs at most `transactions` lines (words of one
+    bank), where its `lanes` lanes would need `fewest` in consecutive places.
 
     `met` is the way to it that decided the verdict; None where no warp gets there.
     """
@@ -183,7 +183,7 @@ class _Judge:
         return min(self.counts[key], len(lanes) * one_access(what, m.array, self.context.hardware))
 
     def options(self, v: Number) -> tuple[Number, ...]:
-        """What a value may be, where branches choose between a few."""
+        """The values that a value may be, where branches choose between a few."""
         for monomial, c in terms_of(v):
             if len(monomial) == 1 and monomial[0] in self.choices:
                 rest = minus(v, Form(((monomial, c),), 0))
@@ -240,7 +240,7 @@ class _Judge:
         return min(found, default=None)
 
     def spread_by_bounds(self, values: Sequence[Number]) -> int | None:
-        """What the bounds leave of the values, without the terms that they share."""
+        """The values within their bounds, without the terms that they share."""
         shared = set(terms_of(values[0])).intersection(*(terms_of(v) for v in values))
         common = Form(tuple(sorted(shared)), 0) if shared else 0
         bounds = [self.view.atoms.bounds(minus(v, common)) for v in values]

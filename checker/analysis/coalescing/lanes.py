@@ -1,4 +1,4 @@
-"""What the lanes of a warp may do, lane by lane: one symbolic execution of a kernel for all its runs.
+"""The behaviour of a warp, lane by lane: one symbolic execution of a kernel for all its runs.
 
 A local variable has a value at every lane: an integer polynomial over unknowns (`checker.oracles.forms`), which may be
 parameters, what a read returned, or how often a loop has turned. Where a branch may go either way both sides are
@@ -109,7 +109,7 @@ class Met:
 
 
 Where = tuple[Active, int]
-"""Which lanes are active, and in how many loops."""
+"""The active lanes, and in how many loops they are."""
 
 
 def at(v: Vec, i: int) -> Number:
@@ -324,7 +324,7 @@ class _Walk:
         return found
 
     def value(self, e: Expr, state: State, here: Where | None = None) -> Vec:
-        """What e is worth at the lanes; what a read returns is new each time. With `here`, its reads are noted.
+        """The value of e at the lanes; what a read returns is new each time. With `here`, its reads are noted.
 
         A right side that the left one decides is evaluated all the same, as in the semantics.
         """
@@ -453,7 +453,7 @@ class _Walk:
         return found
 
     def options(self, a: Number) -> tuple[Number, ...]:
-        """What a value is known to be one of: itself, unless it is a choice."""
+        """The values that a value is one of: itself, unless it is a choice."""
         match a:
             case Form((((number,), 1),), 0) if number in self.choices:
                 return self.choices[number]

@@ -23,7 +23,7 @@ from semantics.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What the executions of an access by warps were found to need.
+    """The needs of an access, as found in its executions by warps.
 
     `transactions` are those of all executions together: lines, or words of the busiest bank. `most` are those of the
     dearest execution; `fewest` and `lanes` are that one's: what its lanes would need in consecutive places, and how
@@ -45,7 +45,7 @@ class Observed:
         return Fraction(self.transactions, self.executions)
 
     def __add__(self, other: Observed) -> Observed:
-        """What both found."""
+        """The needs that either found."""
         dearest = max(self, other, key=lambda o: (o.most, -o.fewest, o.lanes))
         return replace(
             dearest,

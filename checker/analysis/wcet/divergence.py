@@ -1,4 +1,4 @@
-"""Which branches may part the threads of a warp: chains of definitions over gated single assignment (section 3.1).
+"""Branches that may part the threads of a warp: chains of definitions over gated single assignment (section 3.1).
 
     gamma(p, v1, v2)    behind a choice: v1 where p holds, else v2
     mu(v1, v2)          at the head of a loop: v1 the first time, then v2
@@ -21,7 +21,8 @@ Gate = Literal["launch", "tid", "memory", "instruction", "test", "gamma", "mu", 
 
 
 class Definition(NamedTuple):
-    """What gives a variable a value: a gate at an address, for a variable. `launch` is a value from before the run."""
+    """A definition, which gives a variable a value: a gate at an address, for a variable. `launch` is a value from
+    before the run."""
 
     gate: Gate
     address: int = 0
@@ -39,7 +40,7 @@ class Chains:
     uses: dict[Definition, frozenset[Definition]] = field(default_factory=dict)
 
     def reach(self, start: Definition) -> frozenset[Definition]:
-        """What a definition chains to, itself included."""
+        """The definitions that a definition chains to, itself included."""
         seen, todo = {start}, [start]
         while todo:
             new = self.uses.get(todo.pop(), frozenset()) - seen

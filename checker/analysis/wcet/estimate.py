@@ -117,7 +117,7 @@ def kernel_job(
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a launch takes in cycles.
+    """The cycles that a launch takes.
 
     `cycles` is the least of `bounds`, which go by their evidence, or the paper's; None where it depends on parameters
     without values. `formula` is the certified bound in the parameters: for the launch, or for each block where they

@@ -1,4 +1,4 @@
-"""What the warps of a launch issue at most, whatever memory holds: their lanes followed with loaded values unknown.
+"""The most that the warps of a launch issue, whatever memory holds: their lanes followed with loaded values unknown.
 
 The control of a warp depends on its own values and on what it loads, never on the schedule. So each warp is followed
 on its own. Where a lane's way depends on memory it goes both ways, one after the other: no run issues more than that,
@@ -49,7 +49,7 @@ class Crossing(NamedTuple):
 
 @dataclass(slots=True)
 class Counts:
-    """What one warp does at most.
+    """The most that one warp does.
 
     `issued` and `loads` count before the first barrier, between the first and the second, and so on; None in
     `crossings` stands for a barrier that is not reached for certain. `turns` has, by a loop's branch, how often the
@@ -63,7 +63,7 @@ class Counts:
 
 
 def follow(p: Program, tree: Block, launch: Launch, steps: int = MOST_STEPS) -> tuple[Counts, ...]:
-    """What each warp of a launch does at most.
+    """The most that each warp of a launch does.
 
     Raises Unbounded, also where all of them together issue more than `steps` instructions, and LaunchProblem for
     parameters that do not fit.
@@ -145,7 +145,7 @@ def _in_step(warps: Sequence[tuple[Counts, int]], counted: bool) -> bool:
 
 
 def issued(warps: Sequence[Counts]) -> int:
-    """What all warps issue."""
+    """The instructions that all warps issue."""
     return sum(sum(w.issued) for w in warps)
 
 

@@ -106,7 +106,7 @@ def kernel(p: Program, tree: Block, threads: int, warp_size: int, name: str) -> 
 
 
 def named(var: str) -> str:
-    """What a variable or a parameter is called: the same, unless that name has a meaning in miniCUDA or here."""
+    """The name of a variable or a parameter: the same, unless that name has a meaning in miniCUDA or here."""
     taken = var in (*TAKEN, MEMORY.name, ANYTHING.name, _TICK) or var.startswith(_LOCAL) or var.endswith("_")
     return f"{var}_" if taken else var
 
@@ -173,7 +173,7 @@ class _Code:
         return value if isinstance(value, Op) and value.op == "int" else self.operand(o)
 
     def known(self, var: str) -> Expr | None:
-        """What a variable is known to equal, if that is short."""
+        """An expression that a variable is known to equal, if a short one is."""
         value = self.values.get(var)
         return None if value is None or sum(1 for _ in subterms(value)) > _MOST_TERMS else value
 

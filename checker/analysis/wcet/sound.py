@@ -64,7 +64,7 @@ def _constant(n: int) -> Linear:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What is issued and what is loaded, as metrics.
+    """The metrics of instructions issued and of loads.
 
     A test costs two: the branch and the jump back, or the sync where its ways meet; threads that part at it sync once
     more.
@@ -164,7 +164,7 @@ class Certified:
     ends: bool
 
     def cycles(self, latency: int) -> Poly:
-        """What a block takes at most."""
+        """The most cycles that a block takes."""
         return self.issued + self.loads * (latency - 1)
 
     @property
