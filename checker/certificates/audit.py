@@ -54,12 +54,12 @@ class Audited:
 
     @property
     def metric(self) -> Metric:
-        """What is counted."""
+        """The metric that the claim counts in."""
         return self.certificate.context.metric
 
     @property
     def derivation(self) -> Derivation:
-        """What the certificate rests on."""
+        """The derivation that the certificate rests on."""
         return self.certificate.derivation
 
 
@@ -112,7 +112,7 @@ POINTS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of a claim. `same`, `lower` and `not higher` hold of all parameters that both launches allow, by the
+    """The change of a claim. `same`, `lower` and `not higher` hold of all parameters that both launches allow, by the
     word of `engine` where the bounds differ; `grew` and `lower` are shown at a point, where the bound was `before` and
     is `after`; `unclear` is none of these. `added` and `dropped` are what the claim rests on and did not, and what it
     did and does not."""
@@ -134,7 +134,7 @@ class Change:
 
 
 def about(a: Audited) -> tuple[str, ...]:
-    """What a certificate bounds: claims about the same can be compared."""
+    """The subject of a certificate: claims about the same can be compared."""
     context, made = a.certificate.context, a.certificate
     prices = (*sorted(context.metric.fixed.items()), *sorted(context.metric.counted.items()))
     return (made.kernel.name, context.metric.name, context.scope, str(len(made.sums)), str(prices))
@@ -210,7 +210,7 @@ def _said(e: Expr, context: Context) -> bool:
 
 
 def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
-    """What the new one rests on and the old one does not."""
+    """The things that the new one rests on and the old one does not."""
     before, after = old.certificate.context, new.certificate.context
     found = [
         f"given: {show(fact)}"

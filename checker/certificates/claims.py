@@ -1,4 +1,4 @@
-"""What a claim says, in words; its launch's sizes filled in, evaluated at points that its launch allows."""
+"""A claim in words; its launch's sizes filled in, evaluated at points that its launch allows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def extent(sizes: Dim) -> str:
 
 
 def amount(n: Poly | Fraction | str, metric: Metric) -> str:
-    """What is counted: 1 sector, 2 sectors, n sectors; metrics of a user's own have names that stay as they are."""
+    """An amount of what is counted: 1 sector, 2 sectors, n sectors; metrics of a user's own have names that stay as
+    they are."""
     return f"{n} {metric.name.removesuffix('s') if str(n) == '1' and metric.name in METRICS else metric.name}"
 
 
@@ -33,14 +34,14 @@ SUBJECTS: Final = {
     "grid": ("all warps of a grid", "together cost"),
     "span": ("the span of a block", "is"),
 }
-"""What a bound is on, and the verb that goes with it. The span is the cost of the longest way through a block, which
-waits at barriers (Fig. 6): what its warps cost together may be more."""
+"""The subjects of bounds, each with its verb. The span is the cost of the longest way through a block, which waits at
+barriers (Fig. 6): what its warps cost together may be more."""
 
 VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything follows"
 
 
 def subject(context: Context, per: str) -> str:
-    """What a bound is on, a key of SUBJECTS; `per` is what costs are summed over at scope warp."""
+    """The subject of a bound, a key of SUBJECTS; `per` is what costs are summed over at scope warp."""
     return "span" if context.scope == "block" else per
 
 

@@ -53,7 +53,7 @@ FORMAT: Final = "warpbound certificate"
 VERSION: Final = 3
 
 LARGEST: Final = 1 << 256
-"""What integers and divisors may be, in either direction."""
+"""The largest integers and divisors, of either sign."""
 
 MAX_SIZE: Final = 1 << 16
 """The largest element, stride and offset of an array, in bytes."""
@@ -221,7 +221,7 @@ def draft(kernel: Kernel, context: Context, rules: str, derivation: Derivation) 
 
 
 def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> dict[str, Json]:
-    """What a derivation is about, and the derivation; the tables are the writer's own and still grow."""
+    """The setting of a derivation, and the derivation; the tables are the writer's own and still grow."""
     body = writer.statement(kernel.body)
     assumptions = [expression(e) for e in context.launch.assumptions]
     writer.derivation(derivation)
@@ -263,7 +263,8 @@ def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, deri
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a certificate says: a kernel, what its derivation is about, the derivation, and the recorded evidence."""
+    """The content of a certificate: a kernel, what its derivation is about, the derivation, and the recorded
+    evidence."""
 
     kernel: Kernel
     context: Context
@@ -509,7 +510,7 @@ def _label(x: Json, what: str) -> str:
 
 
 def _told(error: object) -> str:
-    """What is wrong with a document, in the document's words: in printable ASCII, and not too long."""
+    """A sentence on what is wrong with a document, in the document's words: in printable ASCII, and not too long."""
     text = str(error).encode("unicode_escape").decode()
     return f"{text[:200]}..." if len(text) > 200 else text
 

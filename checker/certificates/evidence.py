@@ -1,5 +1,5 @@
-"""What a certificate says for a side condition: an arithmetic proof, or facts that follow from P, each with a proof, by
-which the second checker sees in the lanes what the oracles saw.
+"""Evidence for a side condition, as a certificate has it: an arithmetic proof, or facts that follow from P, each with a
+proof, by which the second checker sees in the lanes what the oracles saw.
 
 The second checker knows no bounds and searches for nothing. It is asked here what it sees, first as it is, then told
 more: that e holds everywhere, or nowhere; the signs of what stands in divisions, max and comparisons; where threadIdx
@@ -32,7 +32,7 @@ ROUNDS: Final = 3
 
 
 def proof(obligation: Obligation, context: Context) -> Json:
-    """What the certificate says for an obligation, or None where nothing is needed, or nothing was found."""
+    """The evidence for an obligation, or None where nothing is needed, or nothing was found."""
     if isinstance(obligation, Entails):
         return next((rows or None for rows in _entailed(obligation, context) if rows is not None), None)
     if not isinstance(obligation, Uniform | AtMost):
@@ -77,7 +77,7 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
 
 
 def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
-    """What follows from P of all that stands in the way of seeing what e is worth, with the proofs."""
+    """Facts that follow from P, with their proofs, about all that stands in the way of seeing the value of e."""
     have = farkas.given(p, context)
     if (contradiction := farkas.absurd(have)) is not None:
         return [{"goal": expression(farkas.NEVER), "by": [contradiction]}]
@@ -98,7 +98,7 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
 
 
 def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
-    """What may be nonnegative, so that more is seen of e, and of the facts that tell lanes apart."""
+    """Polynomials that may be nonnegative, and then show more of e, and of the facts that tell lanes apart."""
     values = [view.value(view.program.worth(frozen(e)), view.known), *(f for f, _ in view.local)]
     sides: set[recheck.Potential] = set()
     for a in {a for v in values for a in recheck.atoms(v)}:
@@ -113,7 +113,7 @@ def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
 
 
 def _ends(have: farkas.Given, context: Context) -> Iterator[Expr]:
-    """What is nonnegative because of where threadIdx begins and ends by P."""
+    """Polynomials that are nonnegative because of where threadIdx begins and ends by P."""
     for tid, size in zip((Tid("x"), Tid("y"), Tid("z")), context.launch.block, strict=True):
         low, high = (farkas.least(sym(tid) * sign, have) for sign in (1, -1))
         if low is not None and ceil(low) > 0:
@@ -215,7 +215,7 @@ def _base(e: Expr, o: AtMost, view: recheck.Lanes) -> Expr:
 
 
 def _definitions(e: Expr, p: P) -> list[Expr]:
-    """What P says that a variable is, as it stands there."""
+    """The definitions of a variable in P, as they stand there."""
     return [f.args[1] for f in p if isinstance(f, Op) and f.op == "==" and f.args[0] == e]
 
 

@@ -1,4 +1,5 @@
-"""What the second checker sees by itself, asked while a certificate is written: what it needs to be told, and no more.
+"""Questions to the second checker while a certificate is written: it is told what it does not see by itself, and no
+more.
 
 It says what is of use in a certificate, not what is true: the certificate is checked again, whatever was tried for it.
 """

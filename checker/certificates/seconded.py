@@ -1,4 +1,4 @@
-"""What both checkers together say of a claim that the kernel accepts: its certificate, judged by the second one.
+"""The word of both checkers on a claim that the kernel accepts: its certificate, judged by the second one.
 
 `certified` is said nowhere else: it means that the second checker verified everything without a solver.
 """
@@ -25,7 +25,7 @@ REPORT: Final = (
     "The certificate is too large for the second checker, or this is a fault in warpbound: please report it, with the "
     "source, the command line and what --certificate writes."
 )
-"""What to do where the checkers do not agree."""
+"""Advice for where the checkers do not agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Seconded:
 
 
 def verdict(second: Report | None, ledger: Ledger) -> Said:
-    """What a claim that the kernel accepts is worth by the second checker's word; None is no word."""
+    """The verdict on a claim that the kernel accepts, by the second checker's word; None is no word."""
     if second is not None and second.verdict == "invalid":
         return "not-proved"
     if ledger.barriers:
