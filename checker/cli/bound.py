@@ -190,7 +190,7 @@ def _each(
     hardware: Hardware,
     at: dict[str, int],
 ) -> list[Done]:
-    """What became of each of several kernels: one that cannot be read leaves the others. Options are for the kernels
+    """The outcome for each of several kernels: one that cannot be read leaves the others. Options are for the kernels
     that have the parameters that they name. Raises SourceError where none has."""
     from checker.report.kernels import refused
     from checker.report.terminal import render_error
@@ -240,8 +240,8 @@ def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
 
 
 def _assumed(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:
-    """Which of what is assumed is about each kernel; says what is left out. Raises SourceError for what no kernel has
-    the parameters for."""
+    """The assumptions that are about each kernel; says what is left out. Raises SourceError for what no kernel has the
+    parameters for."""
     from checker.notation import parse_assumption
     from logic.source import SourceError
     from logic.typing import signature
@@ -272,7 +272,7 @@ def _bounded(
     at: dict[str, int],
     several: bool = False,
 ) -> Done:
-    """What becomes of one kernel, which may be one of several. Raises SourceError."""
+    """The outcome for one kernel, which may be one of several. Raises SourceError."""
     from checker.certificates.claims import shown
     from checker.oracles import Oracles
     from checker.report import bounds as report

@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was checked, and what became of it: a claim under the sound rules, a theorem under others, or a problem.
+    """A thing that was checked, and the outcome: a claim under the sound rules, a theorem under others, or a problem.
     `second` is what the second checker says of a certificate, `notes` are what a source was read under. `vacuous`: no
     state satisfies what is assumed."""
 
@@ -136,8 +136,8 @@ class Judged:
 
     @property
     def short(self) -> str:
-        """What is missing: `holey` or `solver-backed`; nothing where a claim is certified, and of rules that certify
-        nothing only the barriers that they admit."""
+        """The word for what is missing: `holey` or `solver-backed`; nothing where a claim is certified, and of rules
+        that certify nothing only the barriers that they admit."""
         from checker.certificates.seconded import verdict
         from checker.kernel import Claim
 
@@ -300,7 +300,7 @@ def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
 
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
-    """What an accepted derivation assumes in vain."""
+    """Warnings about what an accepted derivation assumes in vain."""
     from checker.certificates.claims import amount
     from checker.cli.run import read_arrays
     from checker.kernel import Claim, Theorem
@@ -330,7 +330,7 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
 
 
 def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
-    """What was found out about a refusal; None where there is none."""
+    """The diagnosis of a refusal; None where there is none."""
     from checker.cli.run import read_arrays
     from checker.kernel import Rejected
     from checker.refutation.diagnosis import Finding, diagnose
@@ -356,7 +356,7 @@ def _verdict(found: Finding | None) -> str:
 
 
 def _judgement(outcome: Outcome) -> str | None:
-    """What was proved, as text; None where nothing was."""
+    """The judgement that was proved, as text; None where nothing was."""
     from checker.kernel import Claim, Theorem
     from checker.report.rejection import value
 
@@ -398,7 +398,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
 
 
 def _error(found: Finding, args: argparse.Namespace) -> dict[str, Any]:
-    """What went wrong, as JSON; `checker.report.rejection` says what `witness` and `run` hold."""
+    """The error, as JSON; `checker.report.rejection` says what `witness` and `run` hold."""
     from checker.kernel import Rejected
     from checker.report.rejection import expected_and_got, reason_of, run_of, witness
 
@@ -447,7 +447,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
 
 
 def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
-    """What became of it: a sentence where it was accepted, an explanation of several lines where it was not."""
+    """The outcome: a sentence where it was accepted, an explanation of several lines where it was not."""
     from checker.certificates.claims import claimed
     from checker.kernel import Claim, Theorem
     from checker.report.rejection import explain
@@ -462,7 +462,7 @@ def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -
 
 
 def _uncertified(judged: Judged) -> list[str]:
-    """That other rules than the sound ones certify nothing, a sentence; none for those."""
+    """The warning that other rules than the sound ones certify nothing; empty for those."""
     from checker.testbed.rulefile import NOTHING
     from logic.rules import SOUND
 
@@ -474,8 +474,8 @@ def _from(outcome: Claim) -> str:
 
 
 def _second(judged: Judged) -> list[str]:
-    """What the second checker says, a line, and one for each side condition that it needs a solver's word for; none
-    where it was not asked."""
+    """The second checker's word, a line, and one for each side condition that it needs a solver's word for; none where
+    it was not asked."""
     said = judged.second
     return (
         [f"second checker: {': '.join(filter(None, (said.verdict, said.problem)))}", *said.solver_backed]
@@ -492,7 +492,7 @@ def _checked(judged: Judged) -> str:
 
 
 def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:
-    """What became of it, and every side condition that was proved on the way. A fault where it is refused or holey."""
+    """The outcome, and every side condition that was proved on the way. A fault where it is refused or holey."""
     from checker.certificates.claims import named
     from checker.kernel import Claim
     from checker.report.bounds import assumptions

@@ -123,8 +123,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, Reading, list[str]]:
-    """What the kernel is judged under, what of it the user stated, the kernel as it is then, and what else that rests
-    on. Raises SourceError."""
+    """The context that the kernel is judged under, the part of it that the user stated, the kernel as it is then, and
+    what else that rests on. Raises SourceError."""
     from checker.notation import read_annotations
     from checker.oracles import Oracles
     from logic.assertions import Context, conj
@@ -148,7 +148,7 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
 
 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
-    """What a run with the options' inputs shows. Raises SourceError."""
+    """The observations of a run with the options' inputs. Raises SourceError."""
     from checker.analysis.coalescing.observed import observe
     from checker.certificates.claims import excluded_in_run
     from checker.cli.progress import progress_bar

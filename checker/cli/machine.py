@@ -59,7 +59,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def add_machine_options(parser: argparse.ArgumentParser, array: str) -> argparse._ArgumentGroup:
-    """What is run, and on which machine; `array` is the help of --array. Returns the group of options for kernels."""
+    """Adds the options that say what is run, and on which machine; `array` is the help of --array. Returns the group of
+    options for kernels."""
     parser.add_argument("file", metavar="FILE", help=f"a program ({SUFFIX}), or a CUDA source")
     parser.add_argument("--threads", type=int, metavar="N", help=f"{SUFFIX}: threads (default: one warp)")
     parser.add_argument(
@@ -324,7 +325,7 @@ def _out_of_bounds(o: OutOfBounds, file: str) -> str:
 
 
 def _lines(done: _Done) -> list[str]:
-    """What is printed of a run, below its title."""
+    """The lines printed of a run, below its title."""
     from checker.report.trace import memory_text
 
     lines = [f"{many(done.cycles, 'cycle')}, {many(done.issued, 'instruction')} issued"]

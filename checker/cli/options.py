@@ -26,7 +26,7 @@ STD: Final = "c++14"
 """The language that CUDA sources are read as."""
 
 FORMATS: Final = ("text", "json", "html", "sarif", "markdown")
-"""What every subcommand can print."""
+"""The formats that every subcommand can print."""
 
 
 def add_source_options(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -113,7 +113,8 @@ def evaluated_grid(
 
 
 def add_reading_options(parser: argparse.ArgumentParser, kernel: bool = True, several: bool = False) -> None:
-    """What decides how a CUDA source is read: --kernel, where there is a choice, -I, -D, --std, --instantiate."""
+    """Adds the options that decide how a CUDA source is read: --kernel, where there is a choice, -I, -D, --std,
+    --instantiate."""
     parser.set_defaults(kernel=None)
     if kernel:
         which = "every one in the file" if several else "the only one in the file"
@@ -241,7 +242,7 @@ def read_text(path: str, advice: str) -> str:
 _OUTPUTS: Final = {"output": "-o", "certificate": "--certificate", "page": "--page", "queries": "--queries"}
 _INPUTS: Final = ("file", "files", "old", "sources")
 _NAMES: Final = ("metrics", "hardware", "profile", "device", "rules")
-"""What may be a file, and otherwise has a name."""
+"""Options whose value is a file or a name."""
 
 
 def check_paths(args: argparse.Namespace) -> None:

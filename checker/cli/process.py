@@ -21,7 +21,7 @@ PATIENCE: Final = 0.4
 
 
 class Stream(Protocol):
-    """What documents are written to."""
+    """The stream that documents are written to."""
 
     def write(self, text: str, /) -> object: ...
     def flush(self) -> object: ...
@@ -47,7 +47,7 @@ _kept: list[Stream | None] = []
 
 
 def document() -> Stream | None:
-    """What a document is written to; None where standard output is closed."""
+    """The stream that a document is written to; None where standard output is closed."""
     return _kept[-1] if _kept else sys.stdout
 
 

@@ -15,7 +15,8 @@ PATIENCE: Final = 1.0
 
 @contextmanager
 def progress_bar(unit: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """What takes how many of `total` are done and draws them on standard error; None where that is no terminal."""
+    """A function that takes how many of `total` are done and draws them on standard error; None where that is no
+    terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -46,8 +47,8 @@ def _bar(unit: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def working(text: str) -> Iterator[Callable[[str], None]]:
-    """What takes what is being worked on; on a terminal it stands on standard error, beside the time that has passed,
-    once the work has taken a while."""
+    """A function that takes the name of what is being worked on; on a terminal the name stands on standard error,
+    beside the time that has passed, once the work has taken a while."""
     told = [text]
     if not sys.stderr.isatty():
         yield lambda text: told.__setitem__(0, text)

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _unreadable(file: str, error: str) -> Unreadable:
-    """What the second checker says of a file that it cannot read, without the words of Python's library."""
+    """The second checker's sentence about a file that it cannot read, without the words of Python's library."""
     told = error.strip().removeprefix("error: ")
     if place := re.search(r"line (\d+) column (\d+) \(char \d+\)$", told):
         where = Loc(file, int(place[1]), int(place[2]))
@@ -73,7 +73,7 @@ def _unreadable(file: str, error: str) -> Unreadable:
 
 
 def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """What the second checker says of each file: in this process of one, in others of several."""
+    """The second checker's word on each file: in this process of one, in others of several."""
     if len(files) == 1:
         yield _one(files[0])
         return

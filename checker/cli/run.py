@@ -171,7 +171,7 @@ def _execute(
     hardware: Hardware,
     observer: Lines | None,
 ) -> tuple[grid.Result, parallel.Result | None]:
-    """What a run costs, by the engine that the options name; that of whole blocks, too, where there is a pair of
+    """The cost of a run, by the engine that the options name; that of whole blocks, too, where there is a pair of
     metrics. Raises BarrierDivergence, and SourceError for what cannot be run."""
     from checker.cli.progress import progress_bar
     from semantics import grid, parallel, vectorised
