@@ -81,7 +81,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What the annotations of one kernel say; `body` is its outline with their conditions in it.
+    """The content of one kernel's annotations; `body` is its outline with their conditions in it.
 
     `formulas` are the three sizes of a grid that depends on parameters, whose `grid` is None.
     """
@@ -207,7 +207,7 @@ _LAUNCH: Final = "A grid may depend on parameters: grid = ceil(n/16), 4."
 
 
 def _sizes(c: Clause, sigma: Signature) -> Iterable[tuple[str, Sizes]]:
-    """What a launch gives sizes to, each with three: those left out are 1."""
+    """The names that a launch gives sizes to, each with three: those left out are 1."""
     heads = list(_SIZES.finditer(c.text))
     if not heads or c.text[: heads[0].start()].strip():
         raise SyntaxProblem("a launch is written: block = 16, 16, grid = 4", c.inside, _LAUNCH)
@@ -278,13 +278,13 @@ class _Placer:
         self.text = read_text(source)
         self.clauses = clauses
         self.items: list[tuple[Item, tuple[Loc, ...], Block]] = []
-        """What has a place in the text, in the order of the program, the places of the loops around it, its block."""
+        """Items with a place in the text, in the order of the program, the places of the loops around it, its block."""
         self.before: dict[int, list[Clause]] = {}
-        """What is stated before an item, and at a loop, by the item's identity."""
+        """Statements before an item, and at a loop, by the item's identity."""
         self.behind: dict[int, list[Clause]] = {}
-        """What is stated at the end of a block, by the identity of what is last there."""
+        """Statements at the end of a block, by the identity of the last item there."""
         self.last: list[Clause] = []
-        """What is stated behind everything."""
+        """Statements behind everything."""
         self.kernel = self.text.function(self.text.place(self.opening(kernel)))
 
     def opening(self, kernel: Kernel) -> int:
@@ -333,7 +333,7 @@ class _Placer:
             raise self.lost(c, i)
 
     def within(self, start: Place, end: Place, c: Clause) -> list[Item]:
-        """What is at a part of the text, in the order of the program."""
+        """The items within a part of the text, in the order of the program."""
         return [
             item
             for item, _, _ in self.items
@@ -358,7 +358,7 @@ class _Placer:
         return []
 
     def preceding(self, c: Clause, i: int) -> list[Item]:
-        """What is last in a block at whose end an annotation stands: of the last of its statements that is left."""
+        """The last item in a block at whose end an annotation stands: of the last of its statements that is left."""
         while (end := self.text.statement(i)) > i:
             i = end
         begin = self.text.partner.get(i, i)
@@ -388,7 +388,7 @@ class _Placer:
         return function == self.kernel and self.text.place(i) == function[1]
 
     def lost(self, c: Clause, i: int) -> SyntaxProblem:
-        """What to say of an annotation without a place."""
+        """A sentence about an annotation without a place."""
         if not c.kind.startswith("loop"):
             told = "nothing is left of what is around this annotation in its block"
             return SyntaxProblem(told, c.loc, "Put it before a statement that the kernel comes to, or leave it out.")

@@ -38,7 +38,7 @@ About = Literal["program", "condition", "assumption"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the names of a text mean, where it stands and what it may speak of."""
+    """The scope of a text: what its names mean, where it stands and what it may speak of."""
 
     sigma: Signature
     place: Place
@@ -297,7 +297,7 @@ def resolve(token: Token, scope: Scope) -> Var | Param | Tid:
 
 
 def _suggestion(name: str, scope: Scope) -> str:
-    """What could be meant; an assumption may mention parameters alone."""
+    """A name that could be meant; an assumption may mention parameters alone."""
     locals_ = () if scope.about == "assumption" else scope.sigma.locals
     declared = sorted({*locals_, *scope.sigma.params} - set(BUILTINS))
     axes = [known for known in ("tid.x", "threadIdx.x", *BUILTINS) if known.partition(".")[0] == name]

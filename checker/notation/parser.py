@@ -67,7 +67,8 @@ def parse(text: str, start: str, place: Place) -> Tree[Token]:
 
 
 class _Wanted(NamedTuple):
-    """What was expected; `closing` where it is missing behind the last token rather than wrong at the next."""
+    """The token that was expected; `closing` where it is missing behind the last token rather than wrong at the
+    next."""
 
     sentence: str
     advice: str = ""
@@ -106,7 +107,8 @@ _WORDS: Final = {
 
 
 def _wanted(accepts: Collection[str], tokens: Sequence[Token], last: Token | None, found: str) -> _Wanted:
-    """What to say where the parser stands: the terminals that it would take, and the unfinished tokens behind it."""
+    """The expected tokens where the parser stands: the terminals that it would take, and the unfinished tokens behind
+    it."""
     after = f" after {shortened(last)}" if last is not None else ""
     got = f", not {shortened(found)}" if found else ""
     part = "formula P"

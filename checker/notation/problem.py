@@ -1,4 +1,4 @@
-"""What is wrong with a text, and where."""
+"""Problems of texts: what is wrong, and where."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class TomlFile:
             raise self._syntax(str(error)) from None
 
     def _syntax(self, message: str) -> SyntaxProblem:
-        """What tomllib complains of; it says where in its last words."""
+        """The complaint of tomllib; it says where in its last words."""
         found = _TOML_PLACE.fullmatch(message)
         sentence = found[1] if found else message
         end = len(self.lines), len(self.lines[-1]) + 1
@@ -113,7 +113,7 @@ class TomlFile:
         return name
 
     def entries(self, known: tuple[str, ...]) -> dict[str, object]:
-        """What the file says besides its name. Raises SyntaxProblem for a key that is not known."""
+        """The entries of the file besides its name. Raises SyntaxProblem for a key that is not known."""
         for key in self.values:
             if key != "name" and key not in known:
                 raise self.problem(key, f"{shortened(key)} is not known here", f"There are: name, {', '.join(known)}.")
