@@ -1,1 +1,1 @@
-"""What is wrong with a claim: runs that cost more, the smallest change that would make a refused outline pass."""
+"""Refutations of claims: runs that cost more, the smallest change that would make a refused outline pass."""

@@ -1,7 +1,6 @@
-"""What can be found out about a refused outline or derivation, for the one who wrote it: a state that shows the failing
-side condition false, a whole run that shows the claimed bound false, the smallest change that would do; and about an
-accepted one: assumptions that it does without.
-"""
+"""Diagnosis of a refused outline or derivation, for the one who wrote it: a state that shows the failing side condition
+false, a whole run that shows the claimed bound false, the smallest change that would do; and about an accepted one:
+assumptions that it does without."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from logic.syntax import INT, Const, Expr, Op, Param, Var, local_vars, show, sub
 
 Outcome = Claim | Theorem | Rejected | Stuck
 Judge = Callable[[Outline], tuple[Outcome, Derivation | None]]
-"""What becomes of an outline, and the derivation that it was completed to."""
+"""The outcome of an outline, and the derivation that it was completed to."""
 
 PATIENCE: Final = 3.0
 """The most seconds of processor time that the search for a change may take."""
@@ -46,7 +46,7 @@ class Repairs:
     """A change that would only do for the side condition that is refused now."""
 
     def accepts(self, body: Block) -> tuple[Outcome | None, Derivation | None]:
-        """What becomes of the outline with another body; None where there is no time left."""
+        """The outcome of the outline with another body; None where there is no time left."""
         if time.process_time() > self.end:
             return None, None
         return self.judge(replace(self.outline, body=body))
@@ -110,7 +110,7 @@ def _left_out(work: Repairs, where: Partial) -> str:
 
 
 def _about(problem: Rejected | Stuck) -> tuple[Loc | None, str]:
-    """What a problem is about: two with the same are one."""
+    """The subject of a problem: two with the same are one."""
     if isinstance(problem, Stuck):
         return problem.loc, problem.message
     return problem.loc, f"{problem.rule_name} {problem.obligation or problem.reason}"
@@ -132,7 +132,7 @@ def _nearest(stated: Iterable[Partial], q: Poly, loc: Loc | None) -> list[Partia
 
 
 def _short_by(o: AtLeast, work: Repairs) -> Poly:
-    """What q may be short of r by: the least constant that would do, else the difference."""
+    """The amount that q may be short of r by: the least constant that would do, else the difference."""
     context, gap = work.outline.context, o.r - o.q
     c = Fraction(0)
     for _ in range(ROUNDS):

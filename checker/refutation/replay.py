@@ -67,7 +67,7 @@ LARGE: Final = 300
 """A model with larger numbers than this is shown only where no state with smaller ones was found."""
 
 UNFIT: Final = (SourceError, RecursionError, KeyError, ValueError, ArithmeticError, MemoryError)
-"""What the semantics, given a state that nobody chose, may end in: it is then shown to nobody."""
+"""Errors that the semantics may end in, given a state that nobody chose: it is then shown to nobody."""
 
 
 class OutOfTime(SourceError):
@@ -196,7 +196,7 @@ def _uniform_in(o: Obligation) -> X:
 
 
 def _judged(o: Obligation, state: State, scene: Context) -> Replay | None:
-    """What the semantics says of an obligation in a state: a Replay where the state is one of {P; .; X} and the
+    """The word of the semantics on an obligation in a state: a Replay where the state is one of {P; .; X} and the
     obligation is false there."""
     if not _allowed(o.p, _uniform_in(o), state, scene):
         return None
@@ -253,7 +253,7 @@ def _allowed(p: P, x: X, state: State, scene: Context) -> bool:
 
 
 def _values(e: Expr, state: State, scene: Context) -> tuple[dict[Thread, Value], dict[str, dict[int, Value]]]:
-    """What e is worth at each thread, and what was read for it."""
+    """The value of e at each thread, and what was read for it."""
     read: dict[str, dict[int, Value]] = {}
     machine = _machine(state, scene, lambda event: _note(event, state, machine, read))
     return lockstep.evaluate(e, state.store, state.threads, machine)[0], read
@@ -301,7 +301,7 @@ def worth_of(q: Poly, state: State, t: Thread, sigma: Signature) -> Fraction:
 
 
 def _sides(g: Expr, state: State, scene: Context) -> str:
-    """What a false conjunct compares is worth, side by side."""
+    """The values that a false conjunct compares, side by side."""
     match g:
         case Op(op, (a, b)) if op in COMPARISONS:
             sides = [(e, text(_values(e, state, scene)[0][state.threads[0]])) for e in (a, b)]
@@ -480,7 +480,8 @@ def team(
 
 
 def _costs(error: Rejected, o: AtLeast, root: Derivation | None, state: State, context: Context) -> Iterator[str]:
-    """What the statement beside a failed comparison costs in the state, against what the conditions around it pay."""
+    """The cost, in the state, of the statement beside a failed comparison, against what the conditions around it
+    pay."""
     values = error.substitution
     if error.rule_name != "Q:Weak":
         return
@@ -525,7 +526,7 @@ def _crowd(o: AtLeast, state: State, context: Context) -> State:
 
 
 def _paid(s: Stmt, post: Condition, q: Poly, state: State, context: Context, what: str) -> tuple[str, bool] | None:
-    """What s costs from a state and what {.; q; .} s `post` pays for it, as a sentence; whether it pays too little."""
+    """A sentence on what s costs from a state and what {.; q; .} s `post` pays for it; whether it pays too little."""
     machine = _machine(state, context, _hurried())
     try:
         store, cost = lockstep.execute(s, state.store, state.threads, machine)
@@ -550,8 +551,8 @@ def _paid(s: Stmt, post: Condition, q: Poly, state: State, context: Context, wha
 
 
 def following(root: Derivation, path: tuple[int, ...], context: Context) -> Iterator[tuple[Stmt, Condition]]:
-    """What is run after the statement that a derivation's node is about, with the condition after that: the next
-    statement, then longer stretches."""
+    """The statement that is run after the one that a derivation's node is about, with the condition after that: the
+    next statement, then longer stretches."""
     nodes = [root]
     for i in path:
         nodes.append(nodes[-1].premises[i])
@@ -680,7 +681,7 @@ def _most(
     args: Mapping[str, Value],
     arrays: Mapping[str, Contents],
 ) -> tuple[Fraction | None, bool]:
-    """What the dearest warp of a run costs, and whether it ended; None where there is no such run."""
+    """The cost of the dearest warp of a run, and whether it ended; None where there is no such run."""
     try:
         result = run(kernel, block, grid, args, arrays, (context.metric,), context.hardware, STEPS, _hurried())
     except StepLimit as given_up:
@@ -702,7 +703,7 @@ def text(v: Value) -> str:
 
 
 def told_cost(cost: Fraction, ended: bool, metric: Metric) -> str:
-    """What was spent, or had been by the time that a run was given up."""
+    """The cost that was spent, or had been by the time that a run was given up."""
     return amount(cost, metric) if ended else f"{cost} and more {metric.name}"
 
 

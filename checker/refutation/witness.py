@@ -55,7 +55,7 @@ STALE: Final = 60
 """As many inputs in a row that are no better end a search."""
 
 EFFORT: Final = 40_000
-"""What all inputs together may cost in `WORK` before a search ends: the same on every machine."""
+"""The cost in `WORK` that all inputs together may have before a search ends: the same on every machine."""
 
 PATIENCE: Final = 20.0
 """Seconds after which a search ends in any case: only where the fast engine cannot follow."""
@@ -227,7 +227,7 @@ def _names(e: Expr) -> Iterator[str]:
 
 
 class _Search:
-    """What a search knows: for each claim the best witness, and the last that was no worse, from where it goes on."""
+    """The state of a search: for each claim the best witness, and the last that was no worse, from where it goes on."""
 
     def __init__(
         self, kernel: Kernel, claims: Sequence[Claim], fill: Fill, at: dict[str, int], rng: random.Random
@@ -287,7 +287,7 @@ class _Search:
                 )
 
     def dims(self, name: str, sizes: Sequence[int | None], choices: Sequence[int], index: str) -> list[Dim]:
-        """What a dimension of the launch may be: along axes that nothing speaks of, 1."""
+        """The sizes that a dimension of the launch may have: along axes that nothing speaks of, 1."""
         axes = []
         for axis, size in zip("xyz", sizes, strict=True):
             known = size or self.at.get(f"{name}.{axis}")
@@ -379,7 +379,7 @@ def _rank(claim: Claim, found: Witness | None) -> tuple[int, Fraction]:
 
 
 def _cost(claim: Claim, result: Result, blocks: int) -> Fraction:
-    """What the run says of the dearest warp, of a block, or of the grid."""
+    """The cost of the dearest warp, of a block, or of the grid, by the run."""
     name = claim.context.metric.name
     match claim.per:
         case "warp":
