@@ -1,1 +1,1 @@
-"""What a person sees: terminal text and JSON."""
+"""Reports: terminal text, JSON and pages."""

@@ -39,7 +39,7 @@ COUNTS: Final = {
     "divwarps": "branches and tests of loops at which a warp parts",
     "steps": "steps of the evaluation, and every sector and turn of a bank",
 }
-"""What the metrics of Table 1 count."""
+"""The units that the metrics of Table 1 count."""
 
 MEANING: Final = {
     "rejected": "the certificate does not prove its claim",
@@ -55,10 +55,10 @@ UNREAD: Final = (
     "the program is the one that the certificate holds; no source was given (--source) to compare it with, or to say "
     "for which sizes its unsigned values do not wrap around"
 )
-"""What a report without a source rests on."""
+"""The assumption that a report without a source rests on."""
 
 KINDS: Final = {"AtLeast": "Q >= Q'", "AtMost": "counts of accesses", "Entails": "P |- P'", "Uniform": "e unif"}
-"""Side conditions."""
+"""The names of side conditions, by the kind of obligation."""
 
 ANY: Final = extent((None, None, None))
 
@@ -77,7 +77,7 @@ def verdict(a: Audited, found: Finding | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a CUDA source has under a certificate's name: the kernel as read, the launches whose sizes are known, and
+    """A CUDA source, as far as a certificate is about it: the kernel as read, the launches whose sizes are known, and
     the lines of the file that it is in, none if unreadable."""
 
     file: str
@@ -203,7 +203,7 @@ def _places(kernel: Kernel) -> Iterator[Loc]:
 
 
 def _counts(metric: Metric) -> str:
-    """What a metric counts."""
+    """The unit that a metric counts."""
     return COUNTS[metric.name] if is_known(metric) else f"by the {described(metric)}"
 
 
@@ -252,7 +252,7 @@ def _last(source: Source, first: Loc) -> int:
 
 
 def change_row(change: Change) -> Row:
-    """What became of a claim, or of one that is new."""
+    """The row of a change: what became of a claim, or a new one."""
     old, new = change.old, change.new
 
     def side(a: Audited) -> Row:
@@ -325,12 +325,12 @@ def label(r: Row) -> str:
 
 
 def subject_of(r: Row) -> str:
-    """What a bound is on."""
+    """The subject of a bound."""
     return SUBJECTS[r["per"]][0]
 
 
 def checked(r: Row) -> str:
-    """Who checked how much."""
+    """A sentence on who checked how much."""
     counts = {kind: sum(engines.values()) for kind, engines in r["side_conditions"].items()}
     total = sum(counts.values())
     by = ", ".join(sorted({engine for engines in r["side_conditions"].values() for engine in engines}))
@@ -340,7 +340,7 @@ def checked(r: Row) -> str:
 
 
 def remarks(r: Row) -> list[str]:
-    """What is to be said of a certificate besides its claim: why it does not hold, and whether the source is its."""
+    """Remarks on a certificate besides its claim: why it does not hold, and whether the source is its."""
     found: list[str] = [r["problem"]] if r["problem"] else []
     if r["source"] is not None and not r["source"]["same"]:
         found.append(f"{r['source']['file']} has another kernel of this name: {r['source']['difference']}")
@@ -370,7 +370,7 @@ def point(at: Mapping[str, int] | None) -> str:
 
 
 def told(change: Row) -> str:
-    """What became of a claim, in words."""
+    """The change of a claim, in words."""
     new, old = change["new"]["bound"], change["old"]["bound"]
     at = point(change["at"])
     there = f"{f'at {at}: ' if at else ''}{change['after']}, was {change['before']}"

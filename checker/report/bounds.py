@@ -27,7 +27,7 @@ MATHEMATICAL: Final = (
     "no signed overflow, also where a sum of ints and unsigned sizes is converted to int",
     "unsigned values are modulo 2^32 or 2^64, and a grid has at most 2^31 threads along an axis",
 )
-"""What every bound assumes of the numbers of C."""
+"""The assumption of every bound about the numbers of C."""
 
 EXIT: Final = {"certified": 0, "solver-backed": 1, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
@@ -45,7 +45,7 @@ def parameters(kernel: Kernel) -> str:
 
 
 def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), barriers: Iterable[int] = ()) -> list[str]:
-    """What a bound rests on besides the derivation: the model's idealisations, and what the user assumed."""
+    """The assumptions of a bound besides the derivation: the model's idealisations, and what the user assumed."""
     given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
     launch = context.launch
     return [
@@ -139,7 +139,7 @@ def as_witness(witness: Witness) -> dict[str, Any]:
 
 
 def witness_text(name: str, witness: Witness | None, again: str) -> list[str]:
-    """What a bound is worth, for a person."""
+    """The witness of a bound, in words: how close a run comes to it."""
     if witness is None:
         return [f"  {name}: no input was found that runs"]
     gap = "exact" if witness.exact else f"at most {witness.bound} there"
@@ -184,7 +184,7 @@ def _title(kernel: Kernel, context: Context, results: Sequence[Result]) -> str:
 
 
 def _worth(r: Result, context: Context, at: dict[str, int]) -> str:
-    """What a bound is at the point asked for; nothing where there is no bound or no point."""
+    """The value of a bound at the point asked for; empty where there is no bound or no point."""
     if r.claim is None or not at:
         return ""
     value, missing = value_at(shown(r.claim), context, at)
@@ -215,7 +215,7 @@ MANY: Final = 3
 
 
 def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:
-    """What the bounds of a kernel rest on, each thing once."""
+    """The assumptions of a kernel's bounds, each once."""
     barriers = [b for r in results for b in r.ledger.barriers]
     each = (assumptions(kernel, replace(context, metric=r.metric), notes, barriers) for r in results)
     return list(dict.fromkeys(text for texts in each for text in texts))
@@ -251,7 +251,7 @@ def as_page(
 
 
 def _fault(kernel: Kernel, r: Result) -> Fault:
-    """What is wrong with a result, at the place of its problem or else of its kernel."""
+    """The fault of a result, at the place of its problem or else of its kernel."""
     if r.claim is None:
         told = _problem(r) or "no bound"
     else:

@@ -87,7 +87,7 @@ def _shows(seen: Observed, verdict: Verdict) -> bool:
 
 
 def assumptions(context: Context, stated: P, notes: Sequence[str]) -> list[str]:
-    """What the findings rest on; `stated` are the assumptions that a person made."""
+    """The assumptions of the findings; `stated` are the assumptions that a person made."""
     launch, hw = context.launch, context.hardware
     return [
         *(f"given: {show_p((fact,))}" for fact in stated),
@@ -230,7 +230,7 @@ def as_text(
 
 
 def _by(threshold: Threshold) -> list[str]:
-    """What is said of the threshold: nothing of ours."""
+    """A phrase on the threshold; empty for our own."""
     return [] if threshold == "fewest" else ["Uncoalesced is what needs more than one line (CAV 2017, section 3.2)."]
 
 

@@ -19,7 +19,7 @@ WORST: Final = ("certified", "solver-backed", "holey", "not-proved", "refuted", 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a kernel: rows for JSON; a text, and what follows what it assumes; a page, and an exit code."""
+    """The outcome for a kernel: rows for JSON; a text, and what follows what it assumes; a page, and an exit code."""
 
     name: str
     rows: Sequence[dict[str, Any]]

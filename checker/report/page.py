@@ -1,4 +1,4 @@
-"""What a command says, as data, and that as Markdown, HTML and SARIF: one way for all commands.
+"""Pages: what a command says, as data, and as Markdown, HTML and SARIF; one way for all commands.
 
 The audit report has a page of its own (`checker.report.audit`), made with what stands here.
 """
@@ -35,14 +35,14 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "misaligned": ("note", "a warp needs more lines than its lanes would if all of them were moved by one distance"),
     "unknown": ("note", "not proved to be good, and no example shows that it is bad"),
 }
-"""What can be found wrong: the level of a SARIF result, and what it means."""
+"""The kinds of faults: the level of a SARIF result, and what it means."""
 
 GOOD: Final = ("certified", "accepted", "valid")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under a heading, or under none, in this order and as far as there is any: a picture (SVG, of HTML
+    """A section under a heading, or under none, in this order and as far as there is any: a picture (SVG, of HTML
     alone, which is put there as it is), a sentence, a table, lines that keep their layout, and a list. `code` names the
     columns of the table that hold program text or formulas."""
 
@@ -67,7 +67,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a command says. No faults: all is well."""
+    """A page: what a command says. No faults: all is well."""
 
     title: str
     sections: Sequence[Section] = ()

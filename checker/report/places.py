@@ -73,7 +73,7 @@ def accesses(
 
 
 def _letter(node: Derivation) -> str:
-    """What a rule calls the array that it is about; "" where it is about none."""
+    """The letter by which a rule names the array that it is about; "" where it is about none."""
     return next((letter for letter in ("G", "S") if letter in node.substitution and "o" in node.substitution), "")
 
 

@@ -29,7 +29,7 @@ IGNORED: Final = (
     "divergence: a thread pays for both sides of a branch that divides its group, and nothing for the rest of its warp",
     "bandwidth, atomics that collide, launches, and copies between host and device",
 )
-"""What the model leaves out (HiPC 2009, sections 3.1 and 6)."""
+"""Effects that the model leaves out (HiPC 2009, sections 3.1 and 6)."""
 
 _ONE: Final = Number(Fraction(1))
 
@@ -58,7 +58,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What is printed: kernels one after the other (equation 1)."""
+    """The prediction that is printed: kernels one after the other (equation 1)."""
 
     device: Device
     model: Model
@@ -339,7 +339,7 @@ def _title(p: Prediction) -> str:
 
 
 def _expected(p: Prediction) -> list[str]:
-    """What to expect of shared accesses at random."""
+    """The conflicts to expect of shared accesses at random."""
     expected = milliseconds(row.estimate for row in p.rows)
     told = "none" if expected is None else f"{_ms(expected)} ms"
     return [

@@ -1,4 +1,4 @@
-"""What was asked of the solvers, as files: SMT-LIB texts, and an index of who answered what, in what time."""
+"""Queries to the solvers, as files: SMT-LIB texts, and an index of who answered what, in what time."""
 
 from __future__ import annotations
 

@@ -429,7 +429,7 @@ def command_of(found: Finding, path: str, options: Sequence[str] = ()) -> str:
 
 
 def allowed(q: Poly, worse: Dearer) -> str:
-    """What a claimed bound comes to in a run."""
+    """The value of a claimed bound in a run."""
     return f"{q} is {worse.claimed}" if leaves(q) else f"{q} is claimed"
 
 

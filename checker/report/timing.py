@@ -30,13 +30,13 @@ CONDITIONAL: Final = "conditional"
 
 
 def assumptions(job: Job, found: Estimate) -> list[str]:
-    """What an estimate rests on that is said of this launch."""
+    """The assumptions of an estimate about this launch."""
     given = [show_p((fact,)) for fact in job.outline.context.launch.assumptions]
     return given if found.ends or found.mode == "paper" else [*given, WAITS]
 
 
 def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]:
-    """What `wcet --format json` prints."""
+    """An estimate as `wcet --format json` prints it."""
     row: dict[str, object] = {
         "estimate": found.cycles,
         "mode": found.mode,
@@ -60,7 +60,7 @@ def as_json(job: Job, found: Estimate, machine: int | None) -> dict[str, object]
 
 
 def as_text(job: Job, found: Estimate, machine: int | None, title: str) -> str:
-    """What `wcet` prints."""
+    """An estimate as `wcet` prints it."""
     lines = [title, ""]
     for what, told, more in _figures(job, found, machine):
         comma = "" if more.startswith("(") else ","
@@ -83,7 +83,7 @@ def as_page(job: Job, found: Estimate, machine: int | None, title: str) -> Page:
 
 
 def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, str, str]]:
-    """What is known of the cycles, what it is, and more about it."""
+    """The figures of the cycles, each with its name and more about it."""
     rows = []
     if found.formula is not None:
         each = " each block" if "blockIdx." in str(found.formula) else ""
@@ -103,19 +103,19 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
 
 
 def _evidence(found: Estimate) -> str | None:
-    """What shows the formula, in a word."""
+    """A word for what shows the formula."""
     if found.formula is None:
         return None
     return CONDITIONAL if not found.formula_ends else "solver-backed" if found.engines else "certified"
 
 
 def _by(found: Estimate) -> str:
-    """What the formula rests on."""
+    """A phrase on what the formula rests on."""
     return f"solver-backed: it rests on the word of {', '.join(found.engines)}" if found.engines else "certified"
 
 
 def _paper(job: Job, found: Estimate) -> list[str]:
-    """What the published estimate rests on."""
+    """A phrase on what the published estimate rests on."""
     if found.mode != "paper":
         return []
     return [
@@ -129,12 +129,12 @@ def _divergent(job: Job, found: Estimate) -> str:
 
 
 def _given(job: Job, found: Estimate) -> list[str]:
-    """What the estimate rests on, as far as it is printed."""
+    """The assumptions of the estimate, as far as they are printed."""
     return assumptions(job, found) if found.formula is not None or not found.ends else []
 
 
 def stopped(found: Estimate, problem: SourceError) -> dict[str, object]:
-    """What `wcet --format json` prints of a launch that stops at a barrier: it takes no number of cycles."""
+    """A launch that stops at a barrier, as `wcet --format json` prints it: it takes no number of cycles."""
     nothing = dict.fromkeys(("estimate", "machine", "work_span"))
     return {**nothing, "mode": found.mode, "verdict": "deadlock", "problem": problem.message}
 

@@ -25,7 +25,7 @@ DRAWN: Final = 50_000
 
 @dataclass(slots=True)
 class Trace:
-    """What a machine did: rows with the place of their block; cycles count from the block's own first."""
+    """The trace of a machine: rows with the place of their block; cycles count from the block's own first."""
 
     program: Program
     warp_size: int

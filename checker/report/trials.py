@@ -57,7 +57,7 @@ def store(v: Violation) -> dict[str, Any]:
 
 
 def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
-    """What `--format json` prints."""
+    """A trial as `--format json` prints it."""
     v = report.violation
     found: dict[str, Any] | None = None
     if v:
@@ -95,12 +95,12 @@ def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
 
 
 def uncertified(trial: Trial) -> list[str]:
-    """That rules which are not the sound ones certify nothing, whatever becomes of them: a sentence, none for those."""
+    """The warning that other rules than the sound ones certify nothing; empty for those."""
     return [] if trial.rules is SOUND else [NOTHING]
 
 
 def command(name: str, trial: Trial, report: Report) -> str:
-    """What finds the counterexample again."""
+    """The command that finds the counterexample again."""
     return f"warpbound trial {name} --seed {trial.seed} --examples 1 --case {report.case}"
 
 
@@ -109,12 +109,12 @@ def _listed(label: str, items: list[str]) -> str:
 
 
 def as_text(name: str, trial: Trial, report: Report) -> str:
-    """What a person reads."""
+    """A trial as text, for a person."""
     return "\n\n".join((_told(name, trial, report), *uncertified(trial)))
 
 
 def _told(name: str, trial: Trial, report: Report) -> str:
-    """What became of it."""
+    """The outcome, in words."""
     v, seen = report.violation, report.coverage
     if v is None:
         unused = sorted(set(trial.focus or trial.rules.rules) - seen.rules.keys())
@@ -166,8 +166,8 @@ def _told(name: str, trial: Trial, report: Report) -> str:
 
 
 def as_page(name: str, trial: Trial, report: Report) -> Page:
-    """What was tried, and how often each rule; or the counterexample as text has it, which is a fault, as it is one
-    where nothing could be tried."""
+    """A trial as a page: what was tried, and how often each rule; or the counterexample as text has it, which is a
+    fault, as it is one where nothing could be tried."""
     head, *rest = _told(name, trial, report).split("\n")
     seen, where = report.coverage, name if name.endswith((".py", ".rules")) else None
     nothing = uncertified(trial)
@@ -201,14 +201,14 @@ def _mentioned(v: Violation) -> set[str]:
 
 
 def summary_text(results: Sequence[Result]) -> str:
-    """What a person reads."""
+    """The outcomes of mutants as text, for a person."""
     told = summary(results)
     lines = [f"{told['killed']} of {told['mutants']} mutants killed, {len(told['equivalent'])} equivalent"]
     return "\n".join(lines + [f"  survived: {name}" for name in told["survived"]])
 
 
 def mutants_page(results: Sequence[Result]) -> Page:
-    """What became of every mutant; a fault for each that survived."""
+    """Mutants as a page: what became of each; a fault for each that survived."""
     head = ("mutant", "verdict", "what it changes", "cases", "seconds", "witness, or why it is equivalent")
     rows = [(r.name, r.verdict, r.sentence, str(r.cases), f"{r.seconds:.1f}", r.witness) for r in results]
     faults = [Fault("survived", f"survived: {r.name}: {r.sentence}") for r in results if r.verdict == "survived"]

@@ -119,7 +119,7 @@ def used_notes(rows: Iterable[Row]) -> list[str]:
 
 
 def summary_lines(rows: Sequence[Row]) -> list[str]:
-    """What the table comes to, and each bound that is above a published one."""
+    """The summary of the table, and each bound that is above a published one."""
     total = summary(rows)
     lines = [
         (
@@ -167,7 +167,7 @@ def _by_metric(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def _heading(metric: str, rows: Sequence[Row]) -> str:
-    """What the bounds of a table count, and what they are on."""
+    """The heading of a table: what its bounds count, and what they are on."""
     return f"{rows[0].counted or metric}, {SUBJECTS[rows[0].per][0]}"
 
 

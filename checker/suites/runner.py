@@ -42,7 +42,7 @@ CLASSES: Final = ("32N", "32N+1", "random")
 """Of input sizes, as in the paper's Tables 3 to 7."""
 
 NO_BOUND: Final = "n/b"
-"""What the tables print where the tool found no bound."""
+"""The word that tables print where the tool found no bound."""
 
 FEW: Final = 24
 """Inputs tried at a point of a class, after the best ones of the row's own point."""
@@ -330,8 +330,7 @@ def _published(text: str, sigma: Signature, case: Case, at: dict[str, int]) -> F
 
 
 def _judged(result: Result, oracle: Oracles, version: str) -> tuple[str, str, str]:
-    """What the kernel says of the certificate once it was written and read, what the second checker said, and its
-    digest."""
+    """The kernel's word on the certificate once it was written and read, the second checker's word, and its digest."""
     if result.claim is None or result.second is None:
         raise ValueError("no claim, no certificate")
     document = certificate.signed(result.second.document, {"warpbound": version})
