@@ -86,7 +86,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a program suggests: facts, potentials that fall in its loops, coefficients."""
+    """Hints from a program: facts, potentials that fall in its loops, coefficients."""
 
     facts: Sequence[Expr]
     measures: Sequence[Poly]
@@ -100,7 +100,7 @@ Of = TypeVar("Of")
 Found = TypeVar("Found")
 
 Left = tuple[P, Poly, Callable[[Poly], Poly]]
-"""What bounds an unknown q from above, q |-> r: where P holds, a potential is at least r."""
+"""Bounds of an unknown q from above, q |-> r: where P holds, a potential is at least r."""
 
 
 class Builder:
@@ -484,7 +484,7 @@ class Builder:
         return fitted[0] if len(fitted) == 1 else max(fitted, key=lambda q: self._worth(q, lefts))
 
     def _worth(self, q: Poly, lefts: list[Left]) -> Fraction:
-        """What a potential is worth at least where it is wanted."""
+        """The least value of a potential where it is wanted."""
         return min((m for p, _, _ in lefts if (m := self.oracle.minimum(p, q)) is not None), default=Fraction(0))
 
     def _right(self, t: Term, letter: str, env: Env) -> Callable[[Poly], Poly]:

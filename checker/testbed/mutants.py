@@ -185,7 +185,7 @@ EQUIVALENT: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a mutant; `case` is the number of the case that kills it."""
+    """The outcome of a mutant; `case` is the number of the case that kills it."""
 
     name: str
     sentence: str
@@ -223,7 +223,7 @@ def witness(v: Violation) -> str:
 def score(
     chosen: Iterable[Mutant], seed: int, jobs: int = 1, show: Callable[[int], None] | None = None
 ) -> list[Result]:
-    """What became of each mutant, in their order."""
+    """The outcome of each mutant, in their order."""
     todo = list(chosen)
     results: list[Result] = []
     if jobs == 1:
@@ -251,7 +251,7 @@ def _tried(job: tuple[int, int]) -> Result:
 
 
 def summary(results: Iterable[Result]) -> dict[str, Any]:
-    """What `--format json` prints."""
+    """Outcomes as `--format json` prints them."""
     found = list(results)
     return {
         "mutants": len(found),

@@ -80,7 +80,7 @@ SIGMA: Final[Signature] = replace(_PLAIN, locals={**_PLAIN.locals, GHOST_LOCAL: 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What programs should have in them, so that a certain rule is used: a kind of statement or of expression.
+    """A need of programs, so that a certain rule is used: a kind of statement or of expression.
 
     ghost: whether programs use the ghost variable, as none outside a testbed can; ops: operators for expressions;
     early: whether it is about loops that lanes leave at different times, and about what each is left with
@@ -380,7 +380,7 @@ def _without_tid(e: Expr, lanes: int, worst: int) -> list[Poly]:
 
 
 def facts(body: Stmt, rng: random.Random) -> list[Expr]:
-    """What derivations may say about a program's variables: its guards, bounds, a few at random."""
+    """Facts that derivations may state about a program's variables: its guards, bounds, a few at random."""
     found: dict[Expr, None] = {}
     for s in statements(body):
         if isinstance(s, If | While):

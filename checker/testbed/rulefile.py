@@ -21,10 +21,10 @@ TEXT: Final = ".rules"
 PYTHON: Final = ".py"
 
 NOTHING: Final = "This certifies nothing: its rules are not those of the set 'sound'."
-"""What is said of every result by other rules."""
+"""The warning on every result by other rules."""
 
 LARGEST: Final = 1_000_000
-"""Of rule files, in bytes."""
+"""The largest rule file, in bytes."""
 
 
 class RuleFileProblem(SourceError):
@@ -149,7 +149,7 @@ told.write(json.dumps(outcome(sys.argv[1])))
 told.close()
 os._exit(0)
 """
-"""What the other process does: the file's rules, as data, are all that comes of it."""
+"""The program of the other process: the file's rules, as data, are all that comes of it."""
 
 
 def _python_rules(path: str, trust: bool) -> list[Rule]:
@@ -177,7 +177,7 @@ def _python_rules(path: str, trust: bool) -> list[Rule]:
 
 
 def outcome(path: str) -> dict[str, Any]:
-    """What comes of running a file: its rules, or a problem with place and advice."""
+    """The outcome of running a file: its rules, or a problem with place and advice."""
     import runpy
 
     def problem(told: str, advice: str = "", place: Sequence[int] = ()) -> dict[str, Any]:

@@ -19,7 +19,7 @@ LONG: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run did before it ended, came back to where it was, left the world or was cut short.
+    """A run, until it ended, came back to where it was, left the world or was cut short.
 
     cost        what it paid by then
     endless     it evaluates a loop's guard with the same store, threads and rest of the program as once before
@@ -63,6 +63,6 @@ def run(s: Stmt, store: Store, threads: Iterable[Thread], machine: Machine, valu
 
 
 def _configuration(todo: Sequence[tuple[Stmt, Threads]], sigma: Store) -> object:
-    """What decides how a run goes on."""
+    """The configuration, which decides how a run goes on."""
     rest = tuple((id(s), t) for s, t in todo)
     return rest, repr(sigma)

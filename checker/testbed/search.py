@@ -164,7 +164,8 @@ def _simpler(e: Expr) -> Iterator[Expr]:
 
 
 def rank(v: Violation) -> tuple[int, ...]:
-    """Which counterexample is easier to read: no negative claim, a small program, a short derivation, few threads."""
+    """The rank of a counterexample, lower where it is easier to read: no negative claim, a small program, a short
+    derivation, few threads."""
     values = [abs(n) for by_thread in v.start.locals.values() for n in by_thread.values()]
     return (
         v.kind == "cost" and v.claimed < 0,

@@ -70,7 +70,7 @@ class Violation:
 
 @dataclass(slots=True)
 class Coverage:
-    """What a trial has seen."""
+    """The coverage of a trial: what it has seen."""
 
     programs: int = 0
     derivations: int = 0
@@ -89,13 +89,13 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is tried: a rule set, the rules in it that are looked at most (none: all alike), a seed."""
+    """The setting of a trial: a rule set, the rules in it that are looked at most (none: all alike), a seed."""
 
     rules: RuleSet
     focus: tuple[str, ...]
     seed: int
     wanted: Wanted | None = None
-    """What programs should have in them, if not what the rules in focus need."""
+    """The needs of programs, if other than those of the rules in focus."""
     tampered: float = 0.12
     """How many derivations are changed somewhere before the kernel sees them."""
 
@@ -123,7 +123,7 @@ def tried(name: str, trust: bool = False) -> Trial:
 
 
 def wanted(rule: Rule | None) -> Wanted:
-    """What a program needs so that the rule can be used on it."""
+    """The need of a program so that the rule can be used on it."""
     if rule is None:
         return Wanted()
     c = rule.conclusion
@@ -307,7 +307,7 @@ def _names(e: object) -> Iterable[str]:
 
 
 def judged(case: Case, start: Start, unrestricted: bool, found: Run | None = None) -> Violation | None:
-    """What the run from this state does that the claim does not cover."""
+    """The fault of a claim: what the run from this state does that it does not cover."""
     found = found or performed(case, start)
     pre, post = case.claim.pre, case.claim.post
     params: dict[Leaf, int] = {Param(x): int(v) for x, v in machine(case, start).params.items()}
@@ -331,12 +331,12 @@ def judged(case: Case, start: Start, unrestricted: bool, found: Run | None = Non
 
 
 def at_end(q: Poly, found: Run, lane: int) -> dict[Leaf, int]:
-    """What q depends on, as a lane sees it when a run has ended."""
+    """The values that q depends on, as a lane sees them when a run has ended."""
     return {Var(x): int(found.store.locals.get(x, {}).get(thread(lane), 0)) for x in variables(q)}
 
 
 def unmet(case: Case, start: Start, found: Run) -> str:
-    """What the postcondition says, a fact or a uniform variable, that is false at the end of a run; else empty."""
+    """The part of the postcondition, a fact or a uniform variable, that is false at the end of a run; else empty."""
     post, threads = case.claim.post, [thread(i) for i in start.threads]
     here = machine(case, start)
     for fact in post.p:

@@ -45,7 +45,8 @@ TINY: Final = Hardware("tiny", sector=8, banks=2, word=4, warp=4, alignment=64)
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What there is: `values` of locals and array elements, `sizes` of parameters, `lanes` threads in one row."""
+    """The world of enumeration: `values` of locals and array elements, `sizes` of parameters, `lanes` threads in one
+    row."""
 
     values: range = range(-3, 7)
     sizes: range = range(-1, 5)
