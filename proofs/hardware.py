@@ -72,7 +72,7 @@ class Table:
 
 
 def source_and_tables() -> tuple[str, tuple[Table, ...]]:
-    """What hardware.toml holds."""
+    """The content of hardware.toml: a source, and tables of counts."""
     document = tomllib.loads((ROOT / "hardware.toml").read_text(encoding="utf-8"))
     tables = tuple(
         Table(

@@ -159,7 +159,7 @@ def read_outline(path: Path) -> Outline:
 
 
 def completed(outline: Outline) -> Result:
-    """What becomes of an outline: its derivation, judged by the kernel."""
+    """The outcome of an outline: its derivation, judged by the kernel."""
     return find_bounds(outline, (outline.context.metric,), Oracles())[0]
 
 
@@ -176,7 +176,7 @@ def written_row(path: Path) -> Written:
 
 
 def bounds(name: str) -> list[Result]:
-    """What is found for a kernel, a result for each metric."""
+    """The bounds found for a kernel, a result for each metric."""
     kernel = read_cuda(str(ROOT / name / "kernel.cu")).kernel
     launch = Launch(BLOCKS[name], (None, None, None), ())
     context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], launch)
@@ -184,7 +184,7 @@ def bounds(name: str) -> list[Result]:
 
 
 def judged(given: Certificate, oracle: Oracles) -> Claim | None:
-    """What the kernel accepts of a certificate that was read; None for nothing."""
+    """The claim that the kernel accepts of a certificate that was read; None for nothing."""
     ledger = Ledger()
     if given.rules not in RULE_SETS:
         return None

@@ -27,7 +27,7 @@ OBSERVATIONS: Final = (1, 2, 4, 8)
 
 
 def predicted(name: str, *words: str, device: str = "gtx280") -> dict[str, Any]:
-    """What `warpbound predict` says of a kernel of proofs/. Raises ValueError where it says nothing."""
+    """The prediction of `warpbound predict` for a kernel of proofs/. Raises ValueError where there is none."""
     with tempfile.TemporaryDirectory() as folder:
         out = str(Path(folder, "found.json"))
         line = ["predict", str(ROOT / name / "kernel.cu"), "--device", device, *words, "--format", "json", "-o", out]

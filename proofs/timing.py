@@ -81,7 +81,7 @@ ROWS: Final = (
 
 
 def measured(row: Row, mode: str = "sound") -> dict[str, Any] | None:
-    """What `warpbound wcet` says; None where there is no estimate."""
+    """The estimate of `warpbound wcet`; None where there is none."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "found.json")
         line = ["wcet", str(row.path), *LATENCY, *row.words, "--mode", mode, "--format", "json", "-o", str(out)]

@@ -78,7 +78,8 @@ FEATURES: Final[dict[str, Feature]] = {
 
 
 def made(feature: Feature, oracle: Oracles) -> Result:
-    """What is found, and wrapped in the rules that the search does not use. Raises ValueError where nothing is."""
+    """The claim that is found, wrapped in the rules that the search does not use. Raises ValueError where nothing
+    is."""
     kernel = parse_kernel(feature.kernel, "feature.qhl")
     sigma, metric = check_kernel(kernel), METRICS[feature.metric]
     given: tuple[Expr, ...] = tuple(parse_assumption(text, sigma, "feature.qhl") for text in feature.given)
