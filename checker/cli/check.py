@@ -305,7 +305,7 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     from checker.cli.run import read_arrays
     from checker.kernel import Claim, Theorem
     from checker.refutation.diagnosis import claimed, fewer, unneeded
-    from checker.refutation.replay import dearer
+    from checker.refutation.whole import dearer
     from checker.report.rejection import allowed, launched
     from logic.assertions import show_p
 

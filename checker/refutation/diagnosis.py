@@ -13,7 +13,8 @@ from checker import kernel as trusted
 from checker.kernel import Claim, Ledger, Rejected, Theorem
 from checker.oracles import Oracles
 from checker.refutation.repair import Judge, advice
-from checker.refutation.replay import Dearer, Replay, dearer, replayed
+from checker.refutation.replay import Replay, replayed
+from checker.refutation.whole import Dearer, dearer
 from checker.synthesis.outline import Outline, Partial
 from checker.synthesis.walk import Stuck
 from logic.assertions import Condition, Context, Entails, P, Proved, Triple

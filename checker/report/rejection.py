@@ -18,7 +18,9 @@ from checker.certificates.claims import amount
 from checker.kernel import Rejected, updated
 from checker.notation.words import number
 from checker.refutation.diagnosis import Finding
-from checker.refutation.replay import Dearer, Replay, brief, text, thread, told_cost, worth_of
+from checker.refutation.replay import Replay, brief, text, thread, told_cost
+from checker.refutation.states import worth_of
+from checker.refutation.whole import Dearer
 from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
 from logic.derivation import Value

@@ -388,7 +388,10 @@ BUGS: Final = (
     Bug(
         "vars-outside",
         "vars(Q) does not look inside max and floor.",
-        patches=(("checker.kernel.variables", _not_inside), ("checker.testbed.derivations.variables", _not_inside)),
+        patches=tuple(
+            (f"checker.{module}.variables", _not_inside)
+            for module in ("kernel", "testbed.derivations", "testbed.choices")
+        ),
         focus=("Q:VWrite2", "Q:Frame"),
     ),
     Bug(
@@ -396,7 +399,7 @@ BUGS: Final = (
         "The kernel does not ask for vars(Q) within X.",
         patches=(
             ("checker.kernel._well_formed", _nothing),
-            ("checker.testbed.derivations.Builder._allowed", _all_locals),
+            ("checker.testbed.choices.Choices._allowed", _all_locals),
             ("checker.testbed.derivations.Builder.lawful", _yes),
             ("checker.testbed.trial.beginning", _over_anything),
         ),

@@ -12,7 +12,8 @@ from typing import Final, Literal
 import numpy as np
 
 from checker.kernel import Ledger, Rejected, check
-from checker.testbed.derivations import Builder, Hints, StuckError, closed, rules_used, shifted, tampered
+from checker.testbed.choices import Hints, StuckError
+from checker.testbed.derivations import Builder, closed, rules_used, shifted, tampered
 from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, measures
 from checker.testbed.runs import Run, run
 from checker.testbed.world import SmallWorld, World

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checker.kernel import Ledger, check
-from checker.testbed.derivations import Builder, Hints, StuckError, rules_used
+from checker.testbed.choices import Choices, Hints, StuckError
+from checker.testbed.derivations import rules_used
 from checker.testbed.programs import LOCALS, Programs, Wanted, facts, kind_of_expr
 from checker.testbed.trial import Case, machine, starts, thread
 from checker.testbed.world import SmallWorld
@@ -43,7 +44,7 @@ def held(seed: int, rule: str) -> Counter[str]:
     x = frozenset(v for v in LOCALS if rng.random() < 0.5)
     if not oracle.satisfiable(p):
         return Counter()
-    _, derivation = Builder(SOUND, oracle, rng, hints).cost(p, x, e)
+    _, derivation = Choices(SOUND, oracle, rng, hints).cost(p, x, e)
     judgement = check(derivation, SOUND, context, oracle, Ledger()).judgement
     assert isinstance(judgement, Cost)
     pre = Condition(p, ZERO, x)

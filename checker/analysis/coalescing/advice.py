@@ -10,7 +10,8 @@ from typing import Final
 
 from checker.analysis.coalescing.access import LINE, capacity, fewest
 from checker.analysis.coalescing.exact import Finding
-from checker.analysis.coalescing.lanes import Met, at
+from checker.analysis.coalescing.lanes import Met
+from checker.analysis.coalescing.vectors import at
 from checker.oracles.forms import Form, Number, const_of, content, minus, terms_of
 from checker.oracles.lanes import View
 from logic.metrics import Hardware, conflicts

@@ -23,8 +23,9 @@ from checker.analysis.coalescing.access import (
     with_lines,
     worst,
 )
-from checker.analysis.coalescing.lanes import Met, at, common, followed, implied, origins, substituted
+from checker.analysis.coalescing.lanes import Met, followed
 from checker.analysis.coalescing.trial import trials
+from checker.analysis.coalescing.vectors import at, common, implied, origins, substituted
 from checker.oracles.counts import What, one_access
 from checker.oracles.counts import worst as most
 from checker.oracles.forms import Atoms, Form, Interval, Mono, Number, const_of, minus, plus, scaled, terms_of

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
-from checker.analysis.coalescing.lanes import Met, at, common
+from checker.analysis.coalescing.lanes import Met
+from checker.analysis.coalescing.vectors import at, common
 from checker.oracles.forms import MAX_SHIFT, Atoms, Form, Number, minus
 from checker.oracles.lanes import View
 from checker.oracles.terms import value_of

@@ -10,8 +10,10 @@ import pytest
 
 from checker.kernel import Rejected
 from checker.notation import parse_outline, parse_potential
-from checker.refutation.replay import Dearer, dearer, following, replay, replayed, worth_of
+from checker.refutation.replay import following, replay, replayed
 from checker.refutation.replay import text as shown
+from checker.refutation.states import worth_of
+from checker.refutation.whole import Dearer, dearer
 from logic.assertions import AtLeast, AtMost, Condition, Entails, Launch, Refuted, Uniform
 from logic.derivation import Derivation
 from logic.metrics import METRICS
@@ -121,7 +123,7 @@ def test_random_states_keep_to_the_assumptions(monkeypatch: pytest.MonkeyPatch) 
     launch = Launch((32, 1, 1), assumptions=facts("n > 8", "n % 2 == 1"))
     context = replace(CONTEXT, launch=launch)
     with monkeypatch.context() as patient:
-        patient.setattr("checker.refutation.replay.PATIENCE", 60.0)
+        patient.setattr("checker.refutation.states.PATIENCE", 60.0)
         found = replay(AtLeast((), frozenset(), pot("n"), pot("10")), None, context)
     assert found is not None
     assert found.state.params["n"] == 9

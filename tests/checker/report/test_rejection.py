@@ -9,7 +9,9 @@ import pytest
 
 from checker.kernel import Rejected
 from checker.refutation.diagnosis import Finding
-from checker.refutation.replay import Dearer, Replay, State
+from checker.refutation.replay import Replay
+from checker.refutation.states import State
+from checker.refutation.whole import Dearer
 from checker.report.rejection import (
     describe,
     draw,
