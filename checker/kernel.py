@@ -25,7 +25,6 @@ from logic.assertions import (
     Obligation,
     P,
     Proved,
-    Refuted,
     Triple,
     Uniform,
     Verdict,
@@ -39,8 +38,9 @@ from logic.assertions import (
 from logic.barriers import unproved_barriers
 from logic.derivation import Derivation, Value
 from logic.potentials import ZERO, Poly, ceil_div, const, is_canonical, leaves, of_expr, substitute, sym, variables
+from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND, RuleSet
-from logic.schema import Rule, Term, kind, show
+from logic.schema import Term, kind
 from logic.source import Loc, SourceError
 from logic.syntax import (
     BOOL,
@@ -90,35 +90,6 @@ class Theorem:
             raise TypeError("a Theorem is minted by the kernel only")
 
 
-class Rejected(Exception):
-    """A derivation that the kernel does not accept.
-
-    rule, path    the rule, and the way to its application: indices of premises from the root
-    reason        one sentence
-    expected, got the two things that should agree, where the reason is a disagreement
-    obligation    the side condition that was not proved, with the oracle's verdict on it
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        *,
-        expected: object = None,
-        got: object = None,
-        obligation: Obligation | None = None,
-        verdict: Verdict | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.expected, self.got = expected, got
-        self.obligation, self.verdict = obligation, verdict
-        self.rule: Rule | None = None
-        self.rule_name = ""
-        self.path: tuple[int, ...] = ()
-        self.loc: Loc | None = None
-        self.substitution: dict[str, Value] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class Discharged:
     """A side condition and the oracle's yes to it: a line of the ledger."""
@@ -156,9 +127,8 @@ def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, le
         try:
             proved.append(_guarded(node, premises, rules, context, oracle, ledger))
         except Rejected as error:
-            error.rule, error.rule_name, error.loc = rules.rules.get(node.rule), node.rule, node.loc
-            error.path, error.substitution = _path(root, node), node.substitution
-            raise
+            place = replace(error.refusal, name=node.rule, path=_path(root, node), loc=node.loc)
+            raise Rejected(replace(place, rule=rules.rules.get(node.rule), substitution=node.substitution)) from None
     return proved.pop()
 
 
@@ -169,7 +139,7 @@ def _guarded(
     try:
         return _apply(node, premises, rules, context, oracle, ledger)
     except RecursionError:
-        raise Rejected("the terms are nested too deeply") from None
+        raise Rejected(Refusal("depth")) from None
 
 
 def _path(root: Derivation, target: Derivation) -> tuple[int, ...]:
@@ -196,23 +166,20 @@ def _apply(
     """One rule application: the whole of what the kernel does."""
     rule = rules.rules.get(node.rule)
     if rule is None:
-        raise Rejected(f"the rule set '{rules.name}' has no rule called '{node.rule}'")
+        raise Rejected(Refusal("rule", about=rules.name))
     if set(node.substitution) != set(rule.metavariables):
-        raise Rejected(
-            "the substitution does not fit the rule", expected=rule.metavariables, got=tuple(node.substitution)
-        )
+        raise Rejected(Refusal("letters", expected=rule.metavariables, got=tuple(node.substitution)))
     env = {letter: _checked(letter, value, context) for letter, value in node.substitution.items()}
     if len(premises) != len(rule.premises):
-        raise Rejected("the number of premises is wrong", expected=len(rule.premises), got=len(premises))
+        raise Rejected(Refusal("count", expected=len(rule.premises), got=len(premises)))
     for schema, theorem in zip(rule.premises, premises, strict=True):
         wanted = judgement_of(schema, env, context)
         if not _agree(wanted, theorem.judgement):
-            raise Rejected(
-                f"the premise {show(schema)} is not what its derivation proves", expected=wanted, got=theorem.judgement
-            )
+            raise Rejected(Refusal("premise", schema, expected=wanted, got=theorem.judgement))
     for schema in rule.side_conditions:
         for obligation in obligations_of(schema, env, context):
-            _discharge(obligation, f"the side condition {show(schema)}", rule.name, node.loc, context, oracle, ledger)
+            refusal = Refusal("side condition", schema, obligation=obligation)
+            _discharge(obligation, refusal, rule.name, node.loc, context, oracle, ledger)
     conclusion = judgement_of(rule.conclusion, env, context)
     if isinstance(conclusion, Triple):
         for condition in () if rules.unrestricted else (conclusion.pre, conclusion.post):
@@ -221,14 +188,19 @@ def _apply(
 
 
 def _discharge(
-    obligation: Obligation, what: str, rule: str, loc: Loc | None, context: Context, oracle: Oracle, ledger: Ledger
+    obligation: Obligation,
+    refusal: Refusal,
+    rule: str,
+    loc: Loc | None,
+    context: Context,
+    oracle: Oracle,
+    ledger: Ledger,
 ) -> None:
-    """Ask the oracle; only Proved lets the derivation go on."""
+    """Ask the oracle; only Proved lets the derivation go on, else there is the refusal."""
     start = time.perf_counter()
     verdict = oracle(obligation, context)
     if not isinstance(verdict, Proved):
-        tail = "does not hold" if isinstance(verdict, Refuted) else "could not be proved"
-        raise Rejected(f"{what} {tail}", obligation=obligation, verdict=verdict)
+        raise Rejected(replace(refusal, verdict=verdict))
     ledger.discharged.append(Discharged(obligation, verdict, rule, loc, time.perf_counter() - start))
 
 
@@ -258,61 +230,58 @@ def _checked(letter: str, value: Value, context: Context) -> Value:
     sigma = context.sigma
     what = kind(letter)
     if not isinstance(value, _CLASSES[what]) or isinstance(value, bool):
-        raise Rejected(f"{letter} has to be of kind '{what}'", expected=what, got=value)
+        raise Rejected(Refusal("kind", letter=letter, expected=what, got=value))
+    fits = True
     try:
         match what:
             case "assertion":
                 for fact in cast(P, value):
                     if type_of(fact, sigma) != BOOL:
-                        raise Rejected(f"a conjunct of {letter} is not a truth value", got=fact)
+                        raise Rejected(Refusal("truth", letter=letter, got=fact))
                     _no_fresh(fact, letter)
                 return conj(cast(P, value), sigma)
             case "potential" if not is_canonical(cast(Poly, value)):
-                raise Rejected(f"{letter} is not in canonical form", got=value)
+                raise Rejected(Refusal("canonical", letter=letter, got=value))
             case "expression":
                 type_of(cast(Expr, value), sigma)
                 _no_fresh(cast(Expr, value), letter)
-            case "variable" if value not in sigma.locals:
-                raise Rejected(f"{letter} has to be a local variable", got=value)
-            case "variables" if not cast(X, value) <= sigma.locals.keys():
-                raise Rejected(f"{letter} has to be a set of local variables", got=value)
-            case "parameter" if value not in sigma.params:
-                raise Rejected(f"{letter} has to be a parameter", got=value)
-            case "axis" if value not in ("x", "y", "z"):
-                raise Rejected(f"{letter} has to be x, y or z", got=value)
+            case "variable":
+                fits = value in sigma.locals
+            case "variables":
+                fits = cast(X, value) <= sigma.locals.keys()
+            case "parameter":
+                fits = value in sigma.params
+            case "axis":
+                fits = value in ("x", "y", "z")
             case "array" | "global array" | "shared array":
                 array = sigma.arrays.get(cast(str, value))
-                if array is None or not what.startswith((array.space, "array")):
-                    raise Rejected(f"{letter} has to be a {what}", got=value)
-            case "cost" if cast(Fraction, value) < 0:
-                raise Rejected(f"{letter} has to be nonnegative", got=value)
-            case "count" if cast(int, value) < 0:
-                raise Rejected(f"{letter} has to be nonnegative", got=value)
+                fits = array is not None and what.startswith((array.space, "array"))
+            case "cost":
+                fits = cast(Fraction, value) >= 0
+            case "count":
+                fits = cast(int, value) >= 0
     except SourceError as error:
-        raise Rejected(f"{letter} is ill-typed: {error.message}", got=value) from None
+        raise Rejected(Refusal("type", letter=letter, about=error.message, got=value)) from None
+    if not fits:
+        raise Rejected(Refusal("domain", letter=letter, got=value))
     return value
 
 
 def _no_fresh(e: Expr, letter: str) -> None:
     if any(name.startswith(FRESH) for name in local_vars(e)):
-        raise Rejected(f"{letter} mentions a name that is reserved", got=e)
+        raise Rejected(Refusal("reserved", letter=letter, got=e))
 
 
 def _well_formed(condition: Condition, context: Context) -> None:
     """vars(Q) <= X u Params (section 5): Q has one value for all active threads."""
-    stray = variables(condition.q) - condition.x
-    if stray:
-        raise Rejected(
-            f"the potential depends on {', '.join(sorted(stray))}, which X does not list as uniform",
-            expected=f"vars(Q) within X = {{{', '.join(sorted(condition.x))}}}",
-            got=condition.q,
-        )
+    if not variables(condition.q) <= condition.x:
+        raise Rejected(Refusal("uniform", expected=condition.x, got=condition.q))
     for leaf in leaves(condition.q):
         if isinstance(leaf, Tid):
-            raise Rejected("the potential depends on tid", got=condition.q)
+            raise Rejected(Refusal("thread", got=condition.q))
         declared = (context.sigma.locals if isinstance(leaf, Var) else context.sigma.params).get(leaf.name)
         if declared != INT:
-            raise Rejected(f"the potential depends on '{leaf.name}', which is not an int", got=condition.q)
+            raise Rejected(Refusal("integer", about=leaf.name, got=condition.q))
 
 
 # --- instantiation ---------------------------------------------------------------------------------------------------
@@ -337,7 +306,7 @@ def assertion_of(t: Term, env: Env, context: Context) -> P:
         case "assign":
             x, e = cast(str, env[t.name(1)]), expression_of(t.at(2), env, context)
             return assigned(assertion_of(t.at(0), env, context), x, e, context.sigma)
-    raise Rejected(f"the rule has no assertion at {show(t)}")
+    raise Rejected(Refusal("term", t, about="assertion"))
 
 
 def potential_of(t: Term, env: Env, context: Context) -> Poly:
@@ -357,7 +326,7 @@ def potential_of(t: Term, env: Env, context: Context) -> Poly:
         case "assign":
             x, e = cast(str, env[t.name(1)]), expression_of(t.at(2), env, context)
             return updated(potential_of(t.at(0), env, context), x, e, context)
-    raise Rejected(f"the rule has no potential at {show(t)}")
+    raise Rejected(Refusal("term", t, about="potential"))
 
 
 def updated(q: Poly, x: str, e: Expr, context: Context) -> Poly:
@@ -387,7 +356,7 @@ def variables_of(t: Term, env: Env, context: Context) -> X:
             return variables_of(t.at(0), env, context) | variables_of(t.at(1), env, context)
         case "minus":
             return variables_of(t.at(0), env, context) - variables_of(t.at(1), env, context)
-    raise Rejected(f"the rule has no set of variables at {show(t)}")
+    raise Rejected(Refusal("term", t, about="variables"))
 
 
 def expression_of(t: Term, env: Env, context: Context) -> Expr:
@@ -405,7 +374,7 @@ def expression_of(t: Term, env: Env, context: Context) -> Expr:
         case "op":
             args = tuple(expression_of(t.at(i), env, context) for i in range(1, len(t.parts)))
             return Op(cast(str, env[t.name()]), args)
-    raise Rejected(f"the rule has no expression at {show(t)}")
+    raise Rejected(Refusal("term", t, about="expression"))
 
 
 def statement_of(t: Term, env: Env, context: Context) -> Stmt:
@@ -428,7 +397,7 @@ def statement_of(t: Term, env: Env, context: Context) -> Stmt:
             return If(cond, statement_of(t.at(1), env, context), statement_of(t.at(2), env, context))
         case "while":
             return While(expression_of(t.at(0), env, context), statement_of(t.at(1), env, context))
-    raise Rejected(f"the rule has no statement at {show(t)}")
+    raise Rejected(Refusal("term", t, about="statement"))
 
 
 def judgement_of(t: Term, env: Env, context: Context) -> Judgement:
@@ -445,7 +414,7 @@ def judgement_of(t: Term, env: Env, context: Context) -> Judgement:
     )
     cost = potential_of(t.at(3), env, context)
     if not cost.is_constant:
-        raise Rejected(f"{show(t)} does not give a constant cost", got=cost)
+        raise Rejected(Refusal("cost", t, got=cost))
     return Cost(p, x, e, cost.constant)
 
 
@@ -472,7 +441,7 @@ def obligations_of(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
         case "holds" | "refutes":
             e = expression_of(t.at(1), env, context)
             if opaque(e, sigma):
-                raise Rejected(f"{show(t)} is never provable where e reads an array or a base-typed value", got=e)
+                raise Rejected(Refusal("opaque", t, got=e))
             yield Entails(assertion_of(t.at(0), env, context), assume((), e, sigma, t.head == "holds"))
         case "uniform":
             yield Uniform(*_sequent(t, env, context), expression_of(t.at(2), env, context))
@@ -484,7 +453,7 @@ def obligations_of(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
             p, x = assertion_of(t.at(1), env, context), variables_of(t.at(2), env, context)
             access = expression_of(t.at(3), env, context)
             if not isinstance(access, Read) or t.name(0) not in ("MemReads", "Conflicts"):
-                raise Rejected(f"{show(t)} does not name an access")
+                raise Rejected(Refusal("access", t))
             yield AtMost(t.name(0), p, x, access.array, access.index, cast(int, env[t.name(4)]))  # type: ignore[arg-type]
         case "at-least":
             q, r = potential_of(t.at(2), env, context), potential_of(t.at(3), env, context)
@@ -492,23 +461,23 @@ def obligations_of(t: Term, env: Env, context: Context) -> Iterator[Obligation]:
         case "subset":
             small, large = variables_of(t.at(0), env, context), variables_of(t.at(1), env, context)
             if not small <= large:
-                raise Rejected(f"{show(t)} does not hold", expected=large, got=small)
+                raise Rejected(Refusal("condition", t, expected=large, got=small))
         case "nonnegative":
             if cast(Fraction, env[t.name()]) < 0:
-                raise Rejected(f"{show(t)} does not hold", got=env[t.name()])
+                raise Rejected(Refusal("condition", t, got=env[t.name()]))
         case "erased":
             s, ghostly = (statement_of(Term("meta", (t.name(i),)), env, context) for i in (0, 1))
             if not same(s, _erased(ghostly, cast(str, env[t.name(2)]), context)):
-                raise Rejected(f"{show(t)} does not hold", expected=s, got=ghostly)
+                raise Rejected(Refusal("condition", t, expected=s, got=ghostly))
         case "ghost":
             ghost = cast(str, env[t.name()])
             for i in range(1, len(t.parts)):
                 value = env[t.name(i)]
                 inside = variables(value) if isinstance(value, Poly) else _names(cast(P, value))
                 if ghost in inside:
-                    raise Rejected(f"{show(t)} does not hold: {t.name(i)} depends on '{ghost}'", got=value)
+                    raise Rejected(Refusal("ghost", t, letter=t.name(i), about=ghost, got=value))
         case _:
-            raise Rejected(f"the rule has a side condition of no known kind, {show(t)}")
+            raise Rejected(Refusal("unknown", t))
 
 
 def _names(p: P) -> frozenset[str]:
@@ -518,16 +487,16 @@ def _names(p: P) -> frozenset[str]:
 def _erased(s: Stmt, x: str, context: Context) -> Stmt:
     """s without its assignments to the ghost x, which nothing else in s may use."""
     if not x.startswith(GHOST):
-        raise Rejected(f"only what is called '{GHOST}..' is a ghost", got=x)
+        raise Rejected(Refusal("ghost name", got=x))
 
     def free(e: Expr) -> None:
         if x in local_vars(e):
-            raise Rejected(f"the program would use the ghost '{x}'", got=e)
+            raise Rejected(Refusal("ghost read", about=x, got=e))
 
     match s:
         case Assign(y, e) if y == x:
             if type_of(e, context.sigma) != INT:
-                raise Rejected(f"the ghost '{x}' is an integer", got=e)
+                raise Rejected(Refusal("ghost type", about=x, got=e))
             return Skip()
         case Assign(_, e):
             free(e)
@@ -590,11 +559,11 @@ def _sensible(context: Context) -> None:
     if any(
         d is not None and (type(d) is not int or d < 1) for d in (*launch.block, *launch.grid)
     ) or context.scope not in ("warp", "block"):
-        raise Rejected("the launch is not one", got=launch)
+        raise Rejected(Refusal("launch", got=launch))
     for fact in launch.assumptions:
         about_others = any(isinstance(t, Var | Tid | Read) or t == Param(WARP_INDEX) for t in subterms(fact))
         if about_others or opaque(fact, context.sigma) or type_of(fact, context.sigma) != BOOL:
-            raise Rejected("an assumption has to be a fact about parameters", got=fact)
+            raise Rejected(Refusal("assumption", got=fact))
 
 
 INDICES: Final = (WARP_INDEX, "blockIdx.x", "blockIdx.y", "blockIdx.z")
@@ -617,19 +586,20 @@ def _summed(
     sum over i of q <= F[i <- 0] - F[i <- N]
     """
     if sums and (context.scope != "warp" or tuple(name for name, _ in sums) not in (INDICES[:1], INDICES)):
-        raise Rejected("costs are summed over the warps of a block, or over these and then all blocks", got=sums)
+        raise Rejected(Refusal("sums", got=sums))
     if sums and (pre.p or pre.x):
-        raise Rejected("only what every warp costs is summed", got=pre)
+        raise Rejected(Refusal("summand", got=pre))
     q = pre.q
     for name, f in sums:
         i = Param(name)
         if not is_canonical(f):
-            raise Rejected("a potential of a sum is not in canonical form", got=f)
+            raise Rejected(Refusal("sum canonical", got=f))
         _well_formed(Condition((), f, frozenset()), context)
         if any(i in subterms(fact) for fact in context.launch.assumptions):
-            raise Rejected(f"an assumption about {name} leaves out what the sum is over")
+            raise Rejected(Refusal("sum assumption", about=name))
         obligation = AtLeast((), frozenset(), f - substitute(f, {i: sym(i) + 1}), q)
-        _discharge(obligation, f"that F covers the sum over {name}", "claim", loc, context, oracle, ledger)
+        refusal = Refusal("sum", about=name, obligation=obligation)
+        _discharge(obligation, refusal, "claim", loc, context, oracle, ledger)
         q = substitute(f, {i: ZERO}) - substitute(f, {i: extent(name, context)})
     return q
 
@@ -660,7 +630,7 @@ def claim(
     try:
         return _claim(kernel, theorem, context, oracle, ledger, sums)
     except RecursionError:
-        raise Rejected("the terms are nested too deeply") from None
+        raise Rejected(Refusal("depth")) from None
 
 
 def _claim(
@@ -673,24 +643,25 @@ def _claim(
 ) -> Claim:
     judgement = theorem.judgement
     if theorem.rules is not SOUND:
-        raise Rejected("a claim rests on the sound rules only", expected=SOUND.name, got=theorem.rules.name)
+        raise Rejected(Refusal("rules", expected=SOUND.name, got=theorem.rules.name))
     if not isinstance(judgement, Triple):
-        raise Rejected("a claim needs a triple about the kernel's body", got=judgement)
+        raise Rejected(Refusal("triple", got=judgement))
     if theorem.context != context:
-        raise Rejected("the theorem was derived in another context")
+        raise Rejected(Refusal("context"))
     try:
         _sensible(context)
         sigma = check_kernel(kernel)
     except SourceError as error:
-        raise Rejected(f"the claim is ill-typed: {error.message}") from None
+        raise Rejected(Refusal("ill-typed", about=error.message)) from None
     ghosts = {x: t for x, t in context.sigma.locals.items() if x.startswith(GHOST) and t == INT}
     if replace(sigma, locals=sigma.locals | ghosts) != context.sigma:
-        raise Rejected("the derivation is about another signature than the kernel's")
+        raise Rejected(Refusal("signature"))
     if not same(judgement.stmt, kernel.body):
-        raise Rejected("the theorem is about another program than the kernel's body")
+        raise Rejected(Refusal("program"))
     post = judgement.post
     obligation = AtLeast(post.p, post.x, post.q, ZERO)
-    _discharge(obligation, "that nothing is owed at the end, Q' >= 0,", "claim", kernel.loc, context, oracle, ledger)
+    refusal = Refusal("end", obligation=obligation)
+    _discharge(obligation, refusal, "claim", kernel.loc, context, oracle, ledger)
     bound = _summed(judgement.pre, sums, kernel.loc, context, oracle, ledger)
     ledger.barriers.extend(unproved_barriers(kernel.body))
     return Claim(kernel, context, judgement.pre, theorem, bound, sums, _MINT)

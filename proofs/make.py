@@ -20,7 +20,7 @@ from checker.certificates import document as certificate
 from checker.certificates.claims import shown
 from checker.certificates.document import Certificate
 from checker.cli import VERSION
-from checker.kernel import Claim, Ledger, Rejected
+from checker.kernel import Claim, Ledger
 from checker.notation import parse_outline, read_annotations
 from checker.oracles import Oracles
 from checker.recheck import recheck
@@ -28,6 +28,7 @@ from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Dim, Launch, show_p
 from logic.metrics import HARDWARE, METRICS
+from logic.refusals import Rejected
 from logic.rules import RULE_SETS
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda

@@ -14,13 +14,14 @@ from typing import Any, Final, Literal
 from checker import kernel as trusted
 from checker.certificates.claims import described, excluder, extent, is_known, known_sizes, shown
 from checker.certificates.document import Certificate, read
-from checker.kernel import Claim, Ledger, Rejected, Theorem
+from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
 from checker.recheck import VACUOUS, Report, recheck
 from logic.assertions import MAX_BLOCK, AtLeast, Context, Dim, Entails, Launch, Proved, Refuted, Unknown, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
+from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND, RuleSet
 from logic.source import Loc
 from logic.syntax import FALSE, INT, WARP_INDEX, Expr, Kernel, Param, show, subterms
@@ -47,7 +48,7 @@ class Audited:
 
     file: str
     certificate: Certificate
-    outcome: Claim | Theorem | Rejected
+    outcome: Claim | Theorem | Refusal
     ledger: Ledger
     second: Report | None
     vacuous: bool = False
@@ -82,20 +83,20 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
     made = read(text, path)
     second = recheck(json.loads(text)) if made.digest else None
     ledger = Ledger()
-    outcome: Claim | Theorem | Rejected
+    outcome: Claim | Theorem | Refusal
     if made.rules == rules.name and second is not None and second.verdict == "invalid":
         # the kernel is not asked: how long it takes for what proves nothing has no bound
-        outcome = Rejected(f"the second checker refuses it: {second.problem}")
-        outcome.loc = _place(json.loads(text), second.problem)
+        place = _place(json.loads(text), second.problem)
+        outcome = Refusal("second checker", about=second.problem, loc=place)
         return Audited(path, made, outcome, ledger, second)
     try:
         outcome = decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)
     except Rejected as problem:
-        outcome = problem
+        outcome = problem.refusal
     if made.rules != rules.name:
-        outcome = Rejected("it was written for another rule set", expected=rules.name, got=made.rules)
+        outcome = Refusal("rule set", expected=rules.name, got=made.rules)
     elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
-        outcome = Rejected("what the certificate admits is not what its derivation needs", got=made.admitted)
+        outcome = Refusal("admitted", got=made.admitted)
     vacuous = isinstance(oracle(Entails((), (FALSE,)), made.context), Proved)
     vacuous = vacuous or (second is not None and VACUOUS in second.solver_backed)
     return Audited(path, made, outcome, ledger, second, vacuous)

@@ -25,7 +25,7 @@ from checker.notation.problem import OptionProblem
 from checker.notation.words import many
 
 if TYPE_CHECKING:
-    from checker.kernel import Claim, Ledger, Rejected, Theorem
+    from checker.kernel import Claim, Ledger, Theorem
     from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
     from checker.recheck import Report
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     from logic.assertions import Context, Dim, P
     from logic.derivation import Derivation
     from logic.metrics import Metric
+    from logic.refusals import Refusal
     from logic.rules import RuleSet
     from logic.syntax import Kernel
 
-    Outcome = Claim | Theorem | Rejected | Stuck
+    Outcome = Claim | Theorem | Refusal | Stuck
 
 
 NOT_VACUOUS: Final = "Do the assumptions and the precondition contradict each other, or the launch?"
@@ -221,10 +222,11 @@ def _disagree(option: str, annotation: str, path: str) -> NoReturn:
 def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
     """An outline, completed to a derivation and judged under a rule set."""
     from checker.certificates.audit import decide
-    from checker.kernel import Ledger, Rejected
+    from checker.kernel import Ledger
     from checker.synthesis.bound import derive
     from checker.synthesis.flow import analyse
     from checker.synthesis.walk import Stuck
+    from logic.refusals import Rejected
     from logic.rules import PAPER
 
     ledger = Ledger()
@@ -235,8 +237,10 @@ def judge(outline: Outline, rules: RuleSet, oracle: Oracles) -> Judged:
         flow = analyse(outline, oracle, printed=printed)
         derivation = derive(flow, outline, oracle, printed=printed)
         outcome = decide(outline.kernel, outline.context, derivation, rules, oracle, ledger)
-    except (Rejected, Stuck) as problem:
+    except Stuck as problem:
         outcome = problem
+    except Rejected as error:
+        outcome = error.refusal
     return Judged(outline.kernel, outline.context, rules, ledger, outcome, derivation, outline)
 
 
@@ -332,9 +336,9 @@ def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
 def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     """The diagnosis of a refusal; None where there is none."""
     from checker.cli.run import read_arrays
-    from checker.kernel import Rejected
     from checker.refutation.diagnosis import Finding, diagnose
     from checker.synthesis.walk import Stuck
+    from logic.refusals import Refusal
 
     quick = replace(oracle, limit=BRIEFLY)  # the same memory
 
@@ -343,7 +347,7 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
         return other.outcome, other.derivation
 
     kernel, context, problem = judged.kernel, judged.context, judged.outcome
-    if not isinstance(problem, Rejected | Stuck):
+    if not isinstance(problem, Refusal | Stuck):
         return None
     if judged.vacuous:
         return Finding(problem, context)
@@ -399,14 +403,14 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
 
 def _error(found: Finding, args: argparse.Namespace) -> dict[str, Any]:
     """The error, as JSON; `checker.report.rejection` says what `witness` and `run` hold."""
-    from checker.kernel import Rejected
     from checker.report.rejection import expected_and_got, reason_of, run_of, witness
+    from logic.refusals import Refusal
 
     problem = found.error
     expected, got = expected_and_got(found)
     return {
-        "rule": problem.rule_name if isinstance(problem, Rejected) else problem.rule,
-        "path": list(problem.path) if isinstance(problem, Rejected) else [],
+        "rule": problem.name if isinstance(problem, Refusal) else problem.rule,
+        "path": list(problem.path) if isinstance(problem, Refusal) else [],
         "line": problem.loc.line if problem.loc else None,
         "column": problem.loc.column if problem.loc else None,
         "reason": reason_of(found),

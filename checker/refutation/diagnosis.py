@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from checker import kernel as trusted
-from checker.kernel import Claim, Ledger, Rejected, Theorem
+from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
 from checker.refutation.repair import Judge, advice
 from checker.refutation.replay import Replay, replayed
@@ -19,6 +19,7 @@ from checker.synthesis.outline import Outline, Partial
 from checker.synthesis.walk import Stuck
 from logic.assertions import Condition, Context, Entails, P, Proved, Triple
 from logic.derivation import Derivation
+from logic.refusals import Refusal, Rejected
 from logic.rules import RuleSet
 from logic.syntax import FALSE, Expr, Kernel
 from semantics.grid import Contents
@@ -37,7 +38,7 @@ class Finding:
     advice     why a variable is not uniform, and the smallest change that would do
     """
 
-    error: Rejected | Stuck
+    error: Refusal | Stuck
     context: Context
     replay: Replay | None = None
     claimed: Condition | None = None
@@ -52,7 +53,7 @@ class Finding:
 
 
 def diagnose(
-    problem: Rejected | Stuck,
+    problem: Refusal | Stuck,
     kernel: Kernel,
     context: Context,
     root: Derivation | None,
@@ -62,7 +63,7 @@ def diagnose(
     arrays: Callable[[dict[str, str]], Mapping[str, Contents]],
 ) -> Finding:
     """All that can be found out in a few seconds; `arrays` makes contents of texts as `run --array` takes them."""
-    seen = replayed(problem, root, context) if isinstance(problem, Rejected) else None
+    seen = replayed(problem, root, context) if isinstance(problem, Refusal) else None
     found = Finding(problem, context, seen)
     if outline is None:
         return found

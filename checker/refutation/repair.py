@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from checker.kernel import Claim, Rejected, Theorem
+from checker.kernel import Claim, Theorem
 from checker.oracles import Oracles
 from checker.synthesis.flow import analyse
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
@@ -19,11 +19,12 @@ from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Entails, P, Proved, Refuted, Uniform, conj, opaque, show_p, show_x
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, max0
+from logic.refusals import Refusal
 from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import INT, Const, Expr, Op, Param, Var, local_vars, show, subterms, written
 
-Outcome = Claim | Theorem | Rejected | Stuck
+Outcome = Claim | Theorem | Refusal | Stuck
 Judge = Callable[[Outline], tuple[Outcome, Derivation | None]]
 """The outcome of an outline, and the derivation that it was completed to."""
 
@@ -52,7 +53,7 @@ class Repairs:
         return self.judge(replace(self.outline, body=body))
 
 
-def advice(outline: Outline, problem: Rejected | Stuck, judge: Judge, oracle: Oracles) -> str:
+def advice(outline: Outline, problem: Refusal | Stuck, judge: Judge, oracle: Oracles) -> str:
     """A sentence with the smallest change that was found to do, and why a variable is not uniform; else nothing."""
     work = Repairs(outline, judge, oracle, time.process_time() + PATIENCE)
     if isinstance(problem, Stuck):
@@ -82,7 +83,7 @@ def advice(outline: Outline, problem: Rejected | Stuck, judge: Judge, oracle: Or
 # --- potentials ------------------------------------------------------------------------------------------------------
 
 
-def _more_potential(work: Repairs, o: AtLeast, problem: Rejected) -> str:
+def _more_potential(work: Repairs, o: AtLeast, problem: Refusal) -> str:
     """Raise a potential that the outline states, by a constant or by what is missing, or let the tool find it."""
     stated = _nearest((p for p in partials(work.outline.body) if p.q is not None), o.q, problem.loc)
     short = _short_by(o, work)
@@ -90,7 +91,7 @@ def _more_potential(work: Repairs, o: AtLeast, problem: Rejected) -> str:
         outcome, _ = work.accepts(_at(work.outline.body, where, lambda p: _raised(p, short)))
         if isinstance(outcome, Claim | Theorem):
             return f"Adding {short} to the potential {_at_loc(where.q_loc or where.loc)} would do."
-        if isinstance(outcome, Rejected | Stuck) and _about(outcome) != _about(problem) and where.q == o.q:
+        if isinstance(outcome, Refusal | Stuck) and _about(outcome) != _about(problem) and where.q == o.q:
             then = _at_loc(outcome.loc) if outcome.loc else "elsewhere"
             there = _at_loc(where.q_loc or where.loc)
             work.halfway = f"Adding {short} to the potential {there} would do here; then something fails {then}."
@@ -109,11 +110,12 @@ def _left_out(work: Repairs, where: Partial) -> str:
     return ""
 
 
-def _about(problem: Rejected | Stuck) -> tuple[Loc | None, str]:
+def _about(problem: Refusal | Stuck) -> tuple[object, ...]:
     """The subject of a problem: two with the same are one."""
     if isinstance(problem, Stuck):
         return problem.loc, problem.message
-    return problem.loc, f"{problem.rule_name} {problem.obligation or problem.reason}"
+    failed = problem.obligation or (problem.fault, problem.premise, problem.letter, problem.about)
+    return problem.loc, problem.name, failed
 
 
 def _raised(p: Partial, d: Poly) -> Partial:
@@ -180,7 +182,7 @@ def _nodes(root: Derivation | None) -> Iterator[Derivation]:
 # --- invariants ------------------------------------------------------------------------------------------------------
 
 
-def _invariant(work: Repairs, problem: Rejected, goal: P) -> str:
+def _invariant(work: Repairs, problem: Refusal, goal: P) -> str:
     """A fact that holds at a loop and makes the outline pass once it is stated there."""
     loops = sorted(_loops(work.outline.body), key=lambda item: _distance(item, problem.loc))
     for loop in loops[:3]:
@@ -256,7 +258,7 @@ def _variables(e: Expr) -> Iterator[Var]:
     return (t for t in subterms(e) if isinstance(t, Var))
 
 
-def _without_conjunct(work: Repairs, goal: P, problem: Rejected) -> str:
+def _without_conjunct(work: Repairs, goal: P, problem: Refusal) -> str:
     """Leave out what is stated and cannot be shown."""
     for where in _nearest((p for p in partials(work.outline.body) if p.p), const(0), problem.loc):
         for c in where.p or ():
@@ -271,11 +273,11 @@ def _without_conjunct(work: Repairs, goal: P, problem: Rejected) -> str:
 # --- rules, uniform variables ----------------------------------------------------------------------------------------
 
 
-def _other_rule(work: Repairs, problem: Rejected) -> str:
+def _other_rule(work: Repairs, problem: Refusal) -> str:
     """Leave the choice of the rule to the tool, where the writer chose one."""
 
     def free(item: Item) -> Item:
-        chosen = isinstance(item, Branch | Loop) and item.rule == problem.rule_name and item.loc == problem.loc
+        chosen = isinstance(item, Branch | Loop) and item.rule == problem.name and item.loc == problem.loc
         return replace(item, rule=None) if chosen and isinstance(item, Branch | Loop) else item
 
     body = edited(work.outline.body, free)
@@ -285,7 +287,7 @@ def _other_rule(work: Repairs, problem: Rejected) -> str:
     if not isinstance(outcome, Claim | Theorem):
         return ""
     used = next((n.rule for n in _nodes(derivation) if n.loc == problem.loc and _chosen(n.rule)), "")
-    return f"Without [{problem.rule_name}] it would pass, by {used}."
+    return f"Without [{problem.name}] it would pass, by {used}."
 
 
 def _chosen(name: str) -> bool:
@@ -294,7 +296,7 @@ def _chosen(name: str) -> bool:
     return rule.shape == "if" or rule.turns
 
 
-def _uniform(work: Repairs, problem: Rejected) -> str:
+def _uniform(work: Repairs, problem: Refusal) -> str:
     """List another set of uniform variables at one place."""
     missing, extra = _stray(problem)
     for where in _nearest((p for p in partials(work.outline.body) if p.x is not None), const(0), problem.loc):
@@ -312,7 +314,7 @@ def _uniform(work: Repairs, problem: Rejected) -> str:
     return ""
 
 
-def _stray(problem: Rejected) -> tuple[frozenset[str], frozenset[str]]:
+def _stray(problem: Refusal) -> tuple[frozenset[str], frozenset[str]]:
     """Variables that a condition lists too few of, and too many."""
     if isinstance(problem.obligation, Uniform):
         e = problem.obligation.expr
@@ -320,12 +322,12 @@ def _stray(problem: Rejected) -> tuple[frozenset[str], frozenset[str]]:
     match problem.expected, problem.got:
         case frozenset() as allowed, frozenset() as listed:
             return frozenset(), frozenset(listed) - frozenset(allowed)
-        case str(), Poly() as q:
+        case frozenset(), Poly() as q:
             return frozenset(x.name for x in leaves(q) if isinstance(x, Var)), frozenset()
     return frozenset(), frozenset()
 
 
-def _why_not_uniform(work: Repairs, problem: Rejected) -> str:
+def _why_not_uniform(work: Repairs, problem: Refusal) -> str:
     """For the variables that are not uniform though they should be: where they stop being it."""
     match problem.obligation:
         case Uniform(_, x, e):

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, cast
 
 from checker.certificates.claims import amount
-from checker.kernel import Rejected, judgement_of
+from checker.kernel import judgement_of
 from checker.oracles.terms import with_fresh
 from checker.refutation.states import (
     UNFIT,
@@ -38,6 +38,7 @@ from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.operators import COMPARISONS
 from logic.potentials import Poly
+from logic.refusals import Refusal
 from logic.rules import SOUND
 from logic.syntax import (
     BUILTINS,
@@ -77,7 +78,7 @@ class Replay:
     notes: tuple[str, ...] = ()
 
 
-def replayed(error: Rejected, root: Derivation | None, context: Context) -> Replay | None:
+def replayed(error: Refusal, root: Derivation | None, context: Context) -> Replay | None:
     """A state that makes the refused side condition false, and what the statement beside it costs there; None where
     none was found. `root` is the whole derivation."""
     o, verdict = error.obligation, error.verdict
@@ -170,11 +171,11 @@ def _sides(g: Expr, state: State, scene: Context) -> str:
 # --- what statements cost --------------------------------------------------------------------------------------------
 
 
-def _costs(error: Rejected, o: AtLeast, root: Derivation | None, state: State, context: Context) -> Iterator[str]:
+def _costs(error: Refusal, o: AtLeast, root: Derivation | None, state: State, context: Context) -> Iterator[str]:
     """The cost, in the state, of the statement beside a failed comparison, against what the conditions around it
     pay."""
     values = error.substitution
-    if error.rule_name != "Q:Weak":
+    if error.name != "Q:Weak":
         return
     if (o.q, o.r, o.p) == (values["Q1"], values["Q2"], values["P1"]):
         after = Condition(cast(P, values["P1'"]), cast(Poly, values["Q1'"]), cast(X, values["X1'"]))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
 from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
-from checker.kernel import Claim, Rejected
+from checker.kernel import Claim
 from checker.notation.words import many, number, printable
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
@@ -27,6 +27,7 @@ from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import wrapped
 from logic.assertions import Context
 from logic.metrics import Metric
+from logic.refusals import Refusal
 from logic.source import Loc
 from logic.syntax import Assign, If, Kernel, While, Write, show_stmt, statements, subterms
 from semantics.cuda import Reading
@@ -153,7 +154,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "listing": [],
         "apart": [],
     }
-    if wrong is not None and isinstance(a.outcome, Rejected):
+    if wrong is not None and isinstance(a.outcome, Refusal):
         found["problem"] = describe(a.outcome, reason_of(wrong))
     if source is not None and not difference:
         found["listing"], found["apart"] = _listing(source, found)
@@ -162,7 +163,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
 
 def _finding(a: Audited) -> Finding | None:
     """A refusal, with a state that shows the failing side condition false where one is found; None where it holds."""
-    if not isinstance(a.outcome, Rejected):
+    if not isinstance(a.outcome, Refusal):
         return None
     context = a.certificate.context
     return Finding(a.outcome, context, replayed(a.outcome, a.derivation, context))

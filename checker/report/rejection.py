@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import wrap
 from typing import Any, Final, cast
 
 from checker.certificates.claims import amount
-from checker.kernel import Rejected, updated
+from checker.kernel import updated
 from checker.notation.words import number
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import Replay, brief, text, thread, told_cost
 from checker.refutation.states import worth_of
 from checker.refutation.whole import Dearer
+from checker.report.sentences import sentence
 from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
 from logic.derivation import Value
 from logic.potentials import ZERO, Poly, const, leaves, variables
+from logic.refusals import Refusal
 from logic.schema import Rule, Term, kind
 from logic.schema import show as show_schema
 from logic.syntax import (
@@ -57,23 +59,19 @@ OPEN: Final = "no counterexample found: it may hold, but it could not be proved"
 
 
 def reason_of(found: Finding) -> str:
-    """The kernel's sentence, which calls nothing false that no run shows to be."""
-    told = found.error.message if isinstance(found.error, Stuck) else found.error.reason
-    for ending in (" does not hold", " could not be proved"):
-        if isinstance(found.error, Rejected) and found.error.obligation is not None and told.endswith(ending):
-            return told.removesuffix(ending) + (" could not be proved" if found.replay is None else " does not hold")
-    return told
+    """The reason of a refusal, which calls nothing false that no run shows to be."""
+    return found.error.message if isinstance(found.error, Stuck) else sentence(found.error, found.replay is not None)
 
 
-def describe(error: Rejected, reason: str = "") -> str:
-    """One line: place, rule, reason, the kernel's own if none is given, and the side condition in question."""
-    return _head(error, reason or error.reason) + (f": {error.obligation}" if error.obligation else "")
+def describe(error: Refusal, reason: str = "") -> str:
+    """One line: place, rule, reason, by the oracle's word if none is given, and the side condition in question."""
+    return _head(error, reason or sentence(error)) + (f": {error.obligation}" if error.obligation else "")
 
 
-def _head(error: Rejected | Stuck, reason: str) -> str:
+def _head(error: Refusal | Stuck, reason: str) -> str:
     """Place, rule, reason."""
     where = f"{error.loc}: " if error.loc else ""
-    rule = error.rule if isinstance(error, Stuck) else error.rule_name
+    rule = error.rule if isinstance(error, Stuck) else error.name
     return f"{where}{f'{rule}: ' if rule else ''}{reason}"
 
 
@@ -92,9 +90,9 @@ def draw(rule: Rule) -> list[str]:
     ]
 
 
-def draw_filled(rule: Rule, values: dict[str, Value], context: Context, reason: str) -> list[str]:
-    """The application of a rule, a premise a line, the one that the reason names marked with `>`; logical conditions
-    keep their letters, which are spelled out below. The bare rule where the values are not those of the rule."""
+def draw_filled(rule: Rule, values: Mapping[str, Value], context: Context, refusal: Refusal | None = None) -> list[str]:
+    """The application of a rule, a premise a line, the one that fails marked with `>`; logical conditions keep their
+    letters, which are spelled out below. The bare rule where the values are not those of the rule."""
     try:
         fill = _Filler(values, context)
         items = [(t, fill.item(t)) for t in rule.items]
@@ -102,10 +100,10 @@ def draw_filled(rule: Rule, values: dict[str, Value], context: Context, reason: 
         letters = [(m, show_p(cast(P, values[m]))) for m in rule.metavariables if kind(m) == "assertion"]
     except (KeyError, TypeError, AttributeError, ValueError):
         return [f"    {line}" for line in draw(rule)]
-    named = max((t for t, _ in items if show_schema(t) in reason), key=lambda t: len(show_schema(t)), default=None)
-    whole = ">" if named is None and reason.startswith("the potential depends on") else " "
+    failed = None if refusal is None else refusal.premise
+    whole = ">" if refusal is not None and refusal.fault in ("uniform", "thread", "integer") else " "
     width = min(WIDTH, max(len(line) for line in (*(line for _, line in items), below)))
-    lines = [f"  {'>' if t is named else ' '} {_cut(line)}" for t, line in items]
+    lines = [f"  {'>' if t == failed else ' '} {_cut(line)}" for t, line in items]
     lines += [f"    {'-' * width} {rule.name}", f"  {whole} {_cut(below)}"]
     together: dict[str, list[str]] = {}
     for letter, p in letters:
@@ -127,7 +125,7 @@ def _cut(line: str) -> str:
 class _Filler:
     """A rule's items with the values of its letters in them. Raises KeyError where one is missing."""
 
-    values: dict[str, Value]
+    values: Mapping[str, Value]
     context: Context
 
     def item(self, t: Term) -> str:
@@ -291,7 +289,9 @@ def expected_and_got(found: Finding) -> tuple[str, str]:
             return f"{show_expr(e)} with one value in a warp", "two threads that differ" if seen else ""
         case AtMost() as o:
             return f"{o.what} <= {o.n}", seen.actual if seen else ""
-    return value(error.expected), value(error.got)
+    within = isinstance(error.expected, frozenset) and error.fault == "uniform"
+    expected = value(error.expected)
+    return f"vars(Q) within X = {expected}" if within else expected, value(error.got)
 
 
 def _worth(q: Poly, found: Finding) -> str:
@@ -338,11 +338,11 @@ def _in_outlines(advice: str) -> str:
     return advice
 
 
-def _refused(error: Rejected, found: Finding) -> list[str]:
+def _refused(error: Refusal, found: Finding) -> list[str]:
     """The rule, the two sides, the state in which they disagree."""
     lines = []
     if error.rule is not None:
-        lines += [*draw_filled(error.rule, error.substitution, found.context, error.reason), ""]
+        lines += [*draw_filled(error.rule, error.substitution, found.context, error), ""]
     o = error.obligation
     expected, got = expected_and_got(found)
     if expected:
@@ -356,7 +356,7 @@ def _refused(error: Rejected, found: Finding) -> list[str]:
     return lines
 
 
-def _shown(seen: Replay, error: Rejected, context: Context) -> list[str]:
+def _shown(seen: Replay, error: Refusal, context: Context) -> list[str]:
     """The state, what is claimed of it and what is, what the statement beside it costs."""
     state, t = seen.state, seen.state.threads[0]
     told = f"{error.obligation} {value(error.substitution.get('s'))}"
@@ -395,7 +395,7 @@ def _whole(found: Finding, path: str, options: Sequence[str]) -> list[str]:
         return []
     metric, q, worse = found.context.metric, found.claimed.q, found.dearer
     if worse is None:
-        weak = isinstance(found.error, Rejected) and isinstance(found.error.obligation, AtLeast)
+        weak = isinstance(found.error, Refusal) and isinstance(found.error.obligation, AtLeast)
         told = "the potential is probably too weak here" if weak else "it may hold, this derivation does not show it"
         return ["", f"  No counterexample to the bound itself, {amount(q, metric)}, was found: {told}."]
     lines = [

@@ -31,7 +31,7 @@ def drawn(case: Case, trial: Trial) -> list[str]:
     """The derivation, an application with its bar after the other; costs of expressions are left out."""
     lines: list[str] = []
     for node in steps(case.derivation):
-        lines += [*draw_filled(trial.rules.rules[node.rule], node.substitution, case.context, ""), ""]
+        lines += [*draw_filled(trial.rules.rules[node.rule], node.substitution, case.context), ""]
     return lines[:-1]
 
 

@@ -18,7 +18,7 @@ from checker import kernel as trusted
 from checker.certificates import document as certificate
 from checker.certificates.claims import claimed, described, is_known, shown, value_at
 from checker.certificates.seconded import remembered
-from checker.kernel import Claim, Ledger, Rejected
+from checker.kernel import Claim, Ledger
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
 from checker.refutation.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
@@ -28,6 +28,7 @@ from checker.synthesis.outline import Outline, bare
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, Dim, Launch, conj
 from logic.metrics import HARDWARE, METRICS, Metric
+from logic.refusals import Rejected
 from logic.rules import SOUND
 from logic.source import SourceError
 from logic.syntax import Kernel

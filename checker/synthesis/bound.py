@@ -11,7 +11,7 @@ from typing import Final, Literal
 from checker import kernel as trusted
 from checker.certificates.evidence import proof as arithmetic_proof
 from checker.certificates.seconded import REPORT, Prove, Seconded, remembered, seconded, verdict
-from checker.kernel import INDICES, Claim, Ledger, Rejected
+from checker.kernel import INDICES, Claim, Ledger
 from checker.oracles import Oracles
 from checker.oracles.farkas import replaced
 from checker.synthesis.elaborate import Elaborator, weaken
@@ -26,6 +26,7 @@ from logic.assertions import AtLeast, Context, P, Proved, assume, conj
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, evaluate, leaves, max0, substitute, sym
+from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
@@ -51,7 +52,7 @@ class Result:
     claim: Claim | None
     derivation: Derivation | None
     ledger: Ledger
-    problem: Stuck | Rejected | None
+    problem: Stuck | Refusal | None
     seconds: float
     second: Seconded | None = None
 
@@ -239,7 +240,8 @@ def _one(
         derivation = proof.derivation
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
         claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per))
-    except (Stuck, Rejected) as problem:
+    except (Stuck, Rejected) as error:
+        problem = error.refusal if isinstance(error, Rejected) else error
         return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
     if not claim.unconditional:
         needs = Stuck("the derivation needs a precondition that not every store satisfies", kernel.loc)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final, cast
 
 from checker import kernel
-from checker.kernel import Env, Rejected
+from checker.kernel import Env
 from checker.testbed.matching import HEADS, checks, fits, letters
 from checker.testbed.programs import GHOST_LOCAL, LOCALS
 from checker.testbed.world import SmallWorld
@@ -24,6 +24,7 @@ from logic.assertions import (
 )
 from logic.derivation import Derivation, Value
 from logic.potentials import ZERO, Poly, const, leaves, max0, of_expr, substitute, sym, variables
+from logic.refusals import Rejected
 from logic.rules import RuleSet
 from logic.schema import Rule, Term, kind, metavariables
 from logic.syntax import (

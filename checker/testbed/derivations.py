@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final, cast
 
 from checker import kernel
-from checker.kernel import Env, Rejected
+from checker.kernel import Env
 from checker.testbed.choices import Choices, Costs, Hints, StuckError, restricted, thread_bound
 from checker.testbed.matching import (
     CONDITIONS,
@@ -43,6 +43,7 @@ from logic.assertions import (
 from logic.derivation import Derivation, Value
 from logic.facts import equations
 from logic.potentials import ZERO, Poly, const, of_expr, substitute, sym, variables
+from logic.refusals import Rejected
 from logic.rules import RuleSet
 from logic.schema import Rule, Term, kind, metavariables
 from logic.syntax import (

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from checker.kernel import Ledger, Rejected, check
+from checker.kernel import Ledger, check
 from checker.testbed.choices import Hints, StuckError
 from checker.testbed.derivations import Builder, closed, rules_used, shifted, tampered
 from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, measures
@@ -20,6 +20,7 @@ from checker.testbed.world import SmallWorld, World
 from logic.assertions import AtLeast, Condition, Context, P, Triple, X, conj
 from logic.derivation import Derivation
 from logic.potentials import ZERO, Leaf, Poly, const, evaluate, variables
+from logic.refusals import Rejected
 from logic.rules import PAPER, SOUND, RuleSet
 from logic.schema import Rule, metavariables
 from logic.syntax import Param, Stmt, Tid, Var, While, statements
@@ -214,7 +215,7 @@ def accepted(case: Case, rules: RuleSet, oracle: SmallWorld) -> Case | None:
         try:
             theorem = check(root, rules, case.context, oracle, Ledger())
         except Rejected as error:
-            o = error.obligation
+            o = error.refusal.obligation
             if isinstance(o, AtLeast) and not o.r.terms:
                 least = oracle.minimum(o.p, o.q)
                 if least is not None and least < 0:

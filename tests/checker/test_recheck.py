@@ -33,6 +33,7 @@ from logic.assertions import Context, Launch
 from logic.assertions import assume as assumed
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, METRICS
+from logic.refusals import Rejected
 from logic.rules import SOUND
 from logic.syntax import (
     FLOAT,
@@ -976,7 +977,7 @@ def accepted_by_the_kernel(doc: dict[str, Json]) -> bool:
         ledger, oracle = trusted.Ledger(), Oracles()
         theorem = trusted.check(cert.derivation, SOUND, cert.context, oracle, ledger)
         trusted.claim(cert.kernel, theorem, cert.context, oracle, ledger)
-    except (certificate.BadCertificate, trusted.Rejected):
+    except (certificate.BadCertificate, Rejected):
         return False
     return True
 

@@ -10,14 +10,16 @@ import pytest
 
 from checker.certificates.audit import Audited, Change, _points, about, audit, compare
 from checker.certificates.document import canonical, digest
-from checker.kernel import Claim, Rejected
+from checker.kernel import Claim
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.oracles.terms import value_of
+from checker.report.sentences import sentence
 from checker.synthesis.bound import find_bounds
 from logic.assertions import Context, Obligation, Unknown, Verdict
 from logic.metrics import METRICS
 from logic.potentials import Leaf, evaluate, sym
+from logic.refusals import Refusal
 from logic.rules import RULE_SETS, SOUND
 from logic.syntax import Param
 
@@ -74,16 +76,16 @@ def test_what_only_the_second_checker_refuses() -> None:
     text = certificate(LOOP)
     wrong = [{"engine": "x", "proof": [{"goal": None}]} for _ in json.loads(text)["evidence"]]
     a = judged(edited(text, evidence=wrong))
-    assert isinstance(a.outcome, Rejected)
-    assert a.outcome.reason.startswith("the second checker refuses it: ")
+    assert isinstance(a.outcome, Refusal)
+    assert sentence(a.outcome).startswith("the second checker refuses it: ")
 
 
 def test_a_barrier_more_is_admitted_than_needed() -> None:
     text = certificate("sync;")
     assert json.loads(text)["admitted"] == []
     a = judged(edited(text, admitted=[0]))
-    assert isinstance(a.outcome, Rejected)
-    assert a.outcome.reason == "what the certificate admits is not what its derivation needs"
+    assert isinstance(a.outcome, Refusal)
+    assert sentence(a.outcome) == "what the certificate admits is not what its derivation needs"
 
 
 def test_the_same() -> None:
@@ -291,8 +293,8 @@ def test_what_is_about_the_same() -> None:
 
 def test_another_rule_set() -> None:
     a = audit(certificate(LOOP), "k.json", RULE_SETS["paper"], Oracles())
-    assert isinstance(a.outcome, Rejected)
-    assert a.outcome.reason == "it was written for another rule set"
+    assert isinstance(a.outcome, Refusal)
+    assert sentence(a.outcome) == "it was written for another rule set"
 
 
 def test_a_claim_that_is_not_proved_to_be_no_higher() -> None:

@@ -17,15 +17,17 @@ from hypothesis import strategies as st
 from checker.certificates import document as certificate
 from checker.certificates.document import BadCertificate, canonical, digest, read
 from checker.certificates.evidence import proof
-from checker.kernel import Ledger, Rejected, check, claim
+from checker.kernel import Ledger, check, claim
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
 from checker.recheck import recheck
+from checker.report.sentences import sentence
 from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch, conj
 from logic.derivation import size
 from logic.metrics import HARDWARE, METRICS, Linear, Metric
+from logic.refusals import Rejected
 from logic.rules import RULE_SETS
 from logic.syntax import Const, Op, Param, same
 from logic.typing import check_kernel
@@ -235,7 +237,7 @@ def fate(document_text: str) -> str:
     except BadCertificate as problem:
         return problem.message
     except Rejected as problem:
-        return f"refused: {problem.reason}"
+        return f"refused: {sentence(problem.refusal)}"
     return "accepted"
 
 

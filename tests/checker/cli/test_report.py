@@ -16,10 +16,10 @@ import pytest
 from checker.certificates.audit import audit
 from checker.certificates.document import canonical, digest
 from checker.cli import main
-from checker.kernel import Rejected
 from checker.oracles import Oracles
 from checker.report.audit import MEANING, UNREAD, row
 from logic.assertions import Entails, Refuted
+from logic.refusals import Refusal
 from logic.rules import SOUND
 from logic.syntax import FALSE
 
@@ -409,9 +409,12 @@ def test_what_the_kernel_refutes_and_a_run_shows(tmp_path: Path, capsys: Capture
 
 def test_what_no_run_shows_is_not_called_false() -> None:
     a = audit(Path(SECTORS).read_text(), SECTORS, SOUND, Oracles())
-    refuted = Rejected("this does not hold", obligation=Entails((FALSE,), (FALSE,)), verdict=Refuted("z3"))
+    refuted = Refusal("end", obligation=Entails((FALSE,), (FALSE,)), verdict=Refuted("z3"))
     told = row(replace(a, outcome=refuted), {}, None)
-    assert (told["verdict"], told["problem"]) == ("not-proved", "this could not be proved: false |- false")
+    assert (told["verdict"], told["problem"]) == (
+        "not-proved",
+        "that nothing is owed at the end, Q' >= 0, could not be proved: false |- false",
+    )
 
 
 def test_more_is_admitted_than_needed(tmp_path: Path, capsys: Capture) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from checker.cli.check import judge
-from checker.kernel import Rejected
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.refutation.diagnosis import claimed
@@ -14,6 +13,7 @@ from checker.synthesis.outline import Outline
 from checker.synthesis.walk import Stuck
 from logic.assertions import AtMost, Unknown
 from logic.derivation import Derivation
+from logic.refusals import Refusal
 from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import Const, Var
@@ -46,7 +46,7 @@ def advised(text: str) -> str:
         return judged.outcome, judged.derivation
 
     problem, _ = again(outline)
-    assert isinstance(problem, Rejected | Stuck)
+    assert isinstance(problem, Refusal | Stuck)
     return advice(outline, problem, again, ORACLE)
 
 
@@ -78,11 +78,11 @@ def test_what_only_helps_one_side_condition_is_told_as_such() -> None:
 def test_a_count_that_can_be_shown() -> None:
     outline = parse_outline(HALVES, "k.qhl")
     o = AtMost("MemReads", (), frozenset(), "A", Var("x"), 3)
-    problem = Rejected("no", obligation=o, verdict=Unknown("lanes"))
-    problem.loc = Loc("k.qhl", 12, 5)
+    problem = Refusal("side condition", obligation=o, verdict=Unknown("lanes"), loc=Loc("k.qhl", 12, 5))
     never: tuple[Outcome, None] = (problem, None)
     assert advice(outline, problem, lambda _: never, ORACLE) == "MemReads <= 32 can be shown here."
-    fits = Rejected("no", obligation=AtMost("MemReads", (), frozenset(), "A", Const(0), 3), verdict=Unknown("lanes"))
+    shown = AtMost("MemReads", (), frozenset(), "A", Const(0), 3)
+    fits = Refusal("side condition", obligation=shown, verdict=Unknown("lanes"))
     assert advice(outline, fits, lambda _: never, ORACLE) == ""
 
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import pytest
 
-from checker.kernel import Rejected
 from checker.notation import parse_outline, parse_potential
 from checker.refutation.replay import following, replay, replayed
 from checker.refutation.replay import text as shown
@@ -18,6 +17,7 @@ from logic.assertions import AtLeast, AtMost, Condition, Entails, Launch, Refute
 from logic.derivation import Derivation
 from logic.metrics import METRICS
 from logic.potentials import const
+from logic.refusals import Refusal
 from logic.syntax import Const, Op, Var
 from tests.logic.rules.applications import CONTEXT, at, expr, facts, named, pot, stmt
 
@@ -135,11 +135,10 @@ def test_random_states_keep_to_the_assumptions(monkeypatch: pytest.MonkeyPatch) 
 WEAK = named("1", at("x == tid.x", "3")) | named("1'", at("", "0")) | named("2", at("x == tid.x", "4"))
 
 
-def refused(o: AtLeast, rule: str = "Q:Weak", **values: object) -> Rejected:
-    e = Rejected("no", obligation=o, verdict=Refuted("z3", model(x=0, n=0)))
-    e.rule_name = rule
-    e.substitution = {**WEAK, "s": stmt("A[x] <- 1;"), **values}  # type: ignore[dict-item]
-    return e
+def refused(o: AtLeast, rule: str = "Q:Weak", **values: object) -> Refusal:
+    there = {**WEAK, "s": stmt("A[x] <- 1;"), **values}
+    verdict = Refuted("z3", model(x=0, n=0))
+    return Refusal("side condition", obligation=o, verdict=verdict, name=rule, substitution=there)  # type: ignore[arg-type]
 
 
 def test_the_statement_costs_more_than_is_paid() -> None:

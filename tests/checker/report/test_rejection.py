@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from checker.kernel import Rejected
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import Replay
 from checker.refutation.states import State
@@ -38,8 +37,10 @@ from logic.assertions import (
     Verdict,
 )
 from logic.derivation import Value as Letter
+from logic.refusals import Fault, Refusal
 from logic.rules import RULE_SETS, SOUND, RuleSet
 from logic.schema import kind
+from logic.schema import show as show_schema
 from logic.source import Loc
 from logic.syntax import Const, Sync, Tid, Var
 from semantics.events import Thread
@@ -93,10 +94,9 @@ def test_a_rule_is_drawn_with_its_bar_as_wide_as_its_widest_line(rule: object) -
     assert lines.index(bar) == len(lines) - 2
 
 
-def error(reason: str = "no does not hold", **parts: object) -> Rejected:
-    e = Rejected(reason, **parts)  # type: ignore[arg-type]
-    e.rule, e.rule_name, e.loc = SOUND.rules["Q:Weak"], "Q:Weak", Loc("k.qhl", 3, 5)
-    return e
+def error(fault: Fault = "end", **parts: object) -> Refusal:
+    rule = SOUND.rules["Q:Weak"]
+    return Refusal(fault, rule=rule, name=rule.name, loc=Loc("k.qhl", 3, 5), **parts)  # type: ignore[arg-type]
 
 
 def seen(claimed: str = "so", actual: str = "otherwise", **values: int) -> Replay:
@@ -116,24 +116,25 @@ def test_a_failed_comparison_of_potentials() -> None:
     assert found.verdict == "rejected"
     assert expected_and_got(found) == ("at least 2 + max(0, n - x)  (= 5)", "max(0, n - x)  (= 3)")
     text = explain(found)
-    assert text.startswith("k.qhl:3:5: Q:Weak: no does not hold\n")
+    assert text.startswith("k.qhl:3:5: Q:Weak: that nothing is owed at the end, Q' >= 0, does not hold\n")
     for line in ("    thread (0,0,0): n = 4; x = 1", "    claimed    so", "    in truth   otherwise, short by 2"):
         assert line in text.splitlines()
-    assert describe(e) == f"k.qhl:3:5: Q:Weak: no does not hold: {GAP}"
+    assert describe(e) == f"k.qhl:3:5: Q:Weak: that nothing is owed at the end, Q' >= 0, does not hold: {GAP}"
 
 
 @pytest.mark.parametrize("verdict", [Unknown("z3", "time-out"), Refuted("z3", {"x": 1, "n": 4})])
-@pytest.mark.parametrize("reason", ["it does not hold", "it could not be proved"])
-def test_what_no_run_confirms_is_not_called_false(verdict: Verdict, reason: str) -> None:
+def test_what_no_run_confirms_is_not_called_false(verdict: Verdict) -> None:
     """Not even with a solver's model."""
-    found = Finding(error(reason, obligation=GAP, verdict=verdict), CONTEXT)
-    assert (found.verdict, witness(found.replay), reason_of(found)) == ("not-proved", None, "it could not be proved")
+    owed = "that nothing is owed at the end, Q' >= 0,"
+    found = Finding(error(obligation=GAP, verdict=verdict), CONTEXT)
+    assert (found.verdict, witness(found.replay)) == ("not-proved", None)
+    assert reason_of(found) == f"{owed} could not be proved"
     text = explain(found)
     assert "no counterexample found: the potential is probably too weak here" in text
     assert "does not hold" not in text
     assert "in truth" not in text
-    confirmed = Finding(error(reason, obligation=GAP, verdict=verdict), CONTEXT, seen(x=1, n=4))
-    assert (confirmed.verdict, reason_of(confirmed)) == ("rejected", "it does not hold")
+    confirmed = Finding(error(obligation=GAP, verdict=verdict), CONTEXT, seen(x=1, n=4))
+    assert (confirmed.verdict, reason_of(confirmed)) == ("rejected", f"{owed} does not hold")
 
 
 @pytest.mark.parametrize(
@@ -198,16 +199,16 @@ def test_an_application_is_drawn_with_its_terms() -> None:
     values = named("1", at("x > 0", "|[x, n]|", "x")) | named("2", at("x > 0", "1 + |[x, n]|", "x"))
     values |= named("2'", at("x > 1", "0", "x")) | named("1'", at("x > 0", "0", "x"))
     values |= {"s": stmt("x <- x + 1;"), "c": Fraction(0)}
-    reason = "the side condition P1; X1 |- Q1 >= Q2 does not hold"
-    lines = draw_filled(SOUND.rules["Q:Weak"], values, CONTEXT, reason)
+    weak = SOUND.rules["Q:Weak"]
+    (failed,) = (t for t in weak.side_conditions if show_schema(t) == "P1; X1 |- Q1 >= Q2")
+    refusal = Refusal("side condition", failed)
+    lines = draw_filled(weak, values, CONTEXT, refusal)
     assert lines[0] == "    {P2; 1 + max(0, n - x); {x}} `x <- x + 1` {P2'; 0; {x}}"
     assert [line for line in lines if line.startswith("  >")] == ["  > P1; {x} |- max(0, n - x) >= 1 + max(0, n - x)"]
     assert lines[-2:] == ["    P2 = P1 = P1' = x > 0", "    P2' = x > 1"]
     assert any(line.endswith("- Q:Weak") for line in lines)
     del values["c"]
-    assert draw_filled(SOUND.rules["Q:Weak"], values, CONTEXT, reason) == [
-        f"    {line}" for line in draw(SOUND.rules["Q:Weak"])
-    ]
+    assert draw_filled(weak, values, CONTEXT, refusal) == [f"    {line}" for line in draw(weak)]
 
 
 def test_prices_and_sets_are_worked_out_in_a_drawing() -> None:
@@ -216,7 +217,9 @@ def test_prices_and_sets_are_worked_out_in_a_drawing() -> None:
         **named("2", at()), **named("''", at()),
         "e": expr("A[x] > 0"), "C": Fraction(2), "s1": stmt("y <- 0;"), "s2": stmt("skip;"),
     }  # fmt: skip
-    lines = draw_filled(SOUND.rules["Q:If4"], values, CONTEXT, "X' <= (X & X1) \\ W(s1) does not hold")
+    rule = SOUND.rules["Q:If4"]
+    (failed,) = (t for t in rule.side_conditions if show_schema(t) == "X' <= (X & X1) \\ W(s1)")
+    lines = draw_filled(rule, values, CONTEXT, Refusal("condition", failed))
     assert "  > {x} <= {x}" in lines
     assert "    P & !(A[x] > 0) |- P'" in lines
     assert lines[lines.index(next(line for line in lines if line.endswith("Q:If4"))) + 1].startswith(
@@ -233,7 +236,7 @@ def test_every_rule_can_be_drawn_with_terms(rules: RuleSet) -> None:
         "array": "A", "global array": "A", "shared array": "S", "cost": Fraction(1), "count": 1,
     }  # fmt: skip
     for rule in rules.rules.values():
-        lines = draw_filled(rule, {m: kinds[kind(m)] for m in rule.metavariables}, CONTEXT, "")
+        lines = draw_filled(rule, {m: kinds[kind(m)] for m in rule.metavariables}, CONTEXT)
         assert lines != [f"    {line}" for line in draw(rule)]
         assert not any(left in line for line in lines for left in ("M.", "Q1", "s1", "W(", " e "))
 
@@ -243,9 +246,9 @@ def test_a_disagreement() -> None:
     assert expected_and_got(Finding(e, CONTEXT)) == ("{}", "{x, y}")
     assert "  expected   {}\n  found      {x, y}" in explain(Finding(e, CONTEXT))
     assert Finding(e, CONTEXT).verdict == "rejected"
-    bare = Rejected("why")
-    assert describe(bare) == "why"
-    assert explain(Finding(bare, CONTEXT)).strip() == "why"
+    bare = Refusal("context")
+    assert describe(bare) == "the theorem was derived in another context"
+    assert explain(Finding(bare, CONTEXT)).strip() == describe(bare)
 
 
 def test_a_derivation_that_could_not_be_completed() -> None:

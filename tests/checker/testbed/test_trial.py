@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from checker.cli import main
-from checker.kernel import Ledger, Oracle, Rejected, judgement_of
+from checker.kernel import Ledger, Oracle, judgement_of
 from checker.testbed import trial
 from checker.testbed.derivations import rules_used
 from checker.testbed.search import Report, rank, search, smaller, smallest, weight
 from checker.testbed.trial import Coverage, Trial, derive, judged, performed, run_case, starts, tried
 from logic.assertions import Context
 from logic.derivation import Derivation
+from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND, RuleSet
 from logic.syntax import Assign, Const, If, Op, Skip, Tid, While, seq
 
@@ -180,7 +181,7 @@ def accepts_everything(root: Derivation, rules: RuleSet, context: Context, oracl
 
 def rejects_everything(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, ledger: Ledger) -> Any:
     """A checker that believes nothing."""
-    raise Rejected("no")
+    raise Rejected(Refusal("depth"))
 
 
 def test_a_checker_that_accepts_everything_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,13 +11,15 @@ from fractions import Fraction
 
 import pytest
 
-from checker.kernel import Ledger, Rejected, check
+from checker.kernel import Ledger, check
 from checker.notation import parse_expr, parse_kernel, parse_potential
 from checker.oracles import Oracles
+from checker.report.sentences import sentence
 from logic.assertions import Condition, Context, Judgement, Launch, Refuted, Triple, Unknown, conj
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, Linear, Metric
 from logic.potentials import Poly
+from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND
 from logic.schema import PREMISE_HEADS, Rule, show
 from logic.syntax import Const, Expr, Kernel, Op, Param, Read, Stmt, Tid, Var
@@ -181,21 +183,21 @@ class Bad:
         return f"{self.root.rule}: {self.item}"
 
 
-def refusal(root: Derivation, context: Context = CONTEXT) -> Rejected:
+def refusal(root: Derivation, context: Context = CONTEXT) -> Refusal:
     with pytest.raises(Rejected) as caught:
         check(root, SOUND, context, ORACLE, Ledger())
-    return caught.value
+    return caught.value.refusal
 
 
 def assert_refused(bad: Bad) -> None:
     """Refused at the root, by the rule that is meant, for the item that is meant and for nothing else."""
     error = refusal(bad.root, bad.context)
-    assert (error.rule_name, error.path) == (bad.root.rule, ()), error.reason
+    assert (error.name, error.path) == (bad.root.rule, ()), sentence(error)
     assert error.rule is SOUND.rules[bad.root.rule]
-    assert bad.item in error.reason
+    assert bad.item in sentence(error)
     if bad.verdict is not None:
         tail = "does not hold" if bad.verdict is Refuted else "could not be proved"
-        assert error.reason == f"the side condition {bad.item} {tail}"
+        assert sentence(error) == f"the side condition {bad.item} {tail}"
         assert isinstance(error.verdict, bad.verdict)
         assert error.obligation is not None
     else:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from checker.report.sentences import sentence
 from logic.assertions import AtLeast, Condition, Entails, Refuted, Unknown
 from logic.derivation import Derivation, Value
 from logic.rules import assignments
@@ -122,7 +123,7 @@ def test_every_item_above_the_bars_has_its_case() -> None:
 def test_the_potential_may_not_keep_what_stopped_being_uniform() -> None:
     """Erratum 13: with `|[0, x]|` kept over `x <- tid`, the loop after `x <- n` would be paid by nothing."""
     error = refusal(write2(at("", "|[0, x]|", "x"), "x", "tid.x", at()))
-    assert error.reason == "vars(Q) <= X \\ {x} does not hold"
+    assert sentence(error) == "vars(Q) <= X \\ {x} does not hold"
     assert (error.got, error.expected) == (frozenset({"x"}), frozenset())
 
 
@@ -137,13 +138,13 @@ def test_what_an_array_holds_may_be_anything(text: str) -> None:
     leaning = refusal(but(free, Q_=pot("|[0, x]|")))
     assert isinstance(leaning.obligation, AtLeast)
     assert "?i" in str(leaning.obligation)
-    assert leaning.reason == "the side condition P; X |- Q >= Q'[x <- e] does not hold"
+    assert sentence(leaning) == "the side condition P; X |- Q >= Q'[x <- e] does not hold"
 
 
 def test_two_reads_of_one_place_may_differ() -> None:
     """Another warp may write in between: y <- A[x] - A[x] is not 0 (section 5)."""
     error = refusal(write1(at("", "0", "x"), "y", "A[x] - A[x]", at("y == 0")))
-    assert error.reason == "the side condition P |- P'[x <- e] does not hold"
+    assert sentence(error) == "the side condition P |- P'[x <- e] does not hold"
 
 
 def test_what_is_masked_is_known_whatever_was_read() -> None:
@@ -160,6 +161,6 @@ def test_a_write_to_an_array_forgets_nothing_because_nothing_is_known() -> None:
 def test_the_conclusion_is_about_the_assignment_that_was_named() -> None:
     s: Stmt = stmt("y <- x + 1;")
     error = refusal(but(STEP, x="y"))  # Q' then mentions x, P' too: nothing shows x >= 1
-    assert error.reason == "the side condition P |- P'[x <- e] does not hold"
+    assert sentence(error) == "the side condition P |- P'[x <- e] does not hold"
     moved = but(STEP, x="y", P_=facts("y >= 1"), Q_=pot("0"))
     assert judged(moved).stmt == s  # type: ignore[union-attr]

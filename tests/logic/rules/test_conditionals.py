@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from checker.kernel import Ledger, check
+from checker.report.sentences import sentence
 from logic.assertions import Condition, Entails, Refuted, Triple, Unknown, assume
 from logic.derivation import Derivation, Value
 from logic.rules import SOUND, conditionals
@@ -245,8 +246,8 @@ def test_erratum_1_a_branch_that_never_ran_does_not_pay_for_the_other() -> None:
     start = at("", "|[x, 2]|", "x")
     claimed = if4(pre, "x >= 2", left, start, loop("x", start, at("x >= 2", "0")), Condition(end.p, end.q, frozenset()))
     error = refusal(free(claimed), TICK)
-    assert (error.rule_name, error.path) == ("Q:If4", ())
-    assert error.reason == "the side condition P & !e; X |- Q >= Q' does not hold"
+    assert (error.name, error.path) == ("Q:If4", ())
+    assert sentence(error) == "the side condition P & !e; X |- Q >= Q' does not hold"
     assert isinstance(error.verdict, Refuted)
     assert error.verdict.witness["x"] < 2
     paid = at("", "|[x, 2]|", "x")
@@ -267,8 +268,8 @@ def test_erratum_2_a_branch_that_never_ran_leaves_nothing_behind() -> None:
     right = Side(whole, weak(root, whole, (zero, gained), (zero, at("y >= 2", "0", "y"))), gained)
     left = nothing(inside(zero, "b", True))
     error = refusal(free(if4(zero, "b", left, zero, right, at("", "|[y, 2]|", "y"))), TICK)
-    assert (error.rule_name, error.path) == ("Q:If4", ())
-    assert error.reason == "the side condition P1; X1 |- Q1 >= Q'' does not hold"
+    assert (error.name, error.path) == ("Q:If4", ())
+    assert sentence(error) == "the side condition P1; X1 |- Q1 >= Q'' does not hold"
     assert isinstance(error.verdict, Refuted)
     assert error.verdict.witness["y"] < 2
     judged_right = check(free(right.derivation), SOUND, TICK, ORACLE, Ledger()).judgement
@@ -283,12 +284,12 @@ def test_erratum_6_uniform_in_one_branch_is_not_uniform_in_the_other() -> None:
     told = weak(skip(agreed), Skip(), (yes, agreed), (agreed, agreed))
     second = at("y != 3", "0", "y")
     error = refusal(if4(pre, "y == 3", Side(Skip(), told, agreed), second, nothing(second), at("", "0")))
-    assert error.reason == "X' <= (X & X1) \\ W(s1) does not hold"
+    assert sentence(error) == "X' <= (X & X1) \\ W(s1) does not hold"
     assert (error.got, error.expected) == (frozenset("y"), frozenset())
 
 
 def test_an_oracle_that_cannot_tell_is_not_believed() -> None:
     root = branch("Q:If1", PRE, "A[tid.x] > 0", POST, sync(PRE, POST), sync(PRE, POST), s1=Sync(), s2=Sync())
     error = refusal(root)
-    assert error.reason == "the side condition P; X |- e unif could not be proved"
+    assert sentence(error) == "the side condition P; X |- e unif could not be proved"
     assert isinstance(error.verdict, Unknown)

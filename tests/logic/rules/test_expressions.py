@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from checker.report.sentences import sentence
 from logic.assertions import Cost, Unknown
 from logic.rules import expressions
 from tests.logic.rules.applications import (
@@ -68,14 +69,14 @@ def test_every_item_above_the_bars_has_its_case() -> None:
 
 
 def test_a_shared_array_is_not_counted_as_a_global_one() -> None:
-    assert refusal(but(GLOBAL, G="S")).reason == "G has to be a global array"
-    assert refusal(but(SHARED, S="A")).reason == "S has to be a shared array"
+    assert sentence(refusal(but(GLOBAL, G="S"))) == "G has to be a global array"
+    assert sentence(refusal(but(SHARED, S="A"))) == "S has to be a shared array"
 
 
 def test_a_premise_under_other_facts_is_no_premise() -> None:
     for p, x in ((facts("x >= 1"), X), (P, frozenset({"x"}))):
         error = refusal(instead(SUM, 0, cost(p, x, expr("x"))))
-        assert error.reason == f"the premise {premise('EQ:Op', 0)} is not what its derivation proves"
+        assert sentence(error) == f"the premise {premise('EQ:Op', 0)} is not what its derivation proves"
         assert (error.expected, error.got) == (Cost(P, X, expr("x"), Fraction(1)), Cost(p, x, expr("x"), Fraction(1)))
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from checker.report.sentences import sentence
 from logic.assertions import Condition, Refuted, Triple, Unknown, assume
 from logic.derivation import Derivation, Value
 from logic.rules import loops
@@ -172,12 +173,12 @@ def erratum_3(q: str, x: str) -> Derivation:
 def test_erratum_3_a_potential_over_what_the_body_wrote_is_gone() -> None:
     """The print keeps n - x, of which the lane that left first still "has" n."""
     kept = refusal(erratum_3("2*(n - x)", "x"), TICK)
-    assert (kept.rule_name, kept.reason) == ("Q:While2", "X' <= X \\ W(s) does not hold")
+    assert (kept.name, sentence(kept)) == ("Q:While2", "X' <= X \\ W(s) does not hold")
     assert (kept.got, kept.expected) == (frozenset("x"), frozenset())
     loose = refusal(erratum_3("2*(n - x)", ""), TICK)
-    assert loose.reason == "the potential depends on x, which X does not list as uniform"
+    assert sentence(loose) == "the potential depends on x, which X does not list as uniform"
     early = refusal(erratum_3("2*n", ""), TICK)
-    assert early.reason == "the side condition P & !e; X |- Q >= Q' does not hold"
+    assert sentence(early) == "the side condition P & !e; X |- Q >= Q' does not hold"
     assert isinstance(early.verdict, Refuted)
     assert early.verdict.witness["x"] > 0
     post = judged(erratum_3("0", ""), TICK).post  # type: ignore[union-attr]

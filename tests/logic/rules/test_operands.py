@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from checker.report.sentences import sentence
 from logic.assertions import Cost
 from logic.derivation import Derivation, Value
 from logic.rules import operands
@@ -43,11 +44,11 @@ def test_an_operand_costs_its_constant(rule: str, letter: str, value: Value, e: 
 )
 def test_nothing_else_passes_for_it(rule: str, letter: str, value: Value, reason: str) -> None:
     error = refusal(Derivation(rule, {**HERE, letter: value}))
-    assert (error.rule_name, error.reason, error.got) == (rule, reason, value)
+    assert (error.name, sentence(error), error.got) == (rule, reason, value)
 
 
 def test_there_are_no_premises() -> None:
     assert all(rule.items == () for rule in operands.RULES)
     leaf = Derivation("OQ:Var", {**HERE, "x": "x"})
     error = refusal(Derivation("OQ:Var", {**HERE, "x": "x"}, (leaf,)))
-    assert (error.reason, error.expected, error.got) == ("the number of premises is wrong", 0, 1)
+    assert (sentence(error), error.expected, error.got) == ("the number of premises is wrong", 0, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from checker.report.sentences import sentence
 from logic.assertions import Triple
 from logic.derivation import Derivation
 from logic.rules import sequencing
@@ -89,4 +90,4 @@ def test_every_item_above_the_bars_has_its_case() -> None:
 
 def test_the_premises_are_not_exchanged() -> None:
     other = Derivation("Q:Seq", SEQ.substitution, (SYNC, FIRST))
-    assert refusal(other).reason == f"the premise {premise('Q:Seq', 0)} is not what its derivation proves"
+    assert sentence(refusal(other)) == f"the premise {premise('Q:Seq', 0)} is not what its derivation proves"

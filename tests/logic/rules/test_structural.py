@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from checker.report.sentences import sentence
 from logic.assertions import Refuted, Triple, Uniform
 from logic.derivation import Derivation
 from logic.rules import structural
@@ -50,7 +51,7 @@ def test_what_the_facts_make_uniform_joins_the_uniform_variables() -> None:
     lanes = at("x == n, y == 2*tid.x", "3 + |[0, n]|")
     other = at("x == n, y == 2*tid.x", "3 + |[0, x]|", "x y")
     error = refusal(weak(skip(other), Skip(), (lanes, at("", "0")), (other, other)))
-    assert error.reason == "the side condition P1; X1 |- X2 unif does not hold"
+    assert sentence(error) == "the side condition P1; X1 |- X2 unif does not hold"
     assert isinstance(error.obligation, Uniform)
     assert (error.obligation.expr.name, error.obligation.x) == ("y", frozenset())  # type: ignore[union-attr]
 
@@ -77,7 +78,7 @@ def test_refused_for_the_right_reason(bad: Bad) -> None:
 def test_every_item_above_the_bars_has_its_case() -> None:
     """`c >= 0` is refused with the substitution already: a cost is never negative."""
     error = refusal(but(WEAK, c=Fraction(-1)))
-    assert (error.rule_name, error.reason, error.got) == ("Q:Weak", "c has to be nonnegative", Fraction(-1))
+    assert (error.name, sentence(error), error.got) == ("Q:Weak", "c has to be nonnegative", Fraction(-1))
     (rule,) = structural.RULES
     assert [t.head for t in rule.items].count("nonnegative") == 1
     assert_every_item_is_refused(structural.RULES, [*BAD, Bad("c >= 0", WEAK)])
@@ -88,4 +89,4 @@ def test_the_sides_are_not_exchanged() -> None:
     back = Derivation(
         "Q:Weak", {**WEAK.substitution, **named("1", OUTER_POST), **named("1'", OUTER_PRE)}, WEAK.premises
     )
-    assert refusal(back).reason == "the side condition P1 |- P2 does not hold"
+    assert sentence(refusal(back)) == "the side condition P1 |- P2 does not hold"
