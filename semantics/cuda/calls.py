@@ -1,8 +1,9 @@
 """Calls: the functions of CUDA become operators, those with a body are inlined.
 
 An inlined function costs the assignment of its arguments to fresh variables and what its body costs; where it returns
-from the middle, also a variable for the result and the guards of `semantics.cuda.statements`. A call that writes arrays
-or synchronises has to be the whole right side of its statement, since C leaves its order to the rest open.
+from the middle, also a variable for the result and the guards of `semantics.cuda.statements`. A call that changes
+something inside an expression is done where it stands; one whose order to the rest C leaves open is refused where that
+matters (`semantics.cuda.sequence`), or where nobody looks whether it does.
 """
 
 from __future__ import annotations
@@ -26,10 +27,7 @@ from logic.syntax import (
     Sync,
     Type,
     Var,
-    Write,
-    seq,
     statements,
-    written,
 )
 from logic.typing import type_of
 from semantics import exchange
@@ -39,14 +37,16 @@ from semantics.cuda.convert import based, called, common, convert, retyped, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import address, expr, located, place
+from semantics.cuda.expressions import expr
 from semantics.cuda.jumps import jumps
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
+from semantics.cuda.pointers import address, located, place
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
+from semantics.cuda.sequence import Unordered, changes, within
 from semantics.cuda.shapes import bare
 from semantics.cuda.shim import (
     ATOMICS,
@@ -74,8 +74,12 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return place(st, node.arguments[0])
     if callee is not None and callee.name == "operator=" and callee.is_defaulted:
         left, right = node.arguments
-        target, known = located(st, left)
-        fill(st, target, right, use if known else "part")
+        parts = Unordered(st)
+        target, known = located(st, left, within(use))
+        parts.part(target)
+        fill(st, target, right, use if known else within(use))
+        parts.part(None)
+        parts.check(node.loc)
         return target
     if callee is not None and callee.kind == "CONSTRUCTOR":
         raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
@@ -87,6 +91,14 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if not in_shim(callee):
         raise CudaError(f"the function '{callee.name}' has no body in this file", node.loc, "Include its definition.")
     return _builtin(st, node, callee, use)
+
+
+def _numbers(st: State, node: Node, use: Use) -> list[Expr]:
+    """The arguments of a function of numbers."""
+    parts = Unordered(st)
+    found = [parts.part(expr(st, a, within(use))) for a in node.arguments]
+    parts.check(node.loc)
+    return found
 
 
 def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
@@ -113,16 +125,16 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name == f"make_{node.type.name}":
         made = declared(st, "t", node, settled=True)
-        put(st, made, values(st, node), node)
+        put(st, made, values(st, node, use), node)
         return made
     if name in ("nan", "nanf"):
         nothing = zero(scalar(callee.result) or DOUBLE, node.loc)
         return Op("/", (nothing, nothing), node.loc)
     if name in TO_INT:
-        x = expr(st, args[0])
+        x = expr(st, args[0], within(use))
         return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
     if name in OPERATORS and (name != "__hadd" or callee.result.kind == "base"):  # of whole numbers it is their mean
-        given = [expr(st, a) for a in args]
+        given = _numbers(st, node, use)
         if callee.result.kind in ("base", "int"):
             given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
         if "mul24" in name:
@@ -134,7 +146,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
             else operation(e, t)
         )
     if name in SAME:
-        return convert(expr(st, args[0]), args[0].type, callee.result, node.loc)
+        return convert(expr(st, args[0], within(use)), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
     if name.startswith("tex"):
         return _texture(st, node, name)
@@ -144,7 +156,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return _of_lanes(st, node, name)
     if result is None or not args or name in _ADVICE or any(scalar(a.type) is None for a in args):
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
-    return _of_numbers(st, node, callee)
+    return _of_numbers(st, node, callee, use)
 
 
 _ADVICE = {
@@ -166,10 +178,10 @@ WARP: Final = Op("/", (THREAD, Param("warpSize")))
 """The number of a thread's warp in its block."""
 
 
-def _of_numbers(st: State, node: Node, callee: Node) -> Expr:
+def _of_numbers(st: State, node: Node, callee: Node, use: Use) -> Expr:
     """A function of numbers to a number. The first one is a double where it is an integer, or its bits count."""
     t, result = node.arguments[0].type, callee.result
-    first, *rest = [expr(st, a) for a in node.arguments]
+    first, *rest = _numbers(st, node, use)
     nearest = t.kind != "base" and callee.name.endswith("2float_rn")
     if result.kind == "base" and (nearest or t.name == result.name):
         first = convert(first, t, result, node.loc)
@@ -318,14 +330,16 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     before = frozenset(st.sigma.locals)
     with st.captured() as stmts:
         this = receiver(st, node, callee)
-        _bind(st, node, callee)
+        _bind(st, node, callee, use)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name, this))
         value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
-    outer = any(isinstance(s, Write | Sync) for t in stmts for s in statements(t))
-    if use == "part" and (outer or written(seq(*stmts)) & before):
+    changed = frozenset(name for name in changes(stmts) if name in before or name in st.sigma.arrays)
+    if changed:
+        st.acted.append(changed)
+    if use == "part" and (changed or any(isinstance(s, Sync) for t in stmts for s in statements(t))):
         raise unsupported(
             f"a call of '{callee.name}', which has effects, inside an expression",
             node.loc,
@@ -345,11 +359,11 @@ def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Nod
     return argument if isinstance(argument.evaluate(), int) else found[-1]
 
 
-def _bind(st: State, node: Node, callee: Node) -> None:
+def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
     """Bind the parameters to the arguments."""
     pointers: list[tuple[Node, Address, Loc | None]] = []
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
-    given = arguments(node, callee)
+    given, parts, use = arguments(node, callee), Unordered(st), within(use)
     if len(callee.arguments) != len(given):
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
     for i, (parameter, argument) in enumerate(zip(callee.arguments, given, strict=True)):
@@ -359,15 +373,16 @@ def _bind(st: State, node: Node, callee: Node) -> None:
             )
         t, type_ = parameter.type, scalar(parameter.type)
         if t.kind == "pointer":
-            pointers.append((parameter, address(st, argument), argument.loc))
+            pointers.append((parameter, parts.part(address(st, argument, use)), argument.loc))
         elif t.kind == "reference":
-            bound[parameter.identity] = reference(st, parameter, argument)
+            bound[parameter.identity] = parts.part(reference(st, parameter, argument, use))
         elif type_ is not None:
-            bound[parameter.identity] = copied(st, parameter, argument, type_)
+            bound[parameter.identity] = parts.part(copied(st, parameter, argument, type_, use))
         elif t.kind == "record":
-            bound[parameter.identity] = initialised(st, parameter, argument)
+            bound[parameter.identity] = parts.part(initialised(st, parameter, argument, use))
         else:
             raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
+    parts.check(node.loc)
     st.bindings |= bound
     for parameter, target, loc in pointers:
         bind_pointer(st, parameter, target, loc)

@@ -15,8 +15,9 @@ from semantics.cuda.classes import check_array
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import address, expr, into
+from semantics.cuda.expressions import expr, into
 from semantics.cuda.places import frozen, is_shared, registers, shared, steps, store
+from semantics.cuda.pointers import address
 from semantics.cuda.records import declared, initialised, reference, undefined
 from semantics.cuda.shapes import described
 from semantics.cuda.state import Address, Moving, State
@@ -87,7 +88,7 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | Non
             part = given[i] if i < len(given) else None
             _elements(st, a.plus(inner.size, Const(i)), inner, part, loc if init is None else init.loc)
     elif init is not None:
-        store(st, a, convert(expr(st, init), init.type, t, init.loc), t, init.loc)
+        store(st, a, convert(expr(st, init, "whole"), init.type, t, init.loc), t, init.loc)
     elif type_ is not None:
         store(st, a, zero(type_, loc), t, loc)
 

@@ -12,9 +12,9 @@ from logic.syntax import Const
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import address, place
 from semantics.cuda.lambdas import check_call, is_lambda
 from semantics.cuda.places import frozen
+from semantics.cuda.pointers import address, place
 from semantics.cuda.records import declared, fill, is_copy, undefined
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.shapes import CASTS, operand

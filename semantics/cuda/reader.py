@@ -33,6 +33,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.expressions import discard, expr
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import Parsed, Request, find, kernels, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
@@ -139,7 +140,7 @@ def _deep_recursion() -> Iterator[None]:
 
 def _lower(parsed: Parsed, node: Node, spilled: frozenset[Loc | None] = frozenset()) -> tuple[Kernel, State]:
     try:
-        return _lowered(node, State(call=call, unknown_lengths=parsed.unknown_lengths, spilled=spilled))
+        return _lowered(node, State(call, expr, discard, unknown_lengths=parsed.unknown_lengths, spilled=spilled))
     except Spill as array:
         return _lower(parsed, node, spilled | {array.loc})
 

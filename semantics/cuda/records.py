@@ -32,10 +32,12 @@ from semantics.cuda.classes import copies_itself, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import condition, expr, place
+from semantics.cuda.expressions import condition, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
+from semantics.cuda.pointers import place
+from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import CASTS, described, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
@@ -88,7 +90,7 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     return parts
 
 
-def reference(st: State, decl: Node, value: Node) -> Place:
+def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     """The binding of a reference: another name for a place, or a variable with a copy of a value."""
     t, inner = decl.type, lvalue(value)
     if is_lambda(value) and (origin := source(value)).kind == "LAMBDA_EXPR":
@@ -96,22 +98,22 @@ def reference(st: State, decl: Node, value: Node) -> Place:
     if inner is not None and is_copy(inner):
         raise unsupported(f"the reference '{decl.name}' to a part of a copy", value.loc, "Give the copy a name.")
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
-        return frozen(st, place(st, inner), decl.name)
+        return frozen(st, place(st, inner, use), decl.name)
     steady = t.inner is not None and (t.inner.const or t.name.endswith("&&"))  # no other one takes a value
     if t.inner is None or not steady or not temporary(value):
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
     if t.inner.kind == "record":
-        return initialised(st, decl, value)
+        return initialised(st, decl, value, use)
     type_ = scalar(t)
     if type_ is None:
         raise unsupported(f"the parameter '{decl.name}' of type '{t.name}'", value.loc)
-    return copied(st, decl, value, type_)
+    return copied(st, decl, value, type_, use)
 
 
-def copied(st: State, decl: Node, value: Node, type_: Type) -> Local:
+def copied(st: State, decl: Node, value: Node, type_: Type, use: Use = "part") -> Local:
     """A variable of a declaration, or of a reference to something constant, with the value of a scalar expression."""
     t = decl.type.inner or decl.type
-    found = convert(expr(st, value), value.type, t, value.loc)
+    found = convert(expr(st, value, use), value.type, t, value.loc)
     local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity], of=t)
     st.emit(Assign(local.name, found, value.loc))
     return local
@@ -200,16 +202,16 @@ def values(st: State, node: Node, use: Use = "part") -> list[Expr]:
     """The scalars of the structure that an expression gives."""
     node = source(node)
     if node.kind == "INIT_LIST_EXPR":
-        return _listed(st, node, node)
+        return _listed(st, node, node, use)
     callee = node.referenced if node.kind == "CALL_EXPR" else None
     if callee is not None and callee.name == f"make_{node.type.name}" and in_shim(callee):
         check_order(st, node.loc, node.arguments)
-        return _given(st, node, node.arguments, node.loc)
+        return _given(st, node, node.arguments, node.loc, use, Unordered(st))
     if callee is not None and undefined(node):
-        return _given(st, node, (), node.loc)
+        return _given(st, node, (), node.loc, use)
     if node.kind not in _PLACES:
         raise unsupported(described(node), node.loc)
-    found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node)
+    found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node, use)
     if not isinstance(found, Place):
         raise unsupported("this structure as a value", node.loc, "Use its fields one by one.")
     return loaded(st, found, node)
@@ -234,13 +236,19 @@ def loaded(st: State, p: Place, node: Node) -> list[Expr]:
     return [first, *(retyped(part, base, u, loc) for part, u in parts)]
 
 
-def _given(st: State, node: Node, given: tuple[Node, ...], loc: Loc | None) -> list[Expr]:
-    """A value for each field; what is not given is zero."""
+def _given(
+    st: State, node: Node, given: tuple[Node, ...], loc: Loc | None, use: Use, order: Unordered | None = None
+) -> list[Expr]:
+    """A value for each field; what is not given is zero. Unless they are arguments, in an `order` of C++'s choice, they
+    are evaluated one after another."""
     parts = [(field, given[i] if i < len(given) else None) for i, field in enumerate(fields(node))]
-    return _in_order(st, [partial(_field, st, field, part, loc) for field, part in parts])
+    found = _in_order(st, [partial(_field, st, field, part, loc, within(use)) for field, part in parts], order)
+    if order is not None:
+        order.check(loc)
+    return found
 
 
-def _in_order(st: State, parts: Sequence[Callable[[], list[Expr]]]) -> list[Expr]:
+def _in_order(st: State, parts: Sequence[Callable[[], list[Expr]]], order: Unordered | None = None) -> list[Expr]:
     """Values, each as it is before the effects of those after it."""
     found: list[Expr] = []
     for part in parts:
@@ -250,11 +258,13 @@ def _in_order(st: State, parts: Sequence[Callable[[], list[Expr]]]) -> list[Expr
         found = [st.saved(e, type_of(e, st.sigma)) if effects and _moves(e, changed) else e for e in found]
         st.emit(*effects)
         found += more
+        if order is not None:
+            order.part(more)
     return found
 
 
-def _converted(st: State, node: Node, t: CType) -> list[Expr]:
-    return [convert(expr(st, node), node.type, t, node.loc)]
+def _converted(st: State, node: Node, t: CType, use: Use) -> list[Expr]:
+    return [convert(expr(st, node, use), node.type, t, node.loc)]
 
 
 def _moves(e: Expr, changed: frozenset[str]) -> bool:
@@ -262,32 +272,32 @@ def _moves(e: Expr, changed: frozenset[str]) -> bool:
     return reads_array(e) or bool(local_vars(e) & changed)
 
 
-def _field(st: State, field: Node, part: Node | None, loc: Loc | None) -> list[Expr]:
+def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use) -> list[Expr]:
     """The values for one field of a list."""
     t, type_ = field.type, scalar(field.type)
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
         raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
     if type_ is not None:
-        return [zero(type_, loc)] if part is None else _converted(st, part, t)
+        return [zero(type_, loc)] if part is None else _converted(st, part, t, use)
     part = None if part is None else source(part)
     if t.kind == "array" and (elem := scalar(innermost(t))) and (part is None or part.kind == "INIT_LIST_EXPR"):
         given = () if part is None else part.children
-        listed = _in_order(st, [partial(_converted, st, e, innermost(t)) for e in given])
+        listed = _in_order(st, [partial(_converted, st, e, innermost(t), use) for e in given])
         return listed + [zero(elem, loc)] * (t.size // innermost(t).size - len(listed))
     if t.kind == "record" and part is None:
-        return _given(st, field, (), loc)
+        return _given(st, field, (), loc, use)
     if t.kind == "record" and part is not None and part.kind == "INIT_LIST_EXPR":
-        return _listed(st, field, part)
+        return _listed(st, field, part, use)
     if t.kind == "record" and part is not None and part.type.name == t.name:
-        return values(st, part)
+        return values(st, part, use)
     raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
 
 
-def _listed(st: State, node: Node, braces: Node) -> list[Expr]:
+def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Expr]:
     given = braces.children
     if len(given) == 1 and given[0].type.kind == "record" and given[0].type.name == node.type.name:
-        return values(st, given[0])
-    return _given(st, node, given, braces.loc)
+        return values(st, given[0], use)
+    return _given(st, node, given, braces.loc, use)
 
 
 def fill(st: State, target: Place, node: Node, use: Use = "part") -> None:
@@ -295,12 +305,12 @@ def fill(st: State, target: Place, node: Node, use: Use = "part") -> None:
     node = source(node)
     if node.kind == "CONDITIONAL_OPERATOR":
         test, left, right = node.children
-        c = condition(st, test)
+        c = condition(st, test, within(use))
         if isinstance(c, Const):
             fill(st, target, left if c.value else right, use)
             return
-        then = st.block(lambda: fill(st, target, left))
-        st.emit(If(c, then, st.block(lambda: fill(st, target, right)), node.loc))
+        then = st.block(lambda: fill(st, target, left, within(use)))
+        st.emit(If(c, then, st.block(lambda: fill(st, target, right, within(use))), node.loc))
         return
     put(st, target, values(st, node, use), node)
 

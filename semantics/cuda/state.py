@@ -124,9 +124,9 @@ class Fields:
     name: str
 
 
-Use = Literal["part", "whole", "statement"]
-"""How a value is used: in a larger expression, as all that a statement evaluates (a call may then write arrays, since
-nothing else can tell when), or not at all."""
+Use = Literal["part", "apart", "whole", "statement"]
+"""How a value is used: in a larger expression; in one that looks at what calls in its parts change
+(`semantics.cuda.sequence`), so that they may; as all that a statement evaluates; or not at all."""
 
 Place = Local | Address | Param | Fields | Parts
 Binding = Place | Moving
@@ -191,7 +191,8 @@ class Loop:
 class State:
     """The state of the lowering of one kernel.
 
-    `call` lowers a call and gives its value: a place for a structure, None for void. `changed` counts the
+    `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
+    `discard` one whose value nobody uses. `acted` has what each inlined call may have changed. `changed` counts the
     assignments to each declaration, `counters` are those that only their loops see. `registers` has the arrays of
     one thread by the root of their addresses, `spilled` where those are declared that are no variables,
     `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of
@@ -205,6 +206,8 @@ class State:
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
+    expr: Callable[[State, Node, Use], Expr]
+    discard: Callable[[State, Node, Use], None]
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
     params: list[Decl] = field(default_factory=list)
@@ -227,6 +230,7 @@ class State:
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     dynamic: list[str] = field(default_factory=list)
+    acted: list[frozenset[str]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     lowered: int = 0
     depth: int = 0

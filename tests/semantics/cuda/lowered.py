@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from logic.operators import denote
-from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Seq, Skip, Stmt, Var, While, Write
+from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Seq, Skip, Stmt, Tid, Var, While, Write
 
 MOST_TURNS: Final = 100_000
 
@@ -30,6 +30,8 @@ class Lowered:
                 return value
             case Var(name) | Param(name):
                 return self.names[name]
+            case Tid(axis):
+                return self.names[f"tid.{axis}"]
             case Read(array, index):
                 return self.cell(array, int(self.value(index)))
             case Op(op, args):

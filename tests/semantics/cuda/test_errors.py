@@ -44,8 +44,8 @@ BODIES = {
     "if (n; n > 5) A[0] = 1;": (1, "a statement in a condition is not supported", "Write it before."),
     "A[0] = fact(n);": (None, "the recursive function 'fact' is not supported", ""),
     "A[0] = proto(n);": (8, "the function 'proto' has no body in this file", "Include its definition."),
-    "A[1] = inc(A) + 1;": (
-        8,
+    "atomicAdd(A, inc(A));": (
+        14,
         "a call of 'inc', which has effects, inside an expression is not supported",
         "Assign its result to a variable first.",
     ),

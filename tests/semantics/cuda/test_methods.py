@@ -179,7 +179,7 @@ REFUSED = {
     "A[0] = s(s.x++);": "is changed and used in one expression",
     "A[s] = touch(s);": "is changed and used in one expression",
     "A[s.sum()] = s.x++;": "is changed and used in one expression",
-    "A[w.get(1)] = put(w.p, 5);": "a call of 'put', which has effects, inside an expression is not supported",
+    "A[w.get(1)] = put(w.p, 5);": "a call changes 'w.p', which is also used in this expression",
 }
 
 

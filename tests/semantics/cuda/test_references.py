@@ -250,10 +250,10 @@ REFUSED = {
         "a cast to a reference is not supported",
     ),
     "char c = 0; (unsigned char &)c = 200;": "this (cstyle_cast) as a place in memory is not supported",
-    "int r[2] = {0, 0}; int x = r[0] + fill(r);": "a call of 'fill', which has effects, inside an expression is not "
-    "supported",
-    "T t = {{0, 0}, 1}; int x = t.a[0] + fill(t.a);": "a call of 'fill', which has effects, inside an expression is "
-    "not supported",
+    "int r[2] = {0, 0}; int x = r[0] + fill(r);": "a call changes 'r_0', which is also used in this expression, "
+    "and C++ does not say which comes first",
+    "T t = {{0, 0}, 1}; int x = t.a[0] + fill(t.a);": "a call changes 't.a_0', which is also used in this "
+    "expression, and C++ does not say which comes first",
     "if (n = 3 SEMI n > 2) A[0] = 1;": "a statement in a condition is not supported",
     "S s = {1, 2}; A[0] = take(static_cast<S &&>(s));": "what the reference 's' refers to is not supported",
     "int x = n; A[x] = f2(x);": ORDER,

@@ -1,0 +1,90 @@
+"""Parts of an expression that C++ evaluates in an order of its own choice, where one of them calls a function that
+changes something. They are lowered from left to right, and refused where another order may give other values.
+
+That is seen in what the parts have become, whatever the functions are called for: pointers, references, the object of a
+method, variables that a lambda captures. What does not count is a `__syncthreads()` in a function: a value that another
+part reads could only be another one on its other side if threads raced for it.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from logic.source import Loc
+from logic.syntax import Assign, Expr, If, Read, Stmt, Var, While, Write, seq, statements, subterms, written
+from semantics.cuda.errors import CudaError
+from semantics.cuda.state import Address, Moving, State, Use
+
+T = TypeVar("T")
+
+
+def within(use: Use) -> Use:
+    """How the parts of an expression are used whose order is looked at."""
+    return "part" if use == "part" else "apart"
+
+
+class Unordered:
+    """The parts of an expression, in the order in which they are lowered."""
+
+    __slots__ = ("_marks", "_st", "_values")
+
+    def __init__(self, st: State) -> None:
+        self._st = st
+        self._values: list[object] = []
+        self._marks = [self._now()]
+
+    def _now(self) -> tuple[int, int]:
+        return len(self._st.out), len(self._st.acted)
+
+    def part(self, value: T) -> T:
+        """The value of a part, when all that it does has just been emitted."""
+        self._values.append(value)
+        self._marks.append(self._now())
+        return value
+
+    def check(self, loc: Loc | None) -> None:
+        """Raises where a call in one part changes what another one uses."""
+        if self._marks[0][1] == self._marks[-1][1]:
+            return
+        spans = list(zip(self._marks, self._marks[1:], strict=False))
+        used = [
+            _names(self._st.out[a:b]) | _of(value) for ((a, _), (b, _)), value in zip(spans, self._values, strict=True)
+        ]
+        for i, ((_, begin), (_, end)) in enumerate(spans):
+            changed = frozenset[str]().union(*self._st.acted[begin:end])
+            for name in sorted(changed & frozenset[str]().union(*used[:i], *used[i + 1 :])):
+                what = f"a call changes '{name}', which is also used in this expression, and C++ does not say which"
+                raise CudaError(f"{what} comes first", loc, "Use two statements.")
+
+
+def changes(stmts: list[Stmt]) -> frozenset[str]:
+    """The variables and arrays that statements may change."""
+    whole = seq(*stmts)
+    return written(whole) | {s.array for s in statements(whole) if isinstance(s, Write)}
+
+
+def _names(stmts: list[Stmt]) -> frozenset[str]:
+    """The variables and arrays that statements use or change."""
+    found = set(changes(stmts))
+    for s in statements(seq(*stmts)):
+        match s:
+            case Assign(_, e) | If(e) | While(e):
+                found |= _of(e)
+            case Write(_, index, e):
+                found |= _of(index) | _of(e)
+    return frozenset(found)
+
+
+def _of(value: object) -> frozenset[str]:
+    """The variables and arrays that the value of a part is made of, or what it takes to say which place it is."""
+    if isinstance(value, Expr):
+        named = (t for t in subterms(value) if isinstance(t, Var | Read))
+        return frozenset(t.name if isinstance(t, Var) else t.array for t in named)
+    match value:
+        case Address(_, _, terms):
+            return frozenset[str]().union(*(_of(e) for _, e in terms))
+        case Moving(_, _, name):
+            return frozenset({name})
+        case list() | tuple():
+            return frozenset[str]().union(*map(_of, value))
+    return frozenset()

@@ -1,0 +1,96 @@
+"""Calls that change something inside expressions: done where C++ has them, refused where it has no order for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from semantics.cuda import Reading, read_cuda
+from semantics.grid import run
+from tests.semantics.cuda.native import COMPILER, differences
+
+BEFORE = """
+struct Pair { int x, y; };
+__device__ int bump(int *p, int i) { p[i] += 1; return p[i]; }
+__device__ int offset(int *p, int i) { int j = p[i]; p[i] = j + 2; return j; }
+__device__ int next(int &state) { state = state * 5 + 3; return state & 7; }
+__device__ int *advance(int *p, int &i) { i++; return p + i; }
+__device__ Pair both(int *p, int i) { Pair r = {p[i], i}; p[i] = 0; return r; }
+__device__ void put(int *p, int v) { p[0] = v; }
+__device__ int twice(int *p, int i) { int s = bump(p, i) * 3; s -= bump(p + 8, i); return s; }
+__device__ int early(int *p, int v) { if (v < 2) { p[v] = 9; return 1; } p[v] = 8; return v; }
+__device__ int sum(int a, int b) { return 10 * a + b; }
+"""
+
+DONE = [
+    "int x = 1; x += bump(A, n) * 2; B[n] = x;",
+    "int s = 5; s += offset(A, 3); s -= 2 * offset(A, 3); B[0] = s;",
+    "B[bump(A, 1)] = 7; B[bump(A, 2) + 1] += 5;",
+    "B[0] = bump(A, 4) + B[1] * n;",
+    "B[1] = -bump(A, 3); B[2] = !offset(A, 0); B[3] = ~bump(A, 1);",
+    "if (bump(A, 5) > 5 && bump(A, 5) > 7) B[0] = 1; else B[1] = 2;",
+    "if (bump(A, 5) > 9 || offset(A, 5) == 6) B[0] = A[5];",
+    "B[0] = n > 2 ? bump(A, 1) + 1 : offset(A, 2) + 2; B[1] = n > 5 ? bump(A, 1) : 3 * offset(A, 2);",
+    "B[0] = (bump(A, 1), A[1]) + 1;",
+    "int s = n; for (int i = 0; next(s) + i < 9; i++) B[i] = s;",
+    "int s = n, i = 0; while (next(s) != 2 && i < 20) { B[i++] = s; }",
+    "int s = 1; switch (next(s) - 1) { case 0: A[0] = 1; break; case -1: A[1] = s; break; default: A[2] = s; }",
+    "int i = 0; *advance(A, i) = 5; B[0] = *advance(A, i) + 1; B[1] = i; advance(A, i)[2] += 3;",
+    "int v[3] = {bump(A, 0), bump(A, 0) * 2, A[0]}; B[0] = v[0]; B[1] = v[1]; B[2] = v[2];",
+    "B[0] = both(A, 3).x + 4; B[1] = A[3];",
+    "B[0] = sum(bump(A, 1), 3); B[1] = sum(n, offset(A, 2)); B[2] = sum(bump(A, 3), B[3]);",
+    "B[0] = twice(A, 2) + 1; B[1] = 2 * early(A, n) + early(B + 8, 1);",
+    "int s = 7; A[0] = (next(s) << 2) + 1; A[1] = (short)next(s) * 2; A[2] = s;",
+    "int *p = A; p += bump(B, 1); *p = 77;",
+    "bool c = bump(A, 1) > 1 && n; B[0] = c;",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+@pytest.mark.parametrize("std", ["c++14", "c++17"])
+def test_as_a_host_compiler_has_it(read: Callable[..., Reading], std: str, tmp_path: Path) -> None:
+    assert differences(read, BEFORE, DONE, tmp_path, std) == []
+
+
+OPEN = [
+    "B[0] = bump(A, 1) + bump(A, 1);",
+    "B[0] = A[1] * bump(A, 1);",
+    "B[0] = bump(A, 4) * offset(A + 8, 4);",
+    "B[0] = bump(A, 1) - A[n];",
+    "int s = 1; B[0] = next(s) + next(s);",
+    "int s = 1; B[0] = s * next(s);",
+    "int s = 1; s += next(s);",
+    "A[n] += bump(A, n);",
+    "A[A[n]] = bump(A, 3);",
+    "int i = 1; B[i] = next(i);",
+    "int i = 1; B[i] += next(i);",
+    "B[0] = sum(A[1], bump(A, 1));",
+    "B[0] = sum(offset(A, 1), offset(A, 1));",
+    "int s = 1; B[0] = sum(s, next(s));",
+    "int i = 1; B[0] = *advance(A, i) + i;",
+    "int i = 1; advance(A, i)[i] = 1;",
+    "B[0] = both(A, 3).x + A[3];",
+    "int *p = A; int i = 0; p += *advance(p, i) + next(i);",
+    "int s = 2; auto f = [&] { s++; return s; }; B[0] = f() + s;",
+    "Pair p = Pair{bump(A, 1), 2}; B[0] = p.x + bump(A, 1) * A[1];",
+]
+
+
+@pytest.mark.parametrize("body", OPEN)
+def test_refused(refused: Callable[[str, str], None], body: str) -> None:
+    refused(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", "")
+
+
+def test_the_reason_names_what_is_changed(refused: Callable[[str, str], None]) -> None:
+    words = "a call changes 'A', which is also used in this expression, and C++ does not say which comes first"
+    refused(f"{BEFORE}__global__ void k(int *A, int *B) {{ B[0] = A[1] * bump(A, 1); }}", words)
+
+
+def test_each_access_is_paid_once(tmp_path: Path) -> None:
+    file = tmp_path / "x.cu"
+    file.write_text(f"{BEFORE}__global__ void k(int *A, int *B) {{ int x = 1; x += bump(A, threadIdx.x) * 2;"
+                    " B[threadIdx.x] = x; }")  # fmt: skip
+    result = run(read_cuda(str(file), "k").kernel, (32, 1, 1), (1, 1, 1), {}, {})
+    assert result.totals["sectors"] == 16
