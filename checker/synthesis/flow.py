@@ -12,7 +12,7 @@ from math import gcd
 from typing import Any, Final
 
 from checker.kernel import Oracle
-from checker.synthesis import flags
+from checker.synthesis import flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
 from checker.synthesis.guards import sized
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
@@ -96,6 +96,8 @@ class _Analysis(Analysis):
         """Loops whose first turn has been taken apart."""
         self.flags: list[Expr] = []
         """The flags that the tests of the loops around the walk ask for."""
+        self.live: frozenset[str] = frozenset()
+        """Variables that are live after the item that the walk is at."""
 
     def facts(self, p: P) -> Facts:
         """The facts of P in the launch."""
@@ -138,9 +140,12 @@ class _Analysis(Analysis):
 
     def block(self, block: Block, start: State, given: bool = False) -> Flow:
         """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
-        state = start
+        state, outside = start, self.live
         nodes: list[Node] = []
+        points = live.points(block, outside)
+        last = max((i for i, item in enumerate(block) if isinstance(item, Loop | Branch)), default=0)
         for i, item in enumerate(block):
+            self.live = points[i + 1]
             match item:
                 case Partial(p, q, x, loc):
                     facts = () if p is None else conj(p, self.sigma)
@@ -154,17 +159,29 @@ class _Analysis(Analysis):
                 case Plain(stmt):
                     node: Step | Fork | Cycle = self.taken(STEPS, stmt, state)
                 case Branch():
+                    self.live = live.within(item, self.live)
                     node = self.fork(item, state)
                 case Loop():
                     node = self.cycle(item, state)
                 case Split():
                     if rest := block[i + 1 :]:
+                        self.live = outside
                         node = self.taken(("Q:CaseSplit",), (item, rest), state)
                         return Flow(start, (*nodes, node), node.after)
                     continue
             nodes.append(node)
             state = node.after
+            if isinstance(item, Loop) and i < last and (left := self.left(item, state, points[i + 1])) != state:
+                nodes.append(Cut(left, None, None))
+                state = left
+        self.live = outside
         return Flow(start, tuple(nodes), state)
+
+    def left(self, item: Loop, state: State, after: live.Names) -> State:
+        """What is kept after a loop: nothing about what only the loop needed. P would grow from loop to loop."""
+        changed = written(strip(item.body))
+        dead = changed - after
+        return State(live.kept(state.p, dead, changed), state.x - dead)
 
     # --- statements ---
 
@@ -311,6 +328,7 @@ class _Analysis(Analysis):
         what the body cannot change, and guesses that prove inductive (Houdini)."""
         body = strip(item.body)
         facts = self.facts(state.p)
+        outside, turning = self.live, live.turning(item, self.live)
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
             if turns is not None:
@@ -329,6 +347,7 @@ class _Analysis(Analysis):
         own = flags.flags(item.cond, body, self.sigma)
         self.flags += own
         if any(item is known for known in self.begun):
+            self.live = turning
             turn = self.block(
                 item.body, State(assume(conj(stable, self.sigma), item.cond, self.sigma), state.x - changed)
             )
@@ -345,6 +364,7 @@ class _Analysis(Analysis):
             known = (*strict.values(), plain, *up)
             told = never or tuple(a for a in known if a != item.cond and self.entails(entered, a))
             cuts = tuple(Partial(facts) for facts in (told, left) if facts)
+            self.live = turning
             inside = self.block((*cuts, *item.body), State(entered, x))
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
             if any(c not in kept for c in guesses if isinstance(c, Op) and c.op == "=="):
@@ -355,6 +375,7 @@ class _Analysis(Analysis):
             guesses, x = kept, smaller
         del self.flags[len(self.flags) - len(own) :]
         found = Cycle("", item.cond, invariant, item.invariant.q, inside, state, invariant, item.loc, told=(*up, *left))
+        self.live = outside
         cycle: Cycle = self.taken(LOOPS, found, state, item.rule)
         return cycle
 

@@ -1,0 +1,79 @@
+"""Which variables are live: read later, before they are assigned again. What is known of others only costs time."""
+
+from __future__ import annotations
+
+from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, Split
+from logic.assertions import P
+from logic.potentials import leaves
+from logic.syntax import GHOST, Assign, Expr, Skip, Sync, Var, Write, local_vars
+
+Names = frozenset[str]
+
+
+def before(block: Block, after: Names) -> Names:
+    """The variables live before a block, of those that are after it."""
+    return points(block, after)[0]
+
+
+def points(block: Block, after: Names) -> list[Names]:
+    """The variables live before each item of a block, and after the last one."""
+    found = [after]
+    for item in reversed(block):
+        found.append(_before(item, found[-1]))
+    return found[::-1]
+
+
+def turning(loop: Loop, after: Names) -> Names:
+    """The variables live at the head of a loop: those that its test or a turn reads, and those live after it."""
+    head = after | local_vars(loop.cond) | _stated(loop.invariant)
+    return head | before(loop.body, head)
+
+
+def within(branch: Branch, after: Names) -> Names:
+    """The variables live at the end of a side of a branch: lanes of the other side may be still to come."""
+    return after | before(branch.orelse, after)
+
+
+def _before(item: Item, after: Names) -> Names:
+    match item:
+        case Plain(stmt):
+            return _by(stmt, after)
+        case Branch(cond, then):
+            return local_vars(cond) | (both := within(item, after)) | before(then, both)
+        case Loop():
+            return turning(item, after)
+        case Split(cond):
+            return after | local_vars(cond)
+        case Partial():
+            return after | _stated(item)
+
+
+def _by(stmt: Skip | Sync | Assign | Write, after: Names) -> Names:
+    match stmt:
+        case Assign(x, e) if x.startswith(GHOST):  # facts alone read a ghost
+            return after | {x} | local_vars(e)
+        case Assign(x, e):
+            return (after - {x}) | local_vars(e)
+        case Write(_, index, value):
+            return after | local_vars(index) | local_vars(value)
+    return after
+
+
+def _stated(condition: Partial) -> Names:
+    potential = () if condition.q is None else (x.name for x in leaves(condition.q) if isinstance(x, Var))
+    return frozenset().union(*map(local_vars, condition.p or ()), condition.x or (), potential)
+
+
+def kept(p: P, dead: Names, changed: Names) -> P:
+    """The facts of P that tell something of what is not dead: those that mention nothing dead, and those that link a
+    dead variable, maybe by others, to one of `changed` that is not."""
+    told: set[str] = set()
+    about: list[tuple[Expr, Names]] = [(c, local_vars(c)) for c in p]
+    grown = True
+    while grown:
+        grown = False
+        for _, names in about:
+            if names & dead and not names & dead <= told and names & ((changed - dead) | told):
+                told |= names & dead
+                grown = True
+    return tuple(c for c, names in about if names & dead <= told)
