@@ -8,7 +8,7 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, permutations, product
@@ -105,7 +105,7 @@ class Search(Walk[Linear]):
     def stated(self, node: Cut, q: Linear) -> Linear:
         if node.q is None:
             return q
-        self.require(node.state, lift(node.q) - q)
+        self.require(node.state, lift(node.q) - q, atoms(node.q))
         return lift(node.q)
 
     def renamed(self, _: Step, __: Assign, q: Linear, /) -> Linear:
@@ -189,10 +189,14 @@ class Search(Walk[Linear]):
         obligation = AtLeast(state.p, state.x, q, ZERO)
         return isinstance(self.elaborator.oracle(obligation, self.context), Proved)
 
-    def require(self, state: State, q: Linear) -> None:
-        """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P."""
+    def require(self, state: State, q: Linear, stated: Iterable[Atom] = ()) -> None:
+        """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P; `stated`
+        are atoms that may be more than others of q: a person's |[0, n]| is more than |[i, n]| is."""
         q, positive = self.resolved(state, q)
-        known = enumerate([*self.nonnegative(state, q, positive), *positive])
+        inside = {a: None for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)}
+        pairs = ((a, b) for a in stated if isinstance(a, Max0) and a in inside for b in inside if a != b)
+        larger = [atom(a) - atom(b) for a, b in pairs if self.proves(state, a.arg - b.arg)]
+        known = enumerate([*self.nonnegative(state, q, positive, larger), *positive])
         parts = (q, *(unknown(self.fresh(f"l{i}_"), g * -1) for i, g in known))
         for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
@@ -216,9 +220,11 @@ class Search(Walk[Linear]):
 
         return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive)
 
-    def nonnegative(self, state: State, q: Linear, positive: Sequence[Poly] = ()) -> list[Poly]:
+    def nonnegative(
+        self, state: State, q: Linear, positive: Sequence[Poly] = (), more: Sequence[Poly] = ()
+    ) -> list[Poly]:
         """Polynomials that are nonnegative under P: the generators of a Handelman certificate for q >= 0. `positive`
-        are some that are so already, and may exceed a max(0, .)."""
+        and `more` are some that are so already; the former may exceed a max(0, .)."""
         found: dict[Poly, None] = {const(1): None}
         inside: dict[Atom, None] = {}
         for m in q.terms:
@@ -226,7 +232,7 @@ class Search(Walk[Linear]):
                 inside[a] = None
             if m and self.proves(state, monomial(m)):
                 found[monomial(m)] = None
-        facts: dict[Poly, None] = {}
+        facts: dict[Poly, None] = dict.fromkeys(more)
         logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]
         for fall in self.falls if logarithms else ():
             fall = self.resolved(state, lift(fall))[0].known() or ZERO

@@ -7,6 +7,7 @@ from tests.paper.where import TESTS
 
 SUITE = {
     "matMul": ("wA", "wB"), "matMulBad": ("wA", "wB"), "matMulTrans": ("wA", "wB"), "mandelbrot": ("numBlocks",),
+    "mandelbrot0": ("numBlocks",),
     "vectorAdd": ("numElements",), "reduce0": ("n",), "reduce1": ("n",), "reduce2": ("n",), "reduce3": ("n",),
     "histogram256": ("dataCount",), "addSub0": ("w", "h"), "addSub1": ("w", "h"), "addSub2": ("w", "h"),
     "addSub3": ("w", "h"), "synBrdis": ("N", "M"), "synBrdisOpt": ("N", "M"),

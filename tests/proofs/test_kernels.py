@@ -172,6 +172,17 @@ def test_mandelbrot_escapes_in_float32(block: Dim, grid: int, across: int, tiles
     assert [got[i] for i in range(240)] == [s << 16 | s * 5 % 256 << 8 | s * 13 % 256 for s in shades]
 
 
+def test_mandelbrot0_returns_from_the_middle_of_twenty_steps() -> None:
+    mixing: dict[str, Value] = {"frame": 1, "shift": 4, "shades.x": 3, "shades.y": 5, "shades.z": 7}
+    tiles: dict[str, Value] = {"across": 1, "numBlocks": 12}
+    got = launch("mandelbrot0", (32, 1, 1), (3, 1, 1), VIEW | mixing | tiles).arrays
+    times = [time if time < 200 else 0 for time in escape_times(np.float32)]
+    assert 0 in times
+    for channel, shade in (("x", 3), ("y", 5), ("z", 7)):
+        mixed = [(time + 4) * shade % 256 // 2 if time else 0 for time in times]
+        assert [got[f"image.{channel}"][i] for i in range(240)] == mixed
+
+
 def test_a_product_by_small_tiles() -> None:
     a, b = np.reshape(draw(1024), (32, 32)), np.reshape(draw(1024, 2), (32, 32))
     arrays = {"A": [float(v) for v in a.ravel()], "B": [float(v) for v in b.ravel()]}

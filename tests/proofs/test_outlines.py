@@ -33,6 +33,10 @@ POINTS: dict[str, list[dict[str, int]]] = {
     "mandelbrot": [
         {"width": 20, "height": 1, "crunch": 3, "left": -2, "top": 0, "scale": 1, "across": 1, "numBlocks": 1},
     ],
+    "mandelbrot0": [
+        {"width": 64, "height": 1, "crunch": 20, "left": 0, "top": 0, "scale": 1, "frame": 1, "shift": 0, "across": 1}
+        | {"shades.x": 3, "shades.y": 5, "shades.z": 7, "numBlocks": 1},
+    ],
     "histogram256": [{"dataCount": n} for n in (256, 0, 65)],
     "matMul/sectors-aligned": [{"wA": 40, "wB": 8}],
     "matMul16": [{"N": 32}, {"N": 16}],
@@ -46,6 +50,7 @@ SLACK = {
     "addSub2/sectors": 2,  # row 0 is aligned, and is read and written with one sector less each
     "addSub3/sectors": 2,
     "mandelbrot/divwarps": 2,  # the first test of a pixel fails for no lane, the last for all
+    "mandelbrot0/sectors": 6,  # row 0 is aligned
     "reduce3/divwarps": 1,  # a warp diverges at one of the tests against n at most
     "reduce3a/divwarps": 1,
 }

@@ -146,3 +146,31 @@ def test_a_loop_that_is_left_to_the_tool_gets_ghosts_too(
         assert result["judgement"].startswith(f"{{true; {told}; {{}}}}")
     else:
         assert result["error"]["run"]["actual"] == 4
+
+
+TILES = """//@ metric sectors;
+//@ launch block = 32;
+__global__ void k(int *A, int n, int m)
+{{
+    //@ potential {0}*|[0, n]|{1};
+    for (int t = blockIdx.x; t < n; t += gridDim.x) {{
+        for (int i = 0; i < m; i++)
+            A[threadIdx.x + t] = 1;
+        A[threadIdx.x + t] = 2;
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "code"),
+    [(("5", " + 5*|[0, m]|*|[0, n]|"), 0), (("4", " + 5*|[0, m]|*|[0, n]|"), 1), (("5", " + 4*|[0, m]|*|[0, n]|"), 1)],
+)
+def test_a_bound_that_is_stated_over_more_than_the_loop_begins_with(
+    claim: tuple[str, str], code: int, tmp_path: Path, capsys: Capture
+) -> None:
+    """|[0, n]| is at least |[blockIdx.x, n]|, which is what the loop needs; so are products of both with others."""
+    path = tmp_path / "k.cu"
+    path.write_text(TILES.format(*claim))
+    got, result = checked(path, capsys)
+    assert (got, result["verdict"] == "accepted") == (code, code == 0)
