@@ -390,12 +390,14 @@ class Rule:
     bar      the rule's text: items, a bar, the conclusion
     source   figure or section, page
     notes    what was repaired, and when the rule fails to apply
+    told     what its use tells of a branch or a loop, in few words
     """
 
     name: str
     bar: str
     source: str
     notes: str = ""
+    told: str = ""
     items: tuple[Term, ...] = field(init=False)
     conclusion: Term = field(init=False)
     premises: tuple[Term, ...] = field(init=False, repr=False, compare=False)
@@ -437,6 +439,36 @@ class Rule:
             return False
         body = self.conclusion.at(3).at(1)
         return any(premise.head == "triple" and premise.at(3) == body for premise in self.premises)
+
+    @property
+    def form(self) -> str:
+        """The form of the expression that a rule for costs is about: `local`, `param`, `literal`, `tid`, `op 2` (by
+        the number of operands), `read global`, `read shared`; "" for any expression, and of other rules.
+
+        >>> Rule("OQ:Var", "---------------------\\nP; X |- x : M.var", "").form
+        'local'
+        """
+        if self.shape != "cost":
+            return ""
+        e = self.conclusion.at(2)
+        match e.head:
+            case "meta":
+                return ""
+            case "op":
+                return f"op {len(e.parts) - 1}"
+            case "read":
+                return f"read {kind(e.name()).split()[0]}"
+        return e.head
+
+    @property
+    def printed(self) -> bool:
+        """Whether the rule is one of the paper's, repaired or not; the others are ours."""
+        return self.source.startswith("Fig.")
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the rule asks that all active threads of a warp agree on an expression."""
+        return any(t.head == "uniform" for t in self.side_conditions)
 
     @property
     def keeps_x(self) -> bool:

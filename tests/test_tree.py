@@ -165,3 +165,32 @@ def test_a_rule_is_named_in_three_places() -> None:
         "checker/synthesis/rules/loops.py",
         "checker/recheck.py",
     }
+
+
+def test_rules_are_known_by_what_they_say() -> None:
+    """No other part of the product has the name of a rule in a string; mutants of rules are of named rules."""
+    named = ("logic/rules/", "checker/synthesis/rules/", "checker/recheck.py", "checker/testbed/bugs.py")
+    found = []
+    for path in (path for top in ("logic", "semantics", "checker", "proofs") for path in (ROOT / top).rglob("*.py")):
+        name = str(path.relative_to(ROOT))
+        if name.startswith((*named, "checker/testbed/mutants.py")):
+            continue
+        tree = ast.parse(path.read_bytes())
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        found += [
+            f"{name}:{node.lineno}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and id(node) not in docstrings
+            if isinstance(node.value, str) and re.match(r"(Q|EQ|OQ):", node.value)
+        ]
+    assert found == []
+
+
+def test_every_limit_is_one() -> None:
+    """Each is read where a search goes on or ends, and is told of."""
+    source = (ROOT / "checker/limits.py").read_text(encoding="utf-8")
+    names = re.findall(r"^([A-Z_]+): Final = ", source, re.MULTILINE)
+    product = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "checker").rglob("*.py"))
+    assert names
+    assert [name for name in names if f"limits.{name}" not in product] == []
+    assert re.findall(r'^([A-Z_]+): Final = .*\n"""', source, re.MULTILINE) == names

@@ -15,6 +15,7 @@ from checker import recheck
 from checker.certificates.document import draft
 from logic.assertions import AtMost, Context, Entails, P, Uniform
 from logic.derivation import Derivation
+from logic.rules import SKIP
 from logic.syntax import GHOST, Decl, Expr, Kernel, Skip
 from logic.terms_as_json import expression
 
@@ -27,7 +28,7 @@ def judge(context: Context) -> recheck.Checker:
     params = tuple(Decl(name, t) for name, t in sigma.params.items() if name not in recheck.BUILTINS)
     locals_ = tuple(Decl(name, t) for name, t in sigma.locals.items() if not name.startswith(GHOST))
     kernel = Kernel("k", params, tuple(sigma.arrays.values()), locals_, Skip())
-    found = _judge(draft(kernel, context, "sound", Derivation("Q:Skip", {})))
+    found = _judge(draft(kernel, context, "sound", Derivation(SKIP.name, {})))
     recheck.start()  # what a certificate may take, each question may
     return found
 

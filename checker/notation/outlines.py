@@ -17,6 +17,7 @@ from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partia
 from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
 from logic.assertions import Scope as Span
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
+from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
@@ -56,7 +57,11 @@ ELEMENTS: Final = {
 }
 """Names of element types: the type of the value and the bytes it takes in memory."""
 
-RULES: Final = {"branch": ("Q:If1", "Q:If2", "Q:If3", "Q:If4"), "loop": ("Q:While1", "Q:While2")}
+RULES: Final = {
+    "branch": tuple(name for name, rule in SOUND.rules.items() if rule.shape == "if"),
+    "loop": tuple(name for name, rule in SOUND.rules.items() if rule.turns and rule.printed),
+}
+"""The rules that an outline may choose, with or without what stands before the colon."""
 
 _PREFIXES: Final = frozenset({"tid", "threadIdx", "blockIdx", "blockDim", "gridDim"})
 _OF_OUTLINES: Final = {
@@ -311,8 +316,8 @@ def _item(node: Tree[Token], scope: Scope) -> Item:
 
 
 def _rule(token: Token, kind: str, place: Place) -> str:
-    name = f"Q:{token.removeprefix('Q:')}"
-    if name not in RULES[kind]:
+    name = next((name for name in RULES[kind] if token in (name, name.partition(":")[2])), None)
+    if name is None:
         statement = "if" if kind == "branch" else "while"
         sentence = f"no rule for '{statement}' is called {shortened(token)}"
         raise SyntaxProblem(sentence, place.of(token), f"There are {', '.join(RULES[kind])}.")

@@ -7,9 +7,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from checker import kernel as trusted
+from checker import limits
 from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
 from checker.refutation.repair import Judge, advice
@@ -23,9 +23,6 @@ from logic.refusals import Refusal, Rejected
 from logic.rules import RuleSet
 from logic.syntax import FALSE, Expr, Kernel
 from semantics.grid import Contents
-
-PATIENCE: Final = 3.0
-"""The most seconds of processor time that the search for assumptions that are not needed may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ def unneeded(
     without which `again`, given those that are left, finds that the same can be derived in another way."""
     if not derivations:
         return ()
-    end = time.process_time() + PATIENCE
+    end = time.process_time() + limits.UNNEEDED_SECONDS
     needed = derivations[0][0].launch.assumptions
     dropped: list[Expr] = []
     for fact in needed:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
 
+from checker import limits
 from checker.kernel import Claim, Theorem
 from checker.oracles import Oracles
 from checker.synthesis.flow import analyse
@@ -27,12 +27,6 @@ from logic.syntax import INT, Const, Expr, Op, Param, Var, local_vars, show, sub
 Outcome = Claim | Theorem | Refusal | Stuck
 Judge = Callable[[Outline], tuple[Outcome, Derivation | None]]
 """The outcome of an outline, and the derivation that it was completed to."""
-
-PATIENCE: Final = 3.0
-"""The most seconds of processor time that the search for a change may take."""
-
-ROUNDS: Final = 8
-"""How often a constant is raised before the difference is taken for one that is not constant."""
 
 
 @dataclass(slots=True)
@@ -55,7 +49,7 @@ class Repairs:
 
 def advice(outline: Outline, problem: Refusal | Stuck, judge: Judge, oracle: Oracles) -> str:
     """A sentence with the smallest change that was found to do, and why a variable is not uniform; else nothing."""
-    work = Repairs(outline, judge, oracle, time.process_time() + PATIENCE)
+    work = Repairs(outline, judge, oracle, time.process_time() + limits.REPAIR_SECONDS)
     if isinstance(problem, Stuck):
         return next((told for where in partials(outline.body) if (told := _left_out(work, where))), "")
     tries: list[Callable[[], str]] = []
@@ -137,7 +131,7 @@ def _short_by(o: AtLeast, work: Repairs) -> Poly:
     """The amount that q may be short of r by: the least constant that would do, else the difference."""
     context, gap = work.outline.context, o.r - o.q
     c = Fraction(0)
-    for _ in range(ROUNDS):
+    for _ in range(limits.RAISED):
         verdict = work.oracle(AtLeast(o.p, o.x, o.q + c, o.r), context)
         if isinstance(verdict, Proved):
             return const(c)

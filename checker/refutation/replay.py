@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
-from typing import Final, cast
+from typing import cast
 
+from checker import limits
 from checker.certificates.claims import amount
 from checker.kernel import judgement_of
 from checker.oracles.terms import with_fresh
@@ -39,7 +40,7 @@ from logic.metrics import Metric
 from logic.operators import COMPARISONS
 from logic.potentials import Poly
 from logic.refusals import Refusal
-from logic.rules import SOUND
+from logic.rules import SOUND, WEAK
 from logic.syntax import (
     BUILTINS,
     Const,
@@ -58,9 +59,6 @@ from semantics import lockstep
 from semantics.events import Event, Thread
 from semantics.lockstep import StepLimit, linear
 from semantics.values import Value, default
-
-LARGE: Final = 300
-"""A model with larger numbers than this is shown only where no state with smaller ones was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def replay(o: Obligation, model: Mapping[str, int] | None, context: Context, see
     scene = replace(context, sigma=with_fresh(context.sigma, terms_of(o)))
     given = of_model(o, model, scene) if model else iter(())
     drawn = in_time(random_states(o, scene, random.Random(seed)))
-    small = model is not None and all(abs(v) <= LARGE for v in model.values())
+    small = model is not None and all(abs(v) <= limits.SHOWN for v in model.values())
     for state in chain(given, drawn) if small else chain(drawn, given):
         if (found := _judged(o, state, scene)) is not None:
             return found
@@ -175,7 +173,7 @@ def _costs(error: Refusal, o: AtLeast, root: Derivation | None, state: State, co
     """The cost, in the state, of the statement beside a failed comparison, against what the conditions around it
     pay."""
     values = error.substitution
-    if error.name != "Q:Weak":
+    if error.name != WEAK.name:
         return
     if (o.q, o.r, o.p) == (values["Q1"], values["Q2"], values["P1"]):
         after = Condition(cast(P, values["P1'"]), cast(Poly, values["Q1'"]), cast(X, values["X1'"]))

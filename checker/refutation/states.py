@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Final, cast
 
+from checker import limits
 from checker.oracles.lanes import View
 from checker.oracles.terms import facts_of, value_of
 from logic.assertions import AtLeast, AtMost, Context, Entails, Obligation, P, Uniform, X
@@ -37,17 +38,6 @@ from semantics.grid import check_launch
 from semantics.lockstep import Initial, Machine, Store, linear
 from semantics.values import Value, default
 
-STEPS: Final = 4_000
-"""The most steps of a statement or of a warp that is run."""
-
-
-STATES: Final = 60
-
-
-PATIENCE: Final = 1.0
-"""The most seconds of processor time that one search may take: a busy machine finds as much."""
-
-
 UNFIT: Final = (SourceError, RecursionError, KeyError, ValueError, ArithmeticError, MemoryError)
 """Errors that the semantics may end in, given a state that nobody chose: it is then shown to nobody."""
 
@@ -58,7 +48,7 @@ class OutOfTime(SourceError):
 
 def hurried() -> Observer:
     """An observer that stops a run when patience ends."""
-    end = time.process_time() + PATIENCE
+    end = time.process_time() + limits.REPLAY_SECONDS
 
     def see(_: Event) -> None:
         if time.process_time() > end:
@@ -69,7 +59,7 @@ def hurried() -> Observer:
 
 def in_time(states: Iterator[State]) -> Iterator[State]:
     """The states that come up before patience ends."""
-    end = time.process_time() + PATIENCE / 2
+    end = time.process_time() + limits.REPLAY_SECONDS / 2
     return takewhile(lambda _: time.process_time() < end, states)
 
 
@@ -156,7 +146,7 @@ def machine_at(state: State, scene: Context, observer: Observer | None = None) -
             value = _contents(f"{state.seed}:{name}", array.elem)
         initial[name] = Initial(value, array.length)
     return Machine(
-        scene.sigma, state.params, state.block, (scene.metric,), scene.hardware, initial, STEPS, observer
+        scene.sigma, state.params, state.block, (scene.metric,), scene.hardware, initial, limits.STEPS, observer
     )  # fmt: skip
 
 
@@ -254,7 +244,7 @@ def random_states(o: Obligation, scene: Context, rng: random.Random) -> Iterator
             [*_SIZES, *(v + d for e in terms_of(o) for v in _numbers(e) for d in (-1, 0, 1))]  # where comparisons tip
         )
     )
-    for attempt in range(STATES):
+    for attempt in range(limits.STATES):
         here = pool if attempt % 2 else _SIZES[:6]
         launched = random_launch(scene, rng)
         if launched is None:

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Final
 
+from checker import limits
 from checker.refutation.states import (
-    PATIENCE,
-    STEPS,
     UNFIT,
     Launched,
     State,
@@ -36,12 +34,6 @@ from semantics.events import Dim, Thread
 from semantics.grid import Contents, run
 from semantics.lockstep import StepLimit, Store
 from semantics.values import Value
-
-RUNS: Final = 40
-"""Launches that are tried."""
-
-MAX_BLOCKS: Final = 300
-"""Blocks of a grid that is run because a refuted state is of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +65,7 @@ def dearer(
 
     `arrays` makes contents of texts such as `run --array` takes. Locals are 0 in the beginning.
     """
-    rng, end = random.Random(seed), time.process_time() + PATIENCE
+    rng, end = random.Random(seed), time.process_time() + limits.REPLAY_SECONDS
     globals_ = [a.name for a in kernel.arrays if a.space == "global"]
     fills = ("zeros", "zeros", "ones", "iota", "random:1", "random:2")
 
@@ -96,7 +88,7 @@ def dearer(
 
     if (there := _launched_at(near, kernel, context)) and (found := tried(there, lambda: "zeros")):
         return found
-    for _ in range(RUNS):
+    for _ in range(limits.RUNS):
         if time.process_time() > end:
             break
         launched = random_launch(context, rng)
@@ -107,7 +99,7 @@ def dearer(
 
 def _launched_at(state: State | None, kernel: Kernel, context: Context) -> Launched | None:
     """The launch that a state is of, where it is a small one that the context allows."""
-    if state is None or prod(state.grid) > MAX_BLOCKS or any(d.name not in state.params for d in kernel.params):
+    if state is None or prod(state.grid) > limits.BLOCKS or any(d.name not in state.params for d in kernel.params):
         return None
     if not all(holds(f, state.params) for f in context.launch.assumptions):
         return None
@@ -154,7 +146,7 @@ def _most(
 ) -> tuple[Fraction | None, bool]:
     """The cost of the dearest warp of a run, and whether it ended; None where there is no such run."""
     try:
-        result = run(kernel, block, grid, args, arrays, (context.metric,), context.hardware, STEPS, hurried())
+        result = run(kernel, block, grid, args, arrays, (context.metric,), context.hardware, limits.STEPS, hurried())
     except StepLimit as given_up:
         return given_up.cost.parts[0], False
     except UNFIT:  # a diverging barrier, or a function whose value is not known

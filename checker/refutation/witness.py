@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Final, cast
 
+from checker import limits
 from checker.certificates.claims import amount
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
@@ -47,24 +48,6 @@ from semantics import vectorised
 from semantics.events import Dim
 from semantics.grid import MAX_THREADS, Contents, Result
 from semantics.values import Value
-
-RUNS: Final = 300
-"""Inputs that a search tries at most."""
-
-STALE: Final = 60
-"""As many inputs in a row that are no better end a search."""
-
-EFFORT: Final = 40_000
-"""The cost in `WORK` that all inputs together may have before a search ends: the same on every machine."""
-
-PATIENCE: Final = 20.0
-"""Seconds after which a search ends in any case: only where the fast engine cannot follow."""
-
-STEPS: Final = 5_000
-"""An input whose warps take more steps is left."""
-
-MOST_WARPS: Final = 64
-"""Of a grid that is tried."""
 
 SIZES: Final = (64, 33, 96, 1000, 8, 256, 1, 2, 3, 5, 31, 32, 65, 100, 127, 128, 129, 255, 257, 512, 1024, 4096)
 """Integer parameters; the first few at once for all parameters."""
@@ -168,8 +151,8 @@ def find_witnesses(
     fill: Fill,
     at: Mapping[str, int] | None = None,
     first: Iterable[Input] = (),
-    runs: int = RUNS,
-    effort: int = EFFORT,
+    runs: int = limits.INPUTS,
+    effort: int = limits.EFFORT,
 ) -> list[Witness | None]:
     """For each claim the best witness found: the one with the least ratio, and of those the first. The claims are about
     one launch, each about one metric.
@@ -180,10 +163,10 @@ def find_witnesses(
     if not claims:
         return []
     search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0))
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + limits.SEARCH_SECONDS
     stale = 0
     for count, given in enumerate(search.inputs(first)):
-        if count >= runs or stale >= STALE or search.done or search.spent > effort or time.monotonic() > end:
+        if count >= runs or stale >= limits.STALE or search.done or search.spent > effort or time.monotonic() > end:
             break
         before = list(search.best)
         search.attempt(given)
@@ -332,16 +315,15 @@ class _Search:
         self.tried.add(str(given))
         size = self.context.hardware.warp
         threads, blocks = (d[0] * d[1] * d[2] for d in (given.block, given.grid))
-        if -(-threads // size) * blocks > MOST_WARPS or not self.allowed(given):
+        if -(-threads // size) * blocks > limits.WARPS or not self.allowed(given):
             return
         metrics = [*(claim.context.metric for claim in self.claims), WORK]
         try:
             contents = self.fill(given.arrays)
-            result = vectorised.run(
-                self.kernel, given.block, given.grid, given.args, contents, metrics, self.context.hardware, STEPS
-            )
+            launch, hardware = (given.block, given.grid, given.args, contents), self.context.hardware
+            result = vectorised.run(self.kernel, *launch, metrics, hardware, limits.LONGEST)
         except SourceError:  # it takes too long, has no value somewhere, or a barrier diverges: no run to learn from
-            self.spent += STEPS
+            self.spent += limits.LONGEST
             return
         self.spent += int(result.max_per_warp[WORK.name]) + int(result.totals[WORK.name]) // AT_ONCE
         for i, claim in enumerate(self.claims):

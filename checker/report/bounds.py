@@ -328,14 +328,8 @@ def explanation(results: Sequence[Explained], context: Context, kernel: Kernel |
 
 _LOOPS: Final = tuple(name for name, rule in SOUND.rules.items() if rule.turns)
 
-_TURNS: Final = {
-    **dict.fromkeys(_LOOPS, ""),
-    "Q:Unroll": "a turn by itself",
-    "Q:If1": "all threads of a warp agree",
-    "Q:If2": "always taken",
-    "Q:If3": "never taken",
-    "Q:If4": "the warp may diverge",
-}
+_TURNS: Final = {name: rule.told for name, rule in SOUND.rules.items() if rule.turns or rule.told}
+"""What the rules of loops and branches tell."""
 
 
 def _place(loc: Loc | None) -> str:

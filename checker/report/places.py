@@ -14,6 +14,7 @@ from checker.kernel import Ledger
 from logic.assertions import AtMost, Context, P
 from logic.derivation import Derivation
 from logic.metrics import Metric
+from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import Assign, Expr, If, Kernel, Op, Read, While, Write, show, statements, subterms
 
@@ -95,12 +96,12 @@ def _placed(root: Derivation | None, heads: _Heads, around: Loc | None) -> Itera
         for e, derivation in zip(own, costs, strict=False):
             loc, whole = known(e)
             yield from _reads(whole, derivation, loc, any(t.loc for t in subterms(whole)))
-        inner = here if node.rule.startswith(("Q:If", "Q:While")) else around
+        inner = here if SOUND.rules[node.rule].shape in ("if", "while") else around
         todo.extend((d, inner) for d in reversed(node.premises) if not _is_cost(d))
 
 
 def _is_cost(d: Derivation) -> bool:
-    return d.rule.startswith(("EQ:", "OQ:"))
+    return SOUND.rules[d.rule].shape == "cost"
 
 
 def _reads(whole: Expr, derivation: Derivation, here: Loc | None, known: bool) -> Iterator[Here]:

@@ -17,20 +17,20 @@ from checker.testbed.search import Report
 from checker.testbed.trial import Case, Trial, Violation
 from logic.assertions import Triple, show_p
 from logic.derivation import Derivation
-from logic.rules import SOUND
+from logic.rules import SOUND, RuleSet
 from logic.syntax import GHOST, show_stmt
 
 
-def steps(root: Derivation) -> list[Derivation]:
+def steps(root: Derivation, rules: RuleSet) -> list[Derivation]:
     """The applications of rules for statements, premises first."""
-    inner = [d for premise in root.premises for d in steps(premise)]
-    return [*inner, root] if root.rule.startswith("Q:") else inner
+    inner = [d for premise in root.premises for d in steps(premise, rules)]
+    return [*inner, root] if rules.rules[root.rule].shape != "cost" else inner
 
 
 def drawn(case: Case, trial: Trial) -> list[str]:
     """The derivation, an application with its bar after the other; costs of expressions are left out."""
     lines: list[str] = []
-    for node in steps(case.derivation):
+    for node in steps(case.derivation, trial.rules):
         lines += [*draw_filled(trial.rules.rules[node.rule], node.substitution, case.context), ""]
     return lines[:-1]
 

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from checker import kernel as trusted
+from checker import limits
 from checker.certificates import document as certificate
 from checker.certificates.claims import claimed, described, is_known, shown, value_at
 from checker.certificates.seconded import remembered
 from checker.kernel import Claim, Ledger
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
-from checker.refutation.witness import EFFORT, RUNS, Fill, Input, Overrun, Witness, find_witnesses
+from checker.refutation.witness import Fill, Input, Overrun, Witness, find_witnesses
 from checker.report.rejection import describe
 from checker.synthesis.bound import Per, Result, find_bounds, judged
 from checker.synthesis.outline import Outline, bare
@@ -257,7 +258,7 @@ class _Runs:
         }
 
     def dearest(
-        self, at: Mapping[str, int], first: Sequence[Input], runs: int = RUNS, effort: int = EFFORT
+        self, at: Mapping[str, int], first: Sequence[Input], runs: int = limits.INPUTS, effort: int = limits.EFFORT
     ) -> dict[str, Witness | None]:
         """For each metric the witness at a point."""
         names = [claim.context.metric.name for claim in self.claims]

@@ -9,12 +9,13 @@ from functools import cache
 from typing import Final, Literal
 
 from checker import kernel as trusted
+from checker import limits
 from checker.certificates.evidence import proof as arithmetic_proof
 from checker.certificates.seconded import REPORT, Prove, Seconded, remembered, seconded, verdict
 from checker.kernel import INDICES, Claim, Ledger
 from checker.oracles import Oracles
 from checker.oracles.farkas import replaced
-from checker.synthesis.elaborate import Elaborator, weaken
+from checker.synthesis.elaborate import Elaborator, by_cases, weaken
 from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, windows, with_ghosts, with_names
 from checker.synthesis.nodes import Flow
@@ -27,6 +28,7 @@ from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, evaluate, leaves, max0, substitute, sym
 from logic.refusals import Refusal, Rejected
+from logic.rules import GHOST as GHOSTLY
 from logic.rules import SOUND
 from logic.source import Loc
 from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
@@ -55,14 +57,6 @@ class Result:
     problem: Stuck | Refusal | None
     seconds: float
     second: Seconded | None = None
-
-
-MANY_LOOPS: Final = 6
-"""With more, no ghosts are looked for a second time: it takes too long."""
-
-
-MAX_CASES: Final = 16
-"""Of max(0, .) in a bound; one that has more is left as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +136,7 @@ def find_bounds(
         inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
         more = [replace(way, stuck=way.stuck | places) for places in ({at}, {at, *inside})]
         more += [replace(w, named=True) for w in more if kept is not outline]
-        many = sum(1 for _ in cycles(plain(cases[0]))) > MANY_LOOPS
+        many = sum(1 for _ in cycles(plain(cases[0]))) > limits.LOOPS
         ways = more if tried or many else [replace(way, again=True), *more]
         if found := next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None):
             return found
@@ -261,7 +255,7 @@ def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel)
     for ghost in ghosts:
         left = kernel.body if ghost == ghosts[-1] else without(left, ghost)
         substitution = named("", proof.pre) | named("'", END) | {"s": left, "s1": proof.stmt, "x": ghost}
-        proof = Proof(proof.pre, left, END, Derivation("Q:Ghost", substitution, (proof.derivation,), kernel.loc))
+        proof = Proof(proof.pre, left, END, Derivation(GHOSTLY.name, substitution, (proof.derivation,), kernel.loc))
     return proof
 
 
@@ -291,7 +285,7 @@ def _plain(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]
 
     outer = {a for m, _ in q.terms for a in m}
     cases = dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0))
-    if len(cases) > MAX_CASES:
+    if len(cases) > limits.CASES:
         return proof
     for a in cases:
         known = a.arg in (sym(Param(name)) for name in BUILTINS)
@@ -341,9 +335,7 @@ def _by_warps(proofs: Sequence[Proof[Poly]], context: Context) -> Proof[Poly]:
         rest = Point(assume(before, _is("<=", k), context.sigma, False), q, frozenset())
         yes = weaken(proofs[k], Point(proofs[k].pre.p, q, frozenset()), END)
         no = weaken(whole, rest, END)
-        pre = Point(before, q, frozenset())
-        substitution = named("", pre) | named("'", END) | {"e": _is("<=", k), "s": whole.stmt}
-        whole = Proof(pre, whole.stmt, END, Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation)))
+        whole = by_cases(Point(before, q, frozenset()), _is("<=", k), yes, no)
     return whole
 
 

@@ -8,13 +8,11 @@ from fractions import Fraction
 from math import gcd, lcm, prod
 from typing import Final
 
+from checker import limits
 from logic.facts import Facts, congruences, unfolded, value
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Var, local_vars, statements, written
 from logic.syntax import substitute as replaced
-
-MAX_TRIPS: Final = 32
-"""A loop that runs longer is not unrolled."""
 
 MAX_SHIFT: Final = 32
 """A shift by more is not taken for a multiplication."""
@@ -155,7 +153,7 @@ def geometric(cond: Expr, body: Stmt, facts: Facts) -> bool:
 
 def trips(cond: Expr, body: Stmt, facts: Facts) -> int | None:
     """How often a loop runs from states of these facts, where its counter goes through known numbers; None where it
-    does not, or oftener than MAX_TRIPS."""
+    does not, or oftener than limits.UNROLLED."""
     changed = written(body)
     start = facts.numbers
     counters = local_vars(cond) & changed
@@ -168,7 +166,7 @@ def trips(cond: Expr, body: Stmt, facts: Facts) -> int | None:
     if counter not in start or len(own) != 1 or len(everywhere) != 1:
         return None
     known = facts.without(changed).numbers | {counter: start[counter]}
-    for turns in range(MAX_TRIPS + 1):
+    for turns in range(limits.UNROLLED + 1):
         test, after = value(cond, known), value(own[0], known)
         if test is None or (test and after is None):
             return None

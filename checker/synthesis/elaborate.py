@@ -22,6 +22,7 @@ from logic.assertions import AtLeast, Context, P, Proved, X, assume
 from logic.derivation import Derivation, Value
 from logic.facts import definitions
 from logic.potentials import Leaf, Poly, leaves, maximum, substitute, sym, variables
+from logic.rules import RULE_SETS, SPLIT, WEAK
 from logic.source import Loc
 from logic.syntax import Assign, Const, Expr, Op, Param, Read, Stmt, Tid, Var, Write, subterms, written
 
@@ -44,6 +45,7 @@ class Elaborator(Walk[Poly]):
         self.least = least
         self.warp = warp
         self.printed = printed
+        self.for_costs = RULE_SETS["paper" if printed else "sound"].for_costs()
         self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
 
     # --- expressions ---
@@ -59,34 +61,35 @@ class Elaborator(Walk[Poly]):
         metric = self.context.metric
         here: dict[str, Value] = {"P": p, "X": x}
 
-        def leaf(rule: str, letter: str, value: Value, price: str) -> tuple[Fraction, Derivation]:
-            return metric.cost(price), Derivation(rule, {**here, letter: value}, (), e.loc)
+        def leaf(form: str, value: Value) -> tuple[Fraction, Derivation]:
+            rule = self.for_costs[form]
+            letter, price = rule.conclusion.at(2).name(), rule.conclusion.at(3).name()
+            return metric.cost(price), Derivation(rule.name, {**here, letter: value}, (), e.loc)
 
         match e:
             case Var(name):
-                return leaf("OQ:Var", "x", name, "var")
+                return leaf("local", name)
             case Param(name):
-                return leaf("OQ:Param", "p", name, "const" if self.printed else "param")
+                return leaf("param", name)
             case Const():
-                return leaf("OQ:Const", "k", e, "const")
+                return leaf("literal", e)
             case Tid(axis):
-                return leaf("OQ:Tid", "a", axis, "var")
+                return leaf("tid", axis)
             case Op(op, args):
                 parts = [self.cost(p, x, a) for a in args]
                 total = sum((c for c, _ in parts), metric.cost("op"))
                 substitution: dict[str, Value] = {**here, "op": op}
                 for i, (a, (c, _)) in enumerate(zip(args, parts, strict=True), start=1):
                     substitution |= {f"e{i}": a, f"C{i}": c}
-                rule = {1: "EQ:Op1", 2: "EQ:Op", 3: "EQ:Op3"}[len(args)]
-                return total, Derivation(rule, substitution, tuple(d for _, d in parts), e.loc)
+                rule = self.for_costs[f"op {len(args)}"]
+                return total, Derivation(rule.name, substitution, tuple(d for _, d in parts), e.loc)
             case Read(array, index):
                 c, derivation = self.cost(p, x, index)
-                letter, rule, price = (
-                    ("G", "EQ:GArray", "gread") if self.is_global(array) else ("S", "EQ:SArray", "sread")
-                )
+                letter, price = ("G", "gread") if self.is_global(array) else ("S", "sread")
+                rule = self.for_costs[f"read {self.context.sigma.arrays[array].space}"]
                 n = self.count(price, p, x, array, index)
                 substitution = {**here, "o": index, "C": c, letter: array, "n": n}
-                return c + metric.count(price, n), Derivation(rule, substitution, (derivation,), e.loc)
+                return c + metric.count(price, n), Derivation(rule.name, substitution, (derivation,), e.loc)
 
     def count(self, price: str, p: P, x: X, array: str, index: Expr) -> int:
         """The smallest n that can be shown for an access, or the trivial one where the metric does not price it."""
@@ -155,7 +158,7 @@ class Elaborator(Walk[Poly]):
                 f"the potential depends on '{stmt.var}' after this, and so on {', '.join(sorted(stray))} before",
                 stmt.loc,
                 "Bound the value by parameters first, in a condition before the loop that uses it.",
-                "Q:VWrite1",
+                node.rule,
             )
         return before
 
@@ -197,10 +200,7 @@ class Elaborator(Walk[Poly]):
                 here = assume(here, b, self.context.sigma, False)
             sides = at(*(Op("!", (b,)) for b in bounds[:i]), bounds[i]), rest
             yes, no = (self.weaken(side, Point(side.pre.p, q, x), post) for side in sides)
-            pre = Point(here, q, x)
-            substitution = named("", pre) | named("'", post) | {"e": bounds[i], "s": node.stmt}
-            derivation = Derivation("Q:CaseSplit", substitution, (yes.derivation, no.derivation), node.stmt.loc)
-            rest = Proof(pre, node.stmt, post, derivation)
+            rest = by_cases(Point(here, q, x), bounds[i], yes, no, node.stmt.loc)
         return rest
 
     # --- loops ---
@@ -247,6 +247,12 @@ def _paying(body: Flow, q: Poly) -> Flow:
     return body
 
 
+def by_cases(pre: Point[Poly], cond: Expr, yes: Proof[Poly], no: Proof[Poly], loc: Loc | None = None) -> Proof[Poly]:
+    """One proof from two of a program, where a condition holds and where it does not."""
+    substitution = named("", pre) | named("'", yes.post) | {"e": cond, "s": yes.stmt}
+    return Proof(pre, yes.stmt, yes.post, Derivation(SPLIT.name, substitution, (yes.derivation, no.derivation), loc))
+
+
 def weaken(proof: Proof[Poly], pre: Point[Poly], post: Point[Poly]) -> Proof[Poly]:
     """The proof with Q:Weak around it that gives these conditions; itself where they are the same already."""
     if pre == proof.pre and post == proof.post:
@@ -254,4 +260,4 @@ def weaken(proof: Proof[Poly], pre: Point[Poly], post: Point[Poly]) -> Proof[Pol
     substitution = named("1", pre) | named("2", proof.pre) | named("2'", proof.post) | named("1'", post)
     substitution |= {"c": Fraction(0), "s": proof.stmt}
     loc = proof.derivation.loc
-    return Proof(pre, proof.stmt, post, Derivation("Q:Weak", substitution, (proof.derivation,), loc))
+    return Proof(pre, proof.stmt, post, Derivation(WEAK.name, substitution, (proof.derivation,), loc))

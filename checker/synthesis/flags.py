@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeGuard
 
+from checker import limits
 from logic.assertions import P, conj, opaque
 from logic.facts import differences
 from logic.potentials import of_expr
@@ -30,9 +31,6 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature
-
-MOST: Final = 8
-"""Of facts that are kept with one flag, where two ways meet."""
 
 ORDERS: Final = ("<", "<=", ">", ">=", "!=")
 
@@ -75,7 +73,7 @@ def kept(wanted: Sequence[Expr], gone: P, stays: P, sigma: Signature) -> Iterato
         if holds(gone, out) and not holds(stays, out):
             found = (c for c in stays if c not in gone and (_compares(c) or _unless(c, outs) is not None))
             new = [c for c in found if not local_vars(c) & local_vars(out)]
-            yield from (Op("||", (out, c)) for c in new[:MOST])
+            yield from (Op("||", (out, c)) for c in new[: limits.FLAGGED])
 
 
 def assigned(wanted: Iterable[Expr], x: str, e: Expr, sigma: Signature) -> Iterator[Expr]:
@@ -85,7 +83,7 @@ def assigned(wanted: Iterable[Expr], x: str, e: Expr, sigma: Signature) -> Itera
             case Var(name) | Op("!", (Var(name),)) if name == x and sigma.locals[x] == BOOL:
                 e = e if isinstance(flag, Var) else Op("!", (e,))
                 told = [c for c in conj((e,), sigma) if _compares(c) and x not in local_vars(c)]
-                yield from (Op("||", (lowered(flag, sigma), c)) for c in told[:MOST])
+                yield from (Op("||", (lowered(flag, sigma), c)) for c in told[: limits.FLAGGED])
 
 
 def inverse(x: str, e: Expr) -> Expr | None:

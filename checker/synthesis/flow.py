@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import gcd
 from typing import Any, Final
 
+from checker import limits
 from checker.kernel import Oracle
 from checker.synthesis import flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
@@ -18,7 +19,7 @@ from checker.synthesis.guards import sized
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.partial import as_expr
-from checker.synthesis.rules import BRANCHES, LOOPS, PRINTED, SOUND, STEPS
+from checker.synthesis.rules import ALWAYS, BRANCHES, LOOPS, NEVER, PRINTED, SOUND, STEPS
 from checker.synthesis.rules.transformer import Analysis
 from logic.assertions import (
     Context,
@@ -37,6 +38,7 @@ from logic.facts import Facts, equations, said, solutions, unfolded, value
 from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
+from logic.rules import SPLIT, UNROLL
 from logic.source import Loc
 from logic.syntax import (
     BUILTINS,
@@ -63,9 +65,6 @@ from logic.typing import Signature
 
 SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
 """The oracles' engines that a certificate needs no solver for."""
-
-MAX_MODULUS: Final = 1 << 10
-"""Of residues that are guessed: sectors, banks and warps are powers of two."""
 
 
 def analyse(
@@ -166,7 +165,7 @@ class _Analysis(Analysis):
                 case Split():
                     if rest := block[i + 1 :]:
                         self.live = outside
-                        node = self.taken(("Q:CaseSplit",), (item, rest), state)
+                        node = self.taken((SPLIT.name,), (item, rest), state)
                         return Flow(start, (*nodes, node), node.after)
                     continue
             nodes.append(node)
@@ -279,10 +278,12 @@ class _Analysis(Analysis):
 
     def unrolled(self, item: Loop, state: State, turns: int | None) -> Fork:
         """The loop as a branch: one turn and the loop again, or nothing."""
-        rule = None if turns is None else "Q:If2" if turns else "Q:If3"
+        rule = None if turns is None else ALWAYS if turns else NEVER
         own = flags.flags(item.cond, strip(item.body), self.sigma)
         self.flags += own
-        fork: Fork = self.taken(("Q:Unroll",), (item, Branch(item.cond, (*item.body, item), (), rule, item.loc)), state)
+        fork: Fork = self.taken(
+            (UNROLL.name,), (item, Branch(item.cond, (*item.body, item), (), rule, item.loc)), state
+        )
         del self.flags[len(self.flags) - len(own) :]
         return fork
 
@@ -311,7 +312,7 @@ class _Analysis(Analysis):
     def flagged(self, item: Loop, body: Stmt, state: State) -> Fork | None:
         """The loop with its first turn taken apart, where nothing but flags ends it, or that is wished, and they tell
         something of a counter at the end of that turn which stays so."""
-        known = len(self.begun) >= MAX_APART or any(item is known for known in self.begun)
+        known = len(self.begun) >= limits.PEELED or any(item is known for known in self.begun)
         alone = item.loc in self.apart or not flags.counts(item.cond, body, self.sigma)
         if known or not alone or not flags.flags(item.cond, body, self.sigma):
             return None
@@ -380,16 +381,6 @@ class _Analysis(Analysis):
         return cycle
 
 
-MAX_APART: Final = 2
-"""Of loops in one another whose first turns are taken apart: each writes what is inside it twice."""
-
-MAX_RANGES: Final = 4
-"""Of limits that are guessed for a value that an array decides."""
-
-LARGEST: Final = 24
-"""The most terms of a definition that is put in the place of a variable."""
-
-
 def _settled(c: Expr, known: P) -> bool:
     """Whether a fact says no more than one of its alternatives, which is another fact."""
     return isinstance(c, Op) and c.op == "||" and any(a in known for a in c.args)
@@ -399,7 +390,9 @@ def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
     """The value that an equality gives to x, without mentioning it: a ghost that is the same, where there is one."""
     equal = [*equations(about)]
     ghosts = (leaf for leaf, e in equal if e == Var(x) and isinstance(leaf, Var) and leaf.name.startswith(GHOST))
-    own = (e for leaf, e in equal if leaf == Var(x) and x not in local_vars(e) and len([*subterms(e)]) <= LARGEST)
+    own = (
+        e for leaf, e in equal if leaf == Var(x) and x not in local_vars(e) and len([*subterms(e)]) <= limits.DEFINITION
+    )
     return next(ghosts, None) or next(own, None)
 
 
@@ -481,10 +474,10 @@ def _bounds(e: Expr, up: bool) -> list[Expr]:
     """Expressions that e is at most (up), or at least, by its minima, maxima and choices."""
     match e:
         case Op("min" | "max" as op, (a, b)) if (op == "min") == up:
-            return [*_bounds(a, up), *_bounds(b, up)][:MAX_RANGES]
+            return [*_bounds(a, up), *_bounds(b, up)][: limits.ENDS]
         case Op("min" | "max", (a, b)) | Op("?:", (_, a, b)):
             both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up)]
-            return [s if s == t else _either(s, t, up) for s, t in both][:MAX_RANGES]
+            return [s if s == t else _either(s, t, up) for s, t in both][: limits.ENDS]
     return [e]
 
 
@@ -541,7 +534,7 @@ def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signa
                     guesses[Op("==", (residue, Const(start.value % step)))] = None
     for name in sorted(changed):
         if sigma.locals[name] == INT and (k := modulus(name, body, facts)) > 1:
-            residue = Op("%", (Var(name), Const(gcd(k, MAX_MODULUS))))
+            residue = Op("%", (Var(name), Const(gcd(k, limits.MODULUS))))
             guesses[Op("==", (residue, Const(0)))] = None
     for atom in subterms(cond):
         match atom:

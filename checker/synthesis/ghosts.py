@@ -19,8 +19,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
+from checker import limits
 from checker.kernel import Oracle
 from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
@@ -50,12 +51,6 @@ from logic.syntax import (
     subterms,
     written,
 )
-
-MAX_TERMS: Final = 256
-"""An expression with more is not taken apart."""
-
-MAX_NAMES: Final = 8
-"""Of values before assignments. With more there are no ghosts for them: each makes the proof longer by the program."""
 
 
 class Left(NamedTuple):
@@ -150,7 +145,7 @@ def with_names(outline: Outline) -> Outline:
                     yield item
 
     body = tuple(named(outline.body, frozenset()))
-    if not 0 < len(ghosts) <= MAX_NAMES:
+    if not 0 < len(ghosts) <= limits.NAMES:
         return outline
     sigma = replace(outline.context.sigma, locals={**locals_, **dict.fromkeys(ghosts, INT)})
     return replace(outline, context=replace(outline.context, sigma=sigma), body=body)
@@ -364,7 +359,7 @@ def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[E
     lanes, value = _lanes(defined), cast("Expr", Var(counter))
     for _ in range(MAX_CHAIN):
         value = substitute(value, {x: e for x, e in defined.items() if x not in state.x or x in lanes})
-        if sum(1 for _ in subterms(value)) > MAX_TERMS:
+        if sum(1 for _ in subterms(value)) > limits.VALUE:
             return None
     total: dict[bool, Expr] = {}
     for e, minus in _summed(value, sizes):

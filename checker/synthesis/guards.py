@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Final
 
+from checker import limits
 from logic.assertions import MAX_BLOCK, X, conj, opaque
 from logic.facts import MAX_CHAIN, Facts, compared, equations
 from logic.potentials import (
@@ -32,9 +32,6 @@ from logic.potentials import (
 )
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
-
-MAX_RELAXED: Final = 16
-"""Of the polynomials that one is at most."""
 
 
 def sized(e: Expr, given: Facts) -> Expr:
@@ -90,7 +87,7 @@ def relaxed(p: Poly) -> list[Poly]:
         match m:
             case (Max0(arg),) if c < 0:
                 rest = p - Poly(((m, c),))
-                return list(dict.fromkeys((*relaxed(rest), *relaxed(rest + arg * c))))[:MAX_RELAXED]
+                return list(dict.fromkeys((*relaxed(rest), *relaxed(rest + arg * c))))[: limits.RELAXED]
     return [p]
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
+from checker import limits
 from checker.synthesis.bound import Result, lower
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial
 from logic.metrics import Metric
 from logic.potentials import Poly
 from logic.source import Loc
-
-MOST_APART: Final = 4
-"""Of hints of which each is left out alone, to see which one is wrong."""
 
 Search = Callable[[Outline, Metric], Result]
 
@@ -50,7 +47,7 @@ def judged(outline: Outline, result: Result, search: Search) -> Judged:
     if result.claim is not None:
         return beside(result, ())
     best = Judged(result)
-    for place in places if 1 < len(places) <= MOST_APART else ():
+    for place in places if 1 < len(places) <= limits.LEFT_OUT else ():
         found, known = search(without(outline, [place]), result.metric), best.result.claim
         if found.claim is not None and (known is None or lower(found.claim.pre.q, known.pre.q)):
             best = beside(found, (place,))

@@ -9,6 +9,7 @@ from functools import reduce
 from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
 from logic.assertions import P, X
 from logic.potentials import Poly
+from logic.rules import SOUND, SPLIT
 from logic.source import Loc
 from logic.syntax import Assign, Expr, Op, Skip, Stmt, Sync, While, Write
 
@@ -42,7 +43,7 @@ class Step:
     @property
     def uniform(self) -> bool:
         """Whether it assigns what is uniform."""
-        return self.rule == "Q:VWrite1"
+        return SOUND.rules[self.rule].agrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _items(flow: Flow) -> Iterator[Item]:
                 yield Plain(stmt)
             case Fork(loop=While(cond, body)):
                 yield Loop(cond, Partial(), bare(body), None, node.loc)
-            case Fork(rule="Q:CaseSplit"):
+            case Fork() if node.rule == SPLIT.name:
                 yield from _block(node.then)
             case Fork():
                 yield Branch(node.cond, _block(node.then), _block(node.orelse), None, node.loc)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import count, permutations, product
 from typing import Final, Literal
 
+from checker import limits
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
 from checker.synthesis.elaborate import Elaborator
@@ -266,7 +267,7 @@ class Search(Walk[Linear]):
         degree = max((len(m) for m in q.terms), default=0)
         if degree > 1:
             factors = [a for a in inside if self.proves(state, atom(a))]
-            others = [*map(atom, factors[:24]), *map(monomial, _without_one(q, factors))]
+            others = [*map(atom, factors[: limits.FACTORS]), *map(monomial, _without_one(q, factors))]
             for g, b in product([*facts, *positive], others):
                 found[g * b] = None
             for g, b in product([*facts, *positive], positive):

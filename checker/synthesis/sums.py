@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
-from typing import Final
 
+from checker import limits
 from logic.potentials import ZERO, Monomial, Poly, Sym, const, leaves, substitute, sym
 from logic.syntax import Param
-
-MAX_STEPS: Final = 64
-"""How far apart in E the terms of one family may be."""
 
 
 def antidifference(q: Poly, index: str) -> Poly | None:
@@ -57,7 +54,7 @@ def _powers(k: int, i: Param) -> Poly:
 def _family(m: Monomial, i: Param) -> list[Monomial]:
     """m, E m, E E m, .. as long as they are monomials."""
     found = [m]
-    for _ in range(MAX_STEPS):
+    for _ in range(limits.FAMILY):
         after = substitute(Poly(((found[-1], Fraction(1)),)), {i: sym(i) + 1})
         match after.terms:
             case ((next_, Fraction(numerator=1, denominator=1)),) if next_ and next_ != found[-1]:

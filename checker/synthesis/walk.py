@@ -17,6 +17,7 @@ from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from logic.assertions import Context, P, X, assume
 from logic.derivation import Derivation, Value
 from logic.potentials import Poly
+from logic.rules import SEQ, SKIP, UNROLL
 from logic.source import Loc
 from logic.syntax import Assign, Expr, Skip, Stmt, seq
 
@@ -149,7 +150,7 @@ class Walk(ABC, Generic[A]):
         """A proof of one statement that ends in `post`; P and X of its precondition are those before the node."""
         if isinstance(node, Cut):
             raise Stuck("a condition stands where a statement is meant", node.loc)
-        rule = "Q:Unroll" if isinstance(node, Fork) and node.loop is not None else node.rule
+        rule = UNROLL.name if isinstance(node, Fork) and node.loop is not None else node.rule
         return self.rules[rule](self, node, post)
 
     def block(self, flow: Flow, post: Point[A]) -> Proof[A]:
@@ -185,7 +186,7 @@ class Walk(ABC, Generic[A]):
 
     def skip(self, at: Point[A], stmt: Stmt | None = None, loc: Loc | None = None) -> Proof[A]:
         """{P; Q; X} skip {P; Q; X}"""
-        return self.conclude("Q:Skip", at, stmt or Skip(), at, loc, lambda: (named("", at), ()))
+        return self.conclude(SKIP.name, at, stmt or Skip(), at, loc, lambda: (named("", at), ()))
 
     def _sequence(self, proofs: list[Proof[A]]) -> Proof[A]:
         """One proof of statements that follow each other: a balanced tree of Q:Seq, so that its depth is
@@ -200,4 +201,4 @@ class Walk(ABC, Generic[A]):
             values = named("", a.pre) | named("1", b.pre) | named("'", b.post) | {"s1": a.stmt, "s2": b.stmt}
             return values, (a.derivation, b.derivation)
 
-        return self.conclude("Q:Seq", a.pre, seq(a.stmt, b.stmt), b.post, a.derivation.loc, parts)
+        return self.conclude(SEQ.name, a.pre, seq(a.stmt, b.stmt), b.post, a.derivation.loc, parts)

@@ -44,7 +44,7 @@ from logic.derivation import Derivation, Value
 from logic.facts import equations
 from logic.potentials import ZERO, Poly, const, of_expr, substitute, sym, variables
 from logic.refusals import Rejected
-from logic.rules import RuleSet
+from logic.rules import WEAK, RuleSet
 from logic.schema import Rule, Term, kind, metavariables
 from logic.syntax import (
     Expr,
@@ -256,11 +256,11 @@ class Builder:
         env: Env = {"c": Fraction(0), "s": proof.stmt}
         for suffix, c in (("1", pre), ("2", proof.pre), ("2'", proof.post), ("1'", post)):
             env |= {f"P{suffix}": c.p, f"Q{suffix}": c.q, f"X{suffix}": c.x}
-        rule = self.rules.rules.get("Q:Weak")
+        rule = self.rules.rules.get(WEAK.name)
         if rule is None or set(env) != set(rule.metavariables):
             raise StuckError
         self.choices.check(rule, env, potentials=True)
-        return Proof(pre, proof.stmt, post, Derivation("Q:Weak", env, (proof.derivation,)))
+        return Proof(pre, proof.stmt, post, Derivation(WEAK.name, env, (proof.derivation,)))
 
     # --- loops ---
 

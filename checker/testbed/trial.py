@@ -133,14 +133,8 @@ def wanted(rule: Rule | None) -> Wanted:
         head = c.at(3).head
         heads = [t.head for t in rule.side_conditions]
         kept = set(metavariables(c.at(5))) <= set(metavariables(c.at(1))) and "uniform" not in heads
-        return Wanted("" if head == "meta" else head, ghost=rule.name == "Q:Ghost", early=head == "while" and kept)
-    e = c.at(2)
-    match e.head:
-        case "read":
-            return Wanted(expression="read shared" if e.name(0)[0] == "S" else "read global")
-        case "op":
-            return Wanted(expression=f"op {len(e.parts) - 1}")
-    return Wanted(expression=e.head)
+        return Wanted("" if head == "meta" else head, ghost="erased" in heads, early=head == "while" and kept)
+    return Wanted(expression=rule.form)
 
 
 def derive(trial: Trial, index: int) -> tuple[Case | None, random.Random]:

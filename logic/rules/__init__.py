@@ -29,6 +29,10 @@ class RuleSet:
     unrestricted: bool = False
     """Whether potentials may mention variables outside X, which the print does not rule out (section 4, p. 11)."""
 
+    def for_costs(self) -> dict[str, Rule]:
+        """The rules for the costs of expressions, by their forms."""
+        return {rule.form: rule for rule in self.rules.values() if rule.form}
+
 
 def rule_set(name: str, *families: tuple[Rule, ...]) -> RuleSet:
     """A rule set; a later rule replaces an earlier one of the same name."""
@@ -50,5 +54,10 @@ SOUND: Final = rule_set(
 
 PAPER: Final = RuleSet("paper", {**SOUND.rules, **{rule.name: rule for rule in paper.RULES}}, unrestricted=True)
 """Fig. 4 as printed, so that its errors can be shown. It certifies nothing."""
+
+SKIP, SEQ, WEAK, FRAME, SPLIT, GHOST, UNROLL = (
+    SOUND.rules[f"Q:{name}"] for name in ("Skip", "Seq", "Weak", "Frame", "CaseSplit", "Ghost", "Unroll")
+)
+"""Rules that hold a derivation together, whatever its program: all that others ask for by name."""
 
 RULE_SETS: Final = {rules.name: rules for rules in (SOUND, PAPER)}

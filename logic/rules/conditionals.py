@@ -13,6 +13,7 @@ RULES = (
         """,
         "Fig. 4, p. 12",
         "Fails when two threads of a warp may disagree on e; then Q:If4 applies.",
+        told="all threads of a warp agree",
     ),
     Rule(
         "Q:If2",
@@ -24,6 +25,7 @@ RULES = (
         """,
         "Fig. 4, p. 12",
         "Never applies where e reads an array.",
+        told="always taken",
     ),
     Rule(
         "Q:If3",
@@ -35,6 +37,7 @@ RULES = (
         """,
         "Fig. 4, p. 12",
         "Never applies where e reads an array.",
+        told="never taken",
     ),
     Rule(
         "Q:If4",
@@ -52,5 +55,6 @@ RULES = (
         "for in each case. The print passes Q1 to s2 and Q2 to the end, which lets a branch that never ran pay "
         r"(errata 1, 2), and keeps X1 \ W(s1) without the intersection (erratum 6). P1 |- P' is not needed: "
         "P is thread-local.",
+        told="the warp may diverge",
     ),
 )

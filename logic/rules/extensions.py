@@ -24,6 +24,7 @@ RULES = (
         "ours",
         "The two programs do and cost the same, rule by rule of Fig. 3: a loop's test is an if's test. There is "
         "no side condition.",
+        told="a turn by itself",
     ),
     Rule(
         "Q:WhileCase",

@@ -21,7 +21,7 @@ from checker.synthesis.outline import Outline, bare
 from logic.assertions import Condition, Context, Dim, Launch, Scope, assume, conj
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, METRICS
-from logic.rules import SOUND
+from logic.rules import FRAME, SOUND, SPLIT, WEAK
 from logic.syntax import Expr
 from logic.typing import check_kernel
 from proofs.make import text_of
@@ -95,15 +95,15 @@ def made(feature: Feature, oracle: Oracles) -> Result:
     root, s = found.derivation, kernel.body
     whole = {**_named("", pre), **_named("'", post), "s": s}
     if feature.frame:
-        root = Derivation("Q:Frame", {**whole, "F": parse_potential(feature.frame, sigma, "F")}, (root,))
+        root = Derivation(FRAME.name, {**whole, "F": parse_potential(feature.frame, sigma, "F")}, (root,))
     if feature.split:
         e = parse_expr(feature.split, sigma)
         sides = []
         for yes in (True, False):
             case = Condition(assume((), e, sigma, yes), pre.q, pre.x)
             values = {**_named("1", case), **_named("2", pre), **_named("2'", post), **_named("1'", post)}
-            sides.append(Derivation("Q:Weak", {**values, "s": s, "c": Fraction(0)}, (root,)))
-        root = Derivation("Q:CaseSplit", {**whole, "e": e}, tuple(sides))
+            sides.append(Derivation(WEAK.name, {**values, "s": s, "c": Fraction(0)}, (root,)))
+        root = Derivation(SPLIT.name, {**whole, "e": e}, tuple(sides))
     ledger = Ledger()
     theorem = trusted.check(root, SOUND, context, oracle, ledger)
     claim = trusted.claim(kernel, theorem, context, oracle, ledger)

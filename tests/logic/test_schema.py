@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logic.rules import RULE_SETS, SOUND
+from logic.rules import PAPER, RULE_SETS, SOUND
 from logic.schema import Rule, SchemaError, kind, parse_item, show
 
 ALL = [rule for rules in RULE_SETS.values() for rule in rules.rules.values()]
@@ -70,3 +70,23 @@ def test_what_others_ask_of_a_rule_is_read_off_its_text() -> None:
     assert [rules[name].shape for name in ("Q:Skip", "Q:Seq", "Q:If2", "Q:Unroll", "Q:GWrite", "OQ:Var")] == [
         "skip", "seq", "if", "while", "write", "cost",
     ]  # fmt: skip
+
+
+def test_what_a_rule_says_is_read_off_its_text() -> None:
+    rules = SOUND.rules.values()
+    assert {rule.name for rule in rules if not rule.printed} == {
+        "Q:Sync", "Q:Frame", "Q:Unroll", "Q:WhileCase", "Q:CaseSplit", "Q:Ghost",
+    }  # fmt: skip
+    assert {rule.name for rule in rules if rule.agrees} == {
+        "Q:If1", "Q:While1", "Q:WhileCase", "Q:CaseSplit", "Q:VWrite1",
+    }  # fmt: skip
+    assert [rule.name for rule in rules if rule.told] == ["Q:If1", "Q:If2", "Q:If3", "Q:If4", "Q:Unroll"]
+
+
+def test_each_form_of_an_expression_has_a_rule_for_its_cost() -> None:
+    forms = {"local", "param", "literal", "tid", "op 1", "op 2", "op 3", "read global", "read shared"}
+    for rules in RULE_SETS.values():
+        found = rules.for_costs()
+        assert set(found) == forms
+        assert all(rule.shape == "cost" for rule in found.values())
+    assert SOUND.for_costs()["param"] is not PAPER.for_costs()["param"]  # erratum 8

@@ -12,6 +12,8 @@ from typing import Final
 from checker.synthesis.rules import branches, loops, printed, steps
 from checker.synthesis.rules.transformer import Transformer
 
+ALWAYS, NEVER = branches.ALWAYS, branches.NEVER
+
 SOUND: Final[dict[str, Transformer]] = {t.rule: t for t in (*steps.RULES, *branches.RULES, *loops.RULES)}
 
 PRINTED: Final[dict[str, Transformer]] = SOUND | {t.rule: t for t in printed.RULES}

@@ -15,6 +15,9 @@ from logic.syntax import If, Op, written
 
 A = TypeVar("A", bound=Amount)
 
+ALWAYS, NEVER = "Q:If2", "Q:If3"
+"""The rules for branches that are known to go one way."""
+
 
 # --- one way ---------------------------------------------------------------------------------------------------------
 
@@ -23,24 +26,24 @@ def _always(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | Non
     if not forced and not a.entails(state.p, item.cond):
         return None
     then = a.block(item.then, state)
-    return Fork("Q:If2", item.cond, then, strip(item.orelse), state, then.end, item.loc)
+    return Fork(ALWAYS, item.cond, then, strip(item.orelse), state, then.end, item.loc)
 
 
 def _never(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | None:
     if not forced and not a.entails(state.p, Op("!", (item.cond,))):
         return None
     orelse = a.block(item.orelse, state)
-    return Fork("Q:If3", item.cond, strip(item.then), orelse, state, orelse.end, item.loc)
+    return Fork(NEVER, item.cond, strip(item.then), orelse, state, orelse.end, item.loc)
 
 
 def _one_way(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     p, x = node.before.p, node.before.x
-    live, dead = (node.then, node.orelse) if node.rule == "Q:If2" else (node.orelse, node.then)
+    live, dead = (node.then, node.orelse) if node.rule == ALWAYS else (node.orelse, node.then)
     if not isinstance(live, Flow) or isinstance(dead, Flow):
         raise TypeError(f"{node.rule} has a flow of the side that is taken, and the program of the other")
     taken = w.block(live, post)
     c, d = w.cost(p, x, node.cond)
-    s1, s2 = (taken.stmt, dead) if node.rule == "Q:If2" else (dead, taken.stmt)
+    s1, s2 = (taken.stmt, dead) if node.rule == ALWAYS else (dead, taken.stmt)
 
     def parts() -> Parts:
         here = named("", Point(p, taken.pre.q, x)) | named("'", post) | {"e": node.cond, "C": c, "s1": s1, "s2": s2}
@@ -143,8 +146,8 @@ def _twice(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
 
 
 RULES = (
-    Transformer("Q:If2", _always, _one_way),
-    Transformer("Q:If3", _never, _one_way),
+    Transformer(ALWAYS, _always, _one_way),
+    Transformer(NEVER, _never, _one_way),
     Transformer("Q:If1", _agreed, _agree),
     Transformer("Q:If4", _apart, _part),
     Transformer("Q:CaseSplit", _split, _twice, by_name=True),

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from checker import limits
 from checker.certificates.claims import VACUOUS
 from checker.certificates.document import canonical, digest
 from checker.cli import main
-from checker.refutation import whole
 
 OUTLINE = Path(__file__).resolve().parents[3] / "proofs/addSub3/sectors.qhl"
 SOURCE = OUTLINE.read_text()
@@ -218,7 +218,7 @@ def test_a_broken_outline_is_refused_for_the_right_reason(
 ) -> None:
     want = BROKEN[name]
     if name not in FALSE_BOUNDS:
-        monkeypatch.setattr(whole, "RUNS", 4)
+        monkeypatch.setattr(limits, "RUNS", 4)
     code, result = checked(written(tmp_path, (want.old, want.new)), capsys)
     error = result["error"]
     assert list(error) == ["rule", "path", "line", "column", "reason", "expected", "got", "witness", "run", "advice"]

@@ -123,7 +123,7 @@ def test_random_states_keep_to_the_assumptions(monkeypatch: pytest.MonkeyPatch) 
     launch = Launch((32, 1, 1), assumptions=facts("n > 8", "n % 2 == 1"))
     context = replace(CONTEXT, launch=launch)
     with monkeypatch.context() as patient:
-        patient.setattr("checker.refutation.states.PATIENCE", 60.0)
+        patient.setattr("checker.limits.REPLAY_SECONDS", 60.0)
         found = replay(AtLeast((), frozenset(), pot("n"), pot("10")), None, context)
     assert found is not None
     assert found.state.params["n"] == 9

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from checker.synthesis.counters import MAX_TRIPS, factor, geometric, modulus, moves, per_turn, trips
+from checker.limits import UNROLLED
+from checker.synthesis.counters import factor, geometric, modulus, moves, per_turn, trips
 from logic.facts import Facts, definitions, unfolded, value
 from logic.potentials import const, sym
 from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Stmt, Tid, Var, seq
@@ -37,8 +38,8 @@ DOUBLING, HALVING = Assign("s", op("*", s, 2)), Assign("s", op(">>", s, 1))
         (op(">", s, 0), HALVING, 128, 8),
         (op("<", s, 1), DOUBLING, 1, 0),
         (op("<", s, 1 << 40), DOUBLING, 0, None),
-        (op("<", s, 1 << MAX_TRIPS), DOUBLING, 1, MAX_TRIPS),
-        (op("<", s, 2 << MAX_TRIPS), DOUBLING, 1, None),
+        (op("<", s, 1 << UNROLLED), DOUBLING, 1, UNROLLED),
+        (op("<", s, 2 << UNROLLED), DOUBLING, 1, None),
     ],
 )
 def test_trips_are_counted_where_all_is_known(cond: Expr, update: Assign, start: int, turns: int | None) -> None:

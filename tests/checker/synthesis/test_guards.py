@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from checker.synthesis.guards import MAX_RELAXED, relaxed, uniform_bound
+from checker.limits import RELAXED
+from checker.synthesis.guards import relaxed, uniform_bound
 from logic.facts import Facts
 from logic.potentials import Leaf, const, evaluate, max0, maximum, minimum, sym
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
@@ -58,7 +59,7 @@ def test_what_a_polynomial_is_at_most() -> None:
     assert relaxed(max0(n) + i) == [max0(n) + i]
     assert relaxed(max0(n) * max0(i) * -1) == [max0(n) * max0(i) * -1]
     many = sum((max0(n - k) * -1 for k in range(9)), i)
-    assert len(relaxed(many)) <= MAX_RELAXED
+    assert len(relaxed(many)) <= RELAXED
 
 
 def test_a_ghost_of_turns_bounds_its_own_distance_alone() -> None:
