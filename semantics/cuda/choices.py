@@ -1,12 +1,12 @@
-"""The kernels that a file has to choose from, with the instances of those that are templates."""
+"""Which kernels a file has to choose from, with the instances of those that are templates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from semantics.cuda.clang import Node
-from semantics.cuda.parse import Request, instances, kernels, parse, qualified
+from semantics.cuda.parse import Request, parse
+from semantics.cuda.templates import instances, is_template, kernels, plain, qualified, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,40 +21,31 @@ class Choice:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that it may be called by, without spaces."""
+        """What it may be called by, without spaces."""
         full = (self.instantiate or self.kernel or "").replace(" ", "")
-        return frozenset((self.name.replace(" ", ""), self.name.partition("<")[0], full, full.partition("<")[0]))
+        return frozenset((self.name.replace(" ", ""), plain(self.name), full, plain(full)))
 
 
 def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[Choice]:
     """The kernels of a file in source order, of templates each instance that the file uses, in the order of the uses;
     one that it does not use with its default arguments, where it has them all. Raises CudaError where the file can't
     be read."""
-    request = Request(path, tuple(includes), tuple(defines), std)
-    parsed = parse(request)
-    found = kernels(parsed.unit)
-    templates = {qualified(k) for k in found if k.kind == "FUNCTION_TEMPLATE"}
-    paths = list(dict.fromkeys(qualified(k) for k in found))
+    unit = parse(Request(path, tuple(includes), tuple(defines), std)).unit
+    found = kernels(unit)
+    paths = list(dict.fromkeys(map(qualified, found)))
     chosen = list[Choice]()
     for full in paths:
-        short = full.rpartition("::")[2]
-        name = short if sum(p.rpartition("::")[2] == short for p in paths) == 1 else full
-        if full not in templates:
-            chosen.append(Choice(name, full))
-            continue
+        last = full.rpartition("::")[2]
+        alone = sum(p.rpartition("::")[2] == last for p in paths) == 1
         own = [k for k in found if qualified(k) == full]
-        template = next(k for k in own if k.kind == "FUNCTION_TEMPLATE")
-        used = [*instances(parsed.unit, template), *(k for k in own if k.template_arguments)]
-        told = list(dict.fromkeys(f"<{', '.join(k.template_arguments)}>" for k in used))
-        if not told and _has_defaults(template):
-            told = ["<>"]
-        chosen += [Choice(f"{name}{each}", None, f"{full}{each}") for each in told if ".." not in each]
-        if not told or any(".." in each for each in told):
-            chosen.append(Choice(name, full))
+        template = next(filter(is_template, own), None)
+        if template is None:
+            chosen.append(Choice(last if alone else full, full))
+            continue
+        used = [*instances(unit, template), *(k for k in own if k.template_arguments)]
+        names = list(dict.fromkeys(map(told, used)))
+        scope = full.removesuffix(last)
+        chosen += [Choice(name.removeprefix(scope) if alone else name, None, name) for name in names]
+        if not names:
+            chosen.append(Choice(last if alone else full, full))
     return chosen
-
-
-def _has_defaults(template: Node) -> bool:
-    """Whether each parameter of a template has a default argument."""
-    own = [c for c in template.children if c.kind.startswith("TEMPLATE_") and c.kind.endswith("_PARAMETER")]
-    return all("=" in {text for text, _ in c.tokens()} for c in own)

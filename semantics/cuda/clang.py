@@ -26,6 +26,9 @@ _ERROR: Final = 3
 _EVAL_BYTES: Final = 8
 _EVAL_INT: Final = 1
 _EVAL_FLOAT: Final = 2
+_TERSE: Final = 17
+"""libclang's number of the property of printing that leaves out bodies."""
+
 _OF_A_PRAGMA: Final = re.compile(
     r"expected a for, while, or do-while loop to follow '#pragma .*'|(incompatible|duplicate) directives '#pragma .*"
     r"|invalid value '-?\d+'; must be positive|value '\d+' is too large"
@@ -68,10 +71,17 @@ def _cindex() -> Any:
         ("clang_Cursor_Evaluate", ctypes.c_void_p),
         ("clang_Cursor_getVarDeclInitializer", cindex.Cursor),
         ("clang_isInvalidDeclaration", ctypes.c_uint),
+        ("clang_getCursorPrintingPolicy", ctypes.c_void_p),
     ):
         function = getattr(lib, name)
         function.argtypes, function.restype = [cindex.Cursor], result
     lib.clang_Cursor_getVarDeclInitializer.errcheck = cindex.Cursor.from_cursor_result
+    lib.clang_getCursorPrettyPrinted.argtypes = [cindex.Cursor, ctypes.c_void_p]
+    lib.clang_getCursorPrettyPrinted.restype = cindex._CXString
+    lib.clang_getCursorPrettyPrinted.errcheck = cindex._CXString.from_result
+    lib.clang_PrintingPolicy_setProperty.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint]
+    lib.clang_PrintingPolicy_setProperty.restype, lib.clang_PrintingPolicy_dispose.restype = None, None
+    lib.clang_PrintingPolicy_dispose.argtypes = [ctypes.c_void_p]
     ranges = type("Ranges", (ctypes.Structure,), {})
     ranges._fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]  # type: ignore[attr-defined]
     lib.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
@@ -251,6 +261,19 @@ class Unit:
             self._code[name] = found
         return self._code[name]
 
+    def skipped(self, name: str) -> list[tuple[int, int]]:
+        """The extents of a file that the preprocessor leaves out."""
+        return self._skipped(self._cindex.File.from_name(self._tu, self._name if name == self.path else name))
+
+    def printed(self, cursor: Any) -> str:
+        """A declaration as clang prints it, without its body."""
+        policy = self._lib.clang_getCursorPrintingPolicy(cursor)
+        try:
+            self._lib.clang_PrintingPolicy_setProperty(policy, _TERSE, 1)
+            return str(self._lib.clang_getCursorPrettyPrinted(cursor, policy))
+        finally:
+            self._lib.clang_PrintingPolicy_dispose(policy)
+
     def _definitions(self, name: str) -> Iterator[tuple[int, int]]:
         for _, (file, start, end) in self._macros:
             if file == name:
@@ -344,6 +367,30 @@ def _spelling(token: Any) -> str:
         return SPLICE.sub(b"", token.spelling.encode()).decode()
     except UnicodeDecodeError:  # a stray byte of a Latin-1 file
         return "?"
+
+
+def _arguments(text: str) -> list[str]:
+    """What is in the angles that a text begins with, part by part, and those of packs, which have angles of their own.
+    A path is left out of what is called by its place, and what says a number's type."""
+    found, depth, part = list[str](), 0, ""
+    for c in text:
+        depth -= c in ">)]}"
+        ends = depth == 0 and c == ">"
+        if ends or (depth == 1 and c == ","):
+            if part:
+                found += _arguments(part) if part.startswith("<") else [_PATH.sub("", _SUFFIX.sub(r"\1", part))]
+            if ends:
+                break
+            part = ""
+        elif depth > 0 and (part or c != " "):
+            part += c
+        depth += c in "<([{"
+    return found
+
+
+_CHARACTER: Final = re.compile(r"'([^'\\])'")
+_SUFFIX: Final = re.compile(r"^(-?\d+)[uUlL]+$")
+_PATH: Final = re.compile(r"(?<= at )[^()]*/")
 
 
 def _plain(t: Any) -> str:
@@ -557,17 +604,22 @@ class Node:
         return bool(self._cursor.is_bitfield())
 
     @property
+    def displayed(self) -> str:
+        """The name of a structure with the arguments that it is an instance for."""
+        return str(self._cursor.displayname)
+
+    @property
+    def is_instance(self) -> bool:
+        """Whether a function is an instance of a template."""
+        return int(self._cursor.get_num_template_arguments()) >= 0
+
+    @property
     def template_arguments(self) -> tuple[str, ...]:
-        """The template arguments of an instance of a function template; `..` for what is no type and no integer."""
-        c, found = self._cursor, []
-        for i in range(max(0, c.get_num_template_arguments())):
-            try:
-                kind = c.get_template_argument_kind(i).name
-            except ValueError:  # cindex's, of what is a template itself
-                kind = "TEMPLATE"
-            value = c.get_template_argument_value(i) if kind == "INTEGRAL" else ".."
-            found.append(str(c.get_template_argument_type(i).spelling if kind == "TYPE" else value))
-        return tuple(found)
+        """What an instance of a function template is an instance for, in C's words."""
+        if self._cursor.get_num_template_arguments() < 1:
+            return ()
+        text = _CHARACTER.sub(lambda m: str(ord(m[1])), self.unit.printed(self._cursor))
+        return tuple(_arguments(text[text.find(f"{self.name}<") + len(self.name) :]))
 
     @property
     def is_mutable(self) -> bool:

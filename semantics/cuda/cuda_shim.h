@@ -165,3 +165,4 @@ template <class _Tp> __device__ _Tp tex2D(cudaTextureObject_t, float, float);
 #pragma pop_macro("ATOMIC")
 #pragma pop_macro("STORE")
 #include "headers/warpbound_math.h"
+#include "headers/warpbound_host.h"

@@ -11,9 +11,9 @@ from typing import Final
 from semantics.cuda.clang import Node, Unit, pastes
 from semantics.cuda.diagnostics import own_files
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
-from semantics.cuda.parse import INSTANCE, functions, is_kernel
 from semantics.cuda.scan import automatic
 from semantics.cuda.shim import in_shim
+from semantics.cuda.templates import INSTANCE, functions, is_kernel
 
 Sizes = tuple[int, int, int]
 
@@ -93,6 +93,13 @@ class _Launch:
     host: Node | None
 
 
+def _overloaded(launch: Node) -> str:
+    """The name of the template that is launched where only an instance says which one it is; else ""."""
+    callee = launch.children[0]
+    found = [n.name for n in callee.children if n.kind == "OVERLOADED_DECL_REF"]
+    return found[0] if callee.kind == "DECL_REF_EXPR" and len(found) == 1 else ""
+
+
 def _launches(unit: Unit) -> list[_Launch]:
     texts = [*map(unit.text, own_files(unit)), *map(str.encode, unit.defines)]
     if not any(word in text for text in texts for word in _WORDS):
@@ -114,17 +121,16 @@ def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool
     if callee is None or callee.kind != "FUNCTION_DECL" or launch.node.name != kernel:
         return False
     given = callee.template_arguments
-    return len(given) == len(instance) and any(
-        a != b and ".." not in (a, b) for a, b in zip(given, instance, strict=True)
-    )
+    return bool(given) and bool(instance) and given != instance
 
 
 def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None:
     sizes: set[Sizes | None] = set()
     for launch in launches:
         callee, config, host = launch.node.referenced, launch.config, launch.host
-        if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE"):
-            sizes.add(None)  # by another name, perhaps
+        if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
+            if _overloaded(launch.node) in ("", kernel):  # else it is of another one, whatever its arguments are
+                sizes.add(None)
         elif launch.node.name == kernel:
             given = config.arguments[position] if len(config.arguments) > 1 else None
             sizes.add(_dim3(given, host, config.offset) if given is not None and host is not None else None)

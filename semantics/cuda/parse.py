@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,20 @@ from typing import Final
 from semantics.cuda.clang import ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.places import is_shared
-from semantics.cuda.shim import HEADERS, PATH, in_shim
+from semantics.cuda.shim import HEADERS, PATH
+from semantics.cuda.templates import (
+    INSTANCE,
+    arguments,
+    functions,
+    instances,
+    is_called,
+    is_template,
+    kernels,
+    plain,
+    qualified,
+    references,
+    told,
+)
 
 OPTIONS: Final = (
     "-x", "cuda", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
@@ -30,15 +42,13 @@ _HOST: Final = ("--cuda-host-only", "--target=x86_64-unknown-linux-gnu", "-U__CU
 macros of the device in the host's pass, and leaves out one of the host's."""
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
-INSTANCE: Final = "warpbound_instance"
-_COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_EXPLICIT: Final = re.compile(rb"(?:^|[;}])\s*template\s+__global__\s+void\s+([\w:]+\s*<[^;{}()]*>)\s*\(", re.MULTILINE)
 _PRAGMA: Final = re.compile(
     rb"^[ \t]*#[ \t]*pragma[ \t]+(?:no)?unroll(?![\w$])(?:(?!/[/*]|\*/)(?:\\\r?\n|[^\r\n]))*", re.MULTILINE
 )
 """Pragmas that say how to compile a loop, and nothing of what it does. clang takes it for an error where no loop
 follows."""
 _TEXT: Final = re.compile(rb"[^\r\n]")
+_MOST_TRIED: Final = 4
 _LONG: Final = 16_384
 _LONG_RUN: Final = 1_500
 _PROBE: Final = (
@@ -76,12 +86,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A unit, the byte offsets of the shared arrays whose length was replaced by a stand-in, and the explicit
-    instantiations of templates that the text has."""
+    """A unit, and the byte offsets of the shared arrays whose length was replaced by a stand-in."""
 
     unit: Unit
     unknown_lengths: frozenset[int] = field(default_factory=frozenset)
-    explicit: tuple[str, ...] = ()
 
 
 def read_bytes(path: str) -> bytes:
@@ -100,24 +108,53 @@ def read_bytes(path: str) -> bytes:
 
 
 def parse(request: Request) -> Parsed:
-    """Parse a file, with the hidden reference that instantiates a template at its end."""
-    data, explicit = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), read_bytes(request.path)), dict[str, None]()
-    if request.instantiate is not None:
-        if not re.fullmatch(r"[\w:<>(), *+\-]+", request.instantiate):
-            raise CudaError(f"'{request.instantiate}' is no template instance", None, "Write it like 'k<float,256>'.")
-        data += f"\nstatic auto *{INSTANCE} = &{_spelled(request, data)};\n".encode()
-    else:  # libclang does not show `template __global__ void k<float>(float *);`
-        text = _COMMENT.sub(b" ", data)
-        explicit = dict.fromkeys(
-            m[1].decode("latin-1") for m in _EXPLICIT.finditer(text) if not _conditional(text[: m.end()])
-        )
-        for i, instance in enumerate(explicit):
-            data += f"\nstatic auto *{INSTANCE}_{i} = &{instance};\n".encode("latin-1")
+    """Parse a file, with hidden references at its end to the instances of templates that libclang does not show, and to
+    the one that is asked for."""
+    data = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), read_bytes(request.path))
     unit = _unit(request, data)
+    lines = references(unit)
+    if lines:
+        data = _appended(data, _kept(request, data, lines))
+        unit = _again(request, unit, data)
+    if request.instantiate is not None and not _made(unit, request):
+        data = _appended(data, [f"static auto *{INSTANCE} = &{_spelled(request, unit)};"])
+        unit = _unit(request, data)
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
     data, unknown = _with_ones(unit)
-    return Parsed(_again(request, unit, data), unknown, tuple(explicit))
+    return Parsed(_again(request, unit, data), unknown)
+
+
+def _appended(data: bytes, lines: Sequence[str]) -> bytes:
+    return data + "".join(f"\n{line}" for line in lines).encode("latin-1") + b"\n" if lines else data
+
+
+def _kept(request: Request, data: bytes, lines: Sequence[str]) -> list[str]:
+    """Those of the hidden lines that have no error."""
+    unit = _unit(request, _appended(data, lines))
+    first = data.count(b"\n") + 2
+    wrong = {e.loc.line - first for e in unit.errors if e.loc is not None and e.loc.file == unit.path}
+    return [line for i, line in enumerate(lines) if i not in wrong]
+
+
+def _made(unit: Unit, request: Request) -> bool:
+    """Whether the instance that is asked for is one that the file makes."""
+    asked = request.instantiate or ""
+    own = [k for k in kernels(unit) if is_template(k) and k.name == plain(asked).rpartition("::")[2]]
+    return any(is_called(k, asked) for template in own for k in instances(unit, template))
+
+
+def _spelled(request: Request, unit: Unit) -> str:
+    """The instance that is asked for, in the namespace of the only kernel that has its name, where it says none. Raises
+    CudaError for what cannot be one."""
+    asked = request.instantiate or ""
+    if not re.fullmatch(r"[\w:<>(), *+\-&.']+", asked):
+        raise CudaError(f"'{asked}' is no template instance", None, "Write it like 'k<float,256>'.")
+    name, angle, arguments = asked.partition("<")
+    if "::" in name:
+        return asked
+    found = {qualified(k) for k in kernels(unit) if k.name == name.strip()}
+    return f"{found.pop()}{angle}{arguments}" if len(found) == 1 else asked
 
 
 def parsed_for_host(request: Request, data: bytes) -> Unit | None:
@@ -126,13 +163,6 @@ def parsed_for_host(request: Request, data: bytes) -> Unit | None:
         return _unit(replace(request, host=True), data)
     except CudaError:
         return None
-
-
-def _conditional(before: bytes) -> bool:
-    """Whether what follows is between #if and #endif."""
-    return len(re.findall(rb"^[ \t]*#[ \t]*if", before, re.MULTILINE)) > len(
-        re.findall(rb"^[ \t]*#[ \t]*endif", before, re.MULTILINE)
-    )
 
 
 def _again(request: Request, unit: Unit, data: bytes) -> Unit:
@@ -218,58 +248,13 @@ def _with_ones(unit: Unit) -> tuple[bytes, frozenset[int]]:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
-def functions(unit: Unit) -> Iterator[Node]:
-    """The functions and function templates with a body, outside of the shim, in source order."""
-    stack = list(reversed(unit.root().children))
-    while stack:
-        node = stack.pop()
-        if node.kind in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
-            stack.extend(reversed(node.children))
-        elif node.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE") and node.is_definition and not in_shim(node):
-            yield node
-
-
-def is_kernel(node: Node) -> bool:
-    return any(c.kind == "CUDAGLOBAL_ATTR" for c in node.children)
-
-
-def kernels(unit: Unit) -> list[Node]:
-    return [f for f in functions(unit) if is_kernel(f)]
-
-
-def qualified(kernel: Node) -> str:
-    """A kernel's name with those of the namespaces around it, as far as they have one."""
-    names, here = [kernel.name], kernel.parent
-    while here is not None and here.kind in ("NAMESPACE", "LINKAGE_SPEC"):
-        if here.kind == "NAMESPACE" and here.name and "(" not in here.name:
-            names.append(here.name)
-        here = here.parent
-    return "::".join(reversed(names))
-
-
-def _spelled(request: Request, data: bytes) -> str:
-    """The instance that is asked for, in the namespace of the only kernel that has its name, where it says none."""
-    asked = request.instantiate or ""
-    name, angle, arguments = asked.partition("<")
-    if "::" in name or b"namespace" not in data:
-        return asked
-    found = {qualified(k) for k in kernels(_unit(request, data)) if k.name == name.strip()}
-    return f"{found.pop()}{angle}{arguments}" if len(found) == 1 else asked
-
-
-def _meant(kernel: Node, request: Request) -> bool:
-    """Whether a kernel is in the namespace that is asked for."""
-    path = (request.instantiate or "").partition("<")[0].strip().removeprefix("::")
-    return "::" not in path or f"::{qualified(kernel)}".endswith(f"::{path}")
-
-
 def find(parsed: Parsed, request: Request, name: str | None) -> Node:
     """The kernel that is meant, its template arguments filled in."""
     unit = parsed.unit
     found = kernels(unit)
     names = list(dict.fromkeys(k.name for k in found))
     if name is None and request.instantiate is not None:
-        name = request.instantiate.split("<")[0].split("::")[-1].strip()
+        name = plain(request.instantiate).rpartition("::")[2]
     known = f"There are {', '.join(names)}." if len(names) > 1 else f"There is {names[0]}." if names else ""
     if not found:
         real = [e for e in unit.errors if not MISSING.match(e.message)]
@@ -281,28 +266,38 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
     wanted = [k for k in found if name in (None, k.name, qualified(k)) and _meant(k, request)]
     if not wanted:
         raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, known)
-    if any(k.kind == "FUNCTION_TEMPLATE" for k in wanted):
+    if any(is_template(k) for k in wanted):
         wanted = [k for k in wanted if not k.template_arguments]  # without specialisations, which are instances
     if len(wanted) > 1:
         raise CudaError(f"there are {len(wanted)} kernels called '{wanted[0].name}'", wanted[1].loc, "Rename one.")
-    if wanted[0].kind == "FUNCTION_TEMPLATE":
+    if is_template(wanted[0]):
         return _instance(unit, wanted[0], request)
-    if request.instantiate is not None:
+    if request.instantiate is not None and "<" in request.instantiate:
         raise CudaError(f"the kernel '{wanted[0].name}' is no template", wanted[0].loc, "Leave out --instantiate.")
     return wanted[0]
 
 
+def _meant(kernel: Node, request: Request) -> bool:
+    """Whether a kernel is in the namespace that is asked for."""
+    path = plain(request.instantiate or "").removeprefix("::")
+    return "::" not in path or f"::{qualified(kernel)}".endswith(f"::{path}")
+
+
 def _instance(unit: Unit, template: Node, request: Request) -> Node:
     """The specialisation of a template that is asked for, or the only one that the file uses anywhere."""
-    found = instances(unit, template, request.instantiate is not None)
+    found, asked = instances(unit, template), request.instantiate
+    if asked is not None:
+        found = [k for k in found if is_called(k, asked)] or instances(unit, template, asked=True)
     if len(found) == 1:
         return found[0]
-    if request.instantiate is not None:
+    if asked is not None and found:
+        raise CudaError(f"there are {len(found)} instances called '{asked}'", found[1].loc, "Rename their arguments.")
+    if asked is not None:
         line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors if e.loc and e.loc.line == line), "there is no such kernel")
-        raise CudaError(f"cannot instantiate '{request.instantiate}': {said}", template.loc)
+        raise CudaError(f"cannot instantiate '{asked}': {said}", template.loc)
     how = "several instances" if found else "no instance"
-    example = _example(template, found, request)
+    example = _example(unit, template, found, request)
     raise CudaError(
         f"the kernel '{template.name}' is a template with {how} in this file",
         template.loc,
@@ -312,54 +307,21 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
     )
 
 
-def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
-    """The specialisations of a template that the file uses anywhere, or with `asked` those that are asked for, in the
-    order of their uses. Templates that it does not use make none."""
-    found: dict[int, Node] = {}
-    seen = set[int]()
-    todo = deque(n for n in unit.root().children if not asked or n.name == INSTANCE)
-    while todo:
-        for node in todo.popleft().walk():
-            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
-            body = used.definition if used is not None and used.kind in _CALLED else None
-            if body is None or in_shim(body) or body.identity in seen:
-                continue
-            seen.add(body.identity)
-            if body.name == template.name and is_kernel(body) and qualified(body) == qualified(template):
-                found[body.identity] = body
-            elif not asked:  # of a template, clang shows what an instance does only where it is used
-                todo.append(body)
-    return list(found.values())
-
-
-_CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "CONVERSION_FUNCTION")
-
-
-def _example(template: Node, instances: Sequence[Node], request: Request) -> str:
+def _example(unit: Unit, template: Node, found: Sequence[Node], request: Request) -> str:
     """An instance of a template that can be asked for; "" where none of a few is one."""
-    name = qualified(template)
-    used = [k.template_arguments for k in instances if ".." not in k.template_arguments]
-    tries = [f"{name}<{','.join(a)}>" for a in used[:1]] or [f"{name}<{','.join(a)}>" for a in _arguments(template)]
-    for instance in dict.fromkeys(tries):
+    if found:
+        return told(found[0])
+    own = replace(request, instantiate=None)
+    tries = arguments(unit, template)
+    lines = [f"static auto *{INSTANCE}_{i} = &{text};" for i, text in enumerate(tries)]
+    kept = _kept(own, unit.data, lines)
+    for line in kept[:_MOST_TRIED]:
         with suppress(CudaError):
-            asked = replace(request, instantiate=instance)
+            asked = replace(request, instantiate=tries[lines.index(line)])
             parsed = parse(asked)
             node = find(parsed, asked, None)
             (file, start, end), last = node.span, parsed.unit.data.rindex(INSTANCE.encode())
             places = ((e.loc.file, e.offset) for e in parsed.unit.errors if e.loc is not None)
             if not any(at >= last - 20 or (f == file and start <= at <= end) for f, at in places):
-                return instance
+                return asked.instantiate or ""
     return ""
-
-
-def _arguments(template: Node) -> list[list[str]]:
-    """Arguments for a template to try: types, and numbers."""
-    return [
-        [
-            type_ if node.kind == "TEMPLATE_TYPE_PARAMETER" else ("true" if node.type.name == "bool" else number)
-            for node in template.children
-            if node.kind in ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER")
-        ]
-        for type_ in ("float", "int", "double")
-        for number in ("256", "32", "16", "1", "0")
-    ]

@@ -35,7 +35,7 @@ from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import discard, expr
 from semantics.cuda.launches import sizes_of, sizes_seen
-from semantics.cuda.parse import Parsed, Request, find, kernels, parse, parsed_for_host
+from semantics.cuda.parse import Parsed, Request, find, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.ranges import Types
 from semantics.cuda.records import declared, loaded, put
@@ -44,6 +44,7 @@ from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Sizes
+from semantics.cuda.templates import kernels, qualified, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,8 @@ def read_cuda(
     parsed = parse(request)
     node = find(parsed, request, name)
     notes = check(parsed.unit, node)
-    instances = [k for k in parsed.explicit if k.startswith(node.name)]
-    if node.template_arguments and not instances and instantiate is None:
-        instances = [f"{node.name}<{', '.join(node.template_arguments)}>"]
-    notes += tuple(f"the kernel is the instance {k} of a template" for k in instances)
+    if instantiate is None and (own := told(node)) != qualified(node):
+        notes += (f"the kernel is the instance {own} of a template",)
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
     host = cache(lambda: parsed_for_host(request, parsed.unit.data))

@@ -11,7 +11,13 @@ from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
-LITERALS: Final = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_UNARY_EXPR")
+LITERALS: Final = (
+    "INTEGER_LITERAL",
+    "CHARACTER_LITERAL",
+    "CXX_BOOL_LITERAL_EXPR",
+    "CXX_UNARY_EXPR",
+    "SIZE_OF_PACK_EXPR",
+)
 
 
 def operand(node: Node) -> Node | None:
@@ -98,7 +104,9 @@ def temporary(node: Node | None) -> bool:
         return callee is not None and callee.result.kind != "reference" and callee.name != "operator="
     if node.kind == "DECL_REF_EXPR":
         decl = node.referenced
-        return decl is not None and decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER")
+        if decl is None:  # what is substituted for a parameter of a template
+            return bool(node.children) and all(map(temporary, node.children))
+        return decl.kind in ("ENUM_CONSTANT_DECL", "TEMPLATE_NON_TYPE_PARAMETER")
     if node.kind == "CONDITIONAL_OPERATOR":
         return any(map(temporary, node.children[1:]))
     if node.kind == "BINARY_OPERATOR":

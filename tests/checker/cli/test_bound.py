@@ -238,7 +238,7 @@ def test_every_kernel_and_instance_has_a_row(several: str, capsys: Capture) -> N
         "k<double>": ("certified", "8"),
         "h<int, 4>": ("certified", "1"),
         "a::one": ("certified", "1"),
-        "d<>": ("certified", "32"),
+        "d<8>": ("certified", "32"),
         "b::one": ("certified", "1"),
         "none": ("unsupported", None),
         "odd": ("unsupported", None),
@@ -257,7 +257,7 @@ def test_every_kernel_and_instance_has_a_row(several: str, capsys: Capture) -> N
         ("h<int,4>", ["h<int, 4>"]),
         ("a::h", ["h<int, 4>"]),
         ("b::one", ["one"]),
-        ("d", ["d<>"]),
+        ("d", ["d<8>"]),
     ],
 )
 def test_a_name_chooses_a_kernel_its_instances_or_one_of_them(
@@ -297,7 +297,7 @@ def test_options_are_for_the_kernels_that_have_the_parameters(several: str, caps
     rows = {row["kernel"]: row for row in json.loads(printed.out)["results"]}
     assert rows["k<int>"]["bound"] == "0"
     assert "given: n >= 32" in rows["k<int>"]["assumptions"]
-    assert "--assume 'n >= 32' is not used for h<int, 4>, a::one, d<>, b::one" in printed.err
+    assert "--assume 'n >= 32' is not used for h<int, 4>, a::one, d<8>, b::one" in printed.err
     for wrong in (["--assume", "zz > 1"], ["--at", "zz=1"]):
         assert main([*words, *wrong]) == 2
         assert "zz" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def test_every_function_that_is_declared_can_be_used_and_bounded(tmp_path: Path)
         if node.kind in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
             todo += node.children
         elif node.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE") and in_shim(node) and node.name not in REFUSED:
-            found.append(node)
+            found += [] if node.loc is None or node.loc.file.endswith("warpbound_host.h") else [node]  # the host's
     names = {f.name for f in found}
     assert len(found) > 1000
     assert names > {"isinf", "frexp", "__fmaf_rz", "__float2ull_ru", "__hfma2", "__byte_perm", "norm4d", "j0", "__shfl"}

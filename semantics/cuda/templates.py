@@ -1,0 +1,289 @@
+"""Templates: the instances of kernels that a text makes.
+
+libclang shows an instance where it is used, and no explicit instantiation. So what a text instantiates or mentions by
+its name is referred to once more, in lines at its end that only libclang sees; a line with an error is left out again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from semantics.cuda.clang import Node, Unit
+from semantics.cuda.lost import blanked, without_directives
+from semantics.cuda.shim import in_shim, is_shim
+
+INSTANCE: Final = "warpbound_instance"
+"""What the names begin with that refer to instances."""
+
+_EXPLICIT: Final = re.compile(r"(?:^|(?<=[;{}]))\s*(?:extern\s+)?template\s+(?!<)([^;{}]+);", re.MULTILINE)
+_ATTRIBUTE: Final = re.compile(
+    r"\b(?:__global__|__device__|__host__|__forceinline__|__noinline__|static|inline|extern)\b|"
+    r"\b(?:__launch_bounds__|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)"
+)
+_NAMESPACE: Final = re.compile(r"(?:\binline\s+)?\bnamespace(?:\s+([\w:]+))?\s*$")
+_SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
+_CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
+_PARAMETERS: Final = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
+_CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "CONVERSION_FUNCTION")
+_MOST: Final = 64
+"""The most sets of arguments that are tried for a template."""
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+def functions(unit: Unit, members: bool = False) -> Iterator[Node]:
+    """The functions and function templates with a body, outside of the shim, in source order; those in structures, too,
+    where `members` are wanted."""
+    wanted = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", *(("CXX_METHOD",) if members else ()))
+    stack = list(reversed(unit.root().children))
+    while stack:
+        node = stack.pop()
+        if node.kind in _SCOPES or (members and node.kind in _CLASSES and not in_shim(node)):
+            stack.extend(reversed(node.children))
+        elif node.kind in wanted and node.is_definition and not in_shim(node):
+            yield node
+
+
+def is_kernel(node: Node) -> bool:
+    return any(c.kind == "CUDAGLOBAL_ATTR" for c in node.children)
+
+
+def kernels(unit: Unit) -> list[Node]:
+    """The kernels of a unit, templates and static members among them, in source order."""
+    return [f for f in functions(unit, members=True) if is_kernel(f)]
+
+
+def is_template(kernel: Node) -> bool:
+    """Whether a kernel is read as one of its instances: it is a template, or a member of one."""
+    return kernel.kind == "FUNCTION_TEMPLATE" or any(n.kind == "CLASS_TEMPLATE" for n in _around(kernel))
+
+
+def _around(kernel: Node) -> Iterator[Node]:
+    """The namespaces and structures around a kernel, from within."""
+    here = kernel.parent
+    while here is not None and here.kind in (*_SCOPES, *_CLASSES):
+        yield here
+        here = here.parent
+
+
+def qualified(kernel: Node) -> str:
+    """A kernel's name with those of the namespaces and structures around it, as far as they have one."""
+    names = [n.name for n in _around(kernel) if n.kind not in ("LINKAGE_SPEC", "UNEXPOSED_DECL")]
+    return "::".join(name for name in (*reversed(names), kernel.name) if name and "(" not in name)
+
+
+def told(kernel: Node) -> str:
+    """A kernel's full name, with the arguments of templates: `N::k<float, 256>`."""
+    names = [n.displayed if n.kind in _CLASSES else n.name for n in _around(kernel) if n.kind != "LINKAGE_SPEC"]
+    path = "::".join(name for name in (*reversed(names), kernel.name) if name and "(" not in name)
+    given = kernel.template_arguments
+    return f"{path}<{', '.join(given)}>" if given or kernel.is_instance else path
+
+
+def plain(path: str) -> str:
+    """A full name without arguments of templates and spaces: `N::k`."""
+    found, depth = "", 0
+    for c in path:
+        depth += c == "<"
+        found += c if depth == 0 and not c.isspace() else ""
+        depth -= c == ">"
+    return found
+
+
+def is_called(kernel: Node, asked: str) -> bool:
+    """Whether a kernel may be called so: by its full name, or by the end of it."""
+    full, name = told(kernel).replace(" ", ""), asked.replace(" ", "").removeprefix("::")
+    return f"::{full}".endswith(f"::{name}")
+
+
+def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
+    """The specialisations of a template that the file uses anywhere, or with `asked` those that are asked for, in the
+    order of their uses. Templates that it does not use make none."""
+    found: dict[int, Node] = {}
+    seen = set[int]()
+    path = qualified(template)
+    todo = deque(n for n in unit.root().children if not asked or n.name == INSTANCE)
+    while todo:
+        for node in todo.popleft().walk():
+            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
+            body = used.definition if used is not None and used.kind in _CALLED else None
+            if body is None or in_shim(body) or body.identity in seen:
+                continue
+            seen.add(body.identity)
+            if body.name == template.name and is_kernel(body) and qualified(body) == path:
+                found |= {} if is_template(body) else {body.identity: body}
+            elif not asked:  # of a template, clang shows what an instance does only where it is used
+                todo.append(body)
+    return list(found.values())
+
+
+# --- what a text instantiates ----------------------------------------------------------------------------------------
+
+
+def references(unit: Unit) -> list[str]:
+    """Declarations that refer to the instances that the text makes where libclang does not show them: explicit ones of
+    functions and structures, those in tables of functions, and templates that are not used by their default arguments.
+    Some may not be right."""
+    found = dict[tuple[str, str], None]()
+    templates = [k for k in kernels(unit) if is_template(k)]
+    for file in dict.fromkeys((unit.path, *(name for name, by, _ in unit.inclusions if not is_shim(name + by)))):
+        data = unit.text(file)
+        if b"template" in data or any(k.name.encode() in data for k in templates):
+            text = _live(unit, file)
+            found |= dict.fromkeys((*_explicit(unit, text), *_mentioned(templates, text)))
+    found |= dict.fromkeys(
+        ("", f"static auto *@ = &{qualified(k)}<>;")
+        for k in templates
+        if k.kind == "FUNCTION_TEMPLATE" and _has_defaults(k) and not instances(unit, k)
+    )
+    return [
+        f"namespace {scope} {{ {text} }}" if scope else text
+        for scope, text in ((scope, text.replace("@", f"{INSTANCE}_{i}")) for i, (scope, text) in enumerate(found))
+    ]
+
+
+def _live(unit: Unit, file: str) -> str:
+    """A file's text, a character a byte, with blanks for comments, strings, directives and what they leave out."""
+    data = bytearray(without_directives(blanked(unit.text(file))))
+    for start, end in unit.skipped(file):
+        data[start:end] = re.sub(rb"[^\n]", b" ", data[start:end])
+    return data.decode("latin-1")
+
+
+def _scope(text: str, at: int) -> str | None:
+    """The namespaces that are open at a place, as one name; None inside of anything else."""
+    names, start = list[str | None](), 0
+    for m in re.finditer(r"[{};]", text[:at]):
+        head, start = text[start : m.start()], m.end()
+        if m[0] == "{":
+            named = _NAMESPACE.search(head)
+            names.append((named[1] or "") if named else "" if head.rstrip().endswith("extern") else None)
+        elif m[0] == "}" and names:
+            names.pop()
+    return None if None in names else "::".join(name for name in names if name)
+
+
+def _explicit(unit: Unit, text: str) -> Iterator[tuple[str, str]]:
+    """What explicit instantiations instantiate, with their namespaces: `template void f<float>(float *);`."""
+    for m in _EXPLICIT.finditer(text):
+        scope, head = _scope(text, m.start(1)), " ".join(_ATTRIBUTE.sub(" ", m[1]).split())
+        if scope is None:
+            continue
+        if head.startswith(("struct ", "class ")):
+            name = head.partition(" ")[2]
+            for method in _methods(unit, plain(name).rpartition("::")[2]):
+                yield scope, f"static auto @_{method} = &{name}::{method};"
+            continue
+        at = _outside(head, "(")
+        name = _last_name(head[:at])
+        if at > 0 and name and (result := head[: at - len(name)].strip() or "void"):
+            yield scope, f"static {result} (*@){head[at:]} = &{name.strip()};"
+
+
+def _methods(unit: Unit, name: str) -> list[str]:
+    """The names of the methods that a template of structures has."""
+    todo, found = list(unit.root().children), dict[str, None]()
+    while todo:
+        node = todo.pop()
+        if node.kind == "CLASS_TEMPLATE" and node.name == name:
+            found |= dict.fromkeys(c.name for c in node.children if c.kind == "CXX_METHOD" and c.name.isidentifier())
+        todo += node.children if node.kind in _SCOPES else ()
+    return list(found)
+
+
+def _outside(text: str, wanted: str) -> int:
+    """Where a character is first, outside of angles and parentheses; -1 where it is not."""
+    depth = 0
+    for i, c in enumerate(text):
+        if c == wanted and depth == 0:
+            return i
+        depth += (c in "<(") - (c in ">)")
+    return -1
+
+
+def _last_name(text: str) -> str:
+    """The name that a text ends with, with arguments of templates and spaces."""
+    depth, at = 0, len(text)
+    while at > 0:
+        c = text[at - 1]
+        if depth == 0 and not (c.isalnum() or c in "_:>" or c.isspace()):
+            break
+        if depth == 0 and c.isspace() and text[at:].strip() and text[at:].lstrip()[:1] not in "<:":
+            break
+        depth += (c == ">") - (c == "<")
+        at -= 1
+    return text[at:]
+
+
+def _mentioned(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]]:
+    """Instances that are mentioned and not launched where they are: `{k<1>, &k<2>}`."""
+    for name in dict.fromkeys(k.name for k in templates):
+        for m in re.finditer(rf"(?:\w+\s*::\s*)*\b{re.escape(name)}\s*(?=<(?!<))", text):
+            end = _closed(text, m.end())
+            if end is None or text[end:].lstrip()[:1] not in (",", "}", ")", ";"):
+                continue
+            yield (_scope(text, m.start()) or ""), f"static auto *@ = &{text[m.start() : end]};".replace("\n", " ")
+
+
+def _closed(text: str, at: int) -> int | None:
+    """Where the angles end that open at a place."""
+    depth = 0
+    for i in range(at, min(len(text), at + 400)):
+        depth += (text[i] == "<") - (text[i] == ">")
+        if text[i] in ";{}":
+            return None
+        if depth == 0:
+            return i + 1
+    return None
+
+
+# --- arguments to try ------------------------------------------------------------------------------------------------
+
+
+def _own(template: Node) -> list[Node]:
+    return [c for c in template.children if c.kind in _PARAMETERS]
+
+
+def _has_defaults(template: Node) -> bool:
+    """Whether each parameter of a template has a default argument, or is a pack."""
+    words = [{text for text, _ in c.tokens()} for c in _own(template)]
+    return all({"=", "..."} & each for each in words) and any("=" in each for each in words)
+
+
+def arguments(unit: Unit, template: Node) -> list[str]:
+    """Instances of a template to try: of numbers, types of the language and of the file, and templates of the file."""
+    records, generic = list[str](), list[str]()
+    todo = list(unit.root().children)
+    while todo:
+        node = todo.pop(0)
+        if node.kind in _SCOPES:
+            todo = [*node.children, *todo]
+        elif node.kind in _CLASSES and node.is_definition and node.name and not in_shim(node):
+            (generic if node.kind == "CLASS_TEMPLATE" else records).append(qualified(node))
+    name, found = qualified(template), dict[str, None]()
+    for type_ in ("float", "int", "double", *records[:4], *(f"{g}<float>" for g in generic[:4])):
+        for number in ("256", "32", "16", "1", "0"):
+            for other in generic[:2] or [""]:
+                given = [_argument(c, type_, number, other) for c in _own(template)]
+                found[f"{name}<{','.join(g for g in given if g)}>"] = None
+    return list(found)[:_MOST]
+
+
+def _argument(parameter: Node, type_: str, number: str, template: str) -> str:
+    if "..." in {text for text, _ in parameter.tokens()}:
+        return ""
+    if parameter.kind == "TEMPLATE_TYPE_PARAMETER":
+        return type_
+    if parameter.kind == "TEMPLATE_TEMPLATE_PARAMETER":
+        return template
+    t = parameter.type
+    if t.kind == "bool":
+        return "true"
+    if t.kind == "pointer":
+        return "nullptr"
+    plain_int = t.kind != "int" or re.fullmatch(r"(unsigned |signed )?(int|char|short|long|long long)", t.name)
+    return number if plain_int else f"({t.name})0"

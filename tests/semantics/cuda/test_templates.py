@@ -1,0 +1,193 @@
+"""Templates: which instances a file makes, what they are called, and in what blocks they are launched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from semantics.cuda import CudaError, choices, read_cuda
+
+K = "template <class T> __global__ void k(T *a, int n) { a[threadIdx.x] = n; }\n"
+N = "template <int N> __global__ void k(int *a) { a[threadIdx.x * N] = 1; }\n"
+
+# a launch in a template says no size of an instance: its callee is not known where it stands
+CASES: dict[str, tuple[str, dict[str, int | None]]] = {
+    "explicit instances of what launches": (
+        K
+        + """
+template <class T> void go(T *a, int n) { cudaMemset(a, 0, n); k<<<1, 64>>>(a, n); }
+template void go<float>(float *, int); template void go(double *a, int n);
+""",
+        {"k<float>": None, "k<double>": None},
+    ),
+    "explicit instances in namespaces": (
+        """
+namespace m { namespace {
+template <class T> __global__ void k(T *a, int n) { a[threadIdx.x] = n; }
+template __global__ void k<float>(float *, int);
+template __global__ void k<int>(int *, int);
+} }
+""",
+        {"k<float>": None, "k<int>": None},
+    ),
+    "an explicit instance of a structure": (
+        K
+        + """
+template <class T> struct L { T *a; void go() { k<<<1, 64>>>(a, 1); } void no(); };
+template struct L<float>;
+template class L<double>;
+""",
+        {"k<float>": None, "k<double>": None},
+    ),
+    "enumerators": (
+        """
+enum Mode { ADD, SUB }; namespace e { enum class On : char { NO, YES }; }
+template <Mode M, e::On O> __global__ void k(int *a) { a[M] = (int)O; }
+void f(int *a) { k<ADD, e::On::YES><<<1, 32>>>(a); k<SUB, e::On::NO><<<1, 64>>>(a);
+  k<(Mode)7, e::On::NO><<<1, 8>>>(a); }
+""",
+        {"k<ADD, e::On::YES>": 32, "k<SUB, e::On::NO>": 64, "k<(Mode)7, e::On::NO>": 8},
+    ),
+    "templates and packs": (
+        """
+template <class T> struct Twice { __device__ T operator()(T x) const { return x + x; } };
+template <template <class> class F, class T> __global__ void k(T *a) { F<T> f; a[0] = f(a[1]); }
+template <class... A> __global__ void p(float *o, A... a) { o[threadIdx.x] = sizeof...(a); }
+void f(int *a, float *o) { k<Twice, int><<<1, 32>>>(a); p<<<1, 32>>>(o, 1, 2.f); p<int><<<1, 64>>>(o, 3); }
+""",
+        {"k<Twice, int>": 32, "p<int, float>": 32, "p<int>": 64},
+    ),
+    "numbers of all types": (
+        """
+template <bool B, char C, unsigned long long U, int *P, class T = float> __global__ void k(T *a) {
+  a[U] = B + C; }
+void f(float *a) { k<true, ',', 5ull, nullptr><<<1, 32>>>(a); k<false, '<', 1ull << 63, nullptr><<<1, 8>>>(a); }
+""",
+        {"k<true, 44, 5, nullptr, float>": 32, "k<false, 60, 9223372036854775808, nullptr, float>": 8},
+    ),
+    "macros and switches": (
+        N
+        + """
+#define CASE(N) case N: k<N><<<1, N>>>(a); break;
+void f(int *a, int b) { switch (b) { CASE(32) CASE(64) } }
+""",
+        {"k<32>": 32, "k<64>": 64},
+    ),
+    "tables and pointers": (
+        N
+        + """
+typedef void (*F)(int *); F table[] = {k<1>, &k<2>}; F other = k <4>;
+void f(int *a, int i) { F p = k<8>; table[i]<<<1, 32>>>(a); p<<<1, 64>>>(a); g((void *)k<16>, a); }
+""",
+        {"k<4>": None, "k<8>": None, "k<16>": None, "k<1>": None, "k<2>": None},
+    ),
+    "templates of templates and lambdas": (
+        K
+        + """
+template <class T, int N> struct R { static void go(T *a) { k<<<1, N>>>(a, N); } };
+template <class T> void all(T *a) { R<T, 32>::go(a); }
+void f(float *a) { all(a); auto g = [&](auto x) { k<<<1, 16>>>((decltype(x) *)a, 1); }; g(1.0); }
+""",
+        {"k<double>": None, "k<float>": None},
+    ),
+    "structures that a file declares": (
+        """
+namespace ops { template <class T> struct Mul { __device__ T operator()(T a, T b) const { return a * b; } }; }
+template <class Op> __global__ void k(float *a, Op op) { a[threadIdx.x] = op(a[0], 2); }
+template <class Op, class... X> void go(Op op, X... x) { k<<<1, 32>>>(x..., op); }
+void f(float *a) { go(ops::Mul<float>(), a); k<<<1, 64>>>(a, ops::Mul<double>()); }
+""",
+        {"k<ops::Mul<double>>": None, "k<ops::Mul<float>>": None},
+    ),
+    "members": (
+        """
+struct S { static __global__ void k(int *b) { b[threadIdx.x] = 1; } };
+namespace { __global__ void h(int *a) { a[0] = 1; } }
+template <class T> struct L { void run(T *a) { j<<<1, 8>>>(a); } static __global__ void j(T *b) { b[0] = 1; } };
+template struct L<float>; void f(int *a) { S::k<<<1, 64>>>(a); h<<<1, 32>>>(a); L<int>::j<<<1, 16>>>(a); }
+""",
+        {"k": 64, "h": 32, "L<int>::j": None, "L<float>::j": None},
+    ),
+    "several launches in several blocks": (
+        N
+        + """
+void f(int *a) { k<1><<<1, 32>>>(a); k<1><<<1, 64>>>(a); k<2><<<1, 96>>>(a); }
+""",
+        {"k<1>": None, "k<2>": 96},
+    ),
+    "default arguments": (
+        """
+template <class T = float, int N = 4> __global__ void k(T *a) { a[0] = N; }
+""",
+        {"k<float, 4>": None},
+    ),
+    "a specialisation": (
+        N
+        + """
+template <> __global__ void k<3>(int *a) { a[1] = 5; }
+void f(int *a) { k<1><<<1, 32>>>(a); }
+""",
+        {"k<1>": 32, "k<3>": None},
+    ),
+    "a lambda is called by its place": (
+        """
+template <class F> __global__ void k(int *a, F f) { a[0] = 1; }
+void f(int *a) { k<<<1, 8>>>(a, [] { return 1; }); }
+""",
+        {"k<(lambda at k.cu:3:33)>": 8},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_instances(name: str, tmp_path: Path) -> None:
+    text, rows = CASES[name]
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    found = choices(str(path))
+    assert [c.name for c in found] == list(rows)
+    for choice in found:
+        reading = read_cuda(str(path), choice.kernel, instantiate=choice.instantiate)
+        block = rows[choice.name]
+        assert reading.block == (None if block is None else (block, 1, 1)), choice.name
+
+
+def test_two_instances_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    """Types of one name in two functions: neither is read as the other."""
+    path = tmp_path / "k.cu"
+    one = "void f%d(int *a) {{ struct S {{ int x; }}; k<S><<<1, 32>>>(a); }}\n".replace("{{", "{").replace("}}", "}")
+    path.write_text("template <class T> __global__ void k(int *a) { a[0] = sizeof(T); }\n" + one % 1 + one % 2)
+    (choice,) = choices(str(path))
+    with pytest.raises(CudaError, match="there are 2 instances called 'k<S>'"):
+        read_cuda(str(path), choice.kernel, instantiate=choice.instantiate)
+
+
+ADVISED = {
+    "template <class T, int N, bool B> __global__ void k(T *a) { if (B) a[0] = N; }": "k<float,256,true>",
+    "namespace q { namespace r { template <class T> __global__ void k(T *a) { a[0] = 1; } } }": "q::r::k<float>",
+    "enum M { A }; template <M V> __global__ void k(int *a) { a[0] = V; }": "k<(M)0>",
+    "struct Op { __device__ int operator()(int x) const { return -x; } };\n"
+    "template <class F> __global__ void k(int *a, F f) { a[0] = f(a[1]); }": "k<Op>",
+    "template <class T> struct V { T x; };\n"
+    "template <template <class> class F> __global__ void k(F<int> *a) { a[0].x = 1; }": "k<V>",
+    "template <class T, class... A> __global__ void k(T *a, A...) { a[0] = sizeof...(A); }": "k<float>",
+}
+
+
+@pytest.mark.parametrize("text", ADVISED)
+def test_the_instance_that_is_advised_is_one(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    with pytest.raises(CudaError) as caught:
+        read_cuda(str(path))
+    assert caught.value.advice == f"Choose one, such as --instantiate '{ADVISED[text]}'."
+    assert read_cuda(str(path), instantiate=ADVISED[text]).kernel.name == "k"
+
+
+def test_what_only_looks_like_an_instance_breaks_nothing(tmp_path: Path) -> None:
+    """A line that libclang does not take is left out, with what it would say of the kernel."""
+    path = tmp_path / "k.cu"
+    path.write_text(N + "int nothing;\nvoid f(int *a, int n) { bool b = g(k<n>, 3); k<2><<<1, 32>>>(a); }")
+    assert [c.name for c in choices(str(path))] == ["k<2>"]
+    assert read_cuda(str(path), "k").block is None
