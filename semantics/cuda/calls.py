@@ -42,9 +42,10 @@ from semantics.cuda.jumps import jumps
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.order import check_order
-from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, store
+from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, resolved, store
 from semantics.cuda.pointers import address, located, place
 from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
+from semantics.cuda.regions import number
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.sequence import Unordered, changes, within
 from semantics.cuda.shapes import bare
@@ -201,7 +202,8 @@ def _of_structures(st: State, node: Node, name: str) -> Expr | Place:
     It cannot be run."""
     args: list[Expr] = []
     for a in node.arguments:
-        args += values(st, a) if a.type.kind == "record" else [expr(st, a)]
+        parts = values(st, a) if a.type.kind == "record" else [expr(st, a)]
+        args += [number(st, e, 1, a.loc) if isinstance(e, Address) else e for e in parts]
     return _function(st, node, name, args)
 
 
@@ -277,7 +279,8 @@ def _target(st: State, pointer: Node, size: int) -> Place:
     """Where a pointer leads to, whatever changes after this."""
     inner = bare(pointer)
     own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
-    return frozen(st, place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0)), "t")
+    found = place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0))
+    return resolved(st, frozen(st, found, "t"))
 
 
 def _read(st: State, node: Node, name: str) -> Expr | Place:

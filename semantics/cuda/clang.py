@@ -332,7 +332,9 @@ class Unit:
         known = self._types.get(key)
         if known is None:
             plain = ty.get_canonical()
-            known = self._types[key] = replace(self._ctype(plain), volatile=plain.is_volatile_qualified())
+            own = self._ctype(plain)
+            align = 0 if own.kind in ("other", "void") else max(0, plain.get_align())
+            known = self._types[key] = replace(own, volatile=plain.is_volatile_qualified(), align=align)
         return known
 
     def _ctype(self, t: Any) -> CType:

@@ -10,10 +10,11 @@ from logic.syntax import BOOL, DOUBLE, FLOAT, INT, Type
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """A canonical C type. `size` is in bytes (0 where incomplete); `inner` is what a pointer, reference or array holds.
+    """A canonical C type.
 
-    `count` is the length of an array type, None where the type does not say. Enumerations are `int`; `base` are the
-    floating types; `other` is everything that miniCUDA has no use for.
+    `size` is in bytes (0 where incomplete); `inner` is what a pointer, reference or array holds. `align` is what
+    addresses of it are multiples of. `count` is the length of an array type, None where the type does not say.
+    Enumerations are `int`; `base` are the floating types; `other` is everything that miniCUDA has no use for.
     """
 
     kind: Literal["int", "bool", "base", "record", "void", "pointer", "reference", "array", "other"]
@@ -24,6 +25,7 @@ class CType:
     count: int | None = None
     const: bool = False
     volatile: bool = False
+    align: int = 0
 
 
 def scalar(t: CType) -> Type | None:

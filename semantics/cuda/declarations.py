@@ -16,9 +16,10 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
-from semantics.cuda.places import frozen, is_shared, registers, shared, steps, store
-from semantics.cuda.pointers import address
+from semantics.cuda.places import frozen, is_shared, registers, shared, store
+from semantics.cuda.pointers import address, deliver, point
 from semantics.cuda.records import declared, initialised, reference, undefined
+from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
 from semantics.cuda.state import Address, Moving, State
 
@@ -87,6 +88,8 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | Non
         for i in range(t.size // inner.size):
             part = given[i] if i < len(given) else None
             _elements(st, a.plus(inner.size, Const(i)), inner, part, loc if init is None else init.loc)
+    elif t.kind == "pointer":
+        deliver(st, a, null(st) if init is None else address(st, init, "whole"), t, loc)
     elif init is not None:
         store(st, a, convert(expr(st, init, "whole"), init.type, t, init.loc), t, init.loc)
     elif type_ is not None:
@@ -123,12 +126,10 @@ def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None)
         if isinstance(found, Address):
             st.bindings[decl.identity] = found
         return
-    if size == 0:
+    as_number = unit(decl.type.inner) if decl.loc in st.spilled else 0
+    if size == 0 and not as_number:
         raise unsupported(f"the type of '{decl.name}'", decl.loc)
     offset = st.declare(decl.name, INT, decl.loc)
-    if target is None:
-        st.bindings[decl.identity] = Moving(None, size, offset.name, len(st.loops))
-        return
-    base = Address(target.root, target.space, (), target.path, target.offset, target.total)
-    st.bindings[decl.identity] = Moving(base, size, offset.name, len(st.loops))
-    st.emit(Assign(offset.name, steps(target, size, loc), loc))
+    st.bindings[decl.identity] = Moving(None, size, offset.name, len(st.loops), decl.loc, unit=as_number)
+    if target is not None:
+        point(st, decl.identity, target, loc)

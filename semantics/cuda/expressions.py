@@ -58,7 +58,7 @@ from semantics.cuda.pointers import (
     stepped,
     updated,
 )
-from semantics.cuda.sequence import Unordered, within
+from semantics.cuda.sequence import Unordered, chosen, within
 from semantics.cuda.shapes import CASTS, LITERALS, bare, check_bits, described, integer, operand, to_a_value
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Place, State, Use, is_plain
@@ -230,12 +230,7 @@ def _conditional(st: State, node: Node, use: Use, target: Local | None = None) -
         a = expr(st, left, use)
     with st.captured() as before_b:
         b = expr(st, right, use)
-    if not (before_a or before_b or reads_array(a) or reads_array(b)):
-        return Op("?:", (c, a, b), node.loc)
-    x = (target or st.declare("t", t, node.loc, settled=True)).name
-    then = seq(*before_a, Assign(x, a, a.loc))
-    st.emit(If(c, then, seq(*before_b, Assign(x, b, b.loc)), node.loc))
-    return Var(x, node.loc)
+    return chosen(st, c, (a, b), (before_a, before_b), t, node.loc, target)
 
 
 def _unary(st: State, node: Node, use: Use) -> Expr:
@@ -399,7 +394,7 @@ def step(st: State, node: Node, use: Use) -> Expr:
     (inner,) = node.children
     op, t = STEPS[node.operator], inner.type
     if t.kind == "pointer":
-        stepped(st, node)
+        stepped(st, node, use)
         return Const(0)
     type_ = scalar(t)
     if type_ is None:

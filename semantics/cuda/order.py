@@ -16,7 +16,7 @@ from semantics.cuda.errors import CudaError
 from semantics.cuda.lambdas import inside, is_lambda
 from semantics.cuda.scan import is_this, owner, targets, variable
 from semantics.cuda.shim import ATOMICS, SEVERAL, in_shim
-from semantics.cuda.state import Address, Binding, Local, Moving, Parts, State
+from semantics.cuda.state import Address, Binding, Local, Moving, Parts, Pointer, State
 
 _LATE: Final = ("x++", "x--")
 """Their change may come after their value is used."""
@@ -85,15 +85,20 @@ def _bound(st: State, node: Node) -> Binding | None:
     while node.kind == "PAREN_EXPR":
         node = node.children[-1]
     if node.kind == "DECL_REF_EXPR" and node.referenced is not None:
-        return st.bindings.get(node.referenced.identity)
+        return _value(st, st.bindings.get(node.referenced.identity))
     this = None if st.frame.this is None else st.frame.this.place
     if node.kind == "MEMBER_REF_EXPR":
         inner = owner(node)
         if inner is None or is_this(inner):  # a method may use all of it
             return dict(this.places).get(node.name, this) if isinstance(this, Parts) else this
         whole = _bound(st, inner)
-        return dict(whole.places).get(node.name) if isinstance(whole, Parts) else None
+        return _value(st, dict(whole.places).get(node.name)) if isinstance(whole, Parts) else None
     return this if node.kind == "CXX_THIS_EXPR" else None
+
+
+def _value(st: State, bound: Binding | None) -> Binding | None:
+    """What the place of a pointer holds."""
+    return _value(st, st.bindings.get(bound.key)) if isinstance(bound, Pointer) else bound
 
 
 def _names(bound: Binding | None) -> set[str]:

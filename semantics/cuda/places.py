@@ -37,6 +37,7 @@ from semantics.cuda.convert import called, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer, reduced
+from semantics.cuda.regions import cell, is_region
 from semantics.cuda.state import (
     Address,
     Binding,
@@ -44,6 +45,7 @@ from semantics.cuda.state import (
     Local,
     Parts,
     Place,
+    Pointer,
     Registers,
     Spill,
     State,
@@ -56,7 +58,9 @@ from semantics.cuda.state import (
 def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
     """The array and the index of the element of C type t at an address; enters the array in the signature. `width` is
     how many bytes an access takes, the size of t if it is not given."""
-    elem, width = scalar(t), width or t.size
+    elem, width = INT if t.kind == "pointer" else scalar(t), width or t.size
+    if is_region(st, a):
+        return cell(st, a, t, width, loc)
     name = a.root + a.path
     if elem is None:
         what = "copying a whole structure" if t.kind == "record" else f"a value of type '{t.name}' in an array"
@@ -81,11 +85,14 @@ def index(a: Address, stride: int, loc: Loc | None) -> Expr:
 
 def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
     """The value at a place; of an integer type in an array, modulo 2^bits, as it may be accessed as another type."""
+    p = resolved(st, p)
     match p:
         case Local(name):
             return Var(name, loc)
         case Param(name):
             return Param(name, loc)
+        case Pointer():
+            raise unsupported("a pointer as a number", loc)
         case Address() if p.root in st.registers:
             return _selected(st, p, t, loc)
         case Address():
@@ -102,16 +109,31 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
 
 def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
     """Emit the assignment of a value to a place."""
+    p = resolved(st, p)
     match p:
         case Local(name):
             st.emit(Assign(name, value, loc))
         case Address() if p.root in st.registers:
             _select(st, p, value, t, loc)
+        case Address() if p.root in st.passed:
+            raise unsupported(f"assigning to '{p.root}'", loc, "Copy it to a local variable first.")
         case Address():
             array, at = element(st, p, t, loc)
             st.emit(Write(array, at, value, loc))
+        case Pointer():
+            raise unsupported("a number as a pointer", loc)
         case Param(name) | Fields(name) | Parts(name):
             raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
+
+
+def resolved(st: State, p: Place) -> Place:
+    """A place, or the variable whose address one is."""
+    if not isinstance(p, Address) or p.root not in st.pointees:
+        return p
+    for _, e in p.terms:
+        if e != Const(0):
+            raise unsupported("a step from the address of a variable", e.loc, "Use an array.")
+    return st.pointees[p.root]
 
 
 MOST: Final = 64
@@ -124,8 +146,8 @@ FEW: Final = 16
 def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
     """The declaration of an array of one thread: as many variables."""
     elem = innermost(t)
-    type_ = scalar(elem)
-    if not elem.size or not t.size or elem.kind == "pointer":
+    type_ = INT if elem.kind == "pointer" else scalar(elem)
+    if not elem.size or not t.size:
         raise unsupported(f"the array '{name}' of one thread", loc, "Use scalars, or shared memory.")
     count = t.size // elem.size
     root = st.fresh(name)
@@ -173,7 +195,8 @@ TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
 
 def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -> Expr:
     """The number of the element that an address leads to. Raises Spill where variables are no good for the array."""
-    if a.path or a.offset or scalar(t) != array.type or any(s % array.size for s, _ in a.terms):
+    type_ = INT if t.kind == "pointer" else scalar(t)
+    if a.path or a.offset or type_ != array.type or any(s % array.size for s, _ in a.terms):
         raise Spill(array.loc)
     at = index(a, array.size, loc)
     if isinstance(at, Const) and not (isinstance(at.value, int) and 0 <= at.value < len(array.variables)):
@@ -185,7 +208,7 @@ def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -
 
 def _selected(st: State, a: Address, t: CType, loc: Loc | None) -> Expr:
     """The value of an element: that of the variable with its number."""
-    array, type_ = st.registers[a.root], scalar(t)
+    array, type_ = st.registers[a.root], INT if t.kind == "pointer" else scalar(t)
     if not array.variables:
         if type_ is None:
             raise unsupported(f"a value of type '{t.name}' in an array of one thread", loc)
@@ -243,13 +266,15 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         raise unsupported(f"the member '{decl.name}' of a structure without a name", node.loc)
     if decl.type.kind == "reference":
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
+    p = resolved(st, p)
     match p:
         case Address():
             return p.field(decl.name, decl.field_offset)
         case Parts(_, places):
             return dict(places)[decl.name]
         case Fields(outer):
-            return parameter(st, f"{outer}.{decl.name}", decl.type, node.loc)
+            found = parameter(st, f"{outer}.{decl.name}", decl.type, node.loc)
+            return st.pointer(found) if decl.type.kind == "pointer" and isinstance(found, Address) else found
     raise unsupported(f"the member '{decl.name}' of this value", node.loc)
 
 
@@ -268,9 +293,14 @@ def parameter(st: State, name: str, t: CType, loc: Loc | None) -> Place:
     if t.kind == "pointer" and t.inner is not None:
         st.taken.add(name)
         address = Address(name, "global")
-        if scalar(t.inner) is not None:
+        if scalar(t.inner) is not None or t.inner.kind == "pointer":
             element(st, address.plus(t.inner.size, Const(0)), t.inner, loc)
         return address
+    if t.kind == "array" and t.inner is not None and t.size:
+        st.taken.add(name)
+        st.passed.add(name)
+        st.note(f"reads of '{name}', an array that is passed by value, count as reads of global memory")
+        return Address(name, "global", total=t.size)
     if t.kind == "record":
         st.taken.add(name)
         return Fields(name)
@@ -302,9 +332,9 @@ def shared(st: State, decl: Node) -> Address:
     while row.inner is not None and row.kind == row.inner.kind == "array":
         row = row.inner
         st.rows[name] = row.size
-    if elem.kind == "pointer":
+    if t.kind == "pointer":
         raise unsupported(f"the shared pointer '{decl.name}'", decl.loc, "Share an index in place of it.")
-    if not dynamic and scalar(elem) is not None:
+    if not dynamic and (scalar(elem) is not None or elem.kind == "pointer"):
         element(st, address.plus(elem.size, Const(0)), elem, decl.loc)
     return address
 
@@ -339,9 +369,7 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     if in_memory:
         address = Address(st.fresh(decl.name), "global")
         elem = innermost(t)
-        if elem.kind == "pointer":
-            raise unsupported(f"the array of pointers '{decl.name}'", loc, "Pass the pointers as arguments.")
-        if scalar(elem) is not None:
+        if scalar(elem) is not None or elem.kind == "pointer":
             element(st, address.plus(elem.size, Const(0)), elem, loc)
         return address
     if attributes & {"CUDACONSTANT_ATTR", "CUDADEVICE_ATTR"}:

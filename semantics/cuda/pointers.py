@@ -8,23 +8,37 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import gcd
 from typing import Final
 
 from logic.operators import COMPARISONS
 from logic.source import Loc
-from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Var, reads_array
+from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Var, reads_array
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import derives
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.order import check_order
-from semantics.cuda.places import builtin_index, depending, dropped, member, outside, steps
+from semantics.cuda.places import (
+    builtin_index,
+    depending,
+    dropped,
+    evaluated,
+    frozen,
+    load,
+    member,
+    outside,
+    resolved,
+    steps,
+    store,
+)
+from semantics.cuda.regions import aligned, is_null, is_region, null, number, pointed, region, unit
 from semantics.cuda.scan import is_this, owner
-from semantics.cuda.sequence import Unordered, within
+from semantics.cuda.sequence import Unordered, chosen, within
 from semantics.cuda.shapes import CASTS, bare, described, operand
 from semantics.cuda.shim import is_index
-from semantics.cuda.state import Address, Moving, Parts, Place, Spill, State, Use, pointee_size
+from semantics.cuda.state import Address, Local, Moving, Parts, Place, Pointer, Spill, State, Use, pointee_size, scaled
 
 STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 """The operators that change a variable by one."""
@@ -43,14 +57,17 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             if offset.type.kind in ("pointer", "array"):
                 base, offset = offset, base
             parts = Unordered(st)
-            begin, index = parts.part(address(st, base, within(use))), parts.part(number(st, offset, within(use)))
+            begin, index = (
+                parts.part(_led(st, address(st, base, within(use)))),
+                parts.part(number_of(st, offset, within(use))),
+            )
             parts.check(node.loc)
-            return begin.plus(node.type.size, index)
+            return resolved(st, begin.plus(node.type.size, index))
         case "UNARY_OPERATOR" if node.operator == "*":
             (inner,) = node.children
             if is_this(inner) and st.frame.this is not None:
                 return st.frame.this.place
-            return address(st, inner, use).plus(node.type.size, Const(0, loc=node.loc))
+            return resolved(st, _led(st, address(st, inner, use)).plus(node.type.size, Const(0, loc=node.loc)))
         case "UNARY_OPERATOR" if node.operator in ("++x", "--x"):
             st.discard(st, node, use)
             return place(st, node.children[0])
@@ -69,6 +86,13 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
 
 
+def _led(st: State, a: Address) -> Address:
+    """Where a pointer leads, with what is read from memory in a variable: what is added to that is then seen."""
+    if not is_region(st, a):
+        return a
+    return replace(a, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in a.terms))
+
+
 def located(st: State, node: Node, use: Use = "part") -> tuple[Place, bool]:
     """The place that an lvalue names, and whether it is the same one whatever a call does before it is looked for."""
     with st.captured() as before:
@@ -82,7 +106,7 @@ def indices(p: Place) -> list[Expr]:
     return [e for _, e in p.terms] if isinstance(p, Address) else []
 
 
-def number(st: State, node: Node, use: Use = "part") -> Expr:
+def number_of(st: State, node: Node, use: Use = "part") -> Expr:
     """The value of an index."""
     return convert(st.expr(st, node, use), node.type, CType("int", "long", 8), node.loc)
 
@@ -99,7 +123,7 @@ def _member(st: State, node: Node, use: Use) -> Place:
             raise unsupported(f"the member '{node.name}' of this object", node.loc)
         return member(st, this.place, node, decl)
     if inner.type.kind == "pointer":
-        whole = address(st, inner, use).plus(pointee_size(inner.type), Const(0, loc=node.loc))
+        whole = _led(st, address(st, inner, use)).plus(pointee_size(inner.type), Const(0, loc=node.loc))
         return member(st, whole, node, decl)
     return member(st, place(st, inner, use), node, decl)
 
@@ -113,9 +137,7 @@ def _named(st: State, node: Node) -> Place:
         st.emit(*(Assign(v.name, builtin_index(decl.name, a, node.loc), node.loc) for a, v in axes))
         return Parts(decl.name, tuple(axes))
     bound = binding(st, decl, node.loc)
-    if isinstance(bound, Moving):
-        raise unsupported(f"the pointer '{decl.name}' as a value", node.loc)
-    return bound
+    return Pointer(decl.identity) if isinstance(bound, Moving) else bound
 
 
 def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
@@ -129,9 +151,13 @@ def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
 
 def address(st: State, node: Node, use: Use = "part") -> Address:
     """The value of a pointer, or where an array begins."""
+    if _null(node):
+        return null(st)
     match node.kind:
         case "PAREN_EXPR":
             return address(st, node.children[-1], use)
+        case "CONDITIONAL_OPERATOR":
+            return _either(st, node, within(use))
         case "CALL_EXPR" if node.type.kind == "pointer":
             given = st.call(st, node, use)
             if isinstance(given, Address):
@@ -147,15 +173,19 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             found = place(st, node.children[0], use)
             if isinstance(found, Address):
                 return found
-            raise unsupported("the address of a variable", node.loc, "Only array elements have addresses in miniCUDA.")
+            if isinstance(found, Local | Parts | Pointer):
+                return _variable(st, found)
+            raise unsupported("the address of a parameter", node.loc, "Copy it to a local variable first.")
         case "UNARY_OPERATOR" if node.operator in STEPS:
-            return _stepped(st, node)
+            return stepped(st, node, use)
         case "ARRAY_SUBSCRIPT_EXPR" | "MEMBER_REF_EXPR" | "UNARY_OPERATOR" if node.type.kind in ("array", "pointer"):
             found = place(st, node, use)
-            passed = isinstance(found, Address) and not found.terms and not found.path
-            if isinstance(found, Address) and (node.type.kind == "array" or passed):
+            if node.type.kind == "pointer":
+                value = fetch(st, found, node.type, node.loc)
+                if isinstance(value, Address):
+                    return value
+            if isinstance(found, Address):
                 return found
-            raise unsupported("a pointer that is read from memory", node.loc, "Pass it to the kernel as an argument.")
         case kind if kind in CASTS or kind == "CXX_REINTERPRET_CAST_EXPR":
             inner = operand(node)
             if inner is not None and inner.type.kind in ("pointer", "array"):
@@ -168,6 +198,8 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
 def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
+    if found.root in st.pointees and not (old and new and same(old, new)):
+        raise unsupported("a variable of one thread as another type", node.loc, "Use __float_as_int and its like.")
     whole = found.root in st.dynamic and not found.terms
     alike = same if found.root in st.registers else compatible
     if whole or (old and new and (old.kind == "void" or alike(innermost(old), innermost(new)))):
@@ -175,6 +207,8 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     if derives(inner) or derives(node):
         what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"
         raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
+    if is_region(st, found):
+        return aligned(st, found, new, node.loc)
     if found.root in st.registers:
         if st.registers[found.root].variables:
             raise Spill(st.registers[found.root].loc)
@@ -194,18 +228,100 @@ def _pointer(st: State, node: Node) -> Address:
     match binding(st, decl, node.loc):
         case Address() as found:
             return found
-        case Moving(_, size, index) as bound:
-            return _base(decl, bound, node.loc).plus(size, Var(index, node.loc))
+        case Pointer(key):
+            return held(st, key, node.loc)
+        case Moving():
+            return held(st, decl.identity, node.loc)
     raise unsupported(f"'{decl.name}' as a pointer", node.loc)
 
 
-def _base(decl: Node, bound: Moving, loc: Loc | None) -> Address:
-    """The array that a pointer variable leads to."""
+def held(st: State, key: int, loc: Loc | None) -> Address:
+    """The value of a pointer variable."""
+    bound = st.bindings[key]
+    if isinstance(bound, Address):
+        return bound
+    if not isinstance(bound, Moving):
+        raise unsupported("this pointer", loc)
+    if bound.unit:
+        space = st.spaces.setdefault(bound.index, "global")
+        return region(st, space).plus(bound.unit, Var(bound.index, loc))
     if bound.several:
-        raise _several(decl, loc)
+        raise Spill(bound.loc)
     if bound.base is None:
-        raise CudaError(f"the pointer '{decl.name}' is used before it is assigned", loc)
-    return bound.base
+        raise CudaError(f"the pointer '{bound.index}' is used before it is assigned", loc)
+    return bound.base if bound.base.root in st.pointees else bound.base.plus(bound.size, Var(bound.index, loc))
+
+
+def _variable(st: State, p: Place) -> Address:
+    """The address of a variable of one thread."""
+    for root, known in st.pointees.items():
+        if known == p:
+            return Address(root, "shared")
+    root = st.fresh("variable")
+    st.pointees[root] = p
+    return Address(root, "shared")
+
+
+def fetch(st: State, p: Place, t: CType, loc: Loc | None) -> Expr | Address:
+    """The value at a place, of a scalar or a pointer."""
+    p = resolved(st, p)
+    if isinstance(p, Pointer):
+        return held(st, p.key, loc)
+    value = load(st, p, t, loc)
+    if t.kind != "pointer":
+        return value
+    space = st.spaces.setdefault(p.root, "global") if isinstance(p, Address) and p.root in st.registers else "global"
+    return pointed(st, value, t.inner, space)
+
+
+def deliver(st: State, p: Place, value: Expr | Address, t: CType, loc: Loc | None) -> None:
+    """Emit the assignment of a scalar or a pointer to a place."""
+    p = resolved(st, p)
+    if not isinstance(value, Address):
+        store(st, p, value, t, loc)
+    elif isinstance(p, Pointer):
+        point(st, p.key, value, loc)
+    else:
+        mine = isinstance(p, Address) and p.root in st.registers
+        space = _space(st, p.root, value, loc) if mine and isinstance(p, Address) else "global"
+        store(st, p, number(st, value, unit(t.inner), loc, space), t, loc)
+
+
+def _space(st: State, name: str, target: Address, loc: Loc | None) -> Space:
+    """Where the pointers lead that a variable or an array of one thread holds, one of which is given."""
+    space = st.spaces.get(name, "global") if is_null(target) else st.spaces.setdefault(name, target.space)
+    if not is_null(target) and space != target.space:
+        raise unsupported("one pointer into shared and into global memory", loc, "Use a pointer for each.")
+    return space
+
+
+def _either(st: State, node: Node, use: Use) -> Address:
+    """`c ? p : q`: an offset in one array, or a number."""
+    test, left, right = node.children
+    c = st.condition(st, test, use)
+    if isinstance(c, Const):
+        return address(st, left if c.value else right, use)
+    with st.captured() as before_a:
+        a = address(st, left, use)
+    with st.captured() as before_b:
+        b = address(st, right, use)
+    if a == b and not before_a and not before_b:
+        dropped(st, c)
+        return a
+    alike = (a.root, a.path, a.offset) == (b.root, b.path, b.offset) and not is_null(a)
+    if alike and a.root not in st.pointees:
+        size = gcd(*(s for s, _ in (*a.terms, *b.terms)))
+        values, begin = (steps(a, size, node.loc), steps(b, size, node.loc)), replace(a, terms=())
+    else:
+        space = b.space if is_null(a) else a.space
+        size, begin = unit(node.type.inner), region(st, space)
+        values = number(st, a, size, node.loc, space), number(st, b, size, node.loc, space)
+    value = chosen(st, c, values, (before_a, before_b), INT, node.loc)
+    if is_region(st, begin):
+        name = st.declare("t", INT, node.loc, settled=True).name
+        st.emit(Assign(name, value, node.loc))
+        value = Var(name, node.loc)
+    return begin.plus(size, value)
 
 
 def _moved(st: State, node: Node, use: Use) -> Address:
@@ -216,74 +332,101 @@ def _moved(st: State, node: Node, use: Use) -> Address:
     if offset.type.kind in ("pointer", "array"):
         raise unsupported("this operator on pointers", node.loc)
     parts = Unordered(st)
-    base, e = parts.part(address(st, pointer, within(use))), parts.part(number(st, offset, within(use)))
+    base, e = parts.part(address(st, pointer, within(use))), parts.part(number_of(st, offset, within(use)))
     parts.check(node.loc)
     if node.operator == "-":
         e = Const(-e.value) if isinstance(e, Const) and isinstance(e.value, int) else Op("neg", (e,), node.loc)
     return base.plus(pointee_size(node.type), e)
 
 
-def moving(st: State, node: Node) -> tuple[Node, Moving]:
-    """The pointer variable that an assignment changes."""
-    target = bare(node)
-    decl = target.referenced if target.kind == "DECL_REF_EXPR" else None
-    bound = binding(st, decl, node.loc) if decl is not None else None
-    if decl is None or not isinstance(bound, Moving):
+def _target(st: State, node: Node, use: Use) -> Place:
+    """The pointer that an assignment changes."""
+    found = place(st, bare(node), use)
+    passed = isinstance(found, Address) and bare(node).kind == "DECL_REF_EXPR"
+    if passed or (isinstance(found, Pointer) and not isinstance(st.bindings[found.key], Moving)):
         raise unsupported("assigning to this pointer", node.loc)
-    return decl, bound
+    return found
 
 
-def _stepped(st: State, node: Node) -> Address:
-    """`p++` and its like, inside an expression."""
-    decl, bound = moving(st, node.children[0])
-    old: Expr = Var(bound.index, node.loc)
-    base = _base(decl, bound, node.loc)
-    postfix = node.operator.startswith("x")
-    if postfix:
-        old = st.saved(old, INT)
-    stepped(st, node)
-    return base.plus(bound.size, old)
-
-
-def _several(decl: Node, loc: Loc | None) -> CudaError:
-    return unsupported(f"the pointer '{decl.name}' into two arrays", loc, "Use a pointer for each array.")
-
-
-def point(st: State, decl: Node, bound: Moving, target: Address, loc: Loc | None) -> None:
+def point(st: State, key: int, target: Address, loc: Loc | None) -> None:
     """Emit `p = target` for a pointer variable p. To another array only where no loop leads back to before."""
+    bound = st.bindings[key]
+    if not isinstance(bound, Moving):
+        raise unsupported("assigning to this pointer", loc)
+    if bound.unit:
+        space = _space(st, bound.index, target, loc)
+        st.emit(Assign(bound.index, number(st, target, bound.unit, loc, space), loc))
+        return
     base = Address(target.root, target.space, (), target.path, target.offset, target.total)
+    if not bound.index:
+        st.bindings[key] = frozen(st, target, "p")
+        return
+    if is_region(st, target) or any(s % bound.size for s, _ in target.terms):
+        raise Spill(bound.loc)
     if bound.several or bound.base not in (None, base):
         if len(st.loops) != bound.loops:
-            raise _several(decl, loc)
-        st.moved.append(decl.identity)
-    st.bindings[decl.identity] = replace(bound, base=base, several=False)
+            raise Spill(bound.loc)
+        st.moved.append(key)
+    st.bindings[key] = replace(bound, base=base, several=False)
     st.emit(Assign(bound.index, steps(target, bound.size, loc), loc))
 
 
 def assigned(st: State, node: Node, use: Use) -> None:
     """Emit `p = e`, of a pointer p."""
     left, right = node.children
-    found = address(st, right, use)
-    decl, bound = moving(st, left)  # a call may have changed it
-    point(st, decl, bound, found, node.loc)
+    if bare(left).kind == "DECL_REF_EXPR":
+        value = address(st, right, use)  # a call in it may change the pointer
+        deliver(st, _target(st, left, use), value, left.type, node.loc)
+        return
+    parts = Unordered(st)
+    target = parts.part(evaluated(st, _target(st, left, within(use))))
+    value = parts.part(address(st, right, within(use)))
+    parts.check(node.loc)
+    deliver(st, target, value, left.type, node.loc)
 
 
 def updated(st: State, node: Node, use: Use) -> None:
     """Emit `p += e` or `p -= e`, of a pointer p."""
     left, right = node.children
-    _, bound = moving(st, left)
     parts = Unordered(st)
-    here = parts.part(Var(bound.index, node.loc))
-    steps = parts.part(number(st, right, within(use)))
+    target = parts.part(evaluated(st, _target(st, left, within(use))))
+    e = parts.part(number_of(st, right, within(use)))
+    parts.part(fetch(st, target, left.type, node.loc))
     parts.check(node.loc)
-    st.emit(Assign(bound.index, Op(node.operator.removesuffix("="), (here, steps), node.loc), node.loc))
+    _move(st, target, node.operator.removesuffix("="), e, left.type, node.loc)
 
 
-def stepped(st: State, node: Node) -> None:
-    """Emit `p++` and its like, of a pointer p."""
-    _, bound = moving(st, node.children[0])
-    e = Op(STEPS[node.operator], (Var(bound.index, node.loc), Const(1)), node.loc)
-    st.emit(Assign(bound.index, e, node.loc))
+def stepped(st: State, node: Node, use: Use) -> Address:
+    """Emit `p++` and its like, of a pointer p; its value."""
+    (inner,) = node.children
+    target = evaluated(st, _target(st, inner, within(use)))
+    old = fetch(st, target, inner.type, node.loc)
+    postfix = use != "statement" and node.operator.startswith("x")
+    if isinstance(old, Address) and postfix:
+        old = replace(old, terms=tuple((s, st.saved(e, INT)) for s, e in old.terms))
+    _move(st, target, STEPS[node.operator], Const(1), inner.type, node.loc)
+    value = old if postfix or use == "statement" else fetch(st, target, inner.type, node.loc)
+    if not isinstance(value, Address):
+        raise unsupported("this pointer", node.loc)
+    return value
+
+
+def _move(st: State, target: Place, op: str, e: Expr, t: CType, loc: Loc | None) -> None:
+    """Emit that a pointer goes on or back by elements."""
+    size = pointee_size(t)
+    bound = st.bindings[target.key] if isinstance(target, Pointer) else None
+    if isinstance(bound, Moving):
+        if not bound.unit and (bound.base is None or bound.base.root in st.pointees) and not bound.several:
+            raise unsupported(f"a step of the pointer '{bound.index}'", loc, "It leads to no array.")
+        by = scaled(e, size // bound.step)
+        st.emit(Assign(bound.index, Op(op, (Var(bound.index, loc), by), loc), loc))
+        return
+    old = fetch(st, target, t, loc)
+    if not isinstance(old, Address):
+        raise unsupported("assigning to this pointer", loc)
+    if op == "-":
+        e = Const(-e.value) if isinstance(e, Const) and isinstance(e.value, int) else Op("neg", (e,), loc)
+    deliver(st, target, old.plus(size, e), t, loc)
 
 
 def compared(st: State, op: str, left: Node, right: Node, loc: Loc | None, use: Use) -> Expr:
@@ -291,16 +434,22 @@ def compared(st: State, op: str, left: Node, right: Node, loc: Loc | None, use: 
     pointers = [n for n in (left, right) if not _null(n)]
     if op in ("==", "!=") and len(pointers) == 1 and pointers[0].type.kind in ("pointer", "array"):
         given = not_null(st, pointers[0], use)
-        return given if op == "!=" else Op("!", (given,), loc) if isinstance(given, Op) else FALSE
+        if isinstance(given, Const):
+            return TRUE if bool(given.value) == (op == "!=") else FALSE
+        return given if op == "!=" else Op("!", (given,), loc)
     if op not in ("-", *COMPARISONS) or not all(n.type.kind in ("pointer", "array") for n in (left, right)):
         raise unsupported(f"the operator '{op}' on pointers", loc)
     parts = Unordered(st)
     a, b = parts.part(address(st, left, within(use))), parts.part(address(st, right, within(use)))
     parts.check(loc)
-    if (a.root, a.path) != (b.root, b.path):
-        raise unsupported("comparing pointers into different arrays", loc)
     size = pointee_size(left.type)
-    return Op(op, (steps(a, size, loc), steps(b, size, loc)), loc)
+    if (a.root, a.path) == (b.root, b.path) and not is_region(st, a):
+        return Op(op, (steps(a, size, loc), steps(b, size, loc)), loc)
+    part = gcd(unit(left.type.inner), a.offset, b.offset, *(s for s, _ in (*a.terms, *b.terms)))
+    values = number(st, a, part, loc, a.space), number(st, b, part, loc, a.space)
+    if op != "-":
+        return Op(op, values, loc)
+    return Op("/", (Op("-", values, loc), Const(size // part)), loc) if size != part else Op("-", values, loc)
 
 
 def _innermost(node: Node) -> Node:
@@ -320,9 +469,12 @@ def _null(node: Node) -> bool:
 def not_null(st: State, node: Node, use: Use = "part") -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
     found = address(st, node, use)
+    if is_region(st, found):
+        e = number(st, found, gcd(found.offset, *(s for s, _ in found.terms)), node.loc, found.space)
+        return FALSE if e == Const(0) else Op("!=", (e, Const(0)), node.loc)
     dropped(st, *(e for _, e in found.terms))
     if found.space != "global" or _innermost(node).type.kind == "array":
         return TRUE
     st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
-    number = Const(st.numbered(f"{found.root}{found.path}"))
-    return depending("given", [number], BOOL, node.loc)
+    which = Const(st.numbered(f"{found.root}{found.path}"))
+    return depending("given", [which], BOOL, node.loc)

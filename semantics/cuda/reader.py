@@ -13,7 +13,6 @@ from logic.syntax import (
     INT,
     TRUE,
     Assign,
-    Const,
     Expr,
     If,
     Kernel,
@@ -33,12 +32,14 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.expressions import discard, expr
+from semantics.cuda.expressions import condition, discard, expr
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import Parsed, Request, find, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
+from semantics.cuda.pointers import point
 from semantics.cuda.ranges import Types
 from semantics.cuda.records import declared, loaded, put
+from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
@@ -139,9 +140,12 @@ def _deep_recursion() -> Iterator[None]:
 
 def _lower(parsed: Parsed, node: Node, spilled: frozenset[Loc | None] = frozenset()) -> tuple[Kernel, State]:
     try:
-        return _lowered(node, State(call, expr, discard, unknown_lengths=parsed.unknown_lengths, spilled=spilled))
-    except Spill as array:
-        return _lower(parsed, node, spilled | {array.loc})
+        lengths = parsed.unknown_lengths
+        return _lowered(node, State(call, expr, condition, discard, unknown_lengths=lengths, spilled=spilled))
+    except Spill as found:
+        if found.loc in spilled:
+            raise unsupported("this pointer or array of one thread", found.loc, "Use a variable for each.") from None
+        return _lower(parsed, node, spilled | {found.loc})
 
 
 def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
@@ -176,7 +180,7 @@ def _parameter(st: State, p: Node) -> None:
     t = p.type
     if not p.name:
         return  # nobody can mention it
-    if t.kind == "pointer" and t.inner is not None and t.inner.kind in ("pointer", "other"):
+    if t.kind == "pointer" and t.inner is not None and t.inner.kind == "other":
         return  # an error where it is used, since nothing binds it
     place = parameter(st, p.name, t, p.loc)
     if not st.changed[p.identity]:
@@ -189,8 +193,9 @@ def _parameter(st: State, p: Node) -> None:
             st.bindings[p.identity] = local
         case Address() if t.inner is not None:
             offset = st.declare(p.name, INT, p.loc, first=0)
-            st.emit(Assign(offset.name, Const(0, loc=p.loc), p.loc))
-            st.bindings[p.identity] = Moving(place, t.inner.size, offset.name, 0)
+            as_number = unit(t.inner) if p.loc in st.spilled else 0
+            st.bindings[p.identity] = Moving(place, t.inner.size, offset.name, 0, p.loc, unit=as_number)
+            point(st, p.identity, place, p.loc)
         case _:
             st.bindings[p.identity] = made = declared(st, p.name, p)
             put(st, made, loaded(st, place, p), p)

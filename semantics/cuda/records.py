@@ -8,6 +8,7 @@ gives, the first field is known, and of the others only that they depend on it: 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -35,12 +36,16 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import condition, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
-from semantics.cuda.places import MOST, element, evaluated, frozen, load, member, registers, store
-from semantics.cuda.pointers import place
+from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers
+from semantics.cuda.pointers import address, deliver, fetch, place
+from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import CASTS, described, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
-from semantics.cuda.state import Address, Fields, Local, Parts, Place, State, Use
+from semantics.cuda.state import Address, Fields, Local, Moving, Parts, Place, Pointer, State, Use, pointee_size
+
+Value = Expr | Address
+"""Of a scalar, or a pointer."""
 
 WIDEST: Final = 16
 """The bytes that one instruction can read or write."""
@@ -67,12 +72,22 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
             places.append((field.name, st.declare(inner, type_, node.loc, settled=settled, of=t)))
         elif t.kind == "record":
             places.append((field.name, declared(st, inner, field, settled=settled)))
+        elif t.kind == "pointer":
+            places.append((field.name, _pointer(st, inner, field, node.loc, settled)))
         elif t.kind == "array":
             places.append((field.name, registers(st, inner, t, node.loc)))
         else:
             advice = "Use its fields one by one."
             raise unsupported(f"the field '{field.name}' of type '{t.name}' in a structure", node.loc, advice)
     return Parts(root, tuple(places))
+
+
+def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) -> Place:
+    """The place of a pointer in a structure of one thread; a settled one has the value that it is assigned."""
+    t = field.type
+    as_number = unit(t.inner) if loc in st.spilled else 0
+    index = "" if settled and not as_number else st.declare(name, INT, loc).name
+    return st.pointer(Moving(None, pointee_size(t), index, len(st.loops), loc, unit=as_number))
 
 
 def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
@@ -198,7 +213,7 @@ def undefined(node: Node) -> bool:
     return callee is not None and callee.kind == "CONSTRUCTOR" and callee.is_defaulted and not node.arguments
 
 
-def values(st: State, node: Node, use: Use = "part") -> list[Expr]:
+def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     """The scalars of the structure that an expression gives."""
     node = source(node)
     if node.kind == "INIT_LIST_EXPR":
@@ -222,23 +237,24 @@ _PLACES: Final = (
 )  # fmt: skip
 
 
-def loaded(st: State, p: Place, node: Node) -> list[Expr]:
+def loaded(st: State, p: Place, node: Node) -> list[Value]:
     """The values of the scalars of a structure at a place."""
     loc, places = node.loc, scalars(st, p, node)
     whole = _at_once(st, p, node)
     if whole is None:
-        return [load(st, q, t, loc) for q, t, _ in places]
+        return [fetch(st, q, t, loc) for q, t, _ in places]
     array, index, t = whole
     type_ = scalar(t) or INT
     first = st.saved(Read(array, index, loc), type_)
     of, base = based(first, type_, loc)
-    parts = ((called("part", of, [Const(offset)], loc), scalar(u) or INT) for _, u, offset in places[1:])
-    return [first, *(retyped(part, base, u, loc) for part, u in parts)]
+    parts = ((called("part", of, [Const(offset)], loc), u) for _, u, offset in places[1:])
+    rest = [(retyped(part, base, scalar(u) or INT, loc), u) for part, u in parts]
+    return [pointed(st, e, u.inner) if u.kind == "pointer" else e for e, u in ((first, t), *rest)]
 
 
 def _given(
     st: State, node: Node, given: tuple[Node, ...], loc: Loc | None, use: Use, order: Unordered | None = None
-) -> list[Expr]:
+) -> list[Value]:
     """A value for each field; what is not given is zero. Unless they are arguments, in an `order` of C++'s choice, they
     are evaluated one after another."""
     parts = [(field, given[i] if i < len(given) else None) for i, field in enumerate(fields(node))]
@@ -248,14 +264,14 @@ def _given(
     return found
 
 
-def _in_order(st: State, parts: Sequence[Callable[[], list[Expr]]], order: Unordered | None = None) -> list[Expr]:
+def _in_order(st: State, parts: Sequence[Callable[[], list[Value]]], order: Unordered | None = None) -> list[Value]:
     """Values, each as it is before the effects of those after it."""
-    found: list[Expr] = []
+    found: list[Value] = []
     for part in parts:
         with st.captured() as effects:
             more = part()
         changed = written(seq(*effects))
-        found = [st.saved(e, type_of(e, st.sigma)) if effects and _moves(e, changed) else e for e in found]
+        found = [_kept(st, e) if effects and _moves(e, changed) else e for e in found]
         st.emit(*effects)
         found += more
         if order is not None:
@@ -263,20 +279,29 @@ def _in_order(st: State, parts: Sequence[Callable[[], list[Expr]]], order: Unord
     return found
 
 
-def _converted(st: State, node: Node, t: CType, use: Use) -> list[Expr]:
+def _converted(st: State, node: Node, t: CType, use: Use) -> list[Value]:
+    if t.kind == "pointer":
+        return [address(st, node, use)]
     return [convert(expr(st, node, use), node.type, t, node.loc)]
 
 
-def _moves(e: Expr, changed: frozenset[str]) -> bool:
+def _kept(st: State, e: Value) -> Value:
+    return _saved(st, e, INT if isinstance(e, Address) else type_of(e, st.sigma))
+
+
+def _moves(e: Value, changed: frozenset[str]) -> bool:
     """Whether the value of e may be another one after variables are changed, and perhaps arrays."""
-    return reads_array(e) or bool(local_vars(e) & changed)
+    parts = [i for _, i in e.terms] if isinstance(e, Address) else [e]
+    return any(map(reads_array, parts)) or bool(_used(e) & changed)
 
 
-def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use) -> list[Expr]:
+def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use) -> list[Value]:
     """The values for one field of a list."""
     t, type_ = field.type, scalar(field.type)
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
         raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
+    if t.kind == "pointer":
+        return [null(st)] if part is None else _converted(st, part, t, use)
     if type_ is not None:
         return [zero(type_, loc)] if part is None else _converted(st, part, t, use)
     part = None if part is None else source(part)
@@ -293,7 +318,7 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
     raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
 
 
-def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Expr]:
+def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Value]:
     given = braces.children
     if len(given) == 1 and given[0].type.kind == "record" and given[0].type.name == node.type.name:
         return values(st, given[0], use)
@@ -315,7 +340,7 @@ def fill(st: State, target: Place, node: Node, use: Use = "part") -> None:
     put(st, target, values(st, node, use), node)
 
 
-def put(st: State, target: Place, found: list[Expr], node: Node) -> None:
+def put(st: State, target: Place, found: list[Value], node: Node) -> None:
     """Emit the assignment of scalars to a structure; none is changed before it has been read."""
     loc = node.loc
     target = evaluated(st, target)
@@ -324,11 +349,33 @@ def put(st: State, target: Place, found: list[Expr], node: Node) -> None:
     whole = _at_once(st, target, node)
     if whole is not None:  # the first value, with all others evaluated
         array, index, _ = whole
-        first, base = based(found[0], types[0], loc)
-        st.emit(Write(array, index, retyped(called("pack", first, found[1:], loc), base, types[0], loc), loc))
+        numbers = [
+            number(st, e, unit(t.inner), loc) if isinstance(e, Address) else e
+            for e, (_, t, _) in zip(found, places, strict=True)
+        ]
+        first, base = based(numbers[0], types[0], loc)
+        st.emit(Write(array, index, retyped(called("pack", first, numbers[1:], loc), base, types[0], loc), loc))
         return
-    names = {p.name for p, _, _ in places if isinstance(p, Local)}
-    alone = all(isinstance(p, Local) for p, _, _ in places)
-    found = [e if alone and not local_vars(e) & names else st.saved(e, t) for e, t in zip(found, types, strict=True)]
+    names = {p.name for p, _, _ in places if isinstance(p, Local)} | _indices(st, places)
+    alone = all(isinstance(p, Local | Pointer) for p, _, _ in places)
+    found = [e if alone and not _used(e) & names else _saved(st, e, t) for e, t in zip(found, types, strict=True)]
     for e, (p, t, _) in zip(found, places, strict=True):
-        store(st, p, e, t, loc)
+        deliver(st, p, e, t, loc)
+
+
+def _used(e: Value) -> frozenset[str]:
+    """The variables in a value."""
+    return frozenset[str]().union(*(local_vars(i) for _, i in e.terms)) if isinstance(e, Address) else local_vars(e)
+
+
+def _saved(st: State, e: Value, t: Type) -> Value:
+    """The value as it is here and now."""
+    if not isinstance(e, Address):
+        return st.saved(e, t)
+    return replace(e, terms=tuple((s, st.saved(i, INT)) for s, i in e.terms))
+
+
+def _indices(st: State, places: Sequence[tuple[Place, CType, int]]) -> set[str]:
+    """The variables that pointers among places have."""
+    bound = [st.bindings[p.key] for p, _, _ in places if isinstance(p, Pointer)]
+    return {b.index for b in bound if isinstance(b, Moving)}

@@ -11,9 +11,25 @@ from __future__ import annotations
 from typing import TypeVar
 
 from logic.source import Loc
-from logic.syntax import Assign, Expr, If, Read, Stmt, Var, While, Write, seq, statements, subterms, written
+from logic.syntax import (
+    Assign,
+    Expr,
+    If,
+    Op,
+    Read,
+    Stmt,
+    Type,
+    Var,
+    While,
+    Write,
+    reads_array,
+    seq,
+    statements,
+    subterms,
+    written,
+)
 from semantics.cuda.errors import CudaError
-from semantics.cuda.state import Address, Moving, State, Use
+from semantics.cuda.state import Address, Local, State, Use
 
 T = TypeVar("T")
 
@@ -21,6 +37,26 @@ T = TypeVar("T")
 def within(use: Use) -> Use:
     """How the parts of an expression are used whose order is looked at."""
     return "part" if use == "part" else "apart"
+
+
+def chosen(
+    st: State,
+    c: Expr,
+    values: tuple[Expr, Expr],
+    before: tuple[list[Stmt], list[Stmt]],
+    t: Type,
+    loc: Loc | None,
+    target: Local | None = None,
+) -> Expr:
+    """The value of `c ? a : b`, where effects come before a and b: an operator where there are none and neither reads
+    an array, else a variable that an `if` assigns, the target where one is given."""
+    a, b = values
+    if not (any(before) or reads_array(a) or reads_array(b)):
+        return Op("?:", (c, a, b), loc)
+    x = (target or st.declare("t", t, loc, settled=True)).name
+    then = seq(*before[0], Assign(x, a, a.loc))
+    st.emit(If(c, then, seq(*before[1], Assign(x, b, b.loc)), loc))
+    return Var(x, loc)
 
 
 class Unordered:
@@ -83,8 +119,6 @@ def _of(value: object) -> frozenset[str]:
     match value:
         case Address(_, _, terms):
             return frozenset[str]().union(*(_of(e) for _, e in terms))
-        case Moving(_, _, name):
-            return frozenset({name})
         case list() | tuple():
             return frozenset[str]().union(*map(_of, value))
     return frozenset()

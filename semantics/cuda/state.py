@@ -90,7 +90,8 @@ class Registers:
 
 
 class Spill(Exception):
-    """An array of one thread, declared here, cannot be variables: what is lowered is to be lowered again."""
+    """An array of one thread, declared here, cannot be variables, or a pointer no offset in one array: what is lowered
+    is to be lowered again."""
 
     def __init__(self, loc: Loc | None) -> None:
         super().__init__(loc)
@@ -108,13 +109,29 @@ class Parts:
 @dataclass(frozen=True, slots=True)
 class Moving:
     """A pointer variable that is assigned: its value is base + size * the local variable `index`. It is declared in
-    `loops` loops; without a base it has no value yet, or `several` are possible."""
+    `loops` loops, at `loc`; without a base it has no value yet, or `several` are possible. With a `unit`, its value is
+    the number `index`, in units of so many bytes, of an address in memory (`semantics.cuda.regions`). Without an index
+    it is assigned once, and has that value."""
 
     base: Address | None
     size: int
     index: str
     loops: int
+    loc: Loc | None
     several: bool = False
+    unit: int = 0
+
+    @property
+    def step(self) -> int:
+        """The bytes by which the address moves where `index` is one more."""
+        return self.unit or self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The place of a pointer of one thread: the bindings have its value, by this key."""
+
+    key: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +145,7 @@ Use = Literal["part", "apart", "whole", "statement"]
 """How a value is used: in a larger expression; in one that looks at what calls in its parts change
 (`semantics.cuda.sequence`), so that they may; as all that a statement evaluates; or not at all."""
 
-Place = Local | Address | Param | Fields | Parts
+Place = Local | Address | Param | Fields | Parts | Pointer
 Binding = Place | Moving
 
 
@@ -192,21 +209,25 @@ class State:
     """The state of the lowering of one kernel.
 
     `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
-    `discard` one whose value nobody uses. `acted` has what each inlined call may have changed. `changed` counts the
-    assignments to each declaration, `counters` are those that only their loops see. `registers` has the arrays of
-    one thread by the root of their addresses, `spilled` where those are declared that are no variables,
-    `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of
-    those with several dimensions. `copies` has the
-    variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned another
-    array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
-    the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars, `elements` those that
-    arrays are accessed as. `unknowns` counts the values of which nothing is known, `numbers` those of pointers that
-    may be null, and of textures. `lambdas` has those that were made, by the numbers of their types, `exchanges` what
-    comes from other lanes, by the number of the value.
+    `condition` one as a bool, `discard` one whose value nobody uses. `acted` has what each inlined call may have
+    changed. `changed` counts the assignments to each declaration, `counters` are those that only their loops see.
+    `registers` has the arrays of one thread by the root of their addresses, `spilled` where those are declared that
+    are no variables, and pointers that are numbers, `spaces` where the pointers lead that a variable or an array of
+    one thread holds, `regions` the roots of memory that pointers lead to, `pointees` the variables whose addresses
+    are taken, by the roots of these, `unknown_lengths` the offsets of the shared arrays whose declared length is a
+    stand-in, `rows` the bytes of a row of those with several dimensions. `copies` has the variables that are no
+    one's but ours and keep a value for later, `moved` the pointers that were assigned another array, `volatile` the
+    reads that happen even where nobody uses their value. `implied` has what has to hold where the value of a && b,
+    in a variable, is true: a. `integers` has the integer types of scalars, `elements` those that arrays are
+    accessed as. `passed` has the arrays that the kernel is passed by value, `held` counts the pointers that no
+    declaration names, down from 0. `unknowns` counts the values of which nothing is known, `numbers` those of
+    pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of their types,
+    `exchanges` what comes from other lanes, by the number of the value.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
     expr: Callable[[State, Node, Use], Expr]
+    condition: Callable[[State, Node, Use], Expr]
     discard: Callable[[State, Node, Use], None]
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
@@ -218,6 +239,11 @@ class State:
     bindings: dict[int, Binding] = field(default_factory=dict)
     moved: list[int] = field(default_factory=list)
     registers: dict[str, Registers] = field(default_factory=dict)
+    spaces: dict[str, Space] = field(default_factory=dict)
+    regions: dict[Space, str] = field(default_factory=dict)
+    pointees: dict[str, Place] = field(default_factory=dict)
+    passed: set[str] = field(default_factory=set)
+    held: int = 0
     changed: Counter[int] = field(default_factory=Counter)
     counters: set[int] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
@@ -247,6 +273,12 @@ class State:
     def numbered(self, name: str) -> int:
         """The number of a pointer or a texture."""
         return self.numbers.setdefault(name, len(self.numbers))
+
+    def pointer(self, value: Address | Moving) -> Pointer:
+        """A pointer that no declaration names, with a value."""
+        self.held -= 1
+        self.bindings[self.held] = value
+        return Pointer(self.held)
 
     def emit(self, *stmts: Stmt) -> None:
         self.out.extend(stmts)

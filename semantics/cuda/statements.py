@@ -37,8 +37,8 @@ What the constructs become:
   another type, nothing is known of the elements: what is evaluated is paid for, each read may give anything.
 - a structure of one thread is a variable for each field (`semantics.cuda.records`).
 - a pointer that is never assigned is its initialiser wherever it is used (parts that may change are saved in a
-  variable first); one that is assigned is an array and an int variable for the offset in it. It may be assigned another
-  array where that is done on every way to its uses, and not in a loop that does not declare it.
+  variable first); one that is assigned is an array and an int variable for the offset in it, or a number where it may
+  lead into several arrays (`semantics.cuda.regions`).
 """
 
 from __future__ import annotations

@@ -58,23 +58,6 @@ def test_contents(read: Reader, body: str) -> None:
     assert {at: value for at, value in lowered.cells.items() if start.get(at, 0) != value} == RUN[body]
 
 
-REFUSED = (
-    "int *p = A; if (n) p = B; p[0] = 1;",
-    "int *p = A; if (n) { p = B; } else { p[0] = 1; } p = B; p++; p = A;",
-    "int *p; if (n) p = A; else p = B; *p = 1;",
-    "int *p = A; if (n) { if (n > 1) p = B; } *p++ = 1;",
-    "int *p = A; for (int i = 0; i < n; i++) { *p = 1; p = B; }",
-    "int *p = A, *q = B; for (int i = 0; i < n; i++) { int *t = p; p = q; q = t; }",
-    "int *p = A; while (n--) p = n ? A : B;",
-    "int *p = A; do { p[0] = 1; p = B; } while (n--);",
-    "int *p = A; switch (n) { case 1: p = B; default: *p = 1; }",
-    "int *p = A; for (int i = 0; i < n; i++) { if (i) break; p = B; }",
-    "int *p = A; auto f = [&] { p = B; }; f(); *p = 1;",
-    "int *p = A; auto f = [&] { p = B; }; for (int i = 0; i < n; i++) { *p = 1; f(); }",
-    "int *p = A; n && (p = B); *p = 1;",
-    "int *p = A; n ? (p = B, 0) : 0; *p = 1;",
-)
-
 UNORDERED = (
     "int *p = A; while ((p = B)[n--]) ;",
     "int a[2] = {0, 0}, b[2] = {0, 0}, *p = b; A[a[0] == 0 ? 0 : 8] = (p = a, p[0] = 5, 1);",
@@ -84,11 +67,6 @@ UNORDERED = (
     "int *p = B; A[(p = A, p[0])] = (A[0] = 5, 1);",
     "int *p = A; auto f = [&] { p = B; p[0] = 5; return 1; }; A[B[0]] += f();",
 )
-
-
-@pytest.mark.parametrize("body", REFUSED)
-def test_refused(refused: Callable[[str, str], None], body: str) -> None:
-    refused(kernel(body), "is not supported")
 
 
 @pytest.mark.parametrize("body", UNORDERED)

@@ -32,7 +32,6 @@ __device__ int *loop(int *p) { int *q = loop(p); return q; }
 __device__ int *early(int *p, int n) { if (n) return p; return p + 1; }
 __device__ int *either(int *p, int n) { return n ? p : p + 1; }
 __device__ int *nothing(int *p) { p++; }
-__device__ int *own() { int x = 0; int *p = &x; return p; }
 __device__ int &name(int *p) { return p[1]; }
 """
 
@@ -55,6 +54,9 @@ RUN: dict[str, dict[tuple[str, int], int]] = {
     "if (b && next(A, B + 2) == A + 2) A[0] = B[2];": {("A", 0): 3, ("B", 2): 3},
     "A[0] = *next(A, B) + 1;": {("A", 0): 1, ("B", 0): 1},
     "*next(A, B) = 1;": {("A", 0): 1, ("B", 0): 1},
+    "A[0] = *either(A, n) + 1; either(A, 0)[4] = 2; int *r = n ? row(A, 1, 2) : row(A, 2, 3); *r = 3;": {
+        ("A", 0): 1, ("A", 5): 2, ("A", 2): 3,
+    },
     "int *r = next(A, B) + 1; *r = 4;": {("A", 1): 4, ("B", 0): 1},
     # pointers that move, before, inside and after
     "int *p = A; p++; int *r = row(p, b, n); p += 5; b = 4; *r = 1; *row(p, 0, b) = 2;": {("A", 4): 1, ("A", 6): 2},
@@ -92,11 +94,8 @@ REFUSED = {
     "A[0] = *loop(A);": "the recursive function 'loop' is not supported",
     "A[0] = *early(A, n);": "a function that returns a pointer in the middle, or nowhere, is not supported",
     "nothing(A);": "a function that returns a pointer in the middle, or nowhere, is not supported",
-    "A[0] = *either(A, n);": "'?:' as a pointer is not supported",
-    "A[0] = *own();": "the address of a variable is not supported",
     "name(A) = 3;": "a call as a place in memory is not supported",
     "A[0] = name(A);": "a function that returns 'int &' is not supported",
-    "int *r = n ? row(A, 1, 2) : row(A, 2, 3);": "'?:' as a pointer is not supported",
     "A[0] = (long)row(A, 0, 0);": "a pointer as a number is not supported",
     "row(A, b++, n)[b] = 1;": "is changed and used in one expression",
     "A[0] = *row(A, b, n) + b++;": "is changed and used in one expression",
