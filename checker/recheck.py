@@ -388,7 +388,55 @@ def log2_of(p: Potential) -> Potential:
 Makers = dict[str, Callable[..., Potential]]
 Values = dict[Atom, Potential]
 """Values of leaves, or of other atoms."""
-NORMAL: Final[Makers] = {"max0": max0, "floor": floor_of, "log2": log2_of}
+OPERATED: Final = ("/", ">>", "&", "|", "^")  # on integers, where they are no other base function
+
+
+def operated(op: str, p: Potential, q: Potential) -> Potential:
+    """What one of OPERATED, or %, gives, p and q being potentials with integer coefficients."""
+    found = binary(op, p, q)
+    if found is not None:
+        return found
+    if op == "%":
+        return p - times(q, operated("/", p, q))
+    if isinstance(p, int) and isinstance(q, int) and op in CONCRETE:
+        return int(CONCRETE[op](p, q))
+    if isinstance(p, int) and isinstance(q, int) and op == "/":
+        return 0 if q == 0 else abs(p) // abs(q) * (1 if (p < 0) == (q < 0) else -1)
+    if isinstance(p, int) and isinstance(q, int) and op == ">>":
+        return 0 if q < 0 else p >> q
+    return single("op", op, p, q)
+
+
+def laws(op: str, p: Potential, q: Potential) -> dict[str, tuple[Potential, ...]]:
+    """What is nonnegative of an operator's value, by name, and after that what has to be for it."""
+    v = operated(op, p, q)
+    rest = p - times(q, v)
+    found: dict[str, dict[str, tuple[Potential, ...]]] = {
+        "/": {  # the rest has the sign of p, and is less than q
+            "over": (q - 1 - rest, q - 1),
+            "under": (q - 1 + rest, q - 1),
+            "rest": (rest, p),
+            "sign": (v, p, q),
+            "less": (p - v, p),
+        },
+        ">>": {"sign": (v, p), "less": (p - v, p), "negative": (v * -1, p * -1)},
+        "&": {"sign": (v, p), "less": (p - v, p), "sign of 2nd": (v, q), "less than 2nd": (q - v, q)},
+        "|": {
+            "more": (v - p, q),
+            "more than 2nd": (v - q, p),
+            "sum": (p + q - v, p),
+            "sum by 2nd": (p + q - v, q),
+        },
+        "^": {"sign": (v, p, q), "sum": (p + q - v, p), "sum by 2nd": (p + q - v, q)},
+    }
+    return found[op]
+
+
+def normal_op(op: str, *args: Potential) -> Potential:
+    return operated(op, *args) if op in OPERATED else single("op", op, *args)
+
+
+NORMAL: Final[Makers] = {"max0": max0, "floor": floor_of, "log2": log2_of, "op": normal_op}
 """Constructors of the base functions of potentials, in canonical form."""
 
 
@@ -447,6 +495,8 @@ def show(e: Any) -> str:
             products = [(c, sorted(show(a) for a, n in mono for _ in range(n))) for mono, c in found]
             texts = [(len(parts), "*".join([str(c)] * (c != 1 or not parts) + parts)) for c, parts in products]
             return " + ".join(text for _, text in sorted(texts))
+        case ("op", "/", Poly() | int() as a, Poly() | int() as b):
+            return f"trunc(({show(a)})/({show(b)}))"
         case ("const", _, value):
             return str(value).lower() if isinstance(value, bool) else str(value)
         case ("op", op, a, b):
@@ -666,7 +716,8 @@ class Program:
             if t[1] in ("neg", "!"):
                 return args[0] * -1 + int(t[1] == "!")
             found = binary(t[1], args[0], args[1]) if len(args) == 2 else None
-            return single(*t[:2], *args) if found is None else found
+            found = operated("%", args[0], args[1]) if found is None and t[1] == "%" else found
+            return normal_op(t[1], *args) if found is None else found
 
         return walk(e)
 
@@ -693,12 +744,17 @@ class Program:
                 want(kind == "max0" or integral(atom[1]), f"{kind} of a potential without integer coefficients")
                 want(NORMAL[kind](*atom[1:]) == single(*atom), f"{kind} is not in canonical form")
                 return atom
+            case ("op", str(op), _, _) if op in OPERATED:
+                p, q = (self.potential(side, inside_proof) for side in row[2:])
+                want(integral(p) and integral(q), f"{op} of a potential without integer coefficients")
+                want(operated(op, p, q) == single("op", op, p, q), f"{op} is not in canonical form")
+                return ("op", op, p, q)
         raise Bad("a base function is not known")
 
 
 def sayable(p: Potential) -> bool:
     """Whether base functions say it all."""
-    return all(atom[0] in (*LEAVES, *NORMAL) for atom in atoms(p))
+    return all(atom[0] in (*LEAVES, *NORMAL) and (atom[0] != "op" or atom[1] in OPERATED) for atom in atoms(p))
 
 
 def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
@@ -855,8 +911,6 @@ class Lanes:
         if (op, *alone(a)[:2]) == ("/", "op", "/") and isinstance(b, Poly):  # where a divisor is 0, both are 0
             return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         found = binary(op, a, b, self._part) if len(args) == 2 else None
-        if found is None and op == "%":  # so that b * (a/b) + a % b is a
-            return a - times(b, self._operated("/", a, b))
         return single("op", op, *args) if found is None else found
 
     def _bitwise(self, op: str, *args: Potential) -> Potential:
@@ -1096,6 +1150,15 @@ class Arithmetic:
                 for part, rows in zip(why, because, strict=True):
                     self._sum(part, rows, f"'{kind}'")
                 return log2_of(p) - log2_of(q) - k if kind == "least" else log2_of(q) + k - log2_of(p)
+            case ("law", str(op), str(name), *sides, because) if op in OPERATED:
+                p, q = (self.program.potential(side, True) for side in sides)
+                want(integral(p) and integral(q), "a law is about integers")
+                found = laws(op, p, q)
+                want(name in found, f"{op} has no law '{name:.80}'")
+                quantity, *needs = found[name]
+                for part, rows in zip(needs, because, strict=True):
+                    self._sum(part, rows, "a law")
+                return quantity
         raise Bad("a factor of a proof is not known")
 
 

@@ -1,8 +1,9 @@
 """Potentials Q = q0 + sum q_i * b_i with exact rational coefficients (section 6, p. 18, with two more base functions).
 
-    b ::= x | b * b | max(0, p) | floor(p / k) | floor(log2(p))
+    b ::= x | b * b | max(0, p) | floor(p / k) | floor(log2(p)) | p op p
 
-`|[a, b]|` is max(0, b - a), ceil(p/k) is -floor(-p/k), max and min come from max(0, .). A potential is kept in a
+`|[a, b]|` is max(0, b - a), ceil(p/k) is -floor(-p/k), max and min come from max(0, .), and `p op p` is what one of
+`OPERATED` gives on integers where no other base function says it: n / m, n & m. A potential is kept in a
 canonical form: a sorted sum of monomials over atoms, with every atom integer-valued on integer stores, so two
 potentials that are equal by the laws of polynomials, by scaling inside max(0, .) or by moving whole multiples out of
 floor(. / k) are equal as data.
@@ -18,6 +19,7 @@ from math import gcd, lcm
 from operator import mul
 from typing import Final
 
+from logic.operators import denote
 from logic.polynomials import product, replaced, scaled, total
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
 
@@ -53,7 +55,20 @@ class Log2:
     arg: Poly
 
 
-Atom = Sym | Max0 | Floor | Log2
+OPERATED: Final = ("/", ">>", "&", "|", "^")
+"""The operators that `Apply` has: `a % b` is `a - b * (a / b)`, whatever b is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator's value on integers (`logic.operators`); its operands have integer coefficients, and are not such
+    that another base function says it."""
+
+    op: str
+    args: tuple[Poly, Poly]
+
+
+Atom = Sym | Max0 | Floor | Log2 | Apply
 Monomial = tuple[Atom, ...]
 
 
@@ -114,6 +129,8 @@ def _key_atom(a: Atom) -> str:
             return f"~floor({_key(arg)}/{k})"
         case Log2(arg):
             return f"~log2({_key(arg)})"
+        case Apply(op, (p, q)):
+            return f"~op({_key(p)}){op}({_key(q)})"
 
 
 def _key(p: Poly) -> str:
@@ -294,6 +311,34 @@ def log2(p: Poly) -> Poly:
     return atom(Log2(p))
 
 
+def operated(op: str, p: Poly, q: Poly) -> Poly:
+    """p op q for one of OPERATED, or %, on integers. Raises ValueError for another operator, or operands without
+    integer coefficients.
+
+    >>> n, m = sym(Param("n")), sym(Param("m"))
+    >>> print(operated("/", n, m), operated("/", const(-7), const(2)), operated(">>", n, const(3)))
+    trunc(n/m) -3 floor(n/8)
+    >>> print(operated("%", n, m))
+    n - m*trunc(n/m)
+    >>> operated("&", n * Fraction(1, 2), m)
+    Traceback (most recent call last):
+        ...
+    ValueError: operands of & are integers
+    """
+    if any(c.denominator != 1 for side in (p, q) for _, c in side.terms):
+        raise ValueError(f"operands of {op} are integers")
+    found = _binary(op, p, q)
+    if found is not None:
+        return found
+    if op == "%":
+        return p - q * operated("/", p, q)
+    if op not in OPERATED:
+        raise ValueError(f"potentials have no {op}")
+    if p.is_constant and q.is_constant:
+        return const(int(denote(op, (int(p.constant), int(q.constant)))))
+    return atom(Apply(op, (p, q)))
+
+
 def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
     match a:
         case Sym(leaf):
@@ -304,6 +349,8 @@ def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
             return floor_div(_rebuilt(arg, values), k)
         case Log2(arg):
             return log2(_rebuilt(arg, values))
+        case Apply(op, (p, q)):
+            return operated(op, _rebuilt(p, values), _rebuilt(q, values))
 
 
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
@@ -339,8 +386,18 @@ def _exact(p: Poly) -> bool:
     """Whether every coefficient is a Fraction and every k an int: 1.5 == Fraction(3, 2), but floats round."""
     inner = [a for m, _ in p.terms for a in m if not isinstance(a, Sym)]
     return all(type(c) is Fraction for _, c in p.terms) and all(
-        _exact(a.arg) and (not isinstance(a, Floor) or type(a.k) is int) for a in inner
+        all(map(_exact, operands(a))) and (not isinstance(a, Floor) or type(a.k) is int) for a in inner
     )
+
+
+def operands(a: Atom) -> tuple[Poly, ...]:
+    """The potentials inside an atom."""
+    match a:
+        case Sym():
+            return ()
+        case Apply(_, args):
+            return args
+    return (a.arg,)
 
 
 def _rebuilt(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
@@ -365,9 +422,19 @@ def atoms(p: Poly) -> Iterator[Atom]:
     """
     for m, _ in p.terms:
         for a in m:
-            if not isinstance(a, Sym):
-                yield from atoms(a.arg)
+            for inner in operands(a):
+                yield from atoms(inner)
             yield a
+
+
+def is_closed(p: Poly | None) -> bool:
+    """Whether there is a potential, and no operator in it that no closed form says.
+
+    >>> n = sym(Param("n"))
+    >>> is_closed(floor_div(n, 4)), is_closed(operated("/", n, n)), is_closed(None)
+    (True, False, False)
+    """
+    return p is not None and not any(isinstance(a, Apply) for a in atoms(p))
 
 
 def leaves(p: Poly) -> frozenset[Leaf]:
@@ -419,6 +486,8 @@ def _value(a: Atom, store: Mapping[Leaf, int]) -> Fraction | int:
             return evaluate(arg, store) // k
         case Log2(arg):
             return max(1, int(evaluate(arg, store))).bit_length() - 1
+        case Apply(op, (p, q)):
+            return int(denote(op, (int(evaluate(p, store)), int(evaluate(q, store)))))
 
 
 MAX_WRITTEN: Final = 1 << 12
@@ -454,14 +523,14 @@ def of_expr(e: Expr) -> Poly | None:
             p, q = of_expr(a), of_expr(b)
             if p is None or q is None or (op == "*" and len(p.terms) * len(q.terms) > MAX_WRITTEN):
                 return None
-            found = _binary(op, p, q)
+            found = operated(op, p, q) if op in (*OPERATED, "%") else _binary(op, p, q)
             return None if found is None or _written(found) > MAX_WRITTEN else found
     return None
 
 
 def _written(p: Poly) -> int:
     """How many terms and leaves p has, written out."""
-    parts = (1 if isinstance(a, Sym) else 1 + _written(a.arg) for m, _ in p.terms for a in m)
+    parts = (1 + sum(map(_written, operands(a))) for m, _ in p.terms for a in m)
     return len(p.terms) + sum(parts)
 
 
@@ -504,6 +573,11 @@ def _show_atom(a: Atom) -> str:
             return f"floor({_numerator(arg)}/{k})"
         case Log2(arg):
             return f"log2({show(arg)})"
+        case Apply(op, (p, q)):
+            return f"{_NAMES[op]}({_numerator(p)}{'/' if op == '/' else ', '}{_numerator(q)})"
+
+
+_NAMES: Final = {"/": "trunc", ">>": "shr", "&": "and", "|": "or", "^": "xor"}
 
 
 def _numerator(p: Poly) -> str:

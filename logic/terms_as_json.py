@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from logic.potentials import Atom, Floor, Log2, Max0, Poly, Sym
+from logic.potentials import Apply, Atom, Floor, Log2, Max0, Poly, Sym
 from logic.syntax import Const, Expr, Op, Param, Read, Tid, Type, Var
 
 Json = Any
@@ -42,6 +42,8 @@ def _atom(a: Atom) -> Json:
             return ["floor", potential(arg), k]
         case Log2(arg):
             return ["log2", potential(arg)]
+        case Apply(op, args):
+            return ["op", op, *map(potential, args)]
 
 
 def json_type(t: Type) -> Json:

@@ -20,7 +20,7 @@ from checker.kernel import Claim, Ledger
 from logic.assertions import Context, Launch, Obligation, P
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, METRICS, Hardware, Linear, Metric
-from logic.potentials import Atom, Floor, Log2, Max0, Monomial, Poly, Sym
+from logic.potentials import OPERATED, Apply, Atom, Floor, Log2, Max0, Monomial, Poly, Sym
 from logic.schema import kind
 from logic.source import Loc, SourceError
 from logic.syntax import (
@@ -376,6 +376,8 @@ class _Reader:
                 return Floor(self.potential(arg), _within(k, 2, LARGEST, "a divisor"))
             case ["log2", arg]:
                 return Log2(self.potential(arg))
+            case ["op", str(op), p, q] if op in OPERATED:
+                return Apply(op, (self.potential(p), self.potential(q)))
         raise ValueError(f"no base function: {_short(row)}")
 
     def statement(self, row: Json) -> Stmt:

@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Final
 from checker.notation.expressions import MOST_DIGITS, Scope, integer, placed, resolve
 from checker.notation.parser import parse
 from checker.notation.problem import SyntaxProblem, shortened
-from logic.potentials import Poly, Sym, ceil_div, const, floor_div, interval, log2, maximum, minimum, sym
+from logic.potentials import (
+    Poly,
+    ceil_div,
+    const,
+    floor_div,
+    interval,
+    log2,
+    max0,
+    maximum,
+    minimum,
+    operands,
+    operated,
+    sym,
+)
 from logic.source import Loc
 from logic.syntax import INT, Tid
 from logic.typing import Signature
@@ -39,7 +52,7 @@ def parse_potential(text: str, sigma: Signature, file: str, origin: Loc | None =
     return to_poly(parse(text, "expression", scope.place).children[0], scope)
 
 
-_FUNCTIONS: Final = "max min floor ceil log2 and |[a, b]|"
+_FUNCTIONS: Final = "max min floor ceil trunc log2 shr and or xor, and |[a, b]|"
 
 
 def to_poly(node: Node, scope: Scope) -> Poly:
@@ -84,15 +97,19 @@ def _operation(parts: list[Node], scope: Scope) -> Poly:
                 product = product * p
                 _check_size(product, operand, scope)
             case "/":
-                if not p.is_constant or not p.constant:
-                    sentence = "a potential is divided by numbers other than 0 only"
-                    raise SyntaxProblem(sentence, scope.place.of(operand), "Bound the quotient by something linear.")
-                product = product * (1 / p.constant)
+                product = product * _reciprocal(p, operand, scope)
                 _check_size(product, operand, scope)
             case _:
                 sentence = f"{shortened(str(op))} has no place in a potential"
                 raise SyntaxProblem(sentence, scope.place.of(op), f"There are + - * / {_FUNCTIONS}.")
     return _sum([*summands, product])
+
+
+def _reciprocal(p: Poly, node: Node, scope: Scope) -> Fraction:
+    if not p.is_constant or not p.constant:
+        sentence = "a potential is divided by numbers other than 0 only"
+        raise SyntaxProblem(sentence, scope.place.of(node), "Write floor(p/q), ceil(p/q) or trunc(p/q).")
+    return 1 / p.constant
 
 
 def _sum(summands: list[Poly]) -> Poly:
@@ -105,6 +122,8 @@ def _sum(summands: list[Poly]) -> Poly:
 
 def _call(node: Node, name: str, parts: list[Node], scope: Scope) -> Poly:
     loc = scope.place.of(node)
+    if name in ("floor", "ceil", "trunc") and (sides := _quotient(parts, scope)):
+        return _divided(name, *sides, parts[0], scope)
     args = []
     for part in parts:
         args.append(to_poly(part, scope))  # noqa: PERF401 a comprehension is one more frame a level
@@ -122,11 +141,47 @@ def _call(node: Node, name: str, parts: list[Node], scope: Scope) -> Poly:
             if any(c.denominator != 1 for _, c in p.terms):
                 raise SyntaxProblem("log2 takes integer coefficients only", loc, "Write log2(floor(p/k)).")
             return log2(p)
+        case _, (p, q) if name in _OPERATORS:
+            return _applied(_OPERATORS[name], p, q, node, scope)
+        case "trunc", _:
+            raise SyntaxProblem("'trunc' takes a quotient", loc, "Write trunc(p/q).")
         case (("max" | "min"), _):
             raise SyntaxProblem(f"'{name}' takes two arguments or more", loc)
         case (("floor" | "ceil" | "log2"), _):
             raise SyntaxProblem(f"'{name}' takes one argument, not {len(args)}", loc)
     raise SyntaxProblem(f"no function of potentials is called {shortened(name)}", loc, f"There are {_FUNCTIONS}.")
+
+
+_OPERATORS: Final = {"shr": ">>", "and": "&", "or": "|", "xor": "^"}
+"""What the operators of C are called that no base function says."""
+
+
+def _quotient(parts: list[Node], scope: Scope) -> tuple[Poly, Poly] | None:
+    """What is divided by what, if the one part is a quotient by something that is no number, or trunc's."""
+    node = parts[0]
+    while not isinstance(node, str) and node.data == "parens":
+        node = node.children[0]
+    if len(parts) != 1 or isinstance(node, str) or node.data != "operation" or len(node.children) != 3:
+        return None
+    p, op, q = node.children
+    return (to_poly(p, scope), to_poly(q, scope)) if op == "/" else None
+
+
+def _divided(name: str, p: Poly, q: Poly, node: Node, scope: Scope) -> Poly:
+    """trunc(p/q) as C has it; floor(p/q) and ceil(p/q), where q is no number, for a q that is 1 at least."""
+    if name == "trunc":
+        return _applied("/", p, q, node, scope)
+    if q.is_constant:
+        return (floor_div if name == "floor" else ceil_div)(p * _reciprocal(q, node, scope), 1)
+    up, down = (p, p * -1) if name == "ceil" else (p * -1, p)
+    ceiling = _applied("/", max0(up) + q - 1, q, node, scope) - _applied("/", max0(down), q, node, scope)
+    return ceiling if name == "ceil" else ceiling * -1
+
+
+def _applied(op: str, p: Poly, q: Poly, node: Node, scope: Scope) -> Poly:
+    if any(c.denominator != 1 for side in (p, q) for _, c in side.terms):
+        raise SyntaxProblem("operators take integer coefficients only", scope.place.of(node), "Write floor(p/k).")
+    return operated(op, p, q)
 
 
 def _leaf(token: Token, scope: Scope) -> Poly:
@@ -162,7 +217,7 @@ def _check_size(p: Poly, node: Node, scope: Scope) -> None:
             bits = max(c.numerator.bit_length(), denominator.bit_length())
             if size > MOST_TERMS or depth > NESTING or bits > MOST_BITS:
                 raise _too_large(node, scope)
-            stack.extend((a.arg, depth + 1) for a in m if not isinstance(a, Sym))
+            stack.extend((inner, depth + 1) for a in m for inner in operands(a))
 
 
 def _too_large(node: Node, scope: Scope) -> SyntaxProblem:

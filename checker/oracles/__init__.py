@@ -29,7 +29,8 @@ from logic.assertions import (
     X,
     opaque,
 )
-from logic.potentials import Log2, atoms, leaves
+from logic.facts import differences
+from logic.potentials import Apply, Log2, atoms, leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
@@ -152,7 +153,7 @@ class Oracles:
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = facts_of(o.p, context, sigma)
-                exact = arithmetic.at_least(facts, o.q, o.r) or _by_logarithms(o, context)
+                exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
                 return exact or smt.at_least(o, facts, sigma, desk)
             case Uniform():
                 return self._uniform(o, context, desk)
@@ -240,9 +241,13 @@ class Oracles:
         return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
 
 
-def _by_logarithms(o: AtLeast, context: Context) -> Proved | None:
-    """Where there are logarithms, of which solvers know little, what an arithmetic proof shows."""
-    if not any(isinstance(a, Log2) for a in atoms(o.q - o.r)):
+def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:
+    """Where there are logarithms, or operators without a closed form, of which solvers know little, what an arithmetic
+    proof shows."""
+    said = (p for f in o.p for p, _ in differences(f))
+    if not any(isinstance(a, Log2) for a in atoms(o.q - o.r)) and not any(
+        isinstance(a, Apply) for p in (o.q - o.r, *said) for a in atoms(p)
+    ):
         return None
     from checker.oracles import farkas
 

@@ -13,6 +13,7 @@ from logic.assertions import P, Proved
 from logic.facts import differences
 from logic.operators import COMPARISONS
 from logic.potentials import (
+    Apply,
     Atom,
     Floor,
     Leaf,
@@ -162,6 +163,8 @@ def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
             return True
         case Floor(arg, _):
             return _nonnegative_terms(arg, k)
+        case Apply(op, (p, q)):  # any of them is, of operands that are
+            return _nonnegative_terms(p, k) and (op == ">>" or _nonnegative_terms(q, k))
 
 
 def _nonnegative_terms(p: Poly, k: Knowledge, deep: int = DEEPEST) -> bool:

@@ -20,11 +20,13 @@ from math import ceil, gcd, lcm, prod
 from typing import Any, Final
 
 from checker.oracles import lp
+from checker.oracles.laws import laws
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.facts import differences, equations
 from logic.potentials import (
     ZERO,
+    Apply,
     Atom,
     Floor,
     Leaf,
@@ -42,6 +44,7 @@ from logic.potentials import (
     mapped,
     max0,
     of_expr,
+    operated,
     substitute,
     sym,
 )
@@ -491,6 +494,8 @@ def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
                 return floor_div(replaced(inner, arg, value), k)
             case Log2(inner):
                 return log2(replaced(inner, arg, value))
+            case Apply(op, (p, q)):
+                return operated(op, replaced(p, arg, value), replaced(q, arg, value))
 
     return mapped(p, image)
 
@@ -521,7 +526,21 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
             case Log2(arg):
                 found.append(Fact(atom(a), ["log2", potential(arg)]))
     args = list(dict.fromkeys(a.arg for a in atoms(goal) if isinstance(a, Log2)))
+    found += (law for a in inside if isinstance(a, Apply) for law in _lawful(a, tuple(found)))
     return [*found, *_logarithms(args, found)] if args else found
+
+
+def _lawful(a: Apply, have: tuple[Fact, ...]) -> Iterator[Fact]:
+    """What laws say of an operator's value, as far as the facts show what is needed."""
+    for name, poly, needs in laws(a):
+        because = [_combination(need, _about(need, have)) for need in needs]
+        if None not in because:
+            yield Fact(poly, ["law", a.op, name, *map(potential, a.args), because])
+
+
+def _about(goal: Poly, have: Iterable[Fact]) -> list[Fact]:
+    """The facts that share leaves with a goal."""
+    return [f for f in have if leaves(f.poly) & leaves(goal)]
 
 
 def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:

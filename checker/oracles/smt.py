@@ -35,7 +35,7 @@ from checker.oracles.terms import (
 )
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
 from logic.operators import COMPARISONS, Value
-from logic.potentials import Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
+from logic.potentials import Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
@@ -207,7 +207,7 @@ class Encoding:
         k = _literal(b)
         if op in ("<<", ">>"):
             if k is None or k > MAX_SHIFT:
-                return self.function(op, [a, b])
+                return self._shifted(op, a, b)
             if k < 0:
                 return self.number(0)
             return a * (1 << k) if op == "<<" else a / (1 << k)
@@ -221,6 +221,15 @@ class Encoding:
             z3 = _z3()
             for x in (a, b):
                 self.axioms.append(z3.Implies(x >= 0, z3.And(result >= 0, result <= x)))
+        return result
+
+    def _shifted(self, op: str, a: Any, b: Any) -> Any:
+        """A shift by what is no number: to the right no farther from 0 than before."""
+        z3 = _z3()
+        result = self.function(op, [a, b])
+        self.axioms.append(z3.Implies(a >= 0, result >= 0))
+        if op == ">>":
+            self.axioms.append(result <= z3.If(a >= 0, a, 0))
         return result
 
     # --- potentials -----------------------------------------------------------------------------------------------
@@ -238,6 +247,11 @@ class Encoding:
         z3 = _z3()
         if isinstance(a, Sym):
             return self.leaf(a.leaf, 0)
+        if isinstance(a, Apply):
+            sides = [self.scaled(side) for side in a.args]
+            if any(k != 1 for _, k in sides):
+                raise ValueError(f"{a} is not a base function over the integers")
+            return self._operator(a.op, [side for side, _ in sides])
         inside, k = self.scaled(a.arg)
         match a:
             case Max0() if k == 1:

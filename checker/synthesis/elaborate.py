@@ -21,7 +21,7 @@ from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
 from logic.assertions import AtLeast, Context, P, Proved, X, assume
 from logic.derivation import Derivation, Value
 from logic.facts import definitions
-from logic.potentials import Leaf, Poly, leaves, maximum, substitute, sym, variables
+from logic.potentials import Leaf, Poly, is_closed, leaves, maximum, substitute, sym, variables
 from logic.rules import RULE_SETS, SPLIT, WEAK
 from logic.source import Loc
 from logic.syntax import Assign, Const, Expr, Op, Param, Read, Stmt, Tid, Var, Write, subterms, written
@@ -140,10 +140,13 @@ class Elaborator(Walk[Poly]):
         def sayable(p: Poly | None) -> bool:
             return p is not None and all(isinstance(t, Param) or t in here - {own} for t in leaves(p))
 
-        if sayable(updated(sym(own), stmt.var, stmt.value, self.context)):
+        direct = updated(sym(own), stmt.var, stmt.value, self.context)
+        if sayable(direct) and is_closed(direct):
             return {}
-        found = (definitions((fact,)).get(own) for fact in node.after.p)
-        return next(({own: told} for told in found if told is not None and sayable(told)), {})
+        known = (definitions((fact,)).get(own) for fact in node.after.p)
+        found = [told for told in known if told is not None and sayable(told)]
+        found = [*filter(is_closed, found), *([] if sayable(direct) else found)]
+        return {own: found[0]} if found else {}
 
     def assigned(self, node: Step, stmt: Assign, q: Poly) -> Poly:
         """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""

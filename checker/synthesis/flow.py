@@ -35,7 +35,7 @@ from logic.assertions import (
     opaque,
 )
 from logic.facts import Facts, equations, said, solutions, unfolded, value
-from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, leaves, mapped, of_expr, sym
+from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, is_closed, leaves, mapped, of_expr, sym
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
 from logic.rules import SPLIT, UNROLL
@@ -115,7 +115,7 @@ class _Analysis(Analysis):
     def by_solver(self, p: P, goal: Expr) -> bool:
         """Whether a goal that P entails rests on a solver's word: no arithmetic proof can speak of it, and neither
         closed forms nor lanes show it."""
-        if all(of_expr(side) is not None for side in (goal.args if isinstance(goal, Op) else ())):
+        if all(is_closed(of_expr(side)) for side in (goal.args if isinstance(goal, Op) else ())):
             return False
         verdict = self.oracle(Entails(p, conj((goal,), self.sigma)), self.context)
         return not (isinstance(verdict, Proved) and verdict.engine in SOLVER_FREE)

@@ -26,6 +26,7 @@ from checker.kernel import Oracle
 from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
 from checker.synthesis.guards import by_lane, gaps, relaxed, sized, uniform_bound
+from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
 from checker.synthesis.partial import as_expr
@@ -170,7 +171,7 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
             continue
         starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
         starts.sort(key=lambda q: (any(isinstance(leaf, Tid) for leaf in leaves(q)), len(variables(q))))
-        bounds = (uniform_bound(q, x, facts) for q in starts)
+        bounds = (*(uniform_bound(q, x, facts) for q in starts), most_of(gap, x, facts))
         shown = [
             e
             for e in dict.fromkeys(as_expr(q) for q in bounds if q is not None)

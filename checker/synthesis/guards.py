@@ -13,6 +13,7 @@ from logic.assertions import MAX_BLOCK, X, conj, opaque
 from logic.facts import MAX_CHAIN, Facts, compared, equations
 from logic.potentials import (
     ZERO,
+    Apply,
     Floor,
     Leaf,
     Log2,
@@ -20,8 +21,10 @@ from logic.potentials import (
     Monomial,
     Poly,
     Sym,
+    atom,
     const,
     evaluate,
+    is_closed,
     leaves,
     max0,
     of_expr,
@@ -40,13 +43,13 @@ def sized(e: Expr, given: Facts) -> Expr:
     match e:
         case Op("&&" | "||" | "!" | "<" | "<=" | ">" | ">=" | "==" | "!=", args):
             return replace(e, args=tuple(sized(a, given) for a in args))
-    if of_expr(e) is not None:
+    if is_closed(of_expr(e)):
         return e
     known: dict[Leaf, Poly] = {leaf: n for leaf, n in given.constants.items() if isinstance(leaf, Param)}
     if not any(t in known for t in subterms(e)):
         return e
     other = _filled(e, known)
-    return e if of_expr(other) is None else other
+    return other if is_closed(of_expr(other)) else e
 
 
 def _filled(e: Expr, known: Mapping[Leaf, Poly]) -> Expr:
@@ -172,7 +175,10 @@ def _term_rises(m: Monomial, c: Fraction, leaf: Leaf) -> bool | None:
         case (Max0(arg),) | (Floor(arg, _),) | (Log2(arg),):
             inside = _rises(arg, leaf)
             return None if inside is None else inside == (c > 0)
-    return c > 0
+        case (Apply("/" | ">>", (p, q)),) if leaf not in leaves(q):
+            inside = _rises(p, leaf)
+            return None if inside is None else inside == (c > 0)
+    return None if any(isinstance(a, Apply) and leaf in leaves(atom(a)) for a in m) else c > 0
 
 
 def _cases(p: Poly, leaf: Leaf) -> list[Poly]:

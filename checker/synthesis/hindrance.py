@@ -11,10 +11,11 @@ from checker.synthesis.counters import geometric, moves, per_turn
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.partial import as_expr
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, conj
 from logic.facts import Facts, definitions, said, unfolded
-from logic.potentials import Poly, leaves, of_expr, variables
+from logic.potentials import Poly, is_closed, leaves, of_expr, variables
 from logic.source import Loc
 from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
 
@@ -79,8 +80,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     for step in (step for name in sorted((tested - changed) & cycle.invariant.x) for step in _assignments(flow, name)):
         if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
             told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
-            known = _known(step.value)
-            return told, f"{known}, or {bounded[0].lower()}{bounded[1:]}" if known else bounded
+            return told, bounded
     for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
         here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
         return (
@@ -95,11 +95,15 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         found = map(kept.plain, moves(name, cycle.body.stmt) or ())
         loose = next((d for d in found if not facts.moved(d)), None)
         if loose is not None and not loose.is_constant:
-            one = f"its counter '{name}' moves by {loose}, which is not known to be above 0"
+            one = f"its counter '{name}' moves by {_told(loose)}, which is not known to be above 0"
             if all(c < 0 for _, c in loose.terms):
-                one, loose = f"its counter '{name}' moves by {loose}, which is not known to be below 0", loose * -1
+                one, loose = (
+                    f"its counter '{name}' moves by {_told(loose)}, which is not known to be below 0",
+                    loose * -1,
+                )
             params = all(isinstance(leaf, Param) for leaf in leaves(loose))
-            return one, f'Say --assume "{loose} > 0".' if params else f"State //@ loop invariant {loose} > 0;"
+            told = _told(loose)
+            return one, f'Say --assume "{told} > 0".' if params else f"State //@ loop invariant {told} > 0;"
     if geometric(cycle.cond, cycle.body.stmt, facts) and not any(moves(x, cycle.body.stmt) for x in counters):
         factor = f"its counter '{counters[0]}' is not moved by a fixed amount"
         if None in context.launch.block and _sized(cycle):
@@ -171,13 +175,10 @@ def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
                     yield start * taken
 
 
-def _known(e: Expr) -> str:
-    """The parameter whose number would let a potential say an expression."""
-    for t in subterms(e):
-        match t:
-            case Op("/" | "%" | "<<" | ">>", (_, Param(name))):
-                return f"Say what {name} is, as --assume '{name} == 8' does"
-    return ""
+def _told(p: Poly) -> str:
+    """A potential as a condition may have it: with C's operators."""
+    e = None if is_closed(p) else as_expr(p, bases=True)
+    return str(p) if e is None else show(e)
 
 
 def _at(loc: Loc | None) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from logic.polynomials import replaced, scaled, total
-from logic.potentials import Monomial, Poly, Sym, const, of_terms
+from logic.potentials import Monomial, Poly, const, of_terms, operands
 
 ONE = ""
 """The unknown that is always 1: its coefficient is the known part."""
@@ -78,4 +78,4 @@ def monomial(m: Monomial) -> Poly:
 
 def degree(m: Monomial) -> int:
     """How many leaves a monomial multiplies, those inside its atoms included."""
-    return sum(1 if isinstance(a, Sym) else max((degree(n) for n, _ in a.arg.terms), default=0) or 1 for a in m)
+    return sum(max((degree(n) for p in operands(a) for n, _ in p.terms), default=0) or 1 for a in m)

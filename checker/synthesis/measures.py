@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checker.kernel import updated
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
-from checker.synthesis.guards import distances, sized, some, uniform_bound
+from checker.synthesis.guards import gaps, sized, some, uniform_bound
+from checker.synthesis.lanewise import most
 from checker.synthesis.nodes import Cycle
 from logic.assertions import Context, conj
 from logic.facts import Facts, said
@@ -24,7 +25,7 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import Assign, Var, statements, written
+from logic.syntax import Assign, Expr, Var, statements, written
 from logic.syntax import substitute as replaced
 
 
@@ -94,16 +95,16 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
     unsaid = x - changed - {leaf.name for leaf in facts.definitions}
     before: list[Poly] = []
 
-    def bounds(tested: Iterable[Poly], shared: frozenset[str]) -> list[Poly]:
-        found = (uniform_bound(distance, shared, facts) for distance in tested)
+    def bounds(tested: Iterable[tuple[Expr, Poly]], shared: frozenset[str]) -> list[Poly]:
+        found = (uniform_bound(distance, shared, facts) or most(gap, shared, facts) for gap, distance in tested)
         return [over for over in found if over is not None and over * -1 not in facts.nonnegative]
 
     for test in conj((sized(node.guard, facts),), context.sigma):
-        tested = list(distances(test, context.sigma))
+        tested = list(gaps(test, context.sigma))
         found = bounds(tested, x)
         yield from found
         if wide and unsaid:
-            yield from bounds((d for d in tested if _is_linear(d, unsaid)), x - unsaid)
+            yield from bounds((gap for gap in tested if _is_linear(gap[1], unsaid)), x - unsaid)
         if len(found) == 1:
             apart = ((one, one - found[0]) for one in before)
             fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))

@@ -14,6 +14,7 @@ from itertools import pairwise
 from logic.assertions import Context, P, X
 from logic.facts import Facts, said, unfolded
 from logic.potentials import (
+    Apply,
     Atom,
     Floor,
     Max0,
@@ -149,4 +150,7 @@ def _atom(a: Atom) -> Expr | None:
                 return Op(">>", (e, Const(k.bit_length() - 1)))
             positive = all(c > 0 and all(isinstance(b, Max0) for b in m) for m, c in arg.terms)
             return Op("/", (e, Const(k))) if e is not None and positive else None
+        case Apply(op, (p, q)):
+            sides = as_expr(p, True), as_expr(q, True)
+            return None if sides[0] is None or sides[1] is None else Op(op, (sides[0], sides[1]))
     return None

@@ -33,7 +33,7 @@ from logic.assertions import (
     fresh_type,
 )
 from logic.metrics import Hardware
-from logic.potentials import Floor, Leaf, Log2, Max0, Poly, Sym
+from logic.potentials import Apply, Floor, Leaf, Log2, Max0, Poly, Sym
 from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -206,6 +206,8 @@ class SmallWorld:
                         inner, _ = self.potential(arg)
                         logs = [0, *(n.bit_length() - 1 for n in range(1, max(1, int(np.max(inner))) + 1))]
                         term = term * np.array(logs)[np.maximum(0, inner)]
+                    case Apply(op, args):
+                        term = term * OPERATIONS[op](*(self.potential(p)[0] for p in args))
             total = total + term
         return total, scale
 
@@ -398,5 +400,8 @@ OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "min": np.minimum,
     "max": np.maximum,
     "&": np.bitwise_and,
+    "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+    ">>": lambda a, b: np.where(b < 0, 0, np.right_shift(a, np.maximum(b, 0))),
     "?:": np.where,
 }

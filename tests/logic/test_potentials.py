@@ -127,16 +127,26 @@ def test_expressions_become_potentials_with_c_semantics(op: str, k: int) -> None
         assert evaluate(p, {Param("h"): n}) == denote(op, (n, k))
 
 
-def test_division_by_an_unknown_is_no_potential() -> None:
-    assert potentials.of_expr(Op("/", (Param("h"), Param("w")))) is None
+def test_division_by_an_unknown_is_a_base_function() -> None:
+    """It is said as the operator's value on what stands there, whatever that is."""
+    p = potentials.of_expr(Op("/", (Param("h"), Param("w"))))
+    assert p == potentials.operated("/", H, sym(Param("w")))
+    assert potentials.substitute(p, {Param("w"): const(4)}) == potentials.of_expr(Op("/", (Param("h"), Const(4))))
+    assert potentials.is_canonical(p)
+    assert not potentials.is_canonical(potentials.atom(potentials.Apply("/", (H, const(4)))))
+    assert not potentials.is_canonical(potentials.atom(potentials.Apply("%", (H, H))))
+    assert not potentials.is_canonical(potentials.atom(potentials.Apply("/", (H * Fraction(1, 2), H))))
 
 
 def test_shifts_by_less_than_a_word() -> None:
-    """What C leaves open is no potential."""
-    for op in ("<<", ">>"):
-        assert potentials.of_expr(Op(op, (Param("h"), Const(63)))) is not None
-        assert potentials.of_expr(Op(op, (Param("h"), Const(64)))) is None
-        assert potentials.of_expr(Op(op, (Param("h"), Const(-1)))) is None
+    """Others, which C leaves open, are no potential to the left, and what `denote` says to the right."""
+    for shift in (63, 64, -1):
+        left = potentials.of_expr(Op("<<", (Param("h"), Const(shift))))
+        assert (left is None) == (shift != 63)
+        right = potentials.of_expr(Op(">>", (Param("h"), Const(shift))))
+        assert right is not None
+        for n in range(-9, 10):
+            assert evaluate(right, {Param("h"): n}) == denote(">>", (n, shift))
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,45 @@ LOOPS = {
 }
 
 
+LIMITS = {
+    # limits that differ between lanes: turns 0 .. the most, each a read of one sector, and 4 sectors for the store
+    "for (int i = 0; i < t % 5; i++) x += A[0];": ("8", 8),
+    "for (int i = 0; i < (t & 3); i++) x += A[0];": ("7", 7),
+    "for (int i = 0; i < (n >> (t & 1)); i++) x += A[0];": ("4 + max(0, n)", 9),
+    "for (int i = 0; i <= t % m; i++) x += A[0];": ("4 + max(0, m)", 11),
+    "for (int i = 0; i < t % 7 + n; i++) x += A[0];": ("4 + max(0, 6 + n)", 15),
+    "int h = t % m; for (int i = h; i > 0; i--) x += A[0];": ("4 + max(0, m - 1)", 10),
+    "for (int i = t % 3; i < n; i++) x += A[0];": ("4 + max(0, n)", 9),
+    # quotients of two parameters
+    "for (int i = 0; i < n / m; i++) x += A[0];": ("4 + max(0, trunc(n/m))", 4),
+    "int h = (n + m - 1) / m; for (int i = 0; i < h; i++) x += A[0];": ("4 + max(0, trunc((m + n - 1)/m))", 5),
+    "for (int j = 0; j < n / m; j++) for (int i = 0; i < m; i++) x += A[0];": (None, 4),
+    # a loop that ends in its body
+    "int i = n; while (true) { i -= 2; if (i <= 0) break; x += A[0]; }": (None, 6),
+}
+
+
+@pytest.mark.parametrize("body", LIMITS)
+def test_limits_that_differ_between_lanes_and_quotients(body: str, tmp_path: Path) -> None:
+    """The bound at n = 5, m = 7, given m > 0, is what the run there costs, or that with 1 more turn."""
+    file = tmp_path / "k.cu"
+    file.write_text(
+        f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {body} B[t] = x; }}"
+    )
+    k = read_cuda(str(file)).kernel
+    positive = Op(">", (Param("m"), Const(0)))
+    (result,) = bounds(k, (32, 1, 1), ["sectors"], Launch((32, 1, 1), assumptions=(positive,)))
+    text, least = LIMITS[body]
+    assert (result.verdict, result.problem) == ("certified", None)
+    assert result.claim is not None
+    if text:
+        assert str(result.claim.pre.q) == text
+    at = {"n": 5, "m": 7}
+    cost = run(k, (32, 1, 1), (1, 1, 1), at, {}).max_per_warp["sectors"]
+    assert cost == least
+    assert cost <= evaluate(result.claim.pre.q, {Param(name): v for name, v in at.items()}) <= cost + 1
+
+
 @pytest.mark.parametrize("body", LOOPS)
 def test_loops_as_people_write_them(body: str, tmp_path: Path) -> None:
     """The bound at n = 5, m = 7 is compared with the dearest of some runs, too."""
