@@ -48,6 +48,7 @@ from logic.syntax import (
     INT,
     WARP_INDEX,
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -210,7 +211,7 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
     "assertion": (tuple,),
     "potential": (Poly,),
     "variables": (frozenset,),
-    "statement": (Skip, SeqStmt, Assign, Write, If, While, Sync),
+    "statement": (Skip, SeqStmt, Assign, Write, If, While, Sync, Assume),
     "expression": (Var, Param, Const, Tid, Op, Read),
     "variable": (str,),
     "parameter": (str,),
@@ -385,6 +386,8 @@ def statement_of(t: Term, env: Env, context: Context) -> Stmt:
             return Skip()
         case "sync":
             return Sync()
+        case "assume":
+            return Assume(expression_of(t.at(0), env, context))
         case "seq":
             return seq(statement_of(t.at(0), env, context), statement_of(t.at(1), env, context))
         case "set":
@@ -498,7 +501,7 @@ def _erased(s: Stmt, x: str, context: Context) -> Stmt:
             if type_of(e, context.sigma) != INT:
                 raise Rejected(Refusal("ghost type", about=x, got=e))
             return Skip()
-        case Assign(_, e):
+        case Assign(_, e) | Assume(e):
             free(e)
         case Write(_, index, e):
             free(index)

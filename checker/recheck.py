@@ -1184,7 +1184,7 @@ def contradictory(rows: list[Potential]) -> bool:
 TABLES: Final = (
     {"P": "assertions", "s": "statements"} | dict.fromkeys("eok", "expressions") | dict.fromkeys("QF", "potentials")
 )
-FORMS: Final = {"skip": "", "sync": "", "set": "xe", "write": "Aee", "if": "ess", "while": "es"}
+FORMS: Final = {"skip": "", "sync": "", "assume": "e", "set": "xe", "write": "Aee", "if": "ess", "while": "es"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -1268,7 +1268,7 @@ class Checker(Program):
                 case ("set" | "write", name, *index, e):
                     target = ("read" if index else "var", name, *index)
                     want(self.type_of(e) == self.type_of(target), f"the value for '{name}' has another type")
-                case ("if" | "while", e, *_):
+                case ("if" | "while" | "assume", e, *_):
                     self.condition("a condition", e)
             inner = [part for part in parts if isinstance(part, Statement)]
             spend(sum(len(s.written) for s in inner))
@@ -1483,11 +1483,27 @@ class Checker(Program):
         want(apart <= numbers, "a barrier that a part of the block may reach alone is not admitted")
         return q
 
+    def assumed(self, s: Statement) -> Iterator[Expr]:
+        """What is assumed inside a statement."""
+        spend()
+        if s.kind == "assume":
+            yield s.parts[0]
+        for part in s.parts:
+            if isinstance(part, Statement):
+                yield from self.assumed(part)
+
     def vacuous(self) -> bool:
-        """Whether arithmetic shows that no launch satisfies the assumptions."""
-        facts = self.arithmetic(frozenset())
-        rows = [p for fact in self.launch for p in facts.comparison(fact).values() if not deep(p)]
-        return self.lanes(frozenset(), None).nobody or contradictory(rows)
+        """Whether arithmetic shows that no launch satisfies the assumptions, or no run those that each one comes to."""
+        body = self.value("s", self.document["kernel"]["body"])
+        parts = body.parts if body.kind == "seq" else (body,)
+        given = (self.conj(s.parts) for s in parts if s.kind == "assume")
+        return any(map(self.impossible, (frozenset(), *given)))
+
+    def impossible(self, p: Facts) -> bool:
+        """Whether arithmetic shows that no thread satisfies P."""
+        facts = self.arithmetic(p)
+        rows = [q for fact in (*p, *self.launch) for q in facts.comparison(fact).values() if not deep(q)]
+        return self.lanes(p, None).nobody or contradictory(rows)
 
     def summed(self, q: Potential) -> Potential:
         """The sum of q over the indices, each given with an F that falls by q from one to the next."""
@@ -1552,6 +1568,7 @@ NOTATION: Final[dict[str, Callable[..., Any]]] = {
     r"(x) <- (e)": lambda do, *parts: do.statement("set", *parts),
     r"if \((e)\) (.+) else (.+)": lambda do, *parts: do.statement("if", *parts),
     r"while \((e)\) (.+)": lambda do, *parts: do.statement("while", *parts),
+    r"assume (e)": lambda do, e: do.statement("assume", e),
     r"(s\d?); (.+)": lambda do, *parts: do.both(*parts),
     r"\((s.+)\)": lambda do, s: s,
 }
@@ -1613,6 +1630,7 @@ Q:Frame      {P; Q; X} s {P'; Q'; X'}   vars(F) <= X \ W(s)   P |- F >= 0
              => {P; Q + F; X} s {P'; Q' + F; X' | vars(F)}
 Q:Unroll     {P; Q; X} if (e) (s; while (e) s) else skip {P'; Q'; X'}   => {P; Q; X} while (e) s {P'; Q'; X'}
 Q:CaseSplit  P; X |- e unif   {P & e; Q; X} s {P'; Q'; X'}   {P & !e; Q; X} s {P'; Q'; X'}   => {P; Q; X} s {P'; Q'; X'}
+Q:Assume     => {P; Q; X} assume e {P & e; Q; X}
 Q:Ghost      s = s1 without x   x ghost in P, Q, P', Q'   {P; Q; X} s1 {P'; Q'; X'}   => {P; Q; X} s {P'; Q'; X' \ {x}}
 """
 RULES: Final[dict[str, list[str]]] = {
@@ -1678,12 +1696,14 @@ def sentence(document: dict[str, Json], bound: str) -> str:
     return f"{wording.format(document['kernel']['name'])} at most {bound}{what}"
 
 
-def claim_text(document: dict[str, Json], bound: Potential) -> str:
+def claim_text(document: dict[str, Json], bound: Potential, inside: list[Expr]) -> str:
     launch = document["launch"]
     text = sentence(document, show(bound))
     text += f"; {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')}"
     if launch["assumptions"]:
         text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"
+    if inside:
+        text += f"; assumed wherever a thread comes to it: {', '.join(map(show, inside))}"
     if document["admitted"]:
         numbers = ", ".join(f"#{i}" for i in sorted(document["admitted"]))
         text += f"; assumed besides: all threads of a block reach the barriers {numbers} together"
@@ -1706,7 +1726,9 @@ def recheck(document: Any) -> Report:
         certificate = frozen(json.loads(text, parse_float=_refused))
         fitted(certificate, DOCUMENT, "certificate")
         checker = Checker(certificate)
-        claim = claim_text(certificate, checker.run())
+        bound = checker.run()
+        body = checker.value("s", certificate["kernel"]["body"])
+        claim = claim_text(certificate, bound, [*dict.fromkeys(checker.assumed(body))])
         left = checker.solver_backed + [VACUOUS] * checker.vacuous()
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""

@@ -18,7 +18,7 @@ Items:  {p; q; x} s {p; q; x}     p; x |- e : C     p; x |- e unif     p; x |- x
         s = s without x (the assignments to x erased)     x ghost in P, Q, ... (does not occur there)
 Terms:  p ::= P | true | p & e | p & !e | p[x <- e]      q ::= Q | 0 | C | M.if | M.gread(n) | q + q | q[x <- e]
         x ::= X | {} | {x} | x & x | x "|" x | x \ x | W(s) | vars(F)
-        s ::= s | skip | sync | s; s | x <- e | A[o] <- e | if (e) s else s | while (e) s
+        s ::= s | skip | sync | s; s | x <- e | A[o] <- e | if (e) s else s | while (e) s | assume e
         e ::= e | x | p | k | tid.a | op e | e op e | op(e, e, e) | G[o]
 """
 
@@ -253,6 +253,8 @@ class _Reader:
         match token:
             case "skip" | "sync":
                 return Term(token)
+            case "assume":
+                return Term("assume", (self.expression(),))
             case "if":
                 cond = self.guard()
                 then = self.statement_1()
@@ -566,6 +568,8 @@ def show(t: Term | str) -> str:
         case "if":
             body = [f"({x})" if t.at(i).head == "seq" else x for i, x in enumerate(a)]
             return f"if ({a[0]}) {body[1]} else {body[2]}"
+        case "assume":
+            return f"assume {a[0]}"
         case "while":
             return f"while ({a[0]}) " + (f"({a[1]})" if t.at(1).head == "seq" else a[1])
         case "triple":

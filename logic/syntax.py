@@ -199,7 +199,15 @@ class Sync:
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
-Stmt = Skip | Seq | Assign | Write | If | While | Sync
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """assume cond: runs in which an active thread finds it false are not spoken of; it costs nothing"""
+
+    cond: Expr
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+Stmt = Skip | Seq | Assign | Write | If | While | Sync | Assume
 
 
 def seq(*stmts: Stmt) -> Stmt:
@@ -386,7 +394,7 @@ def same(a: Stmt, b: Stmt) -> bool:
                 stack.append((s1, t1))
             case (Skip(), Skip()) | (Sync(), Sync()):
                 pass
-            case (Assign(), Assign()) | (Write(), Write()) if x == y:
+            case (Assign(), Assign()) | (Write(), Write()) | (Assume(), Assume()) if x == y:
                 pass
             case _:
                 return False
@@ -460,6 +468,8 @@ def show_stmt(s: Stmt, indent: str = "") -> str:
             return f"{indent}sync;"
         case Seq(stmts):
             return "\n".join(show_stmt(t, indent) for t in stmts)
+        case Assume(e):
+            return f"{indent}assume {show(e)};"
         case Assign(x, e):
             return f"{indent}{x} <- {show(e)};"
         case Write(array, index, e):

@@ -20,6 +20,7 @@ from logic.syntax import (
     WARP_INDEX,
     Array,
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -184,7 +185,7 @@ def check_kernel(kernel: Kernel) -> Signature:
                 _check_index(array, index, sigma, s.loc)
                 if (got := type_of(e, sigma)) != (want := sigma.arrays[array].elem):
                     raise TypeProblem(f"'{array}' holds {want}, the value is {got}", s.loc, "Convert the value.")
-            case If(cond) | While(cond):
+            case If(cond) | While(cond) | Assume(cond):
                 if (got := type_of(cond, sigma)) != BOOL:
                     raise TypeProblem(f"the condition {show(cond)} is {got}, not bool", cond.loc or s.loc)
     return whole

@@ -157,7 +157,8 @@ def read_outline(path: Path) -> Outline:
     sigma = check_kernel(kernel)
     given = read_annotations(kernel, text, sigma)
     launch = Launch(given.block or (None, None, None), given.grid or (None, None, None), given.assumptions)
-    return Outline(kernel, Context(sigma, METRICS[path.stem], HARDWARE["nvidia"], launch), given.body)
+    sigma = check_kernel(given.kernel)
+    return Outline(given.kernel, Context(sigma, METRICS[path.stem], HARDWARE["nvidia"], launch), given.body)
 
 
 def completed(outline: Outline) -> Result:

@@ -20,7 +20,7 @@ Choices where the paper leaves one:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from logic.source import SourceError
 from logic.syntax import (
     Array,
     Assign,
+    Assume,
     Const,
     Exchange,
     Expr,
@@ -45,6 +46,7 @@ from logic.syntax import (
     Var,
     While,
     Write,
+    show,
 )
 from logic.typing import Signature, type_of
 from semantics import exchange
@@ -62,6 +64,16 @@ class StepLimit(SourceError):
         message = f"the {'loop' if loop else 'program'}{where} did not end within {limit} steps"
         super().__init__(message, loop.loc if loop else None, "Raise --step-limit if it does end.")
         self.cost = cost
+
+
+class Broken(SourceError):
+    """An `assume` that is false at an active thread: the run is not one of those that a claim speaks of."""
+
+    def __init__(self, s: Assume, thread: Thread) -> None:
+        x, y, z = thread.tid
+        told = f"the assumption {show(s.cond)} does not hold at thread ({x}, {y}, {z})"
+        super().__init__(f"{told} of block {thread.block}", s.loc, "A bound says nothing of such a run.")
+        self.block, self.split = thread.block, None
 
 
 # --- the store sigma, the machine, costs -----------------------------------------------------------------------------
@@ -429,6 +441,8 @@ def step(s: Stmt, sigma: Store, t: Threads, m: Machine) -> Step:
             return sc_seq(s, sigma, t, m)
         case Sync():
             return sc_sync(s, sigma, t, m)
+        case Assume():
+            return sc_assume(s, sigma, t, m)
         case Assign():
             return sc_vwrite(s, sigma, t, m)
         case Write(array):
@@ -471,6 +485,15 @@ def sc_seq(s: Seq, sigma: Store, t: Threads, m: Machine) -> Step:
 def sc_sync(s: Sync, sigma: Store, t: Threads, m: Machine) -> Step:
     """SC:Sync (ours, after Fig. 6)    sigma; sync ||_T sigma; M.sync"""
     return m.pay("sync", s, t), ()
+
+
+def sc_assume(s: Assume, sigma: Store, t: Threads, m: Machine) -> Step:
+    """SC:Assume (ours)    sigma; assume e ||_T sigma; 0 where R is true at all of T. Raises Broken where it is not."""
+    r, _ = expression(s.cond, sigma, t, replace(m, observer=None))
+    broken = next((u for u in t if not r[u]), None)
+    if broken is not None:
+        raise Broken(s, broken)
+    return m.nothing, ()
 
 
 def sc_vwrite(s: Assign, sigma: Store, t: Threads, m: Machine) -> Step:

@@ -14,7 +14,7 @@ from typing import Final
 
 from logic.metrics import Metric
 from logic.source import Loc
-from logic.syntax import Assign, If, Kernel, Seq, Skip, Stmt, Sync, While, Write
+from logic.syntax import Assign, Assume, If, Kernel, Seq, Skip, Stmt, Sync, While, Write
 from semantics.events import Event
 
 Line = tuple[str, int]
@@ -103,7 +103,7 @@ def _identity(s: Stmt) -> object:
     match s:
         case Assign() | Write():
             return s.loc, s
-        case If(cond) | While(cond):
+        case If(cond) | While(cond) | Assume(cond):
             return s.loc, type(s), cond
         case Sync() | Skip() | Seq():
             return s.loc, type(s)

@@ -35,7 +35,7 @@ from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Plain
 from logic.assertions import AtLeast, Context, Proved, conj
 from logic.metrics import Hardware, Linear, Metric
 from logic.potentials import Leaf, Poly, evaluate, leaves, substitute, sym
-from logic.syntax import FLOAT, INT, Assign, Expr, Op, Param, Skip, Stmt, Sync, Write, subterms
+from logic.syntax import FLOAT, INT, Assign, Assume, Expr, Op, Param, Skip, Stmt, Sync, Write, subterms
 from logic.typing import Signature, type_of
 
 Model = Literal["max", "sum"]
@@ -149,7 +149,7 @@ def _terms(s: Stmt) -> tuple[Expr, ...]:
             return (e,)
         case Write(_, i, e):
             return (i, e)
-        case Skip() | Sync():
+        case Skip() | Sync() | Assume():
             return ()
     raise TypeError(f"{type(s).__name__} has statements inside it")
 

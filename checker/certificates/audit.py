@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final, Literal
 
 from checker import kernel as trusted
-from checker.certificates.claims import described, excluder, extent, is_known, known_sizes, shown
+from checker.certificates.claims import assumed_inside, described, excluder, extent, is_known, known_sizes, shown
 from checker.certificates.document import Certificate, read
 from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
@@ -231,6 +231,8 @@ def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
         found.append(f"at most {MAX_BLOCK} threads along each axis of a block")
     if replace(before.hardware, name="") != replace(after.hardware, name=""):
         found.append(f"hardware {after.hardware.name}" if is_known(after.hardware) else described(after.hardware))
+    inside, here = (dict.fromkeys(assumed_inside(a.certificate.kernel)) for a in (old, new))
+    found += [text for text in here if text not in inside]
     theirs, ours = ({d.name: d.type for d in a.certificate.kernel.params} for a in (old, new))
     kept = [name for name in ours if name in theirs]
     if kept != [name for name in theirs if name in ours] or any(ours[name] != theirs[name] for name in kept):

@@ -13,7 +13,7 @@ from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
-from logic.syntax import WARP_INDEX, Expr, Param, mentions_tid, subterms
+from logic.syntax import WARP_INDEX, Assume, Expr, Kernel, Param, mentions_tid, show, statements, subterms
 
 
 def extent(sizes: Dim) -> str:
@@ -52,6 +52,12 @@ def wording(kernel: str, what: str, bound: Poly | Fraction | str, metric: Metric
     cost = amount(bound, metric) if is_known(metric) else f"{bound} of the {described(metric)}"
     where = "" if is_known(hardware) else f" on the {described(hardware)}"
     return f"{whole} of {kernel} {verb} at most {cost}{where}"
+
+
+def assumed_inside(kernel: Kernel) -> tuple[str, ...]:
+    """What is assumed inside a kernel, wherever a thread comes to it, as texts, each once."""
+    found = (s for s in statements(kernel.body) if isinstance(s, Assume))
+    return tuple(dict.fromkeys(f"given: {show(s.cond)}{f', at {s.loc}' if s.loc else ''}" for s in found))
 
 
 def claimed(claim: Claim) -> str:

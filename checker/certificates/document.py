@@ -28,6 +28,7 @@ from logic.syntax import (
     INT,
     Array,
     Assign,
+    Assume,
     Const,
     Decl,
     Expr,
@@ -138,6 +139,8 @@ class _Writer:
                 return ["sync"]
             case Seq(stmts):
                 return ["seq", [self.statement(t) for t in stmts]]
+            case Assume(e):
+                return ["assume", self.expression(e)]
             case Assign(x, e):
                 return ["set", x, self.expression(e)]
             case Write(array, index, e):
@@ -392,6 +395,8 @@ class _Reader:
                 return Skip()
             case ["sync"]:
                 return Sync()
+            case ["assume", i]:
+                return Assume(e(i))
             case ["seq", list(parts)]:
                 return Seq(tuple(child(i) for i in parts))
             case ["set", str(x), i]:

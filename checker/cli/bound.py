@@ -382,7 +382,9 @@ def _outline(
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
-    return Outline(reading.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
+    reading = replace(reading, kernel=hints.kernel)
+    context = replace(context, sigma=check_kernel(hints.kernel))
+    return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 
 def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:

@@ -187,7 +187,8 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
         check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
     given = read_annotations(reading.kernel, source_text(path), sigma)
-    return Outline(reading.kernel, context, given.body), reading.notes
+    context = replace(context, sigma=check_kernel(given.kernel))
+    return Outline(given.kernel, context, given.body), reading.notes
 
 
 def _metric(args: argparse.Namespace, given: Annotations, kernel: Kernel) -> Metric:

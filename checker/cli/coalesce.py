@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
 def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, Reading, list[str]]:
     """The context that the kernel is judged under, the part of it that the user stated, the kernel as it is then, and
     what else that rests on. Raises SourceError."""
-    from checker.notation import read_annotations
+    from checker.notation import read_annotations, with_assumptions
     from checker.oracles import Oracles
     from logic.assertions import Context, conj
     from logic.metrics import METRICS
@@ -144,6 +144,8 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
     oracle = Oracles()
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
+    reading = replace(reading, kernel=with_assumptions(reading.kernel, source_text(args.file)))
+    context = replace(context, sigma=check_kernel(reading.kernel))
     return context, stated, reading, [*reading.notes, *notes]
 
 

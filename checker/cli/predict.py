@@ -138,7 +138,8 @@ def _job(
     context = Context(sigma, METRICS["sectors"], hardware(device), launch)
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
-    kernel, hints = reading.kernel, read_annotations(reading.kernel, source_text(path), sigma)
+    hints = read_annotations(reading.kernel, source_text(path), sigma)
+    kernel, context = hints.kernel, replace(context, sigma=check_kernel(hints.kernel))
     row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]
     broken = excluded(report.point(row, at), context) or report.broken(limits, at)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from logic.syntax import Array, Kernel, Type
     from semantics import grid, parallel
     from semantics.grid import BarrierDivergence, Contents
+    from semantics.lockstep import Broken
     from semantics.parallel import Profile
     from semantics.profile import LineCost, Lines
     from semantics.values import Value
@@ -131,8 +132,11 @@ class _Done:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the kernel; 0, or 3 where a barrier diverges. Raises SourceError for unusable input."""
+    """Runs the kernel; 0, or 3 where a barrier diverges or an assumption is broken. Raises SourceError for what is
+    unusable."""
+    from checker.notation import with_assumptions
     from semantics import grid
+    from semantics.lockstep import Broken
     from semantics.profile import Lines
 
     pair = parse_profile(args)
@@ -145,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
     reading = for_run(reading, values, block, blocks)
-    kernel: Kernel = reading.kernel
+    kernel: Kernel = with_assumptions(reading.kernel, source_text(args.file))
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
 
@@ -154,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
     observer = Lines(kernel) if args.by_line else None
     try:
         result, together = _execute(args, launch, metrics, pair, hardware, observer)
-    except grid.BarrierDivergence as refuted:
+    except (grid.BarrierDivergence, Broken) as refuted:
         _tell_divergence(args, kernel, metrics, refuted, time.monotonic() - started)
         return 3
     seconds = time.monotonic() - started
@@ -224,16 +228,22 @@ def _tell(args: argparse.Namespace, done: _Done) -> None:
 
 
 def _tell_divergence(
-    args: argparse.Namespace, kernel: Kernel, metrics: Sequence[Metric], refuted: BarrierDivergence, seconds: float
+    args: argparse.Namespace,
+    kernel: Kernel,
+    metrics: Sequence[Metric],
+    refuted: BarrierDivergence | Broken,
+    seconds: float,
 ) -> None:
-    """Prints where a barrier diverges: on standard error, and in all formats but text."""
+    """Prints where a barrier diverges, or an assumption is broken: on standard error, and in all formats but text."""
     from checker.report.page import Fault, Page, Section
     from checker.report.terminal import render_error
+    from semantics.grid import BarrierDivergence
 
+    kind = "divergence" if isinstance(refuted, BarrierDivergence) else "broken"
     told = render_error(refuted)
     print(told, file=sys.stderr)
     found = _json(kernel, metrics, None, None, seconds) | {"error": _witness(refuted)}
-    faults = [Fault("divergence", refuted.message, refuted.loc or args.file)]
+    faults = [Fault(kind, refuted.message, refuted.loc or args.file)]
     page = Page(f"{kernel.name}: refuted", [Section(fixed=told)], faults)
     tell(args, None, lambda: json.dumps(found, indent=2), lambda: page)
 
@@ -416,7 +426,7 @@ def _json_line(line: LineCost) -> dict[str, object]:
     return {"file": line.file, "line": line.line, "executions": line.executions, "totals": totals}
 
 
-def _witness(refuted: BarrierDivergence) -> dict[str, object]:
+def _witness(refuted: BarrierDivergence | Broken) -> dict[str, object]:
     return {
         "reason": refuted.message,
         "block": list(refuted.block),

@@ -193,6 +193,10 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     check_launch(block, blocks)
     kernel = for_run(reading, values, block, blocks).kernel
     hints = read_annotations(kernel, source_text(args.file), sigma)
+    if hints.kernel != kernel:
+        raise OptionProblem(
+            "what is assumed inside a kernel is not for wcet", kernel.loc, "Leave //@ assume out of the kernel's body."
+        )
     context = Context(
         sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], name="mini-SIMT", warp=args.warp_size), launch
     )

@@ -30,7 +30,7 @@ A condition is {P; Q; X}; `_` leaves a part to the tool. The names of rules in b
 A local int called `ghost:NAME` is no part of the program (Q:Ghost): assignments to it are there for conditions alone.
 """
 
-from checker.notation.annotations import Annotations, read_annotations
+from checker.notation.annotations import Annotations, read_annotations, with_assumptions
 from checker.notation.expressions import parse_assumption, parse_expr
 from checker.notation.outlines import parse_kernel, parse_outline
 from checker.notation.potentials import parse_potential
@@ -48,4 +48,5 @@ __all__ = [
     "read_annotations",
     "show_kernel",
     "show_outline",
+    "with_assumptions",
 ]

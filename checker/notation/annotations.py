@@ -7,6 +7,8 @@
     //@ loop invariant i >= 0;       before a loop; also `loop potential 2*|[i, n]|;` and `loop uniform i, j;`
     //@ assert x < n;                before a statement; also `potential 3*n;`
     //@ split n > 0;                 before a statement: the rest of the block where it holds, and where it does not
+    //@ assume k <= m;               before a statement: only runs in which it holds there are spoken of
+    //@ loop turns <= m;             before a loop: only runs in which it turns no oftener, each time it is entered
 
 `bound` takes them as hints, `check` as the derivation itself.
 """
@@ -22,19 +24,19 @@ from pathlib import Path
 from typing import Final
 
 from checker.notation.expressions import parse_assumption, parse_fact
-from checker.notation.extents import LOOPS, Place, read_text
+from checker.notation.extents import LOOPS, Place, Text, read_text
 from checker.notation.formulas import parse_formula
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import SUFFIX, read_metric
-from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, Split, bare
+from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, Split, bare, strip
 from logic.assertions import Dim, P, conj
 from logic.formulas import Formula, Number, evaluate, names
 from logic.metrics import METRICS, Metric
 from logic.potentials import Poly, variables
 from logic.source import Loc
-from logic.syntax import INT, Kernel
-from logic.typing import Signature
+from logic.syntax import INT, Assign, Assume, Const, Decl, Kernel, Op, Var
+from logic.typing import Signature, check_kernel
 
 KINDS: Final = (
     "requires",
@@ -44,11 +46,15 @@ KINDS: Final = (
     "loop invariant",
     "loop potential",
     "loop uniform",
+    "loop turns",
     "potential",
     "assert",
     "split",
 )
 _ABOUT_THE_KERNEL: Final = ("requires", "assume", "launch", "metric")
+INSIDE: Final = "assume inside"
+"""The kind of an assumption that stands at a statement."""
+
 _LINE: Final = re.compile(r"//@(.*)")
 _CLAUSE: Final = re.compile(r"\s*((?:loop\s+)?[A-Za-z]+)\b\s*(.*?)\s*;\s*$")
 Sizes = tuple[Formula, Formula, Formula]
@@ -83,7 +89,8 @@ class Limit:
 class Annotations:
     """The content of one kernel's annotations; `body` is its outline with their conditions in it.
 
-    `formulas` are the three sizes of a grid that depends on parameters, whose `grid` is None.
+    `formulas` are the three sizes of a grid that depends on parameters, whose `grid` is None. `kernel` is the kernel
+    with what is assumed inside it, and with the counters of turns that are assumed.
     """
 
     assumptions: P
@@ -93,6 +100,7 @@ class Annotations:
     formulas: Sizes | None
     metric: Metric | None
     body: Block
+    kernel: Kernel
 
 
 def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
@@ -129,10 +137,34 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
                 local.append(c)
     body = bare(kernel.body)
     if local:
-        body = _Placer(kernel, source, sigma, local).body(body)
+        counting, wider = _counting(kernel, sigma, local)
+        body = _Placer(kernel, source, wider, local, {id(c): _counter(c, sigma) for c in local}).body(body)
+        kernel = counting
+        if any(c.kind in (INSIDE, "loop turns") for c in local):
+            kernel = replace(kernel, body=strip(body))
     facts = conj(assumptions, sigma)
     grid = formulas.get("grid")
-    return Annotations(facts, tuple(limits), sizes.get("block"), sizes.get("grid"), grid, metric, body)
+    return Annotations(facts, tuple(limits), sizes.get("block"), sizes.get("grid"), grid, metric, body, kernel)
+
+
+def with_assumptions(kernel: Kernel, source: str) -> Kernel:
+    """The kernel with what its source assumes inside it. Raises SyntaxProblem and TypeProblem."""
+    return read_annotations(kernel, source, check_kernel(kernel)).kernel if "//@" in source else kernel
+
+
+def _counting(kernel: Kernel, sigma: Signature, clauses: list[Clause]) -> tuple[Kernel, Signature]:
+    """The kernel with a counter for each loop whose turns are assumed to be no more than something."""
+    own = tuple(Decl(_counter(c, sigma), INT, c.loc) for c in clauses if c.kind == "loop turns")
+    wider = replace(sigma, locals={**sigma.locals, **{d.name: d.type for d in own}})
+    return replace(kernel, locals=(*kernel.locals, *own)), wider
+
+
+def _counter(c: Clause, sigma: Signature) -> str:
+    """What the turns of a loop are counted in: no variable of the program."""
+    name = f"turns.line{c.loc.line}"
+    while name in sigma.locals or name in sigma.params:
+        name += "_"
+    return name
 
 
 def parse_limit(text: str, sigma: Signature, file: str, origin: Loc | None = None) -> Limit | None:
@@ -152,14 +184,14 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
     about statements, of functions that it may call as well."""
     if kernel.loc is None:
         return
-    lines = source.splitlines()
+    lines, text = source.splitlines(), read_text(source)
     heads = [n for n, line in enumerate(lines, start=1) if "__global__" in line.partition("//")[0]]
     own = max((n for n in heads if n <= kernel.loc.line), default=kernel.loc.line)
     before = max((n for n in heads if n < own), default=0)
     after = min((n for n in heads if n > own), default=len(lines) + 1)
     for n, line in enumerate(lines, start=1):
         if not before < n < after:
-            yield from _local(kernel.loc.file, n, line)
+            yield from _local(kernel.loc.file, n, line, text)
             continue
         other = _BLOCK.search(line.partition("//")[0])
         if other:
@@ -175,20 +207,25 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
         kind = " ".join(clause[1].split())
         if kind not in KINDS:
             raise SyntaxProblem(f"no annotation is called '{kind}'", loc, f"There are: {', '.join(KINDS)}.")
-        if kind in _ABOUT_THE_KERNEL:
+        if kind == "assume" and text.function((n, found.start() + 1)):
+            yield from _local(kernel.loc.file, n, line, text)
+        elif kind in _ABOUT_THE_KERNEL:
             if n < own or n <= kernel.loc.line:
                 yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
             elif n < after and not any(n < h for h in heads if h > own):
                 raise SyntaxProblem(f"'{kind}' belongs before the kernel", loc, "Move it above __global__.")
         else:
-            yield from _local(kernel.loc.file, n, line)
+            yield from _local(kernel.loc.file, n, line, text)
 
 
-def _local(file: str, n: int, line: str) -> Iterable[Clause]:
+def _local(file: str, n: int, line: str, text: Text) -> Iterable[Clause]:
     """The annotation in a line, if there is one and it is about a statement."""
     found = _LINE.search(line)
     clause = _CLAUSE.match(found[1]) if found else None
-    if found and clause and (kind := " ".join(clause[1].split())) in KINDS and kind not in _ABOUT_THE_KERNEL:
+    kind = " ".join(clause[1].split()) if clause else ""
+    about = kind in _ABOUT_THE_KERNEL and not (found and kind == "assume" and text.function((n, found.start() + 1)))
+    if found and clause and kind in KINDS and not about:
+        kind = INSIDE if kind == "assume" else kind
         inside = Loc(file, n, found.start(1) + clause.start(2) + 1)
         yield Clause(kind, clause[2], Loc(file, n, found.start() + 1), inside)
 
@@ -273,8 +310,11 @@ class _Placer:
     body of a `do` loop: then what is stated in it is stated twice. Each has a place, or an error says that it has none.
     """
 
-    def __init__(self, kernel: Kernel, source: str, sigma: Signature, clauses: list[Clause]) -> None:
+    def __init__(
+        self, kernel: Kernel, source: str, sigma: Signature, clauses: list[Clause], counters: dict[int, str]
+    ) -> None:
         self.sigma = sigma
+        self.counters = counters
         self.text = read_text(source)
         self.clauses = clauses
         self.items: list[tuple[Item, tuple[Loc, ...], Block]] = []
@@ -407,13 +447,27 @@ class _Placer:
                     items.append(replace(item, then=self.block(item.then), orelse=self.block(item.orelse)))
                 case Loop():
                     stated = self.invariant([c for c in due if c.kind.startswith("loop")])
-                    items.append(replace(item, invariant=stated, body=self.block(item.body)))
+                    counted = [c for c in due if c.kind == "loop turns"]
+                    items += [Plain(Assign(self.counters[id(c)], Const(0), c.loc)) for c in counted]
+                    inner = tuple(part for c in counted for part in self.counted(c))
+                    items.append(replace(item, invariant=stated, body=(*inner, *self.block(item.body))))
                 case _:
                     items.append(item)
             items += [self.condition(c) for c in self.behind.get(id(item), [])]
         return tuple(items)
 
-    def condition(self, c: Clause) -> Partial | Split:
+    def counted(self, c: Clause) -> tuple[Plain, Plain]:
+        """What a turn begins with whose number is limited: that there is one left, and that it is taken."""
+        if not c.text.startswith("<="):
+            raise SyntaxProblem("turns are limited as in: loop turns <= n", c.inside, "Write <= before the limit.")
+        name = self.counters[id(c)]
+        start = Loc(c.inside.file, c.inside.line, c.inside.column + 2 - len(f"{name} < ("))
+        few = parse_fact(f"{name} < ({c.text[2:]})", self.sigma, start)
+        return Plain(Assume(few, c.loc)), Plain(Assign(name, Op("+", (Var(name), Const(1))), c.loc))
+
+    def condition(self, c: Clause) -> Partial | Split | Plain:
+        if c.kind == INSIDE:
+            return Plain(Assume(parse_fact(c.text, self.sigma, c.inside), c.loc))
         if c.kind == "split":
             return Split(parse_fact(c.text, self.sigma, c.inside), c.loc)
         if c.kind == "assert":

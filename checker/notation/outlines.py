@@ -28,6 +28,7 @@ from logic.syntax import (
     INT,
     Array,
     Assign,
+    Assume,
     Decl,
     Expr,
     Kernel,
@@ -271,7 +272,7 @@ def _read(tree: Tree[Token], place: Place, header: _Header) -> tuple[Kernel, Blo
     return kernel, body, sigma
 
 
-_ITEMS: Final = ("condition", "split", "assign", "write", "skip", "sync", "branch", "loop")
+_ITEMS: Final = ("condition", "split", "assign", "write", "skip", "sync", "assume", "branch", "loop")
 
 
 def _items(nodes: list[Node], scope: Scope) -> Block:
@@ -297,6 +298,8 @@ def _item(node: Tree[Token], scope: Scope) -> Item:
             return Plain(Skip(loc))
         case "sync":
             return Plain(Sync(loc))
+        case "assume":
+            return Plain(Assume(to_expr(parts[1], scope), loc))
     rule = None
     if not isinstance(parts[1], str) and parts[1].data == "rule":
         (name,) = words(parts[1].children)

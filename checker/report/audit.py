@@ -15,6 +15,7 @@ from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
 from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
 from checker.kernel import Claim
+from checker.notation.annotations import with_assumptions
 from checker.notation.words import many, number, printable
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
@@ -88,7 +89,8 @@ class Source:
 
     @property
     def kernel(self) -> Kernel:
-        return self.reading.kernel
+        """The kernel with what the source assumes inside it."""
+        return with_assumptions(self.reading.kernel, "\n".join(self.lines))
 
     @property
     def notes(self) -> tuple[str, ...]:

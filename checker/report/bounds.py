@@ -7,7 +7,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
+from checker.certificates.claims import (
+    SUBJECTS,
+    assumed_inside,
+    claimed,
+    described,
+    extent,
+    is_known,
+    named,
+    shown,
+    subject,
+    value_at,
+)
 from checker.notation.words import many, number
 from checker.refutation.witness import Witness
 from checker.report.page import Fault, Page, Section
@@ -50,6 +61,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
     launch = context.launch
     return [
         *given,
+        *assumed_inside(kernel),
         *(
             f"{what} of {extent(sizes)}"
             for what, sizes in (("blocks", launch.block), ("a grid", launch.grid))

@@ -31,6 +31,7 @@ from logic.schema import Rule, Term, kind
 from logic.schema import show as show_schema
 from logic.syntax import (
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -270,7 +271,7 @@ def value(x: object) -> str:
             return str(x)
         case Var() | Param() | Const() | Tid() | Op() | Read():
             return show_expr(x)
-        case Skip() | Seq() | Assign() | Write() | If() | While() | Sync():
+        case Skip() | Seq() | Assign() | Write() | If() | While() | Sync() | Assume():
             return show_stmt(x).splitlines()[0]
     return str(x)
 

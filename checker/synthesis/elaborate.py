@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
-from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.partial import steps_of
 from checker.synthesis.rules import BRANCHES, PRINTED, SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
@@ -243,10 +243,15 @@ def accesses(s: Stmt) -> Iterator[Expr]:
 
 
 def _paying(body: Flow, q: Poly) -> Flow:
-    """A loop's body in which facts that begin it are known before its potential is used: all that is left of q is."""
+    """A loop's body in which facts that begin it, and what is assumed there, are known before its potential is used:
+    all that is left of q is."""
+    first = [*opening(body)]
+    if first and isinstance(first[-1], Step):
+        cut = Cut(first[-1].after, q, first[-1].stmt.loc)
+        return replace(body, nodes=(*first, cut, *body.nodes[len(first) :]))
     match body.nodes:
-        case (Cut(q=None) as first, *rest):
-            return replace(body, nodes=(replace(first, q=q), *rest))
+        case (Cut(q=None) as stated, *rest):
+            return replace(body, nodes=(replace(stated, q=q), *rest))
     return body
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, Split
 from logic.assertions import P
 from logic.potentials import leaves
-from logic.syntax import GHOST, Assign, Expr, Skip, Sync, Var, Write, local_vars
+from logic.syntax import GHOST, Assign, Assume, Expr, Skip, Sync, Var, Write, local_vars
 
 Names = frozenset[str]
 
@@ -48,12 +48,14 @@ def _before(item: Item, after: Names) -> Names:
             return after | _stated(item)
 
 
-def _by(stmt: Skip | Sync | Assign | Write, after: Names) -> Names:
+def _by(stmt: Skip | Sync | Assign | Write | Assume, after: Names) -> Names:
     match stmt:
         case Assign(x, e) if x.startswith(GHOST):  # facts alone read a ghost
             return after | {x} | local_vars(e)
         case Assign(x, e):
             return (after - {x}) | local_vars(e)
+        case Assume(e):
+            return after | local_vars(e)
         case Write(_, index, value):
             return after | local_vars(index) | local_vars(value)
     return after

@@ -8,7 +8,7 @@ from checker.kernel import updated
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.guards import gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
-from checker.synthesis.nodes import Cycle
+from checker.synthesis.nodes import Cycle, Step, opening
 from logic.assertions import Context, conj
 from logic.facts import Facts, said
 from logic.potentials import (
@@ -25,7 +25,7 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import Assign, Expr, Var, statements, written
+from logic.syntax import Assign, Assume, Expr, Var, statements, written
 from logic.syntax import substitute as replaced
 
 
@@ -99,7 +99,10 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
         found = (uniform_bound(distance, shared, facts) or most(gap, shared, facts) for gap, distance in tested)
         return [over for over in found if over is not None and over * -1 not in facts.nonnegative]
 
-    for test in conj((sized(node.guard, facts),), context.sigma):
+    assumed = (
+        first.stmt.cond for first in opening(node.body) if isinstance(first, Step) and isinstance(first.stmt, Assume)
+    )
+    for test in conj((sized(node.guard, facts), *assumed), context.sigma):
         tested = list(gaps(test, context.sigma))
         found = bounds(tested, x)
         yield from found

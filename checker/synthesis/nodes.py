@@ -11,7 +11,7 @@ from logic.assertions import P, X
 from logic.potentials import Poly
 from logic.rules import SOUND, SPLIT
 from logic.source import Loc
-from logic.syntax import Assign, Expr, Op, Skip, Stmt, Sync, While, Write
+from logic.syntax import Assign, Assume, Expr, Op, Skip, Stmt, Sync, While, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Cut:
 class Step:
     """A statement without statements inside it."""
 
-    stmt: Skip | Sync | Assign | Write
+    stmt: Skip | Sync | Assign | Write | Assume
     before: State
     after: State
     rule: str
@@ -102,6 +102,19 @@ class Flow:
     @property
     def stmt(self) -> Stmt:
         return strip(tuple(_items(self)))
+
+
+def opening(flow: Flow) -> Iterator[Cut | Step]:
+    """The conditions and assumptions that a flow begins with, up to the last assumption, or else all conditions."""
+    first: list[Cut | Step] = []
+    for node in flow.nodes:
+        if not (isinstance(node, Cut) and node.q is None) and not (
+            isinstance(node, Step) and isinstance(node.stmt, Assume)
+        ):
+            break
+        first.append(node)
+    last = max((i for i, node in enumerate(first) if isinstance(node, Step)), default=len(first) - 1)
+    yield from first[: last + 1]
 
 
 def _items(flow: Flow) -> Iterator[Item]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from logic.assertions import Context, P, X
 from logic.potentials import Poly
 from logic.source import Loc
-from logic.syntax import Assign, Expr, If, Kernel, Seq, Skip, Stmt, Sync, While, Write, seq
+from logic.syntax import Assign, Assume, Expr, If, Kernel, Seq, Skip, Stmt, Sync, While, Write, seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Partial:
 class Plain:
     """A statement without statements inside it."""
 
-    stmt: Skip | Sync | Assign | Write
+    stmt: Skip | Sync | Assign | Write | Assume
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def strip(block: Block) -> Stmt:
 
 def bare(s: Stmt) -> Block:
     """The outline of a program with no conditions in it: `strip(bare(s))` is s."""
-    stmts = s.stmts if not isinstance(s, Skip | Sync | Assign | Write | If | While) else (s,)
+    stmts = s.stmts if not isinstance(s, Skip | Sync | Assign | Write | Assume | If | While) else (s,)
     items: list[Item] = []
     for t in stmts:
         match t:
@@ -103,7 +103,7 @@ def bare(s: Stmt) -> Block:
                 items.append(Branch(cond, bare(then), bare(orelse), None, t.loc))
             case While(cond, body):
                 items.append(Loop(cond, Partial(), bare(body), None, t.loc))
-            case Skip() | Sync() | Assign() | Write():
+            case Skip() | Sync() | Assign() | Write() | Assume():
                 items.append(Plain(t))
     return tuple(items)
 

@@ -22,7 +22,7 @@ from checker.synthesis.ghosts import cycles
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.synthesis.measures import falls, measures
-from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.rules import SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X
@@ -173,10 +173,8 @@ class Search(Walk[Linear]):
 
     def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
         body, start = self.body(node.body, head), node.body.start
-        for first in node.body.nodes:
-            if not isinstance(first, Cut) or first.q is not None:
-                break
-            start = first.state
+        for first in opening(node.body):
+            start = first.state if isinstance(first, Cut) else first.after
         self.require(start, q - body.pre.q)
         return body
 

@@ -11,6 +11,7 @@ from logic.derivation import Value
 from logic.schema import Rule, Term, kind, metavariables
 from logic.syntax import (
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -121,7 +122,7 @@ def fits(t: Term, value: Stmt | Expr, env: Env, sigma: Signature, cut: Callable[
 
     def bind(letter: str, v: Value) -> bool:
         have = env.setdefault(letter, v)
-        if isinstance(v, Skip | Seq | Assign | Write | If | While):
+        if isinstance(v, Skip | Seq | Assign | Write | If | While | Assume):
             return same(cast(Stmt, have), v)
         return have == v
 
@@ -140,6 +141,8 @@ def fits(t: Term, value: Stmt | Expr, env: Env, sigma: Signature, cut: Callable[
         case "seq", Seq(stmts):
             i = cut(len(stmts))
             return part(0, seq(*stmts[:i])) and part(1, seq(*stmts[i:]))
+        case "assume", Assume(e):
+            return part(0, e)
         case "set", Assign(x, e):
             return bind(t.name(0), x) and part(1, e)
         case "write", Write(name, index, e):

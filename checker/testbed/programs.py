@@ -17,6 +17,7 @@ from logic.syntax import (
     INT,
     Array,
     Assign,
+    Assume,
     Const,
     Decl,
     Expr,
@@ -278,6 +279,8 @@ class Programs:
     def simple(self) -> Stmt:
         rng = self.rng
         kind = rng.random()
+        if self.wanted.statement == "assume" and kind > 0.5:
+            return Assume(self.cond())
         if kind < 0.25:
             return Skip()
         if kind < 0.5:
@@ -313,6 +316,7 @@ def kind_of(s: Stmt) -> str:
         "Skip": "skip",
         "Seq": "seq",
         "Sync": "sync",
+        "Assume": "assume",
         "Assign": "set",
         "Write": "write",
         "If": "if",
@@ -332,7 +336,7 @@ def kind_of_expr(e: Expr) -> str:
 
 def _expressions(s: Stmt) -> Iterator[Expr]:
     match s:
-        case Assign(_, e) | If(e) | While(e):
+        case Assign(_, e) | If(e) | While(e) | Assume(e):
             yield e
         case Write(_, index, e):
             yield from (index, e)

@@ -9,7 +9,7 @@ from typing import Final
 
 from logic.syntax import Assign, Stmt, While, Write
 from semantics.events import Thread, Threads
-from semantics.lockstep import Machine, Store, ordered, step
+from semantics.lockstep import Broken, Machine, Store, ordered, step
 
 STEPS: Final = 300
 """Rules of the semantics that a run may use."""
@@ -50,7 +50,10 @@ def run(s: Stmt, store: Store, threads: Iterable[Thread], machine: Machine, valu
                 break
             seen.add(here)
         now, t = todo.pop()
-        own, rest = step(now, sigma, t, machine)
+        try:
+            own, rest = step(now, sigma, t, machine)
+        except Broken:  # such a run is not spoken of any further
+            break
         cost = cost + own
         match now:
             case Assign(x) if not all(sigma.locals[x][u] in values for u in t):

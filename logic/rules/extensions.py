@@ -53,6 +53,17 @@ RULES = (
         "e is not evaluated by the program, so it costs nothing. Fails when threads of a warp may disagree on e.",
     ),
     Rule(
+        "Q:Assume",
+        """
+        --------------------------------------
+        {P; Q; X} assume e {P & e; Q; X}
+        """,
+        "ours",
+        "A run in which an active thread finds e false is outside the claim, and stops there in the semantics: what it "
+        "has paid until then is paid for. The claim says what is assumed. e costs nothing: no program evaluates it. "
+        "Never fails; of an e that reads an array, P keeps what does not.",
+    ),
+    Rule(
         "Q:Ghost",
         """
         s = s1 without x   x ghost in P, Q, P', Q'

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from logic.metrics import Hardware
 from logic.syntax import (
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -44,7 +45,7 @@ from semantics.lockstep import Barrier, Cost, StepLimit
 from semantics.values import Value, ValueProblem, default, literal, unknown
 from semantics.vectorised.counts import Prices, Tally, access
 from semantics.vectorised.memory import BLOCK_SHIFT, PHASE_SHIFT, Cells, Keys, OutOfOrder
-from semantics.vectorised.values import Data, Mask, Val, dtype, lanewise, passed, uniform
+from semantics.vectorised.values import Data, Mask, Unsupported, Val, dtype, lanewise, passed, uniform
 
 
 class Narrow(Exception):
@@ -94,6 +95,8 @@ def program(kernel: Kernel, sigma: Signature) -> Program:
                 p.written.add(s.array)
             case If(cond) | While(cond):
                 terms = [cond]
+            case Assume():  # the reference tells where one does not hold
+                raise Unsupported
             case _:
                 terms = []
         fixed: Counter[str] = Counter([_OWN[type(s)]] if type(s) in _OWN else [])

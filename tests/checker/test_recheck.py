@@ -353,7 +353,7 @@ class Recorder(recheck.Checker):
         pass
 
 
-TESTS_OF: Final = ("Q:If", "Q:While", "Q:Unroll", "Q:CaseSplit")
+TESTS_OF: Final = ("Q:If", "Q:While", "Q:Unroll", "Q:CaseSplit", "Q:Assume")
 SETS: Final = {"X": "i", "X'": "i j", "X''": "i a", "X1": "j", "X1'": "a", "X2": "f", "X2'": "f i"}
 
 
@@ -443,7 +443,7 @@ def test_a_price_by_count_is_never_negative() -> None:
 # --- the extension rules: certificates made by hand, through the kernel ----------------------------------------------
 
 HERE: Final[dict[str, Any]] = {"P": (), "X": frozenset()}
-EXTENSIONS: Final = ("Q:Frame", "Q:Unroll", "Q:WhileCase", "Q:CaseSplit", "Q:Ghost")
+EXTENSIONS: Final = ("Q:Frame", "Q:Unroll", "Q:WhileCase", "Q:CaseSplit", "Q:Ghost", "Q:Assume")
 
 
 def by_hand(body: Stmt, root: Derivation) -> dict[str, Json]:

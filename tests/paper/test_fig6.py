@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from logic.metrics import METRICS, Metric
 from logic.syntax import (
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -119,7 +120,7 @@ class Literal:
         if not t:
             return sigma, c
         match s:
-            case Skip():
+            case Skip() | Assume():
                 return sigma, c
             case Sync():
                 assert t == BLOCK

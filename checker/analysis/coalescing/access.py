@@ -24,7 +24,7 @@ from typing import Final, Literal
 
 from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.source import Loc
-from logic.syntax import Array, Assign, Expr, If, Kernel, Read, Seq, Skip, Stmt, Sync, While, Write, subterms
+from logic.syntax import Array, Assign, Assume, Expr, If, Kernel, Read, Seq, Skip, Stmt, Sync, While, Write, subterms
 
 Kind = Literal["load", "store"]
 
@@ -111,7 +111,7 @@ def _terms(kernel: Kernel) -> Iterator[tuple[Read | Write, Loc]]:
                 yield from _reads(index, here)
                 yield from _reads(value, here)
                 yield s, here
-            case Skip() | Sync():
+            case Skip() | Sync() | Assume():
                 pass
 
 

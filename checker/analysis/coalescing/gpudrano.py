@@ -23,6 +23,7 @@ from checker.analysis.coalescing.access import Key, keys
 from logic.operators import COMPARISONS
 from logic.syntax import (
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -238,7 +239,7 @@ class _Walk:
     def run(self, s: Stmt, state: State, active: Active) -> State:
         """[[s]](state, active)"""
         match s:
-            case Skip() | Sync():
+            case Skip() | Sync() | Assume():
                 return state
             case Seq(stmts):
                 return reduce(lambda before, t: self.run(t, before, active), stmts, state)

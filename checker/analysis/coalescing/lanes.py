@@ -35,6 +35,7 @@ from logic.syntax import (
     INT,
     Array,
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -380,7 +381,7 @@ class _Walk:
     def run(self, s: Stmt, state: State, active: Active, depth: int) -> State:
         """The state after s; the one given stays as it was."""
         match s:
-            case Skip() | Sync():
+            case Skip() | Sync() | Assume():
                 return state
             case Seq(stmts):
                 for t in stmts:

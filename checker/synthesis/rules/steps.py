@@ -1,4 +1,4 @@
-"""Statements without statements inside them: Q:Skip, Q:Sync, Q:VWrite1, Q:VWrite2, Q:GWrite, Q:SWrite."""
+"""Statements without statements inside them: Q:Skip, Q:Sync, Q:Assume, Q:VWrite1, Q:VWrite2, Q:GWrite, Q:SWrite."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TypeVar
 from checker.synthesis.nodes import State, Step
 from checker.synthesis.rules.transformer import Analysis, Statement, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
+from logic.assertions import assume
 from logic.derivation import Value
-from logic.syntax import Assign, Skip, Sync, Write
+from logic.syntax import Assign, Assume, Skip, Sync, Write
 
 A = TypeVar("A", bound=Amount)
 
@@ -30,6 +31,21 @@ def _sync(w: Walk[A], node: Step, post: Point[A]) -> Proof[A]:
     pre = Point(p, post.q + w.context.metric.cost("sync"), x)
     values = named("", Point(p, post.q, x))
     return w.conclude("Q:Sync", pre, node.stmt, post, node.stmt.loc, lambda: (values, ()))
+
+
+def _assumed(a: Analysis, stmt: Statement, state: State, _: bool) -> Step | None:
+    if not isinstance(stmt, Assume):
+        return None
+    return Step(stmt, state, State(assume(state.p, stmt.cond, a.sigma), state.x), "Q:Assume")
+
+
+def _assume(w: Walk[A], node: Step, post: Point[A]) -> Proof[A]:
+    stmt = node.stmt
+    if not isinstance(stmt, Assume):
+        raise TypeError("an assumption is meant")
+    pre = Point(node.before.p, post.q, node.before.x)
+    values: dict[str, Value] = named("", pre) | {"e": stmt.cond}
+    return w.conclude("Q:Assume", pre, stmt, post, stmt.loc, lambda: (values, ()))
 
 
 def _assigned(a: Analysis, stmt: Statement, state: State, rule: str, uniform: bool) -> Step | None:
@@ -92,6 +108,7 @@ def _write(w: Walk[A], node: Step, post: Point[A], letter: str, price: str) -> P
 RULES = (
     Transformer("Q:Skip", _skipped, _skip),
     Transformer("Q:Sync", _synced, _sync),
+    Transformer("Q:Assume", _assumed, _assume),
     Transformer("Q:VWrite1", uniform, assign),
     Transformer("Q:VWrite2", _apart, assign),
     Transformer(

@@ -11,10 +11,10 @@ from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
 from checker.synthesis.outline import Block, Branch, Loop, Split
 from checker.synthesis.walk import Point, Proof, Walk
 from logic.assertions import Context, P, X
-from logic.syntax import Assign, Expr, Skip, Sync, Write
+from logic.syntax import Assign, Assume, Expr, Skip, Sync, Write
 from logic.typing import Signature
 
-Statement = Skip | Sync | Assign | Write
+Statement = Skip | Sync | Assign | Write | Assume
 
 
 class Analysis(ABC):

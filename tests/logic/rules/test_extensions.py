@@ -17,6 +17,7 @@ from logic.syntax import (
     GHOST,
     INT,
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -165,6 +166,36 @@ def test_cases_meet_again() -> None:
     assert judged(split("n < 3", ""), TICK) == Triple(at("", "4"), Skip(), at("", "4"))
 
 
+# --- Q:Assume --------------------------------------------------------------------------------------------------------
+
+
+def assumed(e: str, post: str) -> Derivation:
+    """{x >= 0; 3; {x}} assume e; z <- 0 {post; 2; {x, z}} under TICK"""
+    pre, after = at("x >= 0", "3", "x"), at(post, "2", "x")
+    first = Derivation("Q:Assume", named("", pre) | {"e": expr(e)})
+    then = cleared(after)
+    middle = named("1", Condition(after.p, pre.q, pre.x))
+    last = named("'", Condition(after.p, after.q, frozenset("xz")))
+    return Derivation(
+        "Q:Seq", named("", pre) | middle | last | {"s1": stmt(f"assume {e};"), "s2": ZERO_Z}, (first, then)
+    )
+
+
+def test_what_is_assumed_is_known_after_it() -> None:
+    want = Triple(at("x >= 0", "3", "x"), stmt("assume x < n; z <- 0;"), at("x >= 0 && x < n", "2", "x z"))
+    assert judged(assumed("x < n", "x >= 0 && x < n"), TICK) == want
+
+
+@pytest.mark.parametrize(("e", "post"), [("x < n", "x < n && x > 2"), ("A[x] < n", "x >= 0 && x < n")])
+def test_no_more_is_known_than_what_is_assumed(e: str, post: str) -> None:
+    assert "is not what its derivation proves" in sentence(refusal(assumed(e, post), TICK))
+
+
+def test_of_what_reads_an_array_no_more_is_known() -> None:
+    want = Triple(at("x >= 0", "3", "x"), stmt("assume A[x] < n && y < 3; z <- 0;"), at("x >= 0 && y < 3", "2", "x z"))
+    assert judged(assumed("A[x] < n && y < 3", "x >= 0 && y < 3"), TICK) == want
+
+
 # --- Q:Ghost ---------------------------------------------------------------------------------------------------------
 
 G = GHOST + "x"
@@ -210,6 +241,7 @@ def test_a_ghost_may_be_computed_from_itself_and_from_the_program() -> None:
         Write("A", Const(1), Var(G)),
         If(Op("<", (Var(G), Const(0))), Skip(), Skip()),
         While(Op("<", (Var(G), Const(0))), Skip()),
+        Assume(Op("<", (Var(G), Const(0)))),
         seq(SET_GHOST, While(expr("x < 0"), If(expr("x < 0"), Skip(), Assign("z", Var(G))))),
         seq(Assign("y", Const(1)), Assign("z", Op("+", (Read("A", Var(G)), Const(0))))),
     ],

@@ -22,6 +22,7 @@ from logic.syntax import (
     TRUE,
     Array,
     Assign,
+    Assume,
     Const,
     Decl,
     Expr,
@@ -270,7 +271,7 @@ def placed(s: Stmt, count: list[int]) -> Stmt:
             return If(expr(c), placed(a, count), placed(b, count), loc())
         case While(c, body):
             return While(expr(c), placed(body, count), loc())
-        case Skip() | Sync():
+        case Skip() | Sync() | Assume():
             return s
 
 

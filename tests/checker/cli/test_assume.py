@@ -1,0 +1,128 @@
+"""What is assumed inside a kernel: `//@ assume e;` at a statement, `//@ loop turns <= q;` before a loop."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker import recheck
+from checker.certificates.document import digest
+from checker.cli import main
+
+LIMITED = """__global__ void k(const int *A, int *B, int m) {
+    int t = threadIdx.x, x = 0, e = A[t];
+    //@ assume e <= m;
+    for (int i = 0; i < e; i++) x += A[0];
+    B[t] = x;
+}
+"""
+CHASE = """__global__ void k(const int *next, int *out, int limit) {
+    int p = threadIdx.x;
+    //@ loop turns <= limit;
+    while (p != 0) p = next[p];
+    out[threadIdx.x] = p;
+}
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "k.cu"
+    path.write_text(text)
+    return str(path)
+
+
+def bound(path: str, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    main(["bound", path, "--metric", "sectors", "--block", "32", "--format", "json", *more])
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["results"]
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "given"),
+    [(LIMITED, "8 + max(0, m)", "e <= m, at "), (CHASE, "4 + 32*max(0, limit)", "turns.line3 < limit, at ")],
+)
+def test_a_bound_by_what_is_assumed_inside(
+    text: str, told: str, given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is printed as given, in words of both checkers; without it there is no bound."""
+    path, cert = written(tmp_path, text), tmp_path / "c.json"
+    row = bound(path, capsys, "--certificate", str(cert))
+    assert (row["verdict"], row["bound"]) == ("certified", told)
+    assert any(a.startswith(f"given: {given}") for a in row["assumptions"])
+    report = recheck.recheck(json.loads(cert.read_text()))
+    assert report.verdict == "valid"
+    assert f"assumed wherever a thread comes to it: ({given.removesuffix(', at ')})" in report.claim
+    without = written(tmp_path, "\n".join(line for line in text.splitlines() if "//@" not in line))
+    assert bound(without, capsys)["verdict"] == "not-proved"
+
+
+@pytest.mark.parametrize(("text", "array", "arg"), [(LIMITED, "A", "m"), (CHASE, "next", "limit")])
+@pytest.mark.parametrize("more", [(), ("--engine", "reference"), ("--semantics", "parallel"), ("--by-line",)])
+def test_a_run_checks_it_at_every_pass(
+    text: str, array: str, arg: str, more: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that breaks it is refuted, with the place and the thread; one that keeps it costs what it costs."""
+    path = written(tmp_path, text)
+    args = ["run", path, "--block", "32", "--arg", f"{arg}=5", *more]
+    assert main([*args, "--array", f"{array}=iota"]) == 3
+    told = capsys.readouterr().err
+    assert "k.cu:3:5: error: the assumption " in told
+    assert "does not hold at thread (" in told
+    assert main(args) == 0
+
+
+def test_a_mutant_that_assumes_less_than_its_derivation_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The assumption is part of the program: changed there, or there and where it is used, nothing fits any more."""
+    cert = tmp_path / "c.json"
+    bound(written(tmp_path, LIMITED), capsys, "--certificate", str(cert))
+    made = json.loads(cert.read_text())
+    (at,) = [i for i, s in enumerate(made["statements"]) if s[0] == "assume"]
+    e = made["statements"][at][1]
+    weak = ["op", "<=", ["var", "e"], ["op", "+", ["param", "m"], ["const", ["int", "int", 4], 1]]]
+
+    def judged(change: Any) -> recheck.Report:
+        document = json.loads(json.dumps(made))
+        change(document)
+        document["digest"] = digest(document)
+        return recheck.recheck(document)
+
+    def skipped(document: Any) -> None:
+        document["statements"][at] = ["skip"]
+
+    def weakened(document: Any) -> None:
+        document["statements"][at] = ["assume", len(document["expressions"])]
+        document["expressions"].append(weak)
+
+    def weakened_everywhere(document: Any) -> None:
+        document["expressions"][e] = weak
+
+    assert judged(lambda _: None).verdict == "valid"
+    for change in (skipped, weakened, weakened_everywhere):
+        assert judged(change).verdict == "invalid", change.__name__
+
+
+def test_what_no_thread_can_keep_is_vacuous(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, LIMITED.replace("e <= m", "e < e - threadIdx.x"))
+    assert bound(path, capsys)["verdict"] != "certified"
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "told"),
+    [
+        ("//@ assume e <= k;", ":3:21: error: no variable or parameter is called 'k'", ""),
+        ("//@ assume e + 1;", ":3:16: error: this is int, not bool", ""),
+        ("//@ loop turns < m;", ":3:20: error: turns are limited as in: loop turns <= n", "Write <= before"),
+        ("//@ loop turns <= k;", ":3:23: error: no variable or parameter is called 'k'", ""),
+    ],
+)
+def test_bad_assumptions(line: str, place: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, LIMITED.replace("//@ assume e <= m;", line))
+    assert main(["bound", path, "--metric", "sectors", "--block", "32"]) == 2
+    err = capsys.readouterr().err
+    assert place in err
+    assert told in err
