@@ -87,8 +87,6 @@ def _cindex() -> Any:
     lib.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
     lib.clang_getSkippedRanges.restype = ctypes.POINTER(ranges)
     lib.clang_disposeSourceRangeList.argtypes, lib.clang_disposeSourceRangeList.restype = [ctypes.POINTER(ranges)], None
-    lib.clang_getFileLocation.argtypes = lib.clang_getInstantiationLocation.argtypes
-    lib.clang_getFileLocation.restype = None
     for name, result in (
         ("clang_EvalResult_getKind", ctypes.c_int),
         ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
@@ -100,6 +98,32 @@ def _cindex() -> Any:
         function = getattr(lib, name)
         function.argtypes, function.restype = [ctypes.c_void_p], result
     return cindex
+
+
+@functools.cache
+def _locating() -> tuple[Any, Any]:
+    """libclang's functions that say where a location is: where a macro is used, and where its argument is written. The
+    binding's own make an object for each file."""
+    cindex = _cindex()
+    found = []
+    for name in ("clang_getInstantiationLocation", "clang_getFileLocation"):
+        function = cindex.conf.lib[name]
+        number = ctypes.POINTER(ctypes.c_uint)
+        function.argtypes = [cindex.SourceLocation, ctypes.POINTER(ctypes.c_void_p), number, number, number]
+        function.restype = None
+        found.append(function)
+    return found[0], found[1]
+
+
+@functools.cache
+def _collecting() -> Any:
+    """A visitor for libclang that puts each cursor in a list. The binding's own asks of each whether it is none."""
+
+    def visit(cursor: Any, _: Any, found: list[Any]) -> int:
+        found.append(cursor)
+        return 1
+
+    return _cindex().callbacks["cursor_visit"](visit)
 
 
 @functools.cache
@@ -156,6 +180,9 @@ class Unit:
         self._types: dict[tuple[int, int | None], CType] = {}
         self._code: dict[str, list[tuple[str, int]]] = {}
         self._count = 0
+        self._kinds = _names("CursorKind")
+        self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
+        self._refs = tuple(map(ctypes.byref, self._at))
         try:
             self._tu = cindex.Index.create().parse(self._name, list(args), [(self._name, data)], KEEP_GOING_WITH_RECORD)
         except cindex.TranslationUnitLoadError as e:
@@ -295,18 +322,35 @@ class Unit:
     def place(self, location: Any, argument: bool = False) -> tuple[Loc | None, int]:
         """A libclang location (where a macro is used, not where it is defined) and its byte offset. `argument` says
         whether a location in an argument of a macro is where that is written; else it is where the macro is used."""
-        find = self._lib.clang_getFileLocation if argument else self._lib.clang_getInstantiationLocation
-        file = self._cindex.c_object_p()
-        line, column, offset = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-        find(location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset))
-        address = ctypes.cast(file, ctypes.c_void_p).value
-        if not address:
+        name, offset = self.offset(location, argument)
+        if not name:
             return None, 0
-        name = self._files.get(address)
+        _, line, column, _ = self._at
+        return Loc(name, line.value, self._source(name).column(line.value, column.value)), offset
+
+    def offset(self, location: Any, argument: bool = False) -> tuple[str, int]:
+        """The file of a location as `place` has it, "" for none, and its byte offset."""
+        _locating()[argument](location, *self._refs)
+        file, _, _, offset = self._at
+        if not file.value:
+            return "", 0
+        name = self._files.get(file.value)
         if name is None:
-            found = self._cindex.File(file).name
-            name = self._files[address] = self.path if found == self._name else found
-        return Loc(name, line.value, self._source(name).column(line.value, column.value)), offset.value
+            found = self._cindex.File(ctypes.cast(file, self._cindex.c_object_p)).name
+            name = self._files[file.value] = self.path if found == self._name else found
+        return name, offset.value
+
+    def below(self, cursor: Any) -> list[Any]:
+        """The cursors right below one, in source order."""
+        found: list[Any] = []
+        self._lib.clang_visitChildren(cursor, _collecting(), found)
+        for each in found:
+            each._tu = self._tu
+        return found
+
+    def kind(self, cursor: Any) -> str:
+        """libclang's name of a cursor's kind."""
+        return self._kinds.get(cursor._kind_id, "UNKNOWN")
 
     def _source(self, name: str) -> Source:
         if name not in self._sources:
@@ -417,7 +461,7 @@ class Node:
     def __init__(self, unit: Unit, cursor: Any) -> None:
         self.unit = unit
         self._cursor = cursor
-        self.kind: str = _names("CursorKind").get(cursor._kind_id, "UNKNOWN")
+        self.kind = unit.kind(cursor)
         self._children: tuple[Node, ...] | None = None
         self._type: CType | None = None
         self._acts: bool | None = None
@@ -425,7 +469,7 @@ class Node:
     @property
     def children(self) -> tuple[Node, ...]:
         if self._children is None:
-            self._children = tuple(Node(self.unit, c) for c in self._cursor.get_children())
+            self._children = tuple(Node(self.unit, c) for c in self.unit.below(self._cursor))
         return self._children
 
     @property
@@ -466,19 +510,17 @@ class Node:
     def span(self) -> tuple[str, int, int]:
         """The file and the byte offsets of the node's first byte and of the first one after it."""
         extent = self._cursor.extent
-        loc, start = self.unit.place(extent.start)
-        return (loc.file if loc else "", start, self.unit.place(extent.end)[1])
+        return (*self.unit.offset(extent.start), self.unit.offset(extent.end)[1])
 
     @property
     def offset(self) -> int:
         """The byte offset of what the node is called by: of a declaration, its name."""
-        return self.unit.place(self._cursor.location)[1]
+        return self.unit.offset(self._cursor.location)[1]
 
     @property
     def written(self) -> tuple[str, int]:
         """The file and the byte offset of what the node is called by, also in an argument of a macro."""
-        loc, offset = self.unit.place(self._cursor.location, argument=True)
-        return (loc.file if loc else "", offset)
+        return self.unit.offset(self._cursor.location, argument=True)
 
     @property
     def result(self) -> CType:
