@@ -5,6 +5,9 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
+# Compiled code is kept, whatever the environment says: else each process of the tests compiles everything again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The first of these that is Python 3.11 or newer; `make PYTHON=/some/python ...` overrides it.
 PYTHONS := python3 python3.13 python3.12 python3.11 python
 PYTHON ?= $(firstword $(foreach p,$(PYTHONS),$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))

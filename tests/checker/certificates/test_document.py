@@ -163,7 +163,8 @@ def leaves_of(x: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from leaves_of(inner, (*path, key))
 
 
-PATHS = [p for p in leaves_of(made()[0]) if p and p != ("digest",)]
+PATHS = st.deferred(lambda: st.sampled_from([p for p in leaves_of(made()[0]) if p and p != ("digest",)]))
+"""The paths of a certificate, which is made where the first test asks for it, not where tests are collected."""
 
 
 def changed(path: tuple[Any, ...], change: Callable[[Any], Any]) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def changed(path: tuple[Any, ...], change: Callable[[Any], Any]) -> dict[str, An
     return d
 
 
-@given(st.sampled_from(PATHS))
+@given(PATHS)
 def test_any_change_changes_the_digest(path: tuple[Any, ...]) -> None:
     d = changed(path, lambda x: [x, 1])
     assert digest(d) != d["digest"]
@@ -213,7 +214,7 @@ JUNK = st.one_of(
 
 
 @settings(max_examples=80)
-@given(st.sampled_from(PATHS), st.one_of(JUNK, st.sampled_from(["delete", "twice", "wrap"])))
+@given(PATHS, st.one_of(JUNK, st.sampled_from(["delete", "twice", "wrap"])))
 def test_a_changed_document_is_refused_or_judged(path: tuple[Any, ...], junk: Any) -> None:
     """Under its own digest: BadCertificate with one sentence, a refusal by the kernel, or another valid proof."""
     if junk == "delete":
