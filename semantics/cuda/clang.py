@@ -1,13 +1,11 @@
-"""The only module that talks to libclang (PyPI `libclang` 18.1.1): a typed, read-only view of its syntax tree.
+"""A typed, read-only view of libclang's syntax tree. No other module talks to libclang.
 
-cindex does not bind the operator kinds, `clang_Cursor_Evaluate` and the initialiser of a variable, so they are declared
-here. Columns of libclang are byte columns; `Loc`s count characters.
+Columns of libclang are byte columns; `Loc`s count characters.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from logic.source import Loc
+from semantics.cuda import libclang
 from semantics.cuda.ctype import CType
 
 KEEP_GOING_WITH_RECORD: Final = 0x201
@@ -59,81 +58,6 @@ class ClangFailed(Exception):
     """libclang gave no syntax tree at all."""
 
 
-@functools.cache
-def _cindex() -> Any:
-    """The binding with the functions that it lacks; imported on first use."""
-    import clang.cindex as cindex
-
-    lib = cindex.conf.lib
-    for name, result in (
-        ("clang_getCursorBinaryOperatorKind", ctypes.c_int),
-        ("clang_getCursorUnaryOperatorKind", ctypes.c_int),
-        ("clang_Cursor_Evaluate", ctypes.c_void_p),
-        ("clang_Cursor_getVarDeclInitializer", cindex.Cursor),
-        ("clang_isInvalidDeclaration", ctypes.c_uint),
-        ("clang_getCursorPrintingPolicy", ctypes.c_void_p),
-    ):
-        function = getattr(lib, name)
-        function.argtypes, function.restype = [cindex.Cursor], result
-    lib.clang_Cursor_getVarDeclInitializer.errcheck = cindex.Cursor.from_cursor_result
-    lib.clang_getCursorPrettyPrinted.argtypes = [cindex.Cursor, ctypes.c_void_p]
-    lib.clang_getCursorPrettyPrinted.restype = cindex._CXString
-    lib.clang_getCursorPrettyPrinted.errcheck = cindex._CXString.from_result
-    lib.clang_PrintingPolicy_setProperty.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint]
-    lib.clang_PrintingPolicy_setProperty.restype, lib.clang_PrintingPolicy_dispose.restype = None, None
-    lib.clang_PrintingPolicy_dispose.argtypes = [ctypes.c_void_p]
-    ranges = type("Ranges", (ctypes.Structure,), {})
-    ranges._fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]  # type: ignore[attr-defined]
-    lib.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
-    lib.clang_getSkippedRanges.restype = ctypes.POINTER(ranges)
-    lib.clang_disposeSourceRangeList.argtypes, lib.clang_disposeSourceRangeList.restype = [ctypes.POINTER(ranges)], None
-    for name, result in (
-        ("clang_EvalResult_getKind", ctypes.c_int),
-        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
-        ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong),
-        ("clang_EvalResult_isUnsignedInt", ctypes.c_uint),
-        ("clang_EvalResult_getAsDouble", ctypes.c_double),
-        ("clang_EvalResult_dispose", None),
-    ):
-        function = getattr(lib, name)
-        function.argtypes, function.restype = [ctypes.c_void_p], result
-    return cindex
-
-
-@functools.cache
-def _locating() -> tuple[Any, Any]:
-    """libclang's functions that say where a location is: where a macro is used, and where its argument is written. The
-    binding's own make an object for each file."""
-    cindex = _cindex()
-    found = []
-    for name in ("clang_getInstantiationLocation", "clang_getFileLocation"):
-        function = cindex.conf.lib[name]
-        number = ctypes.POINTER(ctypes.c_uint)
-        function.argtypes = [cindex.SourceLocation, ctypes.POINTER(ctypes.c_void_p), number, number, number]
-        function.restype = None
-        found.append(function)
-    return found[0], found[1]
-
-
-@functools.cache
-def _collecting() -> Any:
-    """A visitor for libclang that puts each cursor in a list. The binding's own asks of each whether it is none."""
-
-    def visit(cursor: Any, _: Any, found: list[Any]) -> int:
-        found.append(cursor)
-        return 1
-
-    return _cindex().callbacks["cursor_visit"](visit)
-
-
-@functools.cache
-def _names(enumeration: str) -> dict[int, str]:
-    """The names of libclang's cursor or type kinds by number."""
-    kinds = getattr(_cindex(), enumeration)
-    known = ((name, kind) for name, kind in vars(kinds).items() if isinstance(kind, kinds))
-    return {kind.value: name for name, kind in known}
-
-
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """An error that clang reported; `offset` is its byte offset in its file."""
@@ -168,8 +92,7 @@ class Unit:
     """A parsed translation unit. `path` is the name the user gave, which every Loc repeats."""
 
     def __init__(self, path: str, data: bytes, args: Sequence[str]) -> None:
-        cindex = _cindex()
-        self._cindex = cindex
+        self._cindex = cindex = libclang.binding()
         self._lib = cindex.conf.lib
         self.path = path
         self._name = f"./{path}" if path.startswith("-") else path
@@ -180,7 +103,7 @@ class Unit:
         self._types: dict[tuple[int, int | None], CType] = {}
         self._code: dict[str, list[tuple[str, int]]] = {}
         self._count = 0
-        self._kinds = _names("CursorKind")
+        self._kinds = libclang.names("CursorKind")
         self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
         self._refs = tuple(map(ctypes.byref, self._at))
         try:
@@ -330,7 +253,7 @@ class Unit:
 
     def offset(self, location: Any, argument: bool = False) -> tuple[str, int]:
         """The file of a location as `place` has it, "" for none, and its byte offset."""
-        _locating()[argument](location, *self._refs)
+        libclang.locating()[argument](location, *self._refs)
         file, _, _, offset = self._at
         if not file.value:
             return "", 0
@@ -343,7 +266,7 @@ class Unit:
     def below(self, cursor: Any) -> list[Any]:
         """The cursors right below one, in source order."""
         found: list[Any] = []
-        self._lib.clang_visitChildren(cursor, _collecting(), found)
+        self._lib.clang_visitChildren(cursor, libclang.collecting(), found)
         for each in found:
             each._tu = self._tu
         return found
@@ -382,7 +305,7 @@ class Unit:
         return known
 
     def _ctype(self, t: Any) -> CType:
-        kind = _names("TypeKind").get(t._kind_id, "")
+        kind = libclang.names("TypeKind").get(t._kind_id, "")
         const = t.is_const_qualified()
         if kind in _POINTERS:
             inner = self.ctype(t.get_pointee())
@@ -495,7 +418,7 @@ class Node:
         """libclang's kinds of an array type, from the outermost: VARIABLEARRAY for a length that is no constant."""
         kinds: list[str] = []
         t = self._cursor.type.get_canonical()
-        while (kind := _names("TypeKind").get(t._kind_id, "")) in _ARRAYS:
+        while (kind := libclang.names("TypeKind").get(t._kind_id, "")) in _ARRAYS:
             kinds.append(kind)
             t = t.element_type
         return tuple(kinds)
@@ -602,7 +525,7 @@ class Node:
     def type_decl(self) -> Node:
         """The declaration of the node's type, or of that of the elements of an array."""
         t = self._record
-        while _names("TypeKind").get(t._kind_id, "") in _ARRAYS:
+        while libclang.names("TypeKind").get(t._kind_id, "") in _ARRAYS:
             t = t.element_type.get_canonical()
         return Node(self.unit, t.get_declaration())
 
@@ -610,14 +533,14 @@ class Node:
     def pointee_decl(self) -> Node:
         """The declaration of the type that the node's type points to, or has as elements."""
         t = self._cursor.type.get_canonical()
-        while (kind := _names("TypeKind").get(t._kind_id, "")) == "POINTER" or kind in _ARRAYS:
+        while (kind := libclang.names("TypeKind").get(t._kind_id, "")) == "POINTER" or kind in _ARRAYS:
             t = (t.get_pointee() if kind == "POINTER" else t.element_type).get_canonical()
         return Node(self.unit, t.get_declaration())
 
     @property
     def _record(self) -> Any:
         t = self._cursor.type.get_canonical()
-        return t.get_pointee().get_canonical() if _names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
+        return t.get_pointee().get_canonical() if libclang.names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
 
     @property
     def members(self) -> tuple[Node, ...]:

@@ -1,0 +1,82 @@
+"""libclang (PyPI `libclang` 18.1.1) by its binding, cindex, with functions that the binding lacks or makes slow."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+
+@functools.cache
+def binding() -> Any:
+    """The binding with the functions that it lacks; imported on first use."""
+    import clang.cindex as cindex
+
+    lib = cindex.conf.lib
+    for name, result in (
+        ("clang_getCursorBinaryOperatorKind", ctypes.c_int),
+        ("clang_getCursorUnaryOperatorKind", ctypes.c_int),
+        ("clang_Cursor_Evaluate", ctypes.c_void_p),
+        ("clang_Cursor_getVarDeclInitializer", cindex.Cursor),
+        ("clang_isInvalidDeclaration", ctypes.c_uint),
+        ("clang_getCursorPrintingPolicy", ctypes.c_void_p),
+    ):
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [cindex.Cursor], result
+    lib.clang_Cursor_getVarDeclInitializer.errcheck = cindex.Cursor.from_cursor_result
+    lib.clang_getCursorPrettyPrinted.argtypes = [cindex.Cursor, ctypes.c_void_p]
+    lib.clang_getCursorPrettyPrinted.restype = cindex._CXString
+    lib.clang_getCursorPrettyPrinted.errcheck = cindex._CXString.from_result
+    lib.clang_PrintingPolicy_setProperty.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint]
+    lib.clang_PrintingPolicy_setProperty.restype, lib.clang_PrintingPolicy_dispose.restype = None, None
+    lib.clang_PrintingPolicy_dispose.argtypes = [ctypes.c_void_p]
+    ranges = type("Ranges", (ctypes.Structure,), {})
+    ranges._fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]  # type: ignore[attr-defined]
+    lib.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
+    lib.clang_getSkippedRanges.restype = ctypes.POINTER(ranges)
+    lib.clang_disposeSourceRangeList.argtypes, lib.clang_disposeSourceRangeList.restype = [ctypes.POINTER(ranges)], None
+    for name, result in (
+        ("clang_EvalResult_getKind", ctypes.c_int),
+        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
+        ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong),
+        ("clang_EvalResult_isUnsignedInt", ctypes.c_uint),
+        ("clang_EvalResult_getAsDouble", ctypes.c_double),
+        ("clang_EvalResult_dispose", None),
+    ):
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [ctypes.c_void_p], result
+    return cindex
+
+
+@functools.cache
+def locating() -> tuple[Any, Any]:
+    """libclang's functions that say where a location is: where a macro is used, and where its argument is written. The
+    binding's own make an object for each file."""
+    cindex = binding()
+    found = []
+    for name in ("clang_getInstantiationLocation", "clang_getFileLocation"):
+        function = cindex.conf.lib[name]
+        number = ctypes.POINTER(ctypes.c_uint)
+        function.argtypes = [cindex.SourceLocation, ctypes.POINTER(ctypes.c_void_p), number, number, number]
+        function.restype = None
+        found.append(function)
+    return found[0], found[1]
+
+
+@functools.cache
+def collecting() -> Any:
+    """A visitor for libclang that puts each cursor in a list. The binding's own asks of each whether it is none."""
+
+    def visit(cursor: Any, _: Any, found: list[Any]) -> int:
+        found.append(cursor)
+        return 1
+
+    return binding().callbacks["cursor_visit"](visit)
+
+
+@functools.cache
+def names(enumeration: str) -> dict[int, str]:
+    """The names of libclang's cursor or type kinds by number."""
+    kinds = getattr(binding(), enumeration)
+    known = ((name, kind) for name, kind in vars(kinds).items() if isinstance(kind, kinds))
+    return {kind.value: name for name, kind in known}
