@@ -4,7 +4,7 @@
 >>> from logic.syntax import Param
 >>> n, m = sym(Param("n")), sym(Param("m"))
 >>> [(name, str(p), [*map(str, needs)]) for name, p, needs in laws(Apply("/", (n, m)))][:2]
-[('over', 'm - 1 - n + m*trunc(n/m)', ['m - 1']), ('under', 'n + m - 1 - m*trunc(n/m)', ['m - 1'])]
+[('over', 'm + m*trunc(n/m) - 1 - n', ['m - 1']), ('under', 'm + n - 1 - m*trunc(n/m)', ['m - 1'])]
 """
 
 from __future__ import annotations
