@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from semantics.rounding import DIRECTIONS, DOUBLE, SINGLE, converter, divided, operations
+from semantics.rounding import DIRECTIONS, DOUBLE, HALVES, SINGLE, converter, divided, operations
 
 
 class Untold(Exception):
@@ -284,6 +284,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "double2hiint": lambda x: _signed(_double_bits(x) >> 32),
     "double2loint": lambda x: _signed(_double_bits(x)),
     **{f"double2float_{r}": converter(SINGLE, r) for r in DIRECTIONS},
+    **{f"float2{name}_{r}": converter(f, r) for name, f in HALVES.items() for r in DIRECTIONS},
+    **{name: converter(f, "rn") for name, f in HALVES.items()},
     "given": lambda *_: 1,
     "part": lambda whole, _: whole,
     "pack": lambda first, *_: first,

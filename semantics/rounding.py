@@ -24,6 +24,8 @@ class Format(NamedTuple):
 
 SINGLE: Final = Format(24, -149, 127)
 DOUBLE: Final = Format(53, -1074, 1023)
+HALVES: Final = {"half": Format(11, -24, 15), "bfloat16": Format(8, -133, 127)}
+"""The formats of two bytes: IEEE 754's, and the first half of a float."""
 
 
 def rounded(q: Fraction, f: Format, direction: Direction) -> float:

@@ -124,8 +124,6 @@ def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ..
         if plain == "local":
             advice = "A bound holds whatever it holds; make it a shared array to run it."
             raise ValueProblem("a run does not keep this array of one thread", loc, advice)
-        if plain == "half":
-            raise ValueProblem("a run does not round to half precision", loc, "A bound holds whatever the values are.")
         call = Op(f"call:{name}", (), loc)
         if plain.startswith(("atomic", "tex")) or kind(call):
             raise unknown(call, "")

@@ -31,6 +31,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
+from semantics.cuda import library, textures
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
@@ -39,19 +40,19 @@ from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.jumps import jumps
+from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.order import check_order
-from semantics.cuda.places import TIDS, anything, check_lengths, evaluate, evaluated, frozen, load, resolved, store
+from semantics.cuda.places import TIDS, anything, check_lengths, dropped, evaluate, evaluated, frozen, load, store
 from semantics.cuda.pointers import address, located, place
-from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, scalars, values
-from semantics.cuda.regions import number
+from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, values
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.sequence import Unordered, changes, within
-from semantics.cuda.shapes import bare
 from semantics.cuda.shim import (
     ATOMICS,
     FENCES,
+    FREE,
     OF_BITS,
     OPERATORS,
     READS,
@@ -82,6 +83,8 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         parts.part(None)
         parts.check(node.loc)
         return target
+    if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee) and callee.definition is None:
+        return library.constructed(st, node, callee)
     if callee is not None and callee.kind == "CONSTRUCTOR":
         raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
     if callee is None or callee.kind not in ("FUNCTION_DECL", *METHODS):
@@ -114,6 +117,10 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
             evaluate(st, stripped(expr(st, a), 32))
         st.note("memory fences and __syncwarp cost nothing and order nothing")
         return None
+    if name in FREE:
+        dropped(st, *(expr(st, a) for a in args))
+        st.note(f"{name} costs nothing")
+        return None
     if name in ATOMICS:
         _atomic(st, node, name)
         return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
@@ -133,7 +140,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return Op("/", (nothing, nothing), node.loc)
     if name in TO_INT:
         x = expr(st, args[0], within(use))
-        return Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
+        n = Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
+        return library.clamped(n, callee.result, node.loc)
     if name in OPERATORS and (name != "__hadd" or callee.result.kind == "base"):  # of whole numbers it is their mean
         given = _numbers(st, node, use)
         if callee.result.kind in ("base", "int"):
@@ -149,10 +157,10 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in SAME:
         return convert(expr(st, args[0], within(use)), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
-    if name.startswith("tex"):
-        return _texture(st, node, name)
-    if "record" in (node.type.kind, *(a.type.kind for a in args)):
-        return _of_structures(st, node, name)
+    if textures.is_one(callee):
+        return textures.access(st, node, callee)
+    if library.takes_structures(node):
+        return library.of_structures(st, node, callee)
     if name in exchange.FUNCTIONS:
         return _of_lanes(st, node, name)
     if result is None or not args or name in _ADVICE or any(scalar(a.type) is None for a in args):
@@ -197,42 +205,6 @@ def _pure(st: State, name: str, args: Sequence[Expr], node: Node) -> Expr:
     return retyped(called(name, first, args[1:], node.loc), base, scalar(node.type) or INT, node.loc)
 
 
-def _of_structures(st: State, node: Node, name: str) -> Expr | Place:
-    """A function of structures, such as half2, or to one: each part of its value depends on all parts of all arguments.
-    It cannot be run."""
-    args: list[Expr] = []
-    for a in node.arguments:
-        parts = values(st, a) if a.type.kind == "record" else [expr(st, a)]
-        args += [number(st, e, 1, a.loc) if isinstance(e, Address) else e for e in parts]
-    return _function(st, node, name, args)
-
-
-def _texture(st: State, node: Node, name: str) -> Expr | Place:
-    """A read of a texture: a function of which texture it is and of where it is read, and free."""
-    st.note("texture reads cost nothing")
-    texture, *where = node.arguments
-    if texture.type.kind == "record":
-        known = next((n.referenced for n in texture.walk() if n.kind == "DECL_REF_EXPR"), None)
-        if known is None:
-            raise unsupported("this texture", texture.loc, "Call it by its name.")
-        which: Expr = Const(st.numbered(f"texture {known.identity}"))
-    else:
-        which = expr(st, texture)
-    return _function(st, node, name, [which, *(expr(st, a) for a in where)])
-
-
-def _function(st: State, node: Node, name: str, args: list[Expr]) -> Expr | Place:
-    """A function of scalars to a scalar, or to a structure."""
-    if node.type.kind != "record":
-        return _pure(st, name, args, node)
-    made = declared(st, "t", node, settled=True)
-    first, base = based(args[0], type_of(args[0], st.sigma), node.loc)
-    types = [scalar(t) or INT for _, t, _ in scalars(st, made, node)]
-    parts = [called(name, first, [*args[1:], Const(i)], node.loc) for i in range(len(types))]
-    put(st, made, [retyped(e, base, t, node.loc) for e, t in zip(parts, types, strict=True)], node)
-    return made
-
-
 def _of_lanes(st: State, node: Node, name: str) -> Expr:
     """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
     shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
@@ -264,7 +236,7 @@ def _several(st: State, node: Node, callee: Node) -> Expr | None:
     given = [expr(st, a) for a in node.arguments[:count]]
     first, *rest = [st.saved(e, type_of(e, st.sigma)) for e in given]
     types = [p.type.inner or p.type for p in callee.arguments[count:]]
-    targets = [_target(st, p, t.size) for p, t in zip(node.arguments[count:], types, strict=True)]
+    targets = [target(st, p, t.size) for p, t in zip(node.arguments[count:], types, strict=True)]
     for function, where, t in zip(functions, targets, types, strict=True):
         found = _typed(st, called(function, first, rest, node.loc), scalar(t) or INT, node.loc)
         store(st, where, found, t, node.loc)
@@ -273,14 +245,6 @@ def _several(st: State, node: Node, callee: Node) -> Expr | None:
 
 def _typed(st: State, e: Expr, t: Type, loc: Loc | None) -> Expr:
     return retyped(e, type_of(e, st.sigma), t, loc)
-
-
-def _target(st: State, pointer: Node, size: int) -> Place:
-    """Where a pointer leads to, whatever changes after this."""
-    inner = bare(pointer)
-    own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
-    found = place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0))
-    return resolved(st, frozen(st, found, "t"))
 
 
 def _read(st: State, node: Node, name: str) -> Expr | Place:
@@ -387,8 +351,8 @@ def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
             raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
     parts.check(node.loc)
     st.bindings |= bound
-    for parameter, target, loc in pointers:
-        bind_pointer(st, parameter, target, loc)
+    for parameter, found, loc in pointers:
+        bind_pointer(st, parameter, found, loc)
 
 
 def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:

@@ -323,7 +323,7 @@ class Unit:
             return CType("int" if value.kind == "int" else "other", _plain(t), size, value.signed, const=const)
         if kind == "BOOL":
             return CType("bool", "bool", size, signed=False, const=const)
-        if kind in _FLOATS:
+        if kind in _FLOATS or _plain(t) == "__bf16":  # libclang has no kind for that
             return CType("base", _plain(t), size, const=const)
         if kind in ("RECORD", "ELABORATED"):
             return CType("record", _plain(t), size, const=const)

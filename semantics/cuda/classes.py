@@ -12,6 +12,7 @@ from typing import Final
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import innermost
 from semantics.cuda.errors import unsupported
+from semantics.cuda.shim import in_shim
 
 _SPECIAL: Final = ("CONSTRUCTOR", "DESTRUCTOR")
 _MAKES: Final = (
@@ -90,6 +91,8 @@ def _makes_itself(field: Node) -> bool:
 def _acts(decl: Node) -> bool:
     """Whether a structure, or one in it, does anything when it is made, assigned or destroyed."""
     members = decl.members
+    if in_shim(decl) and any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in members):
+        return False
     if any(_own(c, decl) or (c.kind == "FIELD_DECL" and _initialised(c)) for c in members):
         return True
     bases = [c for c in members if c.kind == "CXX_BASE_SPECIFIER"]

@@ -11,7 +11,7 @@ from typing import Final
 
 from logic.source import Loc
 from logic.syntax import BOOL, DOUBLE, FALSE, FLOAT, INT, TRUE, Const, Expr, Op, Type
-from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.ctype import HALVES, CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.modular import reduced
 
@@ -85,21 +85,24 @@ def called(name: str, first: Expr, rest: Sequence[Expr], loc: Loc | None) -> Exp
     return called(name, value, rest[2:], loc) if rest[2:] else value
 
 
-_HALF: Final = "__fp16"
+_FLOAT: Final = CType("base", "float", 4)
 _EXACT: Final = 256
 """Every integer up to this is one in all formats of two bytes."""
 
 
-def halved(e: Expr, loc: Loc | None) -> Expr:
-    """A float, rounded to a half: to which of the formats of two bytes is not known, so it is any function."""
-    return Op("call:half", (e,), loc)
-
-
 def convert(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
     """The value e of C type a as one of C type b."""
-    value = _converted(e, a, b, loc)
-    exact = a.name == _HALF or (isinstance(e, Const) and isinstance(e.value, int) and abs(e.value) <= _EXACT)
-    return value if b.name != _HALF or exact else halved(value, loc)
+    exact = a.name == b.name or (isinstance(e, Const) and isinstance(e.value, int) and abs(e.value) <= _EXACT)
+    if b.name not in HALVES or exact:
+        return _converted(e, a, b, loc)
+    once = DOUBLE if scalar(a) == DOUBLE or (scalar(a) == INT and not isinstance(e, Const)) else FLOAT
+    value = _converted(e, a, CType("base", once.name, once.size), loc)
+    return retyped(Op(f"call:{HALVES[b.name]}", (value,), loc), once, FLOAT, loc)
+
+
+def rounded(e: Expr, t: CType, loc: Loc | None) -> Expr:
+    """The value of an operation, computed in the type that C computes it in, as one of C type t."""
+    return convert(e, _FLOAT, t, loc) if t.name in HALVES else e
 
 
 def _converted(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
@@ -122,5 +125,5 @@ def common(a: CType, b: CType) -> CType:
                 return t
     for t in (a, b):
         if t.kind == "base":
-            return CType("base", "float", 4) if t.name == _HALF else t
+            return _FLOAT if t.name in HALVES else t
     return max((CType("int", "int", 4), a, b), key=lambda t: (t.size, not t.signed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from logic.syntax import BOOL, DOUBLE, FLOAT, INT, Type
 
@@ -28,6 +28,12 @@ class CType:
     align: int = 0
 
 
+HALVES: Final = {"__fp16": "half", "__bf16": "bfloat16"}
+"""The floating types of two bytes, and the functions that round a float to them."""
+
+_FLOATS: Final = {"float": FLOAT, "double": DOUBLE, **dict.fromkeys(HALVES, FLOAT)}
+
+
 def scalar(t: CType) -> Type | None:
     """The miniCUDA type of a value of this C type, None for what is no scalar. Every integer type is `int`; a half is
     a `float` that takes two bytes in memory."""
@@ -37,7 +43,7 @@ def scalar(t: CType) -> Type | None:
         case "bool":
             return BOOL
         case "base":
-            return {"float": FLOAT, "double": DOUBLE, "__fp16": FLOAT}.get(t.name, Type("base", t.name, t.size))
+            return _FLOATS.get(t.name, Type("base", t.name, t.size))
         case "reference":
             return scalar(t.inner) if t.inner else None
     return None

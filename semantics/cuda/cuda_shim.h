@@ -18,7 +18,16 @@
 #define __constant__ __attribute__((constant))
 #define __forceinline__ __inline__
 #define __noinline__
+#define __inline_hint__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
+#define __block_size__(...)
+#define __grid_constant__
+#define __managed__ __attribute__((device))
+#define __nv_pure__
+#define CUDARTAPI
+#define CUDART_CB
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define CUDART_INF_F (1.0f / 0.0f)
@@ -44,6 +53,7 @@
 #define FLT_MAX 3.402823466e+38f
 #define FLT_MIN 1.175494351e-38f
 #define FLT_EPSILON 1.192092896e-07f
+#define DBL_EPSILON 2.2204460492503131e-16
 #define DBL_MAX 1.7976931348623157e+308
 #define DBL_MIN 2.2250738585072014e-308
 #define M_PI 3.14159265358979323846
@@ -60,6 +70,7 @@ typedef unsigned int uint32_t;
 typedef long int64_t;
 typedef unsigned long uint64_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
+typedef __INTPTR_TYPE__ intptr_t;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
@@ -101,6 +112,10 @@ extern const __device__ int warpSize;
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct cudaArray *cudaArray_t;
+typedef unsigned long long cudaGraphConditionalHandle;
 typedef enum cudaError { cudaSuccess } cudaError_t;
 extern "C" int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
@@ -109,7 +124,16 @@ extern "C" __device__ void __syncthreads();
 extern "C" __device__ void __threadfence();
 extern "C" __device__ void __threadfence_block();
 extern "C" __device__ void __threadfence_system();
+extern "C" __device__ void __threadfence_cluster();
+extern "C" __device__ void __trap();
+extern "C" __device__ void __brkpt();
+extern "C" __device__ void __prof_trigger(int);
+extern "C" __device__ void __nanosleep(unsigned int);
+extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
 extern "C" HD int printf(const char *, ...);
+extern "C" HD void *memcpy(void *, const void *, size_t);
+extern "C" HD void *memmove(void *, const void *, size_t);
+extern "C" HD void *memset(void *, int, size_t);
 extern "C" HD void assert(int);
 extern "C" __device__ long long clock64();
 
@@ -147,17 +171,6 @@ template <class _Tp> __device__ _Tp __shfl_xor_sync(unsigned, _Tp, int, int = 0)
 __device__ int __any(int); __device__ int __all(int); __device__ unsigned __ballot(int);
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
 __device__ unsigned __ballot_sync(unsigned, int); __device__ unsigned __activemask();
-
-enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
-template <class _Tp, int dim = 1, cudaTextureReadMode mode = cudaReadModeElementType>
-struct __attribute__((device_builtin_texture_type)) texture { int normalized, filterMode, addressMode[3]; };
-typedef unsigned long long cudaTextureObject_t;
-template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex1D(texture<_Tp, d, m>, float);
-template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex1Dfetch(texture<_Tp, d, m>, int);
-template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex2D(texture<_Tp, d, m>, float, float);
-template <class _Tp, int d, cudaTextureReadMode m> __device__ _Tp tex3D(texture<_Tp, d, m>, float, float, float);
-template <class _Tp> __device__ _Tp tex1Dfetch(cudaTextureObject_t, int);
-template <class _Tp> __device__ _Tp tex2D(cudaTextureObject_t, float, float);
 }
 #pragma pop_macro("HD")
 #pragma pop_macro("VECTORS")
@@ -166,3 +179,5 @@ template <class _Tp> __device__ _Tp tex2D(cudaTextureObject_t, float, float);
 #pragma pop_macro("STORE")
 #include "headers/warpbound_math.h"
 #include "headers/warpbound_host.h"
+#include "headers/warpbound_textures.h"
+#include "headers/warpbound_std.h"

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Final
 
 from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
@@ -115,7 +116,9 @@ class Reach:
             return False
         if around and not any(self._in_head(d, places) for d in around):
             return False
-        return any(map(self.names, around)) or self._beside(e.loc.file, e.offset)
+        if any(map(self.names, around)):
+            return True
+        return not any(_encloses(d, e.offset) for d in around) and self._beside(e.loc.file, e.offset)
 
     def names(self, decl: Node) -> bool:
         """Whether its text has a word that a declaration declares, or a macro may make one."""
@@ -293,8 +296,29 @@ def _used(kernel: Node) -> Iterator[Node]:
             todo.append(used.definition or used)
 
 
+_CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
+
+
+def _encloses(decl: Node, offset: int) -> bool:
+    """Whether a place is for certain between the braces of a structure, which alone sees what is declared there."""
+    (file, start, end), unit = decl.span, decl.unit
+    if decl.kind not in _CLASSES or not decl.name or "(" in decl.name:
+        return False
+    text = _blanked(unit, file)[start:end]
+    opened = text.find(b"{")
+    depths = list(accumulate((c == 0x7B) - (c == 0x7D) for c in text))
+    if not 0 <= opened < offset - start or min(depths[opened:-1], default=0) < 1 or depths[-1] != 0:
+        return False
+    bracing = unit.saying(lambda said: b"{" in said or b"}" in said or pastes(said))
+    words = {word.decode("latin-1") for word in WORD.findall(text)}
+    return b"#" not in text and b"%:" not in text and not words & (bracing | {"friend"})
+
+
 def _own(decl: Node) -> Iterator[Place]:
-    """Where a function names what it declares itself, or a field: that is looked up in its structure alone."""
+    """Where a function names what it declares itself, or a field: that is looked up in its structure alone. Also where
+    it is declared, if it is no template: whatever else has its name, its body stays what it is."""
+    if decl.kind == "FUNCTION_DECL" and not decl.template_arguments:
+        yield decl.written
     for node in decl.walk() if decl.kind in _FUNCTIONS else ():
         used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else node
         if used is None:

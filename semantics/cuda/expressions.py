@@ -40,7 +40,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import common, convert, literal
+from semantics.cuda.convert import common, convert, literal, rounded
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import operation
@@ -182,7 +182,7 @@ def _binary(st: State, node: Node, use: Use) -> Expr:
     parts.check(node.loc)
     if op not in _ARITHMETIC:
         raise unsupported(f"the operator '{op}'", node.loc)
-    return operation(folded(node, Op(op, (a, b), node.loc)), node.type)
+    return rounded(operation(folded(node, Op(op, (a, b), node.loc)), node.type), node.type, node.loc)
 
 
 _ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", *COMPARISONS)

@@ -11,7 +11,11 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 WORD: Final = re.compile(rb"(?<![\w$])(?:[A-Za-z_$\x80-\xff]|\\[uU])(?:[\w$\x80-\xff]|\\[uU])*")
-_SKIPPED: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'|"(?:[^"\\\n]|\\.)*\"""", re.DOTALL)
+_SKIPPED: Final = re.compile(
+    rb"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'|"(?:[^"\\\n]|\\.)*\"|(?<![\w$.'])\d+\.(?:e[+-]?\d+)?[fl]?(?![\w$.])""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Comments, literals, and numbers that end in a point and a letter: `2.f` has no word `f` in it."""
 _DIRECTIVE: Final = re.compile(rb"^[ \t]*(?:#|%:)(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 _NOT_BLANK: Final = re.compile(rb"[^\n]")
 _TOKEN: Final = re.compile(WORD.pattern + rb"|::|->|[^\s\w]")

@@ -219,7 +219,7 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     if node.kind == "INIT_LIST_EXPR":
         return _listed(st, node, node, use)
     callee = node.referenced if node.kind == "CALL_EXPR" else None
-    if callee is not None and callee.name == f"make_{node.type.name}" and in_shim(callee):
+    if callee is not None and in_shim(callee) and _makes(node, callee):
         check_order(st, node.loc, node.arguments)
         return _given(st, node, node.arguments, node.loc, use, Unordered(st))
     if callee is not None and undefined(node):
@@ -235,6 +235,13 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
 _PLACES: Final = (
     "CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", *CASTS,
 )  # fmt: skip
+
+
+def _makes(node: Node, callee: Node) -> bool:
+    """Whether a function of CUDA makes a structure of a value for each of its fields."""
+    if callee.kind == "CONSTRUCTOR":
+        return callee.definition is None and not callee.is_defaulted and len(node.arguments) == len(fields(node))
+    return callee.name == f"make_{node.type.name}"
 
 
 def loaded(st: State, p: Place, node: Node) -> list[Value]:

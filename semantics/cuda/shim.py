@@ -26,15 +26,20 @@ OPERATORS: Final = {
 }  # fmt: skip
 """Functions that are operators."""
 
-SAME: Final = ("__float2half", "__float2half_rn", "__half2float", "__float2bfloat16", "__bfloat162float")
+_HALVES: Final = ("half", "bfloat16")
+_NUMBERS: Final = ("float", "double", "int", "uint", "ll", "ull", "short", "ushort")
+
+SAME: Final = frozenset(
+    name for h in _HALVES for t in _NUMBERS for name in (f"__{t}2{h}", f"__{t}2{h}_rn", f"__{h}2float")
+)
 """Conversions between types that miniCUDA does not tell apart."""
 
 _ROUNDINGS: Final = {"rz": "", "rn": "rint", "rd": "floor", "ru": "ceil"}
 
 TO_INT: Final = {
     f"__{source}2{t}_{way}": rounding and rounding + ("" if source == "double" else "f")
-    for source in ("float", "double", "half")
-    for t in ("int", "uint", "ll", "ull", "short", "ushort")
+    for source in ("float", "double", *_HALVES)
+    for t in ("int", "uint", "ll", "ull", "short", "ushort", "char", "uchar")
     for way, rounding in _ROUNDINGS.items()
 }
 """Conversions to int, with the rounding that comes before the truncation."""
@@ -49,6 +54,9 @@ WRITES: Final = ("__stcs", "__stcg", "__stwb", "__stwt")
 """Writes with a hint for the caches."""
 
 FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp")
+
+FREE: Final = ("__threadfence_cluster", "__trap", "__brkpt", "__prof_trigger", "__nanosleep", "cudaGraphSetConditional")
+"""Functions that cost nothing; after a trap there are no costs at all."""
 
 OF_BITS: Final = ("__float_as_int", "__float_as_uint")
 """Functions of a float to all its bits, which no float holds."""

@@ -138,7 +138,5 @@ def test_an_unknown_function_is_named() -> None:
         operation("call:atomicAdd", FLOAT, FLOAT)
     with pytest.raises(ValueProblem, match="a run does not keep this array of one thread"):
         operation("call:local", FLOAT, FLOAT)
-    with pytest.raises(ValueProblem, match="a run does not round to half precision"):
-        operation("call:half", FLOAT, FLOAT)
     with pytest.raises(ValueProblem, match="the value of the function 'frobf' is not known"):
         operation("call:frobf", FLOAT, FLOAT)

@@ -1,16 +1,13 @@
 /* What kernels use of CUDA's header of this name. */
 #pragma once
 #include "halves.h"
-HALVES(half, half2, __float2half, __half2float, __halves2half2)
-#define __w_WHOLE(N, I, R) __w_H I __half2##N##_##R(half); __w_H half __##N##2half_##R(I);
-#define __w_WHOLES(R) __w_WHOLE(int, int, R) __w_WHOLE(uint, unsigned, R) __w_WHOLE(ll, long long, R) \
-  __w_WHOLE(ull, unsigned long long, R) __w_WHOLE(short, short, R) __w_WHOLE(ushort, unsigned short, R) \
-  __w_H half __float2half_##R(float);
-extern "C++" {
-__w_WHOLES(rn) __w_WHOLES(rz) __w_WHOLES(rd) __w_WHOLES(ru)
-__w_H half2 make_half2(half, half); __w_H half __double2half(double); __w_H half2 __half2half2(half);
-__w_H half2 __float2half2_rn(float); __w_H half2 __floats2half2_rn(float, float);
-__w_H half2 __float22half2_rn(float2); __w_H float2 __half22float2(half2);
-__w_H short __half_as_short(half); __w_H unsigned short __half_as_ushort(half); __w_H half __short_as_half(short);
-__w_H half __ushort_as_half(unsigned short);
-}
+HALVES(__fp16, half, half2, half, half2, __halves2half2)
+typedef half nv_half; typedef half __nv_half; typedef half2 nv_half2; typedef half2 __nv_half2;
+typedef __half_raw __nv_half_raw; typedef __half2_raw __nv_half2_raw;
+#define CUDART_INF_FP16 half(CUDART_INF_F)
+#define CUDART_NAN_FP16 half(NAN)
+#define CUDART_MIN_DENORM_FP16 half(5.9604645e-8f)
+#define CUDART_MAX_NORMAL_FP16 half(65504.0f)
+#define CUDART_NEG_ZERO_FP16 half(-0.0f)
+#define CUDART_ZERO_FP16 half(0.0f)
+#define CUDART_ONE_FP16 half(1.0f)

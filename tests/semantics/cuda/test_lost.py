@@ -83,22 +83,22 @@ USES = {
     "T": "A[threadIdx.x * sizeof(T)] = 1;",
 }
 LOST = {
-    "a function of another type": ("step", "__device__ std::size_t step(int x) { return 32; }"),
+    "a function of another type": ("step", "__device__ lib::size step(int x) { return 32; }"),
     "the same with a body": ("step", "__device__ std::vector<int> step(int x) { std::vector<int> n; return n; }"),
     "after another declarator": ("W", "const int a = foo(3), W = 32;"),
-    "after a prototype": ("W", "void f(std::vector<int> &r), g(std::vector<int> &n); const std::size_t W = 32;"),
-    "an enumerator": ("W", "enum : std::uint8_t { V, W = 32 };"),
-    "a type": ("T", "typedef std::uint64_t T;"),
-    "an alias": ("T", "using T = std::uint64_t;"),
-    "by a macro": ("step", "#define DECLARE(n) __device__ std::size_t n##ep(int)\nDECLARE(st);"),
+    "after a prototype": ("W", "void f(lib::vector<int> &r), g(lib::vector<int> &n); const lib::size W = 32;"),
+    "an enumerator": ("W", "enum : lib::uint8_t { V, W = 32 };"),
+    "a type": ("T", "typedef lib::uint64_t T;"),
+    "an alias": ("T", "using T = lib::uint64_t;"),
+    "by a macro": ("step", "#define DECLARE(n) __device__ lib::size n##ep(int)\nDECLARE(st);"),
     "a function in parentheses": ("step", "__device__ Foo (step)(int x);"),
     "a pointer to a function": ("step", "__device__ Foo (*step)(std::vector<int>, int x);"),
     "a body that clang goes on in": (
-        "W", "std::ostream &operator<<(std::ostream &a, const float3 &n) { const int W = 32; return a; }"
+        "W", "lib::ostream &operator<<(lib::ostream &a, const float3 &n) { const int W = 32; return a; }"
     ),
     "in braces of no function": ("W", "std::foo bar { const int W = 32; }"),
-    "in a block of linkage": ("W", 'extern "C" { static const std::size_t W = 32; }'),
-    "a structure": ("T", "struct T : std::pair<int, int> { long a[9]; };"),
+    "in a block of linkage": ("W", 'extern "C" { static const lib::size W = 32; }'),
+    "a structure": ("T", "struct T : lib::pair<int, int> { long a[9]; };"),
 }  # fmt: skip
 
 
@@ -116,16 +116,16 @@ def test_what_clang_may_have_lost_is_not_taken_for_something_else(read: Read, wh
 
 def test_a_word_is_a_function_s_own_only_where_all_of_its_mentions_are(read: Read) -> None:
     """`W` is a variable in one block, and something from outside in another."""
-    lost = "constexpr int W = 1;\nnamespace q {\nstatic const std::size_t W = 32;\n"
+    lost = "constexpr int W = 1;\nnamespace q {\nstatic const lib::size W = 32;\n"
     own = "__global__ void k(int *A) { { int W = 3; A[W] = 1; } %s }\n}\n"
     assert show_stmt(read(lost + own % "", "k").kernel.body) == "W <- 3;\nA[W] <- 1;"
-    with pytest.raises(CudaError, match="undeclared identifier 'std'"):
+    with pytest.raises(CudaError, match="undeclared identifier 'lib'"):
         read(lost + own % "A[threadIdx.x * W] = 1;", "k")
 
 
 def test_what_is_lost_in_an_included_file_matters(read: Read, tmp_path: Path) -> None:
-    (tmp_path / "step.cuh").write_text("__device__ std::size_t step(int x) { return 32; }\n")
-    (tmp_path / "other.cuh").write_text("std::size_t other(int x) { return 32; }\n")
+    (tmp_path / "step.cuh").write_text("__device__ lib::size step(int x) { return 32; }\n")
+    (tmp_path / "other.cuh").write_text("lib::size other(int x) { return 32; }\n")
     text = OUTSIDE + '#include "%s.cuh"\n__global__ void k(int *A) { ' + USES["step"] + " }\n"
     with pytest.raises(CudaError):
         read(text % "step", "k", includes=[str(tmp_path)])
@@ -133,7 +133,7 @@ def test_what_is_lost_in_an_included_file_matters(read: Read, tmp_path: Path) ->
 
 
 def test_errors_in_what_a_kernel_uses_are_errors(read: Read) -> None:
-    for body in ("std::vector<int> v; c[0] = 1;", "c[0] = foo(n);", "c[0] = helper(std::max(n, 1), n);", "CHECK(n);"):
+    for body in ("std::vector<int> v; c[0] = 1;", "c[0] = foo(n);", "c[0] = helper(lib::max(n, 1), n);", "CHECK(n);"):
         with pytest.raises(CudaError):
             read(f"{HOSTS[0]}\n{HELPER}__global__ void k(int *c, int n) {{ {body} }}\n")
     with pytest.raises(CudaError):

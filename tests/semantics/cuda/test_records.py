@@ -213,7 +213,7 @@ CASES = {
         if (a > a) {
           F[0] <- a + a;
         }""",
-    # 2049 is 2048 as a half: what is rounded is any number, and is not run
+    # 2049 is 2048 as a half: what is rounded is any number to a bound
     "half a = 2049, b = 256, c = F[0]; a += b; a++; F[1] = c + a; H[n] = __hmax(a, b); H[0] = a * b;": """\
         a <- half(2049.0f);
         b <- 256.0f;
@@ -227,13 +227,13 @@ CASES = {
         t <- H.as_half2[n * 2];
         v.x <- t;
         v.y <- part(t, 2);
-        t_1.x <- __half22float2(v.x, v.y, 0);
-        t_1.y <- __half22float2(v.x, v.y, 1);
+        t_1.x <- v.x;
+        t_1.y <- v.y;
         f.x <- t_1.x;
         f.y <- t_1.y;
-        F[0] <- __low2float(v.x, v.y) + f.y;
-        t_2.x <- __hmul2(__hmul2(v.x, v.y, v.x), v.y, 0);
-        t_2.y <- __hmul2(__hmul2(v.x, v.y, v.x), v.y, 1);
+        F[0] <- v.x + f.y;
+        t_2.x <- half(v.x * v.x);
+        t_2.y <- half(v.y * v.y);
         v.x <- t_2.x;
         v.y <- t_2.y;""",
     "n = __dp4a(n, 3, n);": "n_0 <- n;\nn_0 <- int(__dp4a(as_double(n_0), 3, n_0));",

@@ -26,7 +26,14 @@ Read = Callable[..., Reading]
 Lower = Callable[..., str]
 
 HEAD: Final = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
-REFUSED: Final = {"printf", "assert", "clock", "clock64", "cudaConfigureCall", "__cudaPushCallConfiguration"}
+REFUSED: Final = {"memcpy", "memmove", "memset", "operator++", "operator--", "declval"} | {
+    "printf",
+    "assert",
+    "clock",
+    "clock64",
+    "cudaConfigureCall",
+    "__cudaPushCallConfiguration",
+}
 """What a kernel is told to do without, and what stands for a launch."""
 
 TEMPLATES: Final = {
@@ -34,8 +41,7 @@ TEMPLATES: Final = {
     **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), "{}(f + t, 1);"),
     **dict.fromkeys(("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor"), "f[t] = {}(g[t], 1);"),
     **dict.fromkeys(("__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"), "f[t] = {}(1, g[t], 1);"),
-    **dict.fromkeys(("tex1D", "tex1Dfetch"), "f[t] = {}(tex, t);"),
-    "tex2D": "f[t] = {}(tex, t, t);", "tex3D": "f[t] = {}(tex, t, t, t);",
+    "min": "f[t] = std::{}(g[t], 1);", "max": "f[t] = std::{}(g[t], 1);",
     **dict.fromkeys(("fmod", "atan2", "hypot", "fmin", "fmax", "fdim", "copysign", "remainder", "nextafter", "rhypot",
                      "pow"), "f[t] = {}(i[t], g[t]) + {}(g[t], 3u) + {}(i[t], t);"),
     **dict.fromkeys(("ldexp", "scalbn", "scalbln"), "f[t] = {}(i[t], t);"),
@@ -43,14 +49,37 @@ TEMPLATES: Final = {
 """How each template is used; others take one number of any type."""
 
 
+GIVEN: Final = {
+    "type-parameter-0-0 *": "&x", "bool *": "&b", "type-parameter-0-0": "g[t]", "float": "g[t]", "int": "i[t]",
+    "float2": "make_float2(g[t], 1)", "float4": "make_float4(g[t], 1, 2, 3)", "unsigned long long": "o",
+    "cudaSurfaceBoundaryMode": "cudaBoundaryModeZero",
+}  # fmt: skip
+"""What functions on textures and surfaces are given, by the types of their parameters."""
+
+
+def textured(f: Node) -> str:
+    """A statement that calls a function on textures or surfaces."""
+    types = [p.type.name for p in f.children if p.kind == "PARM_DECL"]
+    reference = "sf" if f.name.startswith("surf") else "tex"
+    given = ", ".join(GIVEN.get(t, reference) for t in types)
+    deduced = any(t.startswith("type-parameter") or t not in GIVEN for t in types[:1])
+    called = f"{f.name}{'' if deduced and not f.name.endswith('read') else '<float>'}({given})"
+    return (
+        f"{{ float x; bool b; {called}; f[t] = x; }}" if f.result.kind == "void" else f"{{ bool b; f[t] = {called}; }}"
+    )
+
+
 def statement(f: Node, k: int) -> tuple[list[str], str]:
     """Parameters of a kernel and a statement that calls a function with elements of arrays."""
+    if f.kind == "FUNCTION_TEMPLATE" and f.name.startswith(("tex", "surf")):
+        return [], textured(f)
     if f.kind == "FUNCTION_TEMPLATE":
         return [], TEMPLATES.get(f.name, "f[t] = {}(i[t]) + {}(i[t] + 3ull);").replace("{}", f.name)
     arrays, given, after, before = list[str](), list[str](), "", ""
+    own = f.name if f.name.isidentifier() else "operator_"
     for j, t in enumerate(p.type for p in f.arguments):
         inner = t.inner.name.removeprefix("const ") if t.inner is not None else t.name
-        array = f"{f.name}_{k}_{j}"
+        array = f"{own}_{k}_{j}"
         if inner == "char":
             given.append('""')
             continue
@@ -66,8 +95,9 @@ def statement(f: Node, k: int) -> tuple[list[str], str]:
     called = f"{f.name}({', '.join(given)})"
     if f.result.kind == "void":
         return arrays, f"{{ {before}{called};{after} }}"
-    result = f"{f.name}_{k}"
-    return [*arrays, f"{f.result.name} *{result}"], f"{{ {before}{result}[t] = {called};{after} }}"
+    result = f"{own}_{k}"
+    given_type = f.result.inner.name if f.result.kind == "reference" and f.result.inner else f.result.name
+    return [*arrays, f"{given_type} *{result}"], f"{{ {before}{result}[t] = {called};{after} }}"
 
 
 def test_every_function_that_is_declared_can_be_used_and_bounded(tmp_path: Path) -> None:
@@ -81,17 +111,20 @@ def test_every_function_that_is_declared_can_be_used_and_bounded(tmp_path: Path)
         if node.kind in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
             todo += node.children
         elif node.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE") and in_shim(node) and node.name not in REFUSED:
-            found += [] if node.loc is None or node.loc.file.endswith("warpbound_host.h") else [node]  # the host's
+            host = node.loc is None or node.loc.file.endswith("warpbound_host.h")
+            found += [] if host or node.definition is not None else [node]  # with a body it is as the user's own
     names = {f.name for f in found}
     assert len(found) > 1000
     assert names > {"isinf", "frexp", "__fmaf_rz", "__float2ull_ru", "__hfma2", "__byte_perm", "norm4d", "j0", "__shfl"}
     assert TEMPLATES.keys() <= names
     calls = [statement(f, k) for k, f in enumerate(found)]
     for part in (calls[start : start + 100] for start in range(0, len(calls), 100)):
-        parameters = ", ".join(["float *f", "float *g", "int *i", *(p for given, _ in part for p in given)])
+        parameters = ", ".join(
+            ["float *f", "float *g", "int *i", "cudaTextureObject_t o", *(p for given, _ in part for p in given)]
+        )
         body = "\n  ".join(text for _, text in part)
-        head = f"{HEAD}texture<float> tex;\n__global__ void k({parameters}) {{\n  int t = threadIdx.x;\n"
-        source.write_text(f"{head}  {body}\n}}\n")
+        head = f"{HEAD}texture<float> tex; surface<void, 2> sf;\n__global__ void k({parameters}) {{\n"
+        source.write_text(f"{head}  int t = threadIdx.x;\n  {body}\n}}\n")
         kernel = read_cuda(str(source)).kernel
         launch = Launch((32, 1, 1), (1, 1, 1), ())
         context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], launch)

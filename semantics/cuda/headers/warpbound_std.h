@@ -1,0 +1,233 @@
+/* What device code uses of the standard library, and names for what host code uses of it: these have no definition,
+   so nothing is known of their size. `cuda::std` has the same. */
+#pragma once
+#pragma push_macro("HD")
+#pragma push_macro("TRAIT")
+#pragma push_macro("VALUE")
+#pragma push_macro("LIMITS")
+#pragma push_macro("REAL")
+#pragma push_macro("BINARY")
+#pragma push_macro("UNARY")
+#define HD __host__ __device__
+
+extern "C++" {
+namespace std {
+typedef ::size_t size_t; typedef ::ptrdiff_t ptrdiff_t; typedef decltype(nullptr) nullptr_t;
+typedef ::int8_t int8_t; typedef ::uint8_t uint8_t; typedef ::int16_t int16_t; typedef ::uint16_t uint16_t;
+typedef ::int32_t int32_t; typedef ::uint32_t uint32_t; typedef ::int64_t int64_t; typedef ::uint64_t uint64_t;
+typedef ::uintptr_t uintptr_t; typedef ::intptr_t intptr_t; typedef long intmax_t; typedef unsigned long uintmax_t;
+enum class byte : unsigned char {};
+
+/* Types of types. */
+template <class _Tp, _Tp v> struct integral_constant {
+  static constexpr _Tp value = v;
+  typedef _Tp value_type; typedef integral_constant type;
+  HD constexpr operator _Tp() const { return v; }
+  HD constexpr _Tp operator()() const { return v; }
+};
+template <bool v> using bool_constant = integral_constant<bool, v>;
+typedef bool_constant<true> true_type; typedef bool_constant<false> false_type;
+template <bool, class _Tp, class _Up> struct conditional { typedef _Tp type; };
+template <class _Tp, class _Up> struct conditional<false, _Tp, _Up> { typedef _Up type; };
+template <bool c, class _Tp, class _Up> using conditional_t = typename conditional<c, _Tp, _Up>::type;
+template <bool, class _Tp = void> struct enable_if {};
+template <class _Tp> struct enable_if<true, _Tp> { typedef _Tp type; };
+template <bool c, class _Tp = void> using enable_if_t = typename enable_if<c, _Tp>::type;
+template <class...> using void_t = void;
+template <class _Tp> struct type_identity { typedef _Tp type; };
+template <class _Tp> using type_identity_t = typename type_identity<_Tp>::type;
+#define VALUE(N, ...) template <class _Tp> struct N : bool_constant<__VA_ARGS__> {}; \
+  template <class _Tp> constexpr bool N##_v = __VA_ARGS__;
+VALUE(is_integral, __is_integral(_Tp)) VALUE(is_floating_point, __is_floating_point(_Tp))
+VALUE(is_arithmetic, __is_arithmetic(_Tp)) VALUE(is_signed, __is_signed(_Tp)) VALUE(is_unsigned, __is_unsigned(_Tp))
+VALUE(is_void, __is_void(_Tp)) VALUE(is_pointer, __is_pointer(_Tp)) VALUE(is_array, __is_array(_Tp))
+VALUE(is_reference, __is_reference(_Tp)) VALUE(is_const, __is_const(_Tp)) VALUE(is_volatile, __is_volatile(_Tp))
+VALUE(is_lvalue_reference, __is_lvalue_reference(_Tp)) VALUE(is_rvalue_reference, __is_rvalue_reference(_Tp))
+VALUE(is_class, __is_class(_Tp)) VALUE(is_union, __is_union(_Tp)) VALUE(is_enum, __is_enum(_Tp))
+VALUE(is_function, __is_function(_Tp)) VALUE(is_object, __is_object(_Tp)) VALUE(is_scalar, __is_scalar(_Tp))
+VALUE(is_fundamental, __is_fundamental(_Tp)) VALUE(is_compound, __is_compound(_Tp)) VALUE(is_pod, __is_pod(_Tp))
+VALUE(is_trivial, __is_trivial(_Tp)) VALUE(is_trivially_copyable, __is_trivially_copyable(_Tp))
+VALUE(is_standard_layout, __is_standard_layout(_Tp)) VALUE(is_empty, __is_empty(_Tp))
+VALUE(is_polymorphic, __is_polymorphic(_Tp)) VALUE(is_abstract, __is_abstract(_Tp)) VALUE(is_final, __is_final(_Tp))
+VALUE(is_aggregate, __is_aggregate(_Tp)) VALUE(is_member_pointer, __is_member_pointer(_Tp))
+VALUE(is_default_constructible, __is_constructible(_Tp))
+VALUE(is_trivially_destructible, __is_trivially_destructible(_Tp))
+#undef VALUE
+#define VALUE(N, ...) template <class _Tp, class _Up> struct N : bool_constant<__VA_ARGS__> {}; \
+  template <class _Tp, class _Up> constexpr bool N##_v = __VA_ARGS__;
+VALUE(is_same, __is_same(_Tp, _Up)) VALUE(is_base_of, __is_base_of(_Tp, _Up))
+VALUE(is_convertible, __is_convertible(_Tp, _Up)) VALUE(is_assignable, __is_assignable(_Tp, _Up))
+template <class _Tp, class... _Up> struct is_constructible : bool_constant<__is_constructible(_Tp, _Up...)> {};
+template <class _Tp, class... _Up> constexpr bool is_constructible_v = __is_constructible(_Tp, _Up...);
+#define TRAIT(N, ...) template <class _Tp> struct N { typedef __VA_ARGS__ type; }; \
+  template <class _Tp> using N##_t = typename N<_Tp>::type;
+TRAIT(remove_const, __remove_const(_Tp)) TRAIT(remove_volatile, __remove_volatile(_Tp))
+TRAIT(remove_cv, __remove_cv(_Tp)) TRAIT(remove_reference, __remove_reference_t(_Tp))
+TRAIT(remove_cvref, __remove_cvref(_Tp)) TRAIT(remove_pointer, __remove_pointer(_Tp))
+TRAIT(remove_extent, __remove_extent(_Tp)) TRAIT(remove_all_extents, __remove_all_extents(_Tp))
+TRAIT(add_const, const _Tp) TRAIT(add_volatile, volatile _Tp) TRAIT(add_pointer, __add_pointer(_Tp))
+TRAIT(add_lvalue_reference, __add_lvalue_reference(_Tp)) TRAIT(add_rvalue_reference, __add_rvalue_reference(_Tp))
+TRAIT(decay, __decay(_Tp)) TRAIT(make_signed, __make_signed(_Tp)) TRAIT(make_unsigned, __make_unsigned(_Tp))
+TRAIT(underlying_type, __underlying_type(_Tp))
+template <class _Tp> struct alignment_of : integral_constant<size_t, alignof(_Tp)> {};
+template <class _Tp> struct rank : integral_constant<size_t, __array_rank(_Tp)> {};
+template <class _Tp, unsigned n = 0> struct extent : integral_constant<size_t, __array_extent(_Tp, n)> {};
+template <class...> struct conjunction : true_type {};
+template <class _Tp, class... _Up> struct conjunction<_Tp, _Up...> :
+  conditional_t<bool(_Tp::value), conjunction<_Up...>, false_type> {};
+template <class...> struct disjunction : false_type {};
+template <class _Tp, class... _Up> struct disjunction<_Tp, _Up...> :
+  conditional_t<bool(_Tp::value), true_type, disjunction<_Up...>> {};
+template <class _Tp> struct negation : bool_constant<!bool(_Tp::value)> {};
+template <class... _Tp> constexpr bool conjunction_v = conjunction<_Tp...>::value;
+template <class... _Tp> constexpr bool disjunction_v = disjunction<_Tp...>::value;
+template <class _Tp> constexpr bool negation_v = !bool(_Tp::value);
+template <class _Tp> add_rvalue_reference_t<_Tp> declval() noexcept;
+template <class _Fn, class... _Tp> struct invoke_result { typedef decltype(declval<_Fn>()(declval<_Tp>()...)) type; };
+template <class _Fn, class... _Tp> using invoke_result_t = typename invoke_result<_Fn, _Tp...>::type;
+template <class> struct result_of;
+template <class _Fn, class... _Tp> struct result_of<_Fn(_Tp...)> : invoke_result<_Fn, _Tp...> {};
+template <class... _Tp> struct common_type;
+template <class _Tp> struct common_type<_Tp> { typedef __decay(_Tp) type; };
+template <class _Tp, class _Up> struct common_type<_Tp, _Up> {
+  typedef __decay(decltype(false ? declval<_Tp>() : declval<_Up>())) type;
+};
+template <class _Tp, class _Up, class... _Vp> struct common_type<_Tp, _Up, _Vp...> :
+  common_type<typename common_type<_Tp, _Up>::type, _Vp...> {};
+template <class... _Tp> using common_type_t = typename common_type<_Tp...>::type;
+template <size_t size, size_t align = 16> struct aligned_storage { struct type { alignas(align) char data[size]; }; };
+template <class _Tp, _Tp...> struct integer_sequence {};
+template <size_t... i> using index_sequence = integer_sequence<size_t, i...>;
+template <class _Tp, _Tp n> using make_integer_sequence = __make_integer_seq<integer_sequence, _Tp, n>;
+template <size_t n> using make_index_sequence = make_integer_sequence<size_t, n>;
+constexpr HD bool is_constant_evaluated() noexcept { return false; }
+
+/* The limits of types. */
+template <class _Tp> struct numeric_limits {
+  static constexpr bool is_specialized = false, is_integer = false, is_signed = false, is_exact = false;
+};
+#define LIMITS(T, S, D, LO, HI) template <> struct numeric_limits<T> { \
+  static constexpr bool is_specialized = true, is_integer = true, is_signed = S, is_exact = true, is_bounded = true, \
+    has_infinity = false, has_quiet_NaN = false, is_iec559 = false; \
+  static constexpr int digits = D, digits10 = D * 30103 / 100000, radix = 2; \
+  HD static constexpr T min() { return LO; } HD static constexpr T lowest() { return LO; } \
+  HD static constexpr T max() { return HI; } HD static constexpr T epsilon() { return 0; } };
+LIMITS(bool, false, 1, false, true) LIMITS(char, true, 7, -128, 127) LIMITS(signed char, true, 7, -128, 127)
+LIMITS(unsigned char, false, 8, 0, 255) LIMITS(short, true, 15, SHRT_MIN, SHRT_MAX)
+LIMITS(unsigned short, false, 16, 0, USHRT_MAX) LIMITS(int, true, 31, INT_MIN, INT_MAX)
+LIMITS(unsigned, false, 32, 0, UINT_MAX) LIMITS(long, true, 63, LONG_MIN, LONG_MAX)
+LIMITS(unsigned long, false, 64, 0, ULONG_MAX) LIMITS(long long, true, 63, LLONG_MIN, LLONG_MAX)
+LIMITS(unsigned long long, false, 64, 0, ULLONG_MAX)
+#define REAL(T, D, D10, M10, EXP, EXP10, LO, HI, EPS, TINY) template <> struct numeric_limits<T> { \
+  static constexpr bool is_specialized = true, is_integer = false, is_signed = true, is_exact = false, \
+    is_bounded = true, has_infinity = true, has_quiet_NaN = true, is_iec559 = true; \
+  static constexpr int digits = D, digits10 = D10, max_digits10 = M10, radix = 2, max_exponent = EXP, \
+    min_exponent = 3 - EXP, max_exponent10 = EXP10, min_exponent10 = 1 - EXP10; \
+  HD static constexpr T min() { return LO; } HD static constexpr T lowest() { return -HI; } \
+  HD static constexpr T max() { return HI; } HD static constexpr T epsilon() { return EPS; } \
+  HD static constexpr T denorm_min() { return TINY; } HD static constexpr T round_error() { return T(0.5); } \
+  HD static T infinity() { return T(1) / T(0); } HD static T quiet_NaN() { return T(0) / T(0); } \
+  HD static T signaling_NaN() { return T(0) / T(0); } };
+REAL(float, 24, 6, 9, 128, 38, FLT_MIN, FLT_MAX, FLT_EPSILON, 1.401298464e-45f)
+REAL(double, 53, 15, 17, 1024, 308, DBL_MIN, DBL_MAX, DBL_EPSILON, 4.9406564584124654e-324)
+
+/* Values. */
+template <class _Tp> HD constexpr _Tp &&forward(remove_reference_t<_Tp> &x) noexcept { return static_cast<_Tp &&>(x); }
+template <class _Tp> HD constexpr _Tp &&forward(remove_reference_t<_Tp> &&x) noexcept { return static_cast<_Tp &&>(x); }
+template <class _Tp> HD constexpr remove_reference_t<_Tp> &&move(_Tp &&x) noexcept {
+  return static_cast<remove_reference_t<_Tp> &&>(x);
+}
+template <class _Tp> HD constexpr const _Tp &as_const(_Tp &x) noexcept { return x; }
+template <class _Tp> HD constexpr _Tp *addressof(_Tp &x) noexcept { return &x; }
+template <class _Tp> HD _Tp min(_Tp, type_identity_t<_Tp>); template <class _Tp> HD _Tp max(_Tp, type_identity_t<_Tp>);
+template <class _Tp> HD constexpr _Tp clamp(_Tp x, type_identity_t<_Tp> low, type_identity_t<_Tp> high) {
+  return x < low ? low : high < x ? high : x;
+}
+template <class _Tp> HD void swap(_Tp &a, _Tp &b) { _Tp t = a; a = b; b = t; }
+template <class _Tp, class _Up = _Tp> HD _Tp exchange(_Tp &x, _Up y) { _Tp t = x; x = y; return t; }
+template <class _Tp, class _Up> struct pair { typedef _Tp first_type; typedef _Up second_type; _Tp first; _Up second; };
+template <class _Tp, class _Up> HD constexpr pair<_Tp, _Up> make_pair(_Tp a, _Up b) { return {a, b}; }
+template <class _Tp, size_t n> struct array {
+  typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
+  typedef _Tp *iterator; typedef const _Tp *const_iterator;
+  _Tp elems[n ? n : 1];
+  HD constexpr _Tp &operator[](size_t i) { return elems[i]; }
+  HD constexpr const _Tp &operator[](size_t i) const { return elems[i]; }
+  HD constexpr _Tp &front() { return elems[0]; } HD constexpr _Tp &back() { return elems[n - 1]; }
+  HD constexpr _Tp *data() { return elems; } HD constexpr const _Tp *data() const { return elems; }
+  HD constexpr _Tp *begin() { return elems; } HD constexpr const _Tp *begin() const { return elems; }
+  HD constexpr _Tp *end() { return elems + n; } HD constexpr const _Tp *end() const { return elems + n; }
+  HD static constexpr size_t size() { return n; } HD static constexpr bool empty() { return n == 0; }
+  HD void fill(_Tp x) { for (size_t i = 0; i < n; i++) elems[i] = x; }
+};
+template <class _Tp> class initializer_list {
+  const _Tp *first; size_t count;
+public:
+  HD constexpr initializer_list() : first(nullptr), count(0) {}
+  HD constexpr size_t size() const { return count; } HD constexpr const _Tp *begin() const { return first; }
+  HD constexpr const _Tp *end() const { return first + count; }
+};
+
+/* Functions as objects. */
+#define BINARY(N, R, OP) template <class _Tp = void> struct N { \
+  HD constexpr R operator()(const _Tp &a, const _Tp &b) const { return a OP b; } }; \
+  template <> struct N<void> { template <class _Tp, class _Up> \
+  HD constexpr auto operator()(_Tp a, _Up b) const -> decltype(a OP b) { return a OP b; } };
+BINARY(plus, _Tp, +) BINARY(minus, _Tp, -) BINARY(multiplies, _Tp, *) BINARY(divides, _Tp, /) BINARY(modulus, _Tp, %)
+BINARY(equal_to, bool, ==) BINARY(not_equal_to, bool, !=) BINARY(less, bool, <) BINARY(less_equal, bool, <=)
+BINARY(greater, bool, >) BINARY(greater_equal, bool, >=) BINARY(logical_and, bool, &&) BINARY(logical_or, bool, ||)
+BINARY(bit_and, _Tp, &) BINARY(bit_or, _Tp, |) BINARY(bit_xor, _Tp, ^)
+#define UNARY(N, R, OP) template <class _Tp = void> struct N { \
+  HD constexpr R operator()(const _Tp &a) const { return OP a; } };
+UNARY(negate, _Tp, -) UNARY(logical_not, bool, !) UNARY(bit_not, _Tp, ~)
+
+/* Functions of numbers. */
+using ::abs; using ::labs; using ::llabs; using ::fabs; using ::fabsf; using ::sqrt; using ::sqrtf; using ::cbrt;
+using ::cbrtf; using ::exp; using ::expf; using ::exp2; using ::exp2f; using ::expm1; using ::expm1f; using ::log;
+using ::logf; using ::log2; using ::log2f; using ::log10; using ::log10f; using ::log1p; using ::log1pf; using ::logb;
+using ::logbf; using ::sin; using ::sinf; using ::cos; using ::cosf; using ::tan; using ::tanf; using ::asin;
+using ::asinf; using ::acos; using ::acosf; using ::atan; using ::atanf; using ::atan2; using ::atan2f; using ::sinh;
+using ::sinhf; using ::cosh; using ::coshf; using ::tanh; using ::tanhf; using ::asinh; using ::asinhf; using ::acosh;
+using ::acoshf; using ::atanh; using ::atanhf; using ::erf; using ::erff; using ::erfc; using ::erfcf; using ::lgamma;
+using ::lgammaf; using ::tgamma; using ::tgammaf; using ::floor; using ::floorf; using ::ceil; using ::ceilf;
+using ::round; using ::roundf; using ::rint; using ::rintf; using ::nearbyint; using ::nearbyintf; using ::trunc;
+using ::truncf; using ::pow; using ::powf; using ::fmod; using ::fmodf; using ::remainder; using ::remainderf;
+using ::hypot; using ::hypotf; using ::fmin; using ::fminf; using ::fmax; using ::fmaxf; using ::fdim; using ::fdimf;
+using ::copysign; using ::copysignf; using ::nextafter; using ::nextafterf; using ::fma; using ::fmaf; using ::isnan;
+using ::isinf; using ::isfinite; using ::isnormal; using ::signbit; using ::ilogb; using ::ilogbf; using ::lrint;
+using ::lrintf; using ::lround; using ::lroundf; using ::llrint; using ::llrintf; using ::llround; using ::llroundf;
+using ::ldexp; using ::ldexpf; using ::scalbn; using ::scalbnf; using ::scalbln; using ::scalblnf; using ::frexp;
+using ::frexpf; using ::modf; using ::modff; using ::remquo; using ::remquof; using ::nan; using ::nanf;
+using ::printf; using ::memcpy; using ::memset; using ::memmove; using ::clock; using ::clock_t;
+
+/* What host code uses. */
+template <class...> class allocator; template <class...> class vector; template <class...> class deque;
+template <class...> class list; template <class...> class forward_list; template <class...> class map;
+template <class...> class multimap; template <class...> class set; template <class...> class multiset;
+template <class...> class unordered_map; template <class...> class unordered_set; template <class...> class stack;
+template <class...> class unordered_multimap; template <class...> class unordered_multiset;
+template <class...> class queue; template <class...> class priority_queue; template <class...> class function;
+template <class...> class tuple; template <class...> class optional; template <class...> class variant;
+template <class...> class unique_ptr; template <class...> class shared_ptr; template <class...> class weak_ptr;
+template <class...> class future; template <class...> class promise; template <class...> class atomic;
+template <class...> class complex; template <class...> class valarray; template <class...> class basic_string;
+template <class...> class basic_string_view; template <class...> class unique_lock; template <class...> class lock_guard;
+template <class...> class hash; template <class...> class reference_wrapper; template <class...> class default_delete;
+template <class...> class enable_shared_from_this; template <class...> class uniform_real_distribution;
+template <class...> class uniform_int_distribution; template <class...> class normal_distribution;
+typedef basic_string<char> string; typedef basic_string<wchar_t> wstring; typedef basic_string_view<char> string_view;
+class ostream; class istream; class iostream; class ofstream; class ifstream; class fstream; class stringstream;
+class ostringstream; class istringstream; class exception; class runtime_error; class logic_error; class bad_alloc;
+class invalid_argument; class out_of_range; class thread; class mutex; class condition_variable; class any;
+class mt19937; class mt19937_64; class minstd_rand; class random_device; class default_random_engine;
+class type_info; class error_code;
+}
+namespace cuda { namespace std { using namespace ::std; } }
+}
+#pragma pop_macro("HD")
+#pragma pop_macro("TRAIT")
+#pragma pop_macro("VALUE")
+#pragma pop_macro("LIMITS")
+#pragma pop_macro("REAL")
+#pragma pop_macro("BINARY")
+#pragma pop_macro("UNARY")

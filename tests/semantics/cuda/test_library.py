@@ -1,0 +1,147 @@
+"""Types and functions of CUDA's libraries: sizes, what they become, values of runs, and what is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from semantics import vectorised
+from semantics.cuda import CudaError, Reading
+from semantics.grid import run
+
+Read = Callable[..., Reading]
+Lower = Callable[..., str]
+
+HALVES = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+
+
+def test_halves_of_two_formats_are_two_types(read: Read) -> None:
+    text = HALVES + (
+        "template <class T> struct Is { static const int v = 0; };\n"
+        "template <> struct Is<half> { static const int v = 1; };\n"
+        "template <> struct Is<__nv_bfloat16> { static const int v = 2; };\n"
+        "__device__ int f(half) { return 3; } __device__ int f(nv_bfloat16) { return 4; }\n"
+        "__global__ void k(__half *h, __nv_bfloat16 *b, int *A) {\n"
+        "  A[0] = Is<__half>::v; A[1] = Is<nv_bfloat16>::v; A[2] = f(h[0]); A[3] = f(b[0]);\n"
+        "  h[1] = float(b[1]); b[2] = h[2] * 2; }\n"
+    )
+    kernel = read(text).kernel
+    assert {a.name: (a.stride, a.width) for a in kernel.arrays} == {"h": (2, 2), "b": (2, 2), "A": (4, 4)}
+    contents: dict[str, list[float]] = {"h": [0.0, 0.0, 65504.0], "b": [0.0, 1.00390625, 0.0], "A": [0] * 4}
+    for engine in (run, vectorised.run):
+        arrays = engine(kernel, (1, 1, 1), (1, 1, 1), {}, contents).arrays
+        assert [arrays["A"][i] for i in range(4)] == [1, 2, 3, 4]
+        assert (arrays["h"][1], arrays["b"][2]) == (1.00390625, 131072.0)
+
+
+def test_runs_round_to_halves_as_numpy_does(read: Read) -> None:
+    text = HALVES + (
+        "__global__ void k(const half *a, half *s, half *p, half *q, half2 *v, const half2 *w, const double *d) {\n"
+        "  int t = threadIdx.x; half x = a[2 * t], y = a[2 * t + 1];\n"
+        "  s[t] = x + y; p[t] = __hmul(x, y); x -= y; q[t] = x; q[t + 8] = __double2half(d[t]); }\n"
+    )
+    generator = np.random.default_rng(3)
+    a = generator.normal(scale=50, size=16).astype(np.float16)
+    d = np.array([2049.0, 1e-8, 65519.999, 65520.0, 1 + 2**-11 + 2**-40, 5.9e-8, -3.0, 0.1])
+    zeros = [0.0] * 16
+    contents = {"a": [float(x) for x in a], "s": zeros, "p": zeros, "q": zeros, "d": list(map(float, d))}
+    with np.errstate(over="ignore"):
+        expected = [*map(float, a[::2] - a[1::2]), *map(float, d.astype(np.float16))]
+    for engine in (run, vectorised.run):
+        arrays = engine(read(text).kernel, (8, 1, 1), (1, 1, 1), {}, contents).arrays
+        assert [arrays["s"][i] for i in range(8)] == list(map(float, a[::2] + a[1::2]))
+        assert [arrays["p"][i] for i in range(8)] == list(map(float, a[::2] * a[1::2]))
+        assert [arrays["q"][i] for i in range(16)] == expected
+
+
+PAIRS = {
+    "v = v + w; A[0] = v.y;": ".x <- half(v.x + w.x)",
+    "v += w;": "half(v.y + w.y)",
+    "v = half2(w.x, 3); ": "v.y <- 3.0f",
+    "half2 u = {w.y, w.x}; v = u;": "u.x <- w.y",
+    "v = __lowhigh2highlow(w);": "<- w.y",
+    "v = -w;": "-w.x",
+    "if (v == w) A[0] = 1;": "__hbeq2(",
+    "float2 f = __half22float2(v); A[0] = f.y;": "f.x <- ",
+    "v = h2exp(w);": "h2exp(w.x, w.y, 0)",
+    "half2 u[2]; u[1] = v; A[0] = u[1].x;": "A[0] <-",
+    "struct S { half2 p; int n; } s; s.p = w; A[0] = s.p.y;": "s.p.x <- w.x",
+}
+
+
+@pytest.mark.parametrize("body", PAIRS)
+def test_pairs_of_halves(read: Read, body: str) -> None:
+    from logic.syntax import show_stmt
+
+    text = f"{HALVES}__global__ void k(half2 *V, float *A) {{ half2 v = V[0], w = V[1]; {body} V[2] = v; }}"
+    kernel = read(text).kernel
+    assert PAIRS[body] in show_stmt(kernel.body)
+    assert next(a for a in kernel.arrays if a.name == "V").width == 4
+    other = text.replace("half2", "nv_bfloat162").replace("__nv_bfloat1622float2", "__bfloat1622float2")
+    assert PAIRS[body].replace("half(", "bfloat16(") in show_stmt(read(other).kernel.body)
+
+
+def test_an_operator_on_pairs_that_is_not_known_is_named(refused: Callable[[str, str], None]) -> None:
+    refused(f"{HALVES}__global__ void k(half2 *V) {{ half2 v = V[0]; v++; V[0] = v; }}", "operator '++'")
+
+
+TEXTURES = "texture<float, 2> t; texture<uchar4, 2, cudaReadModeNormalizedFloat> n; surface<void, 2> s;\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "lowered"),
+    [
+        ("F[0] = tex2D(t, 1.f, 2.f);", "F[0] <- as_float(tex2D(as_double(0), 1.f, 2.f));"),
+        ("F[0] = tex2DLod<float>(o, F[1], 2.f, 3.f);", "as_float(tex2DLod(tex2DLod(as_double(o), F[1], 2.f), 3.f))"),
+        ("F[0] = tex2D(n, 1.f, 2.f).w;", "tex2D(tex2D(as_double(0), 1.f, 2.f), 3)"),
+        ("float4 v = texCubemap<float4>(o, 1.f, 2.f, 3.f); F[0] = v.z;", "F[0] <- v.z;"),
+        ("float x; surf2Dread(&x, s, 4 * i, i); F[i] = x;", "F[i] <- x;"),
+        ("surf2Dread(F + i, p, 4 * i, i);", "F[i] <- surf2Dread("),
+        ("uchar4 u = surf2Dread<uchar4>(p, i, i, cudaBoundaryModeClamp); F[0] = u.y;", "F[0] <- as_float(u.y);"),
+        ("surf3Dwrite(F[i], p, i, i, i); F[0] = 1;", "F[0] <- 1.0f;"),
+        ("bool r; F[0] = tex2D<float>(o, 1.f, 2.f, &r); F[1] = r;", "F[1] <- as_float(r)"),
+    ],
+)
+def test_textures_and_surfaces_cost_nothing(read: Read, body: str, lowered: str) -> None:
+    from logic.syntax import show_stmt
+
+    head = (
+        f"{TEXTURES}__global__ void k(cudaTextureObject_t o, cudaSurfaceObject_t p, float *F) {{ int i = threadIdx.x; "
+    )
+    found = read(f"{head}{body} }}")
+    assert lowered in show_stmt(found.kernel.body)
+    assert any("cost nothing" in note for note in found.notes)
+
+
+def test_what_a_surface_gives_may_differ_between_lanes(read: Read) -> None:
+    from logic.syntax import show_stmt
+
+    text = "__global__ void k(cudaSurfaceObject_t p, int *A) { if (surf2Dread<int>(p, 0, 0)) A[0] = 1; }"
+    assert "tid.x" in show_stmt(read(text).kernel.body)
+
+
+STD = {
+    "F[0] = std::sqrt(F[1]) + std::max(F[2], F[3]);": "sqrt(F[1]) + max(F[2], F[3])",
+    "F[0] = std::numeric_limits<float>::max();": "3.402823466e+38f",
+    "int x = std::numeric_limits<int>::max(); A[0] = x;": "2147483647",
+    "float x = F[0], y = F[1]; std::swap(x, y); F[2] = x;": "x <- ",
+    "std::uint8_t b = n; A[0] = b;": "A[0] <- b",
+    "A[0] = std::is_same<int, int>::value + std::is_floating_point_v<float>;": "A[0] <- 2",
+    "A[0] = cuda::std::min(n, 3);": "min(n, 3)",
+    "std::plus<int> p; A[0] = p(n, 2);": "+",
+}
+
+
+@pytest.mark.parametrize("body", STD)
+def test_the_standard_library_on_the_device(lower: Lower, body: str) -> None:
+    assert STD[body] in lower(body)
+
+
+def test_what_holds_something_of_the_host_is_refused_by_its_name(read: Read) -> None:
+    """Nothing is known of the size of a string, so neither of what holds one."""
+    text = "#include <string>\nstruct Cfg { std::string name; float s; };\nstruct Ok { float s; };\n"
+    with pytest.raises(CudaError, match=r"Cfg|basic_string"):
+        read(text + "__global__ void k(Cfg *c) { c[threadIdx.x].s = 1; }")
+    assert read(text + "__global__ void k(Ok *c) { c[threadIdx.x].s = 1; }").kernel.name == "k"
