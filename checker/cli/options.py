@@ -86,6 +86,13 @@ def as_declared(reading: Reading, values: Mapping[str, Value]) -> dict[str, Valu
     return {name: remainder(int(v), types[name]) if name in types else v for name, v in values.items()}
 
 
+def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
+    """The kernel with what its source assumes inside it. Raises SourceError."""
+    from checker.notation import with_assumptions
+
+    return with_assumptions(kernel, source_text(args.file))
+
+
 def for_run(reading: Reading, values: Mapping[str, Value], block: Sizes, grid: Sizes) -> Reading:
     """A kernel as it is in a run: with what its unsigned values are there."""
     from logic.syntax import Const, Op, Param

@@ -10,7 +10,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from checker.cli.options import (
     add_output_options,
     add_source_options,
     as_declared,
+    assuming,
     for_run,
     parse_bindings,
     parse_hardware,
@@ -134,7 +135,6 @@ class _Done:
 def run(args: argparse.Namespace) -> int:
     """Runs the kernel; 0, or 3 where a barrier diverges or an assumption is broken. Raises SourceError for what is
     unusable."""
-    from checker.notation import with_assumptions
     from semantics import grid
     from semantics.lockstep import Broken
     from semantics.profile import Lines
@@ -149,12 +149,12 @@ def run(args: argparse.Namespace) -> int:
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
     reading = for_run(reading, values, block, blocks)
-    kernel: Kernel = with_assumptions(reading.kernel, source_text(args.file))
+    kernel: Kernel = assuming(args, reading.kernel)
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
 
     started = time.monotonic()
-    launch = (kernel, block, blocks, values, read_arrays(kernel, given_arrays))
+    launch = (kernel, block, blocks, values, _declared(kernel, reading.tables) | read_arrays(kernel, given_arrays))
     observer = Lines(kernel) if args.by_line else None
     try:
         result, together = _execute(args, launch, metrics, pair, hardware, observer)
@@ -319,6 +319,17 @@ def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
     """The contents of `--array` by the types of the arrays."""
     arrays = {a.name: a for a in kernel.arrays if a.space == "global"}
     return {name: _contents(text, arrays[name]) if name in arrays else () for name, text in texts.items()}
+
+
+def _declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, Contents]:
+    """What arrays in constant memory hold by their declarations."""
+    from semantics.lockstep import Initial
+
+    def initial(table: Sequence[int]) -> Contents:
+        return Initial(lambda i: table[i] if 0 <= i < len(table) else 0, len(table))
+
+    plain = {a.name for a in kernel.arrays if a.stride == a.width and a.offset == 0}
+    return {name: initial(table) for name, table in tables.items() if name in plain}
 
 
 _FILLS = "Write zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, with :LEN for a fixed length, or @FILE.npy."

@@ -53,6 +53,7 @@ from semantics.cuda.state import (
     is_plain,
     scaled,
 )
+from semantics.cuda.tables import known, note_table
 
 
 def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
@@ -98,6 +99,10 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
         case Address():
             array, at = element(st, p, t, loc)
             read = Read(array, at, loc)
+            if (value := known(st, p, t, at)) is not None:
+                st.volatile.add(read)  # it is paid for
+                st.saved(read, INT)
+                return Const(value, loc=loc)
             if t.volatile:
                 st.volatile.add(read)
             if t.kind != "int" or (t.signed and t.size < INT.size):
@@ -371,6 +376,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
         elem = innermost(t)
         if scalar(elem) is not None or elem.kind == "pointer":
             element(st, address.plus(elem.size, Const(0)), elem, loc)
+        if constant:
+            note_table(st, decl, address.root)
         return address
     if attributes & {"CUDACONSTANT_ATTR", "CUDADEVICE_ATTR"}:
         st.note(f"'{decl.name}', declared outside of the kernel, is taken as a parameter")

@@ -56,7 +56,7 @@ class Reading:
     its unsigned values wrap around. `written` is its body with every reduction modulo 2^bits that C makes, `types` are
     those of its integers. `launches` are the grid and the block of every launch that the file shows, where these do not
     agree, too. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with several
-    dimensions, by their names.
+    dimensions, by their names, `tables` what arrays in constant memory are declared to hold.
     """
 
     kernel: Kernel
@@ -68,6 +68,7 @@ class Reading:
     types: Types
     launches: tuple[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None], ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
+    tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ def read_cuda(
     seen = sizes_seen(parsed.unit, host, node)
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
     remarks = (*notes, *st.notes)
-    return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows).under()
+    return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables).under()
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:

@@ -213,7 +213,8 @@ class State:
     changed. `changed` counts the assignments to each declaration, `counters` are those that only their loops see.
     `registers` has the arrays of one thread by the root of their addresses, `spilled` where those are declared that
     are no variables, and pointers that are numbers, `spaces` where the pointers lead that a variable or an array of
-    one thread holds, `regions` the roots of memory that pointers lead to, `pointees` the variables whose addresses
+    one thread holds, `regions` the roots of memory that pointers lead to, `tables` what arrays in constant memory are
+    declared to hold, `pointees` the variables whose addresses
     are taken, by the roots of these, `unknown_lengths` the offsets of the shared arrays whose declared length is a
     stand-in, `rows` the bytes of a row of those with several dimensions. `copies` has the variables that are no
     one's but ours and keep a value for later, `moved` the pointers that were assigned another array, `volatile` the
@@ -241,6 +242,7 @@ class State:
     registers: dict[str, Registers] = field(default_factory=dict)
     spaces: dict[str, Space] = field(default_factory=dict)
     regions: dict[Space, str] = field(default_factory=dict)
+    tables: dict[str, tuple[int, ...]] = field(default_factory=dict)
     pointees: dict[str, Place] = field(default_factory=dict)
     passed: set[str] = field(default_factory=set)
     held: int = 0
