@@ -96,6 +96,8 @@ def term(t: Term | str) -> str:
             return rf"{a[0]}[{a[1]}] \leftarrow {a[2]}"
         case "if":
             return rf"\mathbf{{if}}\ {a[0]}\ \mathbf{{then}}\ {a[1]}\ \mathbf{{else}}\ {a[2]}"
+        case "assume":
+            return rf"\mathbf{{assume}}\ {a[0]}"
         case "while":
             return rf"\mathbf{{while}}\ ({a[0]})\ {a[1]}"
         case "triple":

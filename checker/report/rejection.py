@@ -240,6 +240,7 @@ class _Filler:
                 cast(str, self.values[t.name()]), self.expression(t.at(1)), self.expression(t.at(2))
             ),
             "if": lambda: If(self.expression(t.at(0)), self.statement(t.at(1)), self.statement(t.at(2))),
+            "assume": lambda: Assume(self.expression(t.at(0))),
             "while": lambda: While(self.expression(t.at(0)), self.statement(t.at(1))),
         }
         return make[t.head]() if t.head in make else cast(Stmt, self.values[t.name()])
