@@ -61,12 +61,40 @@ class _Version(argparse.Action):
 
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    from checker.cli import bound, check, coalesce, machine, predict, recheck, report, rules, run, suite, trial, wcet
+    from checker.cli import (
+        bound,
+        check,
+        coalesce,
+        contracts,
+        machine,
+        predict,
+        recheck,
+        report,
+        rules,
+        run,
+        suite,
+        trial,
+        wcet,
+    )
 
     top = _Parser(prog="warpbound", description="Certified bounds on what GPU kernels cost.")
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     subparsers = top.add_subparsers(title="subcommands", dest="command", metavar="COMMAND", required=True)
-    for module in (bound, check, recheck, report, run, coalesce, machine, wcet, predict, rules, suite, trial):
+    for module in (
+        bound,
+        check,
+        recheck,
+        report,
+        run,
+        contracts,
+        coalesce,
+        machine,
+        wcet,
+        predict,
+        rules,
+        suite,
+        trial,
+    ):
         module.add(subparsers)
     return top
 

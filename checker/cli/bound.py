@@ -376,6 +376,8 @@ def _outline(
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
+    for c in hints.contracts:
+        print(f"{args.file}: warning: no bound uses what is required of data: {c.text}", file=sys.stderr)
     launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     context = Context(sigma, metric, hardware, launch, args.scope)

@@ -26,7 +26,7 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "solver-backed": ("warning", "right so far, but the second checker needs a solver's word"),
     "not-certified": ("warning", "not certified, or the two checkers do not agree"),
     "divergence": ("error", "some threads of a block reach a barrier that others do not"),
-    "broken": ("error", "what is assumed inside the kernel does not hold in this run"),
+    "broken": ("error", "what is assumed inside the kernel, or required of data, does not hold"),
     "deadlock": ("error", "the machine waits at a barrier for ever"),
     "unsound": ("error", "the rules allow a derivation that a run does not keep to"),
     "untried": ("warning", "no derivation could be tried"),

@@ -39,6 +39,10 @@ FILES: Final = {
     "good.json": (PROOFS / "vectorAdd/sectors.json").read_text(),
     "bad.json": (PROOFS / "vectorAdd/sectors.json").read_text().replace('"12"', '"11"'),
     "weak.qhl": (PROOFS / "addSub3/sectors.qhl").read_text().replace("4 + 10", "3 + 10"),
+    "rising.cu": (
+        "//@ requires forall i in [0, n): A[i] <= A[i + 1];\n"
+        "__global__ void k(const int *A, int *B, int n) { B[0] = A[n]; }\n"
+    ),
     "good.qhl": (PROOFS / "addSub3/sectors.qhl").read_text(),
 }
 BLOCK: Final = "--block 32"
@@ -72,6 +76,8 @@ CASES: Final = [
     Case("recheck good.json bad.json", 3, "1 invalid, 1 valid", (("invalid", "bad.json", None),)),
     Case(f"run k.cu --kernel k {BLOCK} --arg n=3 --by-line", 0, "conflicts"),
     Case(f"run k.cu --kernel bar {BLOCK} --arg n=3", 3, "barrier divergence in block", (("divergence", "k.cu", 7),)),
+    Case("contracts rising.cu --array A=iota --arg n=3", 0, "kept"),
+    Case("contracts rising.cu --array A=random:1 --arg n=9", 3, "broken", (("broken", "rising.cu", 2),)),
     Case("rules If4", 0, "Q:If4"),
     Case("trial sound --examples 5 --jobs 1", 0, "derivations"),
     Case("trial paper/If4 --examples 300 --jobs 1", 3, "claimed", (("unsound", "", None),)),

@@ -1,0 +1,79 @@
+"""Contracts on data as text: `forall i in [0, n): row[i] <= row[i + 1]`, `forall j: 0 <= col[j] && col[j] < n`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from checker.notation.expressions import parse_expr
+from checker.notation.problem import SyntaxProblem
+from logic.source import Loc
+from logic.syntax import BOOL, INT, Expr, Op, Read, Tid, subterms
+from logic.typing import Signature, TypeProblem, type_of
+
+WORD: Final = "forall"
+_HEAD: Final = re.compile(r"\s*forall\b([^:]*):(.*)", re.DOTALL)
+_RANGE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:in\s*\[(.*),(.*)\)\s*)?", re.DOTALL)
+_ADVICE: Final = "Write forall i in [0, n): row[i] <= row[i + 1]."
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """For all values of variables in their ranges, None for no limits, a fact about parameters and array contents."""
+
+    ranges: tuple[tuple[str, Expr | None, Expr | None], ...]
+    fact: Expr
+    text: str
+
+    @property
+    def arrays(self) -> frozenset[str]:
+        """The arrays that it speaks of."""
+        return frozenset(t.array for t in subterms(self.fact) if isinstance(t, Read))
+
+
+def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = None) -> Contract:
+    """The contract that a text is. Raises SyntaxProblem and TypeProblem."""
+    place = origin or Loc(file, 1, 1)
+    found = _HEAD.fullmatch(text)
+    if found is None:
+        raise SyntaxProblem("this is no contract", place, _ADVICE)
+    plain = replace(sigma, locals={})
+
+    def part(start: int, within: str, known: Signature) -> Expr:
+        return parse_expr(within, known, file, Loc(place.file, place.line, place.column + start))
+
+    ranges: list[tuple[str, Expr | None, Expr | None]] = []
+    for start, piece in _pieces(found[1], found.start(1)):
+        limits = _RANGE.fullmatch(piece)
+        if limits is None or limits[1] in {*sigma.params, *(name for name, *_ in ranges)}:
+            raise SyntaxProblem("a variable of a contract has a name of its own, and a range", place, _ADVICE)
+        ends = [None if limits[k] is None else part(start + limits.start(k), limits[k], plain) for k in (2, 3)]
+        for e in ends:
+            if e is not None and (type_of(e, plain) != INT or any(isinstance(t, Read | Tid) for t in subterms(e))):
+                raise SyntaxProblem("a range is over integers that the grid shares", place, _ADVICE)
+        ranges.append((limits[1], ends[0], ends[1]))
+    bound = replace(sigma, locals={name: INT for name, *_ in ranges})
+    fact = part(found.start(2), found[2], bound)
+    if (got := type_of(fact, bound)) != BOOL:
+        raise TypeProblem(f"this is {got}, not bool", place, "Compare it with something.")
+    odd = any(isinstance(t, Tid) or (isinstance(t, Op) and t.op.startswith(("call:", "as:"))) for t in subterms(fact))
+    if odd or any(sigma.arrays[a].elem != INT or sigma.arrays[a].space != "global" for a in _arrays(fact)):
+        raise SyntaxProblem("a contract is about arrays of integers in global memory, and parameters", place, _ADVICE)
+    return Contract(tuple(ranges), fact, " ".join(text.split()))
+
+
+def _arrays(e: Expr) -> set[str]:
+    return {t.array for t in subterms(e) if isinstance(t, Read)}
+
+
+def _pieces(text: str, at: int) -> Iterator[tuple[int, str]]:
+    """The parts of a text between the commas outside brackets, and where they begin."""
+    depth = start = 0
+    for i, char in enumerate(text):
+        depth += (char in "[(") - (char in "])")
+        if char == "," and depth == 0:
+            yield at + start, text[start:i]
+            start = i + 1
+    yield at + start, text[start:]

@@ -1,0 +1,100 @@
+"""Contracts on data, tested on given arrays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from checker.cli import main
+
+KERNEL = """__global__ void k(const int *row, const int *col, int *y, int n, int w) {
+    y[threadIdx.x] = row[n] + col[w];
+}
+"""
+
+
+def judged(
+    contracts: list[str], folder: Path, capsys: pytest.CaptureFixture[str], *more: str
+) -> tuple[int, list[dict[str, Any]], str]:
+    path = folder / "k.cu"
+    path.write_text("".join(f"//@ requires {c};\n" for c in contracts) + KERNEL)
+    code = main(["contracts", str(path), *more, "--format", "json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out).get("contracts", []), err
+
+
+RISING = "forall i in [0, n): row[i] <= row[i + 1]"
+NARROW = "forall i in [0, n): row[i + 1] - row[i] <= w"
+WITHIN = "forall j: 0 <= col[j] && col[j] < n"
+PAIRS = "forall i in [0, n), j in [0, n): i == j || row[j] != row[i]"
+
+
+@pytest.mark.parametrize(
+    ("contract", "row", "code", "index"),
+    [
+        (RISING, [0, 2, 2, 5], 0, None),
+        (RISING, [0, 2, 1, 5], 3, {"i": 1}),
+        (RISING, [0, 2, 2, 1], 3, {"i": 2}),
+        (NARROW, [0, 2, 2, 5], 0, None),
+        (NARROW, [0, 2, 2, 6], 3, {"i": 2}),
+        (PAIRS, [4, 5, 6, 4], 0, None),
+        (PAIRS, [4, 5, 4, 4], 3, {"i": 0, "j": 2}),
+    ],
+)
+def test_the_first_index_that_breaks_a_contract(
+    contract: str, row: list[int], code: int, index: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The end of a range is no part of it: only row[0] .. row[3] are looked at for n = 3."""
+    np.save(tmp_path / "row.npy", np.array(row))
+    options = ("--array", f"row=@{tmp_path / 'row.npy'}", "--arg", "n=3", "--arg", "w=3")
+    found = judged([contract], tmp_path, capsys, *options)
+    assert found[:2] == (code, [{"text": contract, "verdict": "broken" if code else "kept", "index": index}])
+
+
+def test_without_limits_all_indices_of_what_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert judged([WITHIN], tmp_path, capsys, "--array", "col=iota:5", "--arg", "n=5")[0] == 0
+    assert judged([WITHIN], tmp_path, capsys, "--array", "col=iota:5", "--arg", "n=4")[1][0]["index"] == {"j": 4}
+    code, rows, _ = judged([WITHIN], tmp_path, capsys, "--array", "col=iota", "--arg", "n=4")
+    assert (code, rows[0]["verdict"]) == (1, "untested")
+
+
+def test_of_several_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--array", "row=iota", "--arg", "n=64", "--arg", "w=0")
+    code, rows, _ = judged([RISING, NARROW], tmp_path, capsys, *options)
+    assert (code, [row["verdict"] for row in rows]) == (3, ["kept", "broken"])
+
+
+@pytest.mark.parametrize(
+    ("contract", "options", "told"),
+    [
+        ("forall i in [0, k): row[i] >= 0", [], "no variable or parameter is called 'k'"),
+        ("forall i in [0, n): row[i]", [], "this is int, not bool"),
+        ("forall i in [0, n): rows[i] >= 0", [], "no array is called 'rows'"),
+        ("forall n: row[n] >= 0", [], "a variable of a contract has a name of its own"),
+        ("forall i in 0, n: row[i] >= 0", [], "a variable of a contract has a name of its own"),
+        ("forall i in [0, row[0]): row[i] >= 0", [], "a range is over integers that the grid shares"),
+        ("forall i in [0, n): row[i] >= threadIdx.x", [], "a contract is about arrays of integers"),
+        (RISING, [], "'n' has no value"),
+        (RISING, ["--arg", "n=3", "--arg", "m=3"], "--arg m: no such parameter"),
+        (RISING, ["--arg", "n=3", "--array", "z=ones"], "--array z: no such array"),
+        ("n > 0", ["--arg", "n=3"], "k has no contract"),
+    ],
+)
+def test_what_cannot_be_tested(
+    contract: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = judged([contract], tmp_path, capsys, *options)
+    assert code == 2
+    assert told in err
+
+
+def test_a_bound_does_without_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged([RISING], tmp_path, capsys, "--arg", "n=1", "--array", "row=iota")
+    assert main(["bound", str(tmp_path / "k.cu"), "--metric", "sectors", "--block", "32"]) == 0
+    out, err = capsys.readouterr()
+    assert f"warning: no bound uses what is required of data: {RISING}" in err
+    assert "forall" not in out
