@@ -246,7 +246,7 @@ def test_every_kernel_and_instance_has_a_row(several: str, capsys: Capture) -> N
     blocks = [a for row in document["results"] for a in row["assumptions"] if a.startswith("blocks")]
     assert blocks == ["blocks of 32", "blocks of 64", "blocks of 2"]
     assert document["summary"] == {"kernels": 8, "certified": 6, "unsupported": 2}
-    assert "--instantiate 'none<float>'" in printed.err
+    assert "--instantiate 'none<int>'" in printed.err
 
 
 @pytest.mark.parametrize(
