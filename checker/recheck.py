@@ -1668,7 +1668,7 @@ class Report:
 
 
 def extent(sizes: Json, what: str) -> str:
-    known = re.sub("( x 1)+$", "", " x ".join("any" if n is None else str(n) for n in sizes))
+    known = re.sub("(?<!^any)( x 1)+$", "", " x ".join("any" if n is None else str(n) for n in sizes))
     return f"{what} of {known}" if sizes != (None, None, None) else f"any {what}"
 
 

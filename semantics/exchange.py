@@ -6,16 +6,33 @@ looks up at `Kernel.exchanges` what k stands for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import operator
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Final
 
 from logic.syntax import Const, Op
 
+Value = int | bool | float
+
 SHUFFLES: Final = ("shfl", "shfl_up", "shfl_down", "shfl_xor")
 VOTES: Final = ("any", "all", "ballot")
-FUNCTIONS: Final = {f"__{name}{end}": name for name in (*SHUFFLES, *VOTES) for end in ("", "_sync")} | {
-    "__activemask": "activemask"
+MATCHES: Final = ("match_any", "match_all")
+_REDUCED: Final[dict[str, Callable[[int, int], int]]] = {
+    "reduce_add": operator.add,
+    "reduce_min": min,
+    "reduce_max": max,
+    "reduce_and": operator.and_,
+    "reduce_or": operator.or_,
+    "reduce_xor": operator.xor,
 }
+REDUCTIONS: Final = tuple(_REDUCED)
+FUNCTIONS: Final = (
+    {f"__{name}{end}": name for name in (*SHUFFLES, *VOTES) for end in ("", "_sync")}
+    | {f"__{name}_sync": name for name in (*MATCHES, *REDUCTIONS)}
+    | {"__activemask": "activemask"}
+)
 """CUDA's names for them; those in `_sync` pass a mask first."""
 
 _OPERATORS: Final = {f"call:{function}": name for function, name in FUNCTIONS.items()}
@@ -52,12 +69,23 @@ def source(name: str, lane: int, by: int, width: int, warp: int) -> int | None:
     return lane ^ by if lane ^ by <= last else lane
 
 
-def voted(name: str, passed: Mapping[int, object], mask: int | None) -> int:
-    """The result of a vote for the lanes with this mask; `passed` has the value of each of them; None is no mask."""
-    lanes = {lane: bool(value) for lane, value in passed.items() if mask is None or mask >> lane & 1}
+def voted(name: str, lane: int, passed: Mapping[int, Value], mask: int | None) -> int:
+    """What a vote, a match or a reduction gives a lane that asks with this mask, `passed` being what each active lane
+    passes; None is no mask. Sums are those of whole numbers: their reader reduces them."""
+    lanes = {other: value for other, value in passed.items() if mask is None or mask >> other & 1}
     match name:
         case "any":
             return int(any(lanes.values()))
         case "all":
             return int(all(lanes.values()))
-    return sum(1 << lane for lane, value in lanes.items() if value)
+        case "match_any" | "match_all":
+            alike = {other for other, value in lanes.items() if bits(value) == bits(passed[lane])}
+            return sum(1 << other for other in alike) if name == "match_any" or len(alike) == len(lanes) else 0
+        case reduction if reduction in _REDUCED:
+            return reduce(_REDUCED[reduction], (int(value) for value in lanes.values())) if lanes else 0
+    return sum(1 << other for other, value in lanes.items() if value)
+
+
+def bits(value: Value) -> tuple[float, float]:
+    """What tells two values of one type apart by their bits: zeros by their signs. NaNs are all alike."""
+    return (value, math.copysign(1.0, value)) if not math.isnan(value) else (0.0, 0.0)

@@ -148,6 +148,12 @@ def _lowest(n: int) -> int:
     return (n & -n).bit_length()
 
 
+def _packed(n: int, mask: int) -> int:
+    """The bits of n that a mask has, next to one another."""
+    places = [i for i in range(32) if mask >> i & 1]
+    return sum((n >> place & 1) << i for i, place in enumerate(places))
+
+
 def _nth_set(n: int, base: int, offset: int) -> int:
     """The place of the offset-th set bit from a place on, to the left, or to the right where it is negative."""
     if offset == 0:
@@ -202,6 +208,7 @@ WORDS: Final[dict[str, Callable[..., float]]] = {
     "ffs": lambda n: _lowest(n & _WORD),
     "ffsll": lambda n: _lowest(n & _LONG),
     "fns": lambda n, base, offset: _nth_set(n & _WORD, base & 31, offset),
+    "w_pack": lambda n, mask: _packed(n & _WORD, mask & _WORD),
     "brev": lambda n: _reversed(n, 32),
     "brevll": lambda n: _reversed(n, 64),
     "mulhi": lambda a, b: a * b >> 32,

@@ -329,7 +329,7 @@ def _passed(e: Op, x: Exchange, lanes: Mapping[int, Thread], sigma: Store, m: Ma
     name, got = exchange.kind(e), dict[int, Value]()
     for lane in lanes:
         if name not in exchange.SHUFFLES:
-            got[lane] = exchange.voted(name, value, None if x.mask is None else int(mask[lane]))
+            got[lane] = exchange.voted(name, lane, value, None if x.mask is None else int(mask[lane]))
             continue
         other = exchange.source(name, lane, int(by[lane]), int(width[lane]), m.hardware.warp)
         if other is None:

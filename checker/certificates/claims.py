@@ -17,8 +17,14 @@ from logic.syntax import WARP_INDEX, Assume, Expr, Kernel, Param, mentions_tid, 
 
 
 def extent(sizes: Dim) -> str:
-    """The size of a block or grid as text: 32 x 8, `any` where it is symbolic, ones at the end left out."""
+    """The size of a block or grid as text: 32 x 8, `any` where it is symbolic, ones at the end left out: `any x 1` is a
+    row of any length.
+
+    >>> extent((32, 8, 1)), extent((None, 1, 1)), extent((None, None, None))
+    ('32 x 8', 'any x 1', 'any x any x any')
+    """
     last = max((i for i, n in enumerate(sizes) if n != 1), default=0)
+    last = 1 if last == 0 and sizes[0] is None else last
     return " x ".join("any" if n is None else str(n) for n in sizes[: last + 1])
 
 

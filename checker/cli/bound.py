@@ -378,7 +378,7 @@ def _outline(
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
     for c in hints.contracts:
         print(f"{args.file}: warning: no bound uses what is required of data: {c.text}", file=sys.stderr)
-    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
+    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
     context = Context(sigma, metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)

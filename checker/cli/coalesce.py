@@ -134,7 +134,7 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
 
     sigma = check_kernel(reading.kernel)
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
-    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid)
+    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
     stated = given = conj((*hints.assumptions, *launch.assumptions), sigma)
     notes = []
     if launch.block[0] is None:

@@ -282,7 +282,8 @@ def _launch(kernel: Kernel, context: Context) -> str:
     for name, dims in (("block", launch.block), ("grid", launch.grid)):
         text = " x ".join("?" if d is None else str(d) for d in dims)
         if any(d is not None for d in dims):
-            parts.append(f"{name} {text.removesuffix(' x 1').removesuffix(' x 1')}")
+            size = text.removesuffix(" x 1").removesuffix(" x 1")
+            parts.append(f"{name} {size if size != '?' else '? x 1'}")
     if not parts:
         return " (any block, any grid: say --block for sharper bounds)"
     strides = None in launch.grid and "gridDim." in show_stmt(kernel.body)

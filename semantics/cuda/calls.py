@@ -20,10 +20,8 @@ from logic.syntax import (
     TRUE,
     Assign,
     Const,
-    Exchange,
     Expr,
     Op,
-    Param,
     Sync,
     Type,
     Var,
@@ -39,29 +37,46 @@ from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
+from semantics.cuda.functions import named_function, pointed
 from semantics.cuda.jumps import jumps
+from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, dropped, evaluate, evaluated, frozen, load, store
 from semantics.cuda.pointers import address, located, place
-from semantics.cuda.records import copied, copies, declared, fill, initialised, loaded, put, reference, values
+from semantics.cuda.records import (
+    copied,
+    copies,
+    declared,
+    fill,
+    held,
+    initialised,
+    loaded,
+    put,
+    reference,
+    values,
+)
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.sequence import Unordered, changes, within
 from semantics.cuda.shim import (
     ATOMICS,
     FENCES,
     FREE,
+    MOVES,
     OF_BITS,
     OPERATORS,
+    OURS,
     READS,
     READS_ALWAYS,
+    REFUSED,
     SAME,
     SEVERAL,
     TO_INT,
     WRITES,
     in_shim,
+    is_shim,
 )
 from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
 from semantics.cuda.statements import block
@@ -70,8 +85,11 @@ from semantics.cuda.statements import block
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     """The value of a call, the place of one that is a structure, where one that is a pointer leads to, None where it
     has none; what it does is emitted."""
-    callee = node.referenced
+    callee = pointed(st, node) or node.referenced
     check_order(st, node.loc, operands(node))
+    if callee is not None and callee.name in MOVES and in_shim(callee):
+        inner = node.arguments[0]
+        return place(st, inner, use) if node.type.kind == "record" else expr(st, inner, use)
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
     if callee is not None and callee.name == "operator=" and callee.is_defaulted:
@@ -85,11 +103,15 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return target
     if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee) and callee.definition is None:
         return library.constructed(st, node, callee)
+    if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee):
+        return held(st, "t", node, values(st, node, use))
     if callee is not None and callee.kind == "CONSTRUCTOR":
         raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
     if callee is None or callee.kind not in ("FUNCTION_DECL", *METHODS):
         raise unsupported(f"this call of '{node.name}'" if node.name else "this call", node.loc)
     definition = callee.definition
+    if definition is not None and in_shim(definition):
+        return _provided(st, node, definition, use)
     if definition is not None:
         return _inline(st, node, definition, use)
     if not in_shim(callee):
@@ -103,6 +125,17 @@ def _numbers(st: State, node: Node, use: Use) -> list[Expr]:
     found = [parts.part(expr(st, a, within(use))) for a in node.arguments]
     parts.check(node.loc)
     return found
+
+
+def _provided(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
+    """The value of a call of a function that our headers have a body of. What is wrong there is
+    so where it is called."""
+    try:
+        return _inline(st, node, callee, use)
+    except CudaError as e:
+        if callee.name.startswith("__w_") or e.loc is None or not is_shim(e.loc.file):
+            raise
+        raise type(e)(f"{e.message}, in '{callee.name}'", node.loc, e.advice) from e
 
 
 def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
@@ -120,6 +153,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in FREE:
         dropped(st, *(expr(st, a) for a in args))
         st.note(f"{name} costs nothing")
+        return None
+    if name in REFUSED:
+        raise unsupported(REFUSED[name][0], node.loc, REFUSED[name][1])
+    if name in OURS:
+        _ours(st, node, name)
         return None
     if name in ATOMICS:
         _atomic(st, node, name)
@@ -157,15 +195,25 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in SAME:
         return convert(expr(st, args[0], within(use)), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
+    if name in exchange.FUNCTIONS:
+        return of_lanes(st, node, name, use)
     if textures.is_one(callee):
         return textures.access(st, node, callee)
     if library.takes_structures(node):
         return library.of_structures(st, node, callee)
-    if name in exchange.FUNCTIONS:
-        return _of_lanes(st, node, name)
     if result is None or not args or name in _ADVICE or any(scalar(a.type) is None for a in args):
         raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
     return _of_numbers(st, node, callee, use)
+
+
+def _ours(st: State, node: Node, name: str) -> None:
+    """What our headers call that CUDA does not have."""
+    if name == "__w_one_row":
+        st.one_row = True
+        return
+    st.note(OURS[name])
+    if name == "__w_grid_sync":
+        st.emit(Sync(node.loc))
 
 
 _ADVICE = {
@@ -177,14 +225,6 @@ _ADVICE = {
 
 
 _DOUBLE: Final = CType("base", "double", 8)
-
-_X, _Y, _Z = TIDS
-_ROW: Final = Op("+", (_Y, Op("*", (Param("blockDim.y"), _Z))))
-THREAD: Final = Op("+", (_X, Op("*", (Param("blockDim.x"), _ROW))))
-"""The number of a thread in its block."""
-
-WARP: Final = Op("/", (THREAD, Param("warpSize")))
-"""The number of a thread's warp in its block."""
 
 
 def _of_numbers(st: State, node: Node, callee: Node, use: Use) -> Expr:
@@ -203,30 +243,6 @@ def _pure(st: State, name: str, args: Sequence[Expr], node: Node) -> Expr:
     """A function of scalars to one of the type that a call has."""
     first, base = based(args[0], type_of(args[0], st.sigma), node.loc)
     return retyped(called(name, first, args[1:], node.loc), base, scalar(node.type) or INT, node.loc)
-
-
-def _of_lanes(st: State, node: Node, name: str) -> Expr:
-    """A function of what other lanes of the warp pass. All arguments are evaluated; a vote depends on the mask, a
-    shuffle from lanes by number on that number, both on the warp, and all else on the thread."""
-    masked = name.endswith("_sync")
-    args = [expr(st, a) for a in node.arguments]
-    args = [e if i == masked else stripped(e, 32) for i, e in enumerate(args)]
-    names = [evaluate(st, e) for e in args]
-    type_, kind = scalar(node.type) or INT, exchange.FUNCTIONS[name]
-    mask, rest, on = names[:masked], names[masked:], list[Expr](TIDS)
-    if kind in exchange.VOTES:
-        st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that pass the same mask")
-        on = [*mask, WARP]
-    elif kind == "shfl" and rest[2] in (Const(0), Const(32)):  # 0 for the whole warp, as the shim has it
-        st.note(f"for bounds {name} may give any value, the same at the lanes of a warp that ask for the same lane")
-        part = [Op("/", (Op("%", (THREAD, Param("warpSize"))), rest[2]))] if rest[2] == Const(32) else []
-        on = [rest[1], WARP, *part]
-    else:
-        st.note(f"for bounds {name} may give any value at each lane")
-    e = anything(st, name, on, type_, node.loc)
-    value, by, width = (*rest, *[None] * 3)[:3]
-    st.exchanges[st.unknowns] = Exchange(value or TRUE, by, width, *mask)
-    return st.saved(e, type_)  # here and now: who is active matters, and what is passed
 
 
 def _several(st: State, node: Node, callee: Node) -> Expr | None:
@@ -329,6 +345,7 @@ def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Nod
 def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
     """Bind the parameters to the arguments."""
     pointers: list[tuple[Node, Address, Loc | None]] = []
+    functions = dict[int, Node]()
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
     given, parts, use = arguments(node, callee), Unordered(st), within(use)
     if len(callee.arguments) != len(given):
@@ -339,7 +356,9 @@ def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
                 [f.arguments[i] for f in (callee, node.referenced) if f is not None], argument, node.loc
             )
         t, type_ = parameter.type, scalar(parameter.type)
-        if t.kind == "pointer":
+        if not st.changed[parameter.identity] and (function := named_function(st, argument)) is not None:
+            functions[parameter.identity] = function
+        elif t.kind == "pointer":
             pointers.append((parameter, parts.part(address(st, argument, use)), argument.loc))
         elif t.kind == "reference":
             bound[parameter.identity] = parts.part(reference(st, parameter, argument, use))
@@ -351,6 +370,7 @@ def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
             raise unsupported(f"the parameter '{parameter.name}' of type '{t.name}'", argument.loc)
     parts.check(node.loc)
     st.bindings |= bound
+    st.functions |= functions
     for parameter, found, loc in pointers:
         bind_pointer(st, parameter, found, loc)
 
@@ -362,13 +382,21 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
         raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a value, or a pointer.")
     name = f"{re.sub(r'[^A-Za-z0-9_]', '', callee.name)}_result"
     last = body.children[-1] if body.children else None
-    if t.kind not in ("record", "void") and last is not None and last.kind == "RETURN_STMT" and last.children:
+    if (
+        t.kind != "void"
+        and (t.kind != "record" or in_shim(callee))
+        and last is not None
+        and last.kind == "RETURN_STMT"
+        and last.children
+    ):
         before = body.children[:-1]
         if not any("return" in jumps(n) for n in before):
             block(st, before, frozenset())
             inner: Use = "part" if use == "part" else "whole"
             if t.kind == "pointer":
                 return frozen(st, address(st, last.children[0], inner), name)
+            if t.kind == "record":
+                return held(st, "made", made, values(st, last.children[0], inner))
             return expr(st, last.children[0], inner)
     if t.kind == "pointer":
         advice = "Return once, at the end, an index in place of a pointer if need be."

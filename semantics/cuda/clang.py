@@ -451,6 +451,15 @@ class Node:
         return self.unit.ctype(self._cursor.result_type)
 
     @property
+    def parameters(self) -> tuple[CType, ...] | None:
+        """The types of the parameters of the function that an expression leads to; None where it is none."""
+        t = self._cursor.type.get_canonical()
+        while libclang.names("TypeKind").get(t._kind_id, "") in _POINTERS:
+            t = t.get_pointee().get_canonical()
+        prototype = libclang.names("TypeKind").get(t._kind_id, "") == "FUNCTIONPROTO"
+        return tuple(map(self.unit.ctype, t.argument_types())) if prototype else None
+
+    @property
     def operator(self) -> str:
         """The operator of a unary or binary operator node as it is written; `x++` and `++x` tell the two apart."""
         lib = self.unit._lib

@@ -77,6 +77,8 @@ def check_objects(function: Node) -> None:
 def _initialised(field: Node) -> bool:
     """Whether a field has an initialiser: anything but names of types, attributes, and what follows a `[` or, as the
     width of bits, a `:`. Of what a macro makes nothing is known."""
+    if in_shim(field):
+        return False  # what its type is made with stands there
     parts = [c for c in field.children if not c.kind.endswith(("_REF", "_ATTR", "_DECL"))]
     code = [(text, at) for text, at in field.tokens() if not text.startswith(("//", "/*"))] if parts else []
     sizes = {at for (mark, _), (_, at) in pairwise(code) if mark == "[" or (mark == ":" and field.is_bitfield)}

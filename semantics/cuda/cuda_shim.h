@@ -5,6 +5,7 @@
 #pragma push_macro("ATOMICS")
 #pragma push_macro("ATOMIC")
 #pragma push_macro("STORE")
+#pragma push_macro("REDUCED")
 #define __CUDACC__ 1
 #define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 12
@@ -171,12 +172,20 @@ template <class _Tp> __device__ _Tp __shfl_xor_sync(unsigned, _Tp, int, int = 0)
 __device__ int __any(int); __device__ int __all(int); __device__ unsigned __ballot(int);
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
 __device__ unsigned __ballot_sync(unsigned, int); __device__ unsigned __activemask();
+template <class _Tp> __device__ unsigned __match_any_sync(unsigned, _Tp);
+template <class _Tp> __device__ unsigned __match_all_sync(unsigned, _Tp, int *);
+#define REDUCED(F) __device__ unsigned __reduce_##F##_sync(unsigned, unsigned);
+REDUCED(add) REDUCED(min) REDUCED(max) REDUCED(and) REDUCED(or) REDUCED(xor)
+__device__ int __reduce_add_sync(unsigned, int); __device__ int __reduce_min_sync(unsigned, int);
+__device__ int __reduce_max_sync(unsigned, int);
+
 }
 #pragma pop_macro("HD")
 #pragma pop_macro("VECTORS")
 #pragma pop_macro("ATOMICS")
 #pragma pop_macro("ATOMIC")
 #pragma pop_macro("STORE")
+#pragma pop_macro("REDUCED")
 #include "headers/warpbound_math.h"
 #include "headers/warpbound_host.h"
 #include "headers/warpbound_textures.h"

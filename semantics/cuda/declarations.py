@@ -16,6 +16,7 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
+from semantics.cuda.functions import named_function
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.pointers import address, deliver, point
 from semantics.cuda.records import declared, initialised, reference, undefined
@@ -50,6 +51,8 @@ def declaration(st: State, decl: Node) -> None:
     if is_shared(decl):
         if decl.identity not in st.bindings:
             st.bindings[decl.identity] = shared(st, decl)
+    elif t.kind == "pointer" and (function := _function(st, decl)) is not None:
+        st.functions[decl.identity] = function
     elif t.kind == "pointer":
         init = decl.initialiser
         bind_pointer(st, decl, None if init is None else address(st, init, "whole"), decl.loc)
@@ -73,6 +76,11 @@ def declaration(st: State, decl: Node) -> None:
             st.bindings[decl.identity] = initialised(st, decl, init, "whole")
     else:
         raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc)
+
+
+def _function(st: State, decl: Node) -> Node | None:
+    """The function that a pointer leads to which nothing changes."""
+    return None if decl.initialiser is None or st.changed[decl.identity] else named_function(st, decl.initialiser)
 
 
 def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | None) -> None:

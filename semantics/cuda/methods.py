@@ -12,12 +12,14 @@ from logic.syntax import Const
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
 from semantics.cuda.errors import unsupported
+from semantics.cuda.expressions import discard
 from semantics.cuda.lambdas import check_call, is_lambda
 from semantics.cuda.places import frozen
 from semantics.cuda.pointers import address, place
 from semantics.cuda.records import declared, fill, is_copy, undefined
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.shapes import CASTS, operand
+from semantics.cuda.shim import in_shim
 from semantics.cuda.state import Place, State, This, pointee_size
 
 _ADVICE: Final = "Write it as a device function."
@@ -44,7 +46,9 @@ def receiver(st: State, node: Node, callee: Node) -> This | None:
     given = node.arguments[0] if listed(node, callee) else None if called is None else owner(called)
     if given is not None and not is_lambda(given) and any(_changes(n) for n in given.walk()):
         raise unsupported("an object whose expression changes something", given.loc, "Change it before.")
-    if (callee.is_static or is_lambda(callee.parent)) and given is not None and not _is_name(given):
+    if callee.is_static and in_shim(callee) and given is not None and not _is_name(given):
+        discard(st, given)
+    elif (callee.is_static or is_lambda(callee.parent)) and given is not None and not _is_name(given):
         raise unsupported("an object that is found by more than its name", given.loc, "Give it a name before.")
     if callee.is_static:
         return None

@@ -94,6 +94,8 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             return Param(name, loc)
         case Pointer():
             raise unsupported("a pointer as a number", loc)
+        case Const():
+            return p
         case Address() if p.root in st.registers:
             return _selected(st, p, t, loc)
         case Address():
@@ -129,6 +131,8 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
             raise unsupported("a number as a pointer", loc)
         case Param(name) | Fields(name) | Parts(name):
             raise unsupported(f"assigning to '{name}'", loc, "Copy it to a local variable first.")
+        case Const():
+            raise unsupported("assigning to a constant", loc)
 
 
 def resolved(st: State, p: Place) -> Place:

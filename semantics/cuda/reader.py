@@ -56,7 +56,8 @@ class Reading:
     its unsigned values wrap around. `written` is its body with every reduction modulo 2^bits that C makes, `types` are
     those of its integers. `launches` are the grid and the block of every launch that the file shows, where these do not
     agree, too. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with several
-    dimensions, by their names, `tables` what arrays in constant memory are declared to hold.
+    dimensions, by their names, `tables` what arrays in constant memory are declared to hold. `one_row` says that the
+    kernel counts the blocks of its grid as if they were in a row.
     """
 
     kernel: Kernel
@@ -69,6 +70,14 @@ class Reading:
     launches: tuple[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None], ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    one_row: bool = False
+
+    @property
+    def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
+        """The grid that is assumed of a kernel which counts its blocks as if they were in a row, where no launch shows
+        another one; None for other kernels."""
+        others = any(grid is not None and grid[1:] != (1, 1) for grid, _ in self.launches)
+        return (None, 1, 1) if self.one_row and not others else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -119,7 +128,7 @@ def read_cuda(
     seen = sizes_seen(parsed.unit, host, node)
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
     remarks = (*notes, *st.notes)
-    return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables).under()
+    return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row).under()
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:

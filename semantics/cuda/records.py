@@ -19,8 +19,10 @@ from logic.syntax import (
     Const,
     Expr,
     If,
+    Param,
     Read,
     Type,
+    Var,
     Write,
     local_vars,
     reads_array,
@@ -40,7 +42,7 @@ from semantics.cuda.places import MOST, element, evaluated, frozen, member, regi
 from semantics.cuda.pointers import address, deliver, fetch, place
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, described, lvalue, operand, temporary
+from semantics.cuda.shapes import CASTS, described, integer, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Moving, Parts, Place, Pointer, State, Use, pointee_size
 
@@ -100,9 +102,50 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
         found = place(st, origin)
         if isinstance(found, Fields) or is_index(origin):
             return found
+    if steady and kept(decl):
+        return held(st, decl.name, decl, values(st, origin, use))
     parts = declared(st, decl.name, decl, settled=steady)
     fill(st, parts, value, use)
     return parts
+
+
+def kept(node: Node) -> bool:
+    """Whether a structure is one of a library's: an object that nobody copies a value into."""
+    decl = node.type_decl
+    return decl.parent is not None and decl.parent.name in ("cooperative_groups", "cuda") and in_shim(decl)
+
+
+def held(st: State, name: str, node: Node, found: Sequence[Value]) -> Parts:
+    """A structure of the node's type that nothing changes, with these values of its scalars: what is one already is no
+    variable."""
+    left = iter(found)
+
+    def parts(name: str, node: Node) -> Parts:
+        places: list[tuple[str, Place]] = []
+        for field in fields(node):
+            inner, t = f"{name}.{field.name}", field.type
+            if t.kind == "array":
+                raise unsupported(f"the array '{field.name}' in a structure", node.loc, "Use its elements one by one.")
+            places.append((field.name, parts(inner, field) if t.kind == "record" else _held(st, next(left), t, inner)))
+        return Parts(name, tuple(places))
+
+    return parts(st.fresh(name), node)
+
+
+def _held(st: State, e: Value, t: CType, name: str) -> Place:
+    """The place of a value that nothing changes."""
+    if isinstance(e, Address):
+        found = frozen(st, e, name)
+        return st.pointer(found) if isinstance(found, Address) else found
+    type_ = scalar(t) or INT
+    match e if isinstance(e, Const) else st.saved(e, type_, name):
+        case Const() | Param() as known:
+            return known
+        case Var(variable):
+            return Local(variable, type_)
+    local = st.declare(name, type_, e.loc, settled=True)
+    st.emit(Assign(local.name, e, e.loc))
+    return local
 
 
 def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
@@ -224,12 +267,29 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
         return _given(st, node, node.arguments, node.loc, use, Unordered(st))
     if callee is not None and undefined(node):
         return _given(st, node, (), node.loc, use)
+    if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee) and callee.definition is not None:
+        return _constructed(st, node, callee, use)
     if node.kind not in _PLACES:
         raise unsupported(described(node), node.loc)
     found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node, use)
     if not isinstance(found, Place):
         raise unsupported("this structure as a value", node.loc, "Use its fields one by one.")
     return loaded(st, found, node)
+
+
+def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
+    """What a constructor of ours makes: it takes a value for each scalar, in their order, or a structure of them."""
+    given, parts = node.arguments, Unordered(st)
+    check_order(st, node.loc, given)
+    if len(given) == 1 and given[0].type.kind == "record":
+        return values(st, given[0], use)
+    found = list[Value]()
+    for e, p in zip(given, callee.arguments, strict=True):
+        told = e.loc is None and not e.children  # of an argument that is not written, libclang tells no more
+        value = integer(e) if told else convert(expr(st, e, within(use)), e.type, p.type, e.loc)
+        found.append(parts.part(value))
+    parts.check(node.loc)
+    return found
 
 
 _PLACES: Final = (

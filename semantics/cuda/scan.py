@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from semantics.cuda.clang import Node
+from semantics.cuda.ctype import CType
 from semantics.cuda.errors import CudaError
 
 METHODS: Final = ("CXX_METHOD", "CONVERSION_FUNCTION")
@@ -95,10 +97,12 @@ def _changeable(call: Node) -> tuple[Node, ...]:
         return given[:1] if callee.name == "operator=" else ()
     if callee is not None and listed(call, callee):  # no method changes its object: those that do are refused
         given = given[1:]
-    known = callee is not None and callee.kind in ("FUNCTION_DECL", "CONSTRUCTOR", *METHODS)
-    if callee is None or not known or len(callee.arguments) != len(given):
+    if callee is not None and callee.kind in ("FUNCTION_DECL", "CONSTRUCTOR", *METHODS):
+        types: Sequence[CType] | None = [p.type for p in callee.arguments]
+    else:  # by a pointer
+        types = call.children[0].parameters if call.children else None
+    if types is None or len(types) != len(given):
         return call.arguments
-    types = (p.type for p in callee.arguments)
     return tuple(
         a for a, t in zip(given, types, strict=True) if t.kind == "reference" and not (t.inner and t.inner.const)
     )

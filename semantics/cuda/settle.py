@@ -36,7 +36,7 @@ def settled(
 ) -> Settled:
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds; what has to be
     assumed besides, if it may be. Comparisons are `split` where it helps a proof, for some more operators."""
-    usual = Walk(types, sigma, of_ordinary_sizes(_start(types, sigma)), None, False)
+    usual = Walk(types, sigma, of_ordinary_sizes(_start(types, sigma, (), block, grid)), None, False)
     _, _, doubts = usual.run(body, usual.start.copy())
     fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
 

@@ -58,6 +58,23 @@ FENCES: Final = ("__threadfence", "__threadfence_block", "__threadfence_system",
 FREE: Final = ("__threadfence_cluster", "__trap", "__brkpt", "__prof_trigger", "__nanosleep", "cudaGraphSetConditional")
 """Functions that cost nothing; after a trap there are no costs at all."""
 
+MOVES: Final = ("move", "forward")
+"""Functions of C++ that give the place that they are given."""
+
+OURS: Final = {
+    "__w_grid_sync": "a barrier of the whole grid costs what one of the block does: the wait for other blocks is not "
+    "counted, and in runs blocks run one after the other",
+    "__w_one_row": "the blocks of a grid are in a row",
+    "__w_grid": "a kernel runs on one device",
+}
+"""Functions that only our headers call: what each assumes."""
+
+REFUSED: Final = {
+    "__w_cluster": ("a cluster of blocks", "Use the groups of a block."),
+    "__w_one_warp": ("this function on a tile of more than 32 threads", "Use cg::reduce, or a tile of a warp."),
+}
+"""Functions that our headers call for what is refused, with advice."""
+
 OF_BITS: Final = ("__float_as_int", "__float_as_uint")
 """Functions of a float to all its bits, which no float holds."""
 

@@ -145,7 +145,9 @@ Use = Literal["part", "apart", "whole", "statement"]
 """How a value is used: in a larger expression; in one that looks at what calls in its parts change
 (`semantics.cuda.sequence`), so that they may; as all that a statement evaluates; or not at all."""
 
-Place = Local | Address | Param | Fields | Parts | Pointer
+Place = Local | Address | Param | Fields | Parts | Pointer | Const
+"""A literal is that of a part of a structure that nothing changes."""
+
 Binding = Place | Moving
 
 
@@ -223,7 +225,8 @@ class State:
     accessed as. `passed` has the arrays that the kernel is passed by value, `held` counts the pointers that no
     declaration names, down from 0. `unknowns` counts the values of which nothing is known, `numbers` those of
     pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of their types,
-    `exchanges` what comes from other lanes, by the number of the value.
+    `functions` those that pointers lead to, by the pointers' declarations, `exchanges` what comes from other lanes, by
+    the number of the value. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -260,11 +263,13 @@ class State:
     dynamic: list[str] = field(default_factory=list)
     acted: list[frozenset[str]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    one_row: bool = False
     lowered: int = 0
     depth: int = 0
     unknowns: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
     lambdas: dict[int, Node] = field(default_factory=dict)
+    functions: dict[int, Node] = field(default_factory=dict)
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
 

@@ -107,37 +107,72 @@ def lanewise(op: str, operands: tuple[Type, ...], result: Type, loc: Loc | None)
 
 
 def passed(e: Op, value: Val, asked: tuple[Val, Val, Val | None], active: Mask, warp: int) -> Data:
-    """The values that lanes get by a shuffle or a vote. Raises Unsupported unless all lanes ask alike, for what is
-    defined and for numbers of no more than MAX_BITS bits."""
+    """What lanes get from others. Raises Unsupported unless all lanes ask alike for a shuffle, for what is defined and
+    for numbers of no more than MAX_BITS bits."""
     if warp > MAX_BITS or (value.data.dtype.kind == "i" and (np.abs(value.data) >> MAX_BITS).any()):
         raise Unsupported
     name, (by, width, mask) = exchange.kind(e), asked
-    if any(v is not None and v.data.size > 1 for v in (width, mask)) or (name != "shfl" and by.data.size > 1):
+    shuffles = name in exchange.SHUFFLES
+    if shuffles and (width.data.size > 1 or (mask is not None and mask.data.size > 1)):
+        raise Unsupported
+    if name != "shfl" and by.data.size > 1:
         raise Unsupported
     there: Data = np.array(True) if active is None else active
-    shape = np.broadcast_shapes(value.data.shape, by.data.shape, (1, warp), there.shape)
+    masks: Data = np.array(0) if mask is None else mask.data
+    shape = np.broadcast_shapes(value.data.shape, by.data.shape, (1, warp), there.shape, masks.shape)
     data, there = np.broadcast_to(value.data, shape), np.broadcast_to(there, shape)
-    if name in exchange.SHUFFLES:
-        wide, far = int(width.data.flat[0]) or warp, by.data % warp
-        same = 0 if far.size > 1 else int(far.flat[0])
-        known = [exchange.source(name, lane, same, wide, warp) for lane in range(warp)]
-        if None in known:
-            raise Unsupported
-        sources = np.broadcast_to(np.array(known) + (far % wide if far.size > 1 else 0), shape)
-        if not (np.take_along_axis(there, sources, 1) | ~there).all():
-            raise Unsupported
-        return np.take_along_axis(data, sources, 1)
-    lanes, yes = np.arange(warp), data.astype(np.bool_)
-    if mask is not None:
-        there = there & ((mask.data >> lanes) & 1).astype(np.bool_)
+    if not shuffles:
+        if mask is not None and masks.size == 1:
+            there = there & ((masks >> np.arange(warp)) & 1).astype(np.bool_)
+        return _voted(name, data, there, None if masks.size == 1 else np.broadcast_to(masks, shape))
+    wide, far = int(width.data.flat[0]) or warp, by.data % warp
+    same = 0 if far.size > 1 else int(far.flat[0])
+    known = [exchange.source(name, lane, same, wide, warp) for lane in range(warp)]
+    if None in known:
+        raise Unsupported
+    sources = np.broadcast_to(np.array(known) + (far % wide if far.size > 1 else 0), shape)
+    if not (np.take_along_axis(there, sources, 1) | ~there).all():
+        raise Unsupported
+    return np.take_along_axis(data, sources, 1)
+
+
+def _voted(name: str, data: Data, there: Data, masks: Data | None) -> Data:
+    """What a vote, a match or a reduction gives each lane: `masks` has what each asks with, if not all the same."""
+    lanes = np.arange(data.shape[1])
+    asks: Data = there[:, None, :]  # warps, lanes that ask, lanes that are asked
+    if masks is not None:
+        asks = asks & ((masks[:, :, None] >> lanes) & 1).astype(np.bool_)
+    yes = data.astype(np.bool_)[:, None, :] if name not in exchange.REDUCTIONS else there[:, None, :]
     match name:
         case "any":
-            found = (yes & there).any(axis=1, keepdims=True)
+            found = (yes & asks).any(axis=2)
         case "all":
-            found = (yes | ~there).all(axis=1, keepdims=True)
+            found = (yes | ~asks).all(axis=2)
+        case "match_any" | "match_all":
+            if data.dtype.kind == "f":
+                raise Unsupported
+            alike = (data[:, None, :] == data[:, :, None]) & asks
+            found = (alike.astype(np.int64) << lanes).sum(axis=2)
+            if name == "match_all":
+                found = np.where((alike == asks).all(axis=2), found, 0)
+        case reduction if reduction in exchange.REDUCTIONS:
+            start, ufunc = _REDUCED[reduction]
+            found = np.where(asks.any(axis=2), ufunc.reduce(np.where(asks, data[:, None, :], start), axis=2), 0)
         case _:
-            found = ((yes & there).astype(np.int64) << lanes).sum(axis=1, keepdims=True)
-    return np.asarray(found)
+            found = ((yes & asks).astype(np.int64) << lanes).sum(axis=2)
+    return np.asarray(np.broadcast_to(found, data.shape))
+
+
+_LARGE: Final = 1 << MAX_BITS
+_REDUCED: Final[dict[str, tuple[int, np.ufunc]]] = {
+    "reduce_add": (0, np.add),
+    "reduce_min": (_LARGE, np.minimum),
+    "reduce_max": (-_LARGE, np.maximum),
+    "reduce_and": (-1, np.bitwise_and),
+    "reduce_or": (0, np.bitwise_or),
+    "reduce_xor": (0, np.bitwise_xor),
+}
+"""Reductions with what changes none."""
 
 
 # --- integers --------------------------------------------------------------------------------------------------------

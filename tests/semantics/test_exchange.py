@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import and_, or_, xor
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,47 @@ def test_votes(make: Make, body: str) -> None:
         ]
 
 
+def alike(v: list[int], t: int) -> int:
+    return sum((x == v[t]) << i for i, x in enumerate(v))
+
+
+GIVEN: dict[str, Callable[[list[int], int], int]] = {
+    "A[t] = __match_any_sync(-1, V[t]);": alike,
+    "A[t] = __match_any_sync(0xff, V[t]);": lambda v, t: alike(v, t) & 0xFF,
+    "A[t] = __match_any_sync(t % 2 ? 0xaaaaaaaa : 0x55555555, (float)V[t]);": (
+        lambda v, t: alike(v, t) & (0xAAAAAAAA if t % 2 else 0x55555555)
+    ),
+    "int p; A[t] = __match_all_sync(-1, V[t], &p); A[t] += p;": lambda v, _: 1 << 32 if len(set(v)) == 1 else 0,
+    "A[t] = __reduce_add_sync(-1, V[t]);": lambda v, _: sum(v),
+    "A[t] = __reduce_add_sync(0xf0, V[t]);": lambda v, _: sum(v[4:8]),
+    "A[t] = __reduce_min_sync(-1, V[t]) * 100 + __reduce_max_sync(-1, V[t]);": lambda v, _: min(v) * 100 + max(v),
+    "A[t] = __reduce_add_sync(t % 32 < 8 ? 0xff : 0xffffff00, (unsigned)V[t] * (unsigned)V[t]);": (
+        lambda v, t: sum(x * x for x in (v[:8] if t < 8 else v[8:]))
+    ),
+    "A[t] = __reduce_and_sync(-1, V[t] + 8) + __reduce_or_sync(-1, V[t] + 8) + __reduce_xor_sync(-1, V[t] + 8);": (
+        lambda v, _: sum(reduce(f, (x + 8 for x in v)) for f in (and_, or_, xor))
+    ),
+}
+
+
+@pytest.mark.parametrize("body", GIVEN)
+def test_matches_and_reductions(make: Make, body: str) -> None:
+    rng = random.Random(4)
+    engine = "reference" if "float" in body else "fast"  # floats are compared by their bits
+    for n in range(5):
+        values = [rng.randrange(-2, 9) if n else 2 for _ in range(64)]
+        found = both(make(body), values, n, engine=engine)
+        for t in range(64):
+            assert found[t] == GIVEN[body](values[t - t % 32 : t - t % 32 + 32], t % 32)
+
+
+def test_zeros_of_two_signs_do_not_match_and_a_sum_is_of_32_bits(make: Make) -> None:
+    body = "A[t] = __match_any_sync(-1, t % 2 ? -0.0f : 0.0f) + (__reduce_add_sync(-1, 0x80000001u) >> 1);"
+    found = both(make(body), range(64), engine="reference")
+    assert found[0] == 0x55555555 + 16
+    assert found[1] % 2**32 == 0xAAAAAAAA + 16
+
+
 def test_a_warp_adds_up(make: Make) -> None:
     body = (
         "int v = V[t]; for (int o = 16; o > 0; o /= 2) v += __shfl_down_sync(-1, v, o); if (t % 32 == 0) A[t / 32] = v;"
@@ -138,7 +181,7 @@ def test_lanes_that_are_not_there(make: Make) -> None:
 
 def test_masks_that_differ(make: Make) -> None:
     body = "unsigned m = t % 32 < 8 ? 0xff : 0xffffff00; A[t] = __ballot_sync(m, V[t]);"
-    found = both(make(body), [1] * 64, engine="reference")
+    found = both(make(body), [1] * 64)
     assert [found[t] for t in range(64)] == ([0xFF] * 8 + [0xFFFFFF00] * 24) * 2
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading
+from tests.semantics.cuda.lowered import Lowered
 
 Lower = Callable[..., str]
 Read = Callable[..., Reading]
@@ -52,10 +53,10 @@ BUILTIN = {
     "F[0] = __shfl_down_sync(0xffffffff, F[1], n);": (
         "t <- F[1];\nt_1 <- __shfl_down_sync(__shfl_down_sync(0.0f, tid.x, tid.y), tid.z, 1);\nF[0] <- t_1;"
     ),
-    "F[0] = __shfl_xor_sync(A[0], F[1], n, A[1]) * __shfl_sync(-1, F[1], n, 16);": (
+    "F[0] = __shfl_xor_sync(A[0], F[1], n, A[1]) * __shfl_sync(-1, F[1], n, 16);": (  # the same in a part of 16 lanes
         "t <- A[0];\nt_1 <- F[1];\nt_2 <- A[1];\n"
         "t_3 <- __shfl_xor_sync(__shfl_xor_sync(0.0f, tid.x, tid.y), tid.z, 1);\nt_4 <- F[1];\n"
-        "t_5 <- __shfl_sync(__shfl_sync(0.0f, tid.x, tid.y), tid.z, 2);\nF[0] <- t_3 * t_5;"
+        f"t_5 <- __shfl_sync(__shfl_sync(0.0f, n, {WARP}), {PART.replace('32', '16')}, 2);\nF[0] <- t_3 * t_5;"
     ),
     "A[0] = __shfl(A[1], 3) + __shfl_sync(n, n, n, 32);": (
         f"t <- A[1];\nt_1 <- int(__shfl(__shfl(0.0, 3, {WARP}), 1));\n"
@@ -313,3 +314,38 @@ def test_what_is_only_read_by_reference_is_no_effect(lower: Lower) -> None:
     assert lower("int x = n; A[0] = 1 + peek(x, A);", before) == "x <- n;\nw <- x * x;\nA[0] <- 1 + (w + A[0]);"
     with pytest.raises(CudaError, match="is changed and used in one expression"):
         lower("int x = n; A[0] = x + poke(x);", "__device__ int poke(int &v) { int w = v++; return w; }")
+
+
+POINTED = """
+__device__ int twice(int x) { return 2 * x; }
+__device__ int plus(int x, int *p) { p[0] = x; return x + 1; }
+template <class T> __device__ T id(T x) { return x; }
+template <class F> __device__ int apply(F f, int x) { return f(x); }
+template <class F> __device__ int through(F &&f, int x) { return apply(f, x) + (*f)(x); }
+__device__ int changing(int (*f)(int), int x) { f = twice; return f(x); }
+struct Op { __device__ static int of(int x) { return x - 1; } };
+"""
+
+
+def test_pointers_to_functions(read: Read) -> None:
+    """Each is the function that it leads to, where that is known."""
+    body = """A[0] = apply(twice, n); A[1] = apply(&twice, n) + apply(id<int>, n); A[2] = through(twice, n);
+      int (*f)(int) = twice; int (*const g)(int, int *) = &plus; A[3] = f(n) + (*f)(1);
+      int r = g(n, A + 5); A[4] = r;"""
+    lowered = Lowered({"n": 5})
+    lowered.run(read(f"{POINTED}__global__ void k(int *A, int n) {{ {body} }}").kernel.body)
+    assert [lowered.cell("A", i) for i in range(6)] == [10, 15, 20, 12, 6, 5]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int (*f)(int) = twice; f = id<int>; A[0] = f(n);",
+        "int (*f)(int) = n > 0 ? twice : id<int>; A[0] = f(n);",
+        "A[0] = changing(id<int>, n);",
+        "A[0] = g(n);",
+    ],
+)
+def test_pointers_to_functions_that_are_not_known_are_refused(read: Read, body: str) -> None:
+    with pytest.raises(CudaError):
+        read(f"{POINTED}__global__ void k(int *A, int n, int (*g)(int)) {{ {body} }}")

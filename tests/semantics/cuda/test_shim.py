@@ -41,6 +41,7 @@ TEMPLATES: Final = {
     **dict.fromkeys(("__stcs", "__stcg", "__stwb", "__stwt"), "{}(f + t, 1);"),
     **dict.fromkeys(("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor"), "f[t] = {}(g[t], 1);"),
     **dict.fromkeys(("__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"), "f[t] = {}(1, g[t], 1);"),
+    "__match_any_sync": "i[t] = {}(1, i[t]);", "__match_all_sync": "{ int e; i[t] = {}(1, i[t], &e); i[t] = e; }",
     "min": "f[t] = std::{}(g[t], 1);", "max": "f[t] = std::{}(g[t], 1);",
     **dict.fromkeys(("fmod", "atan2", "hypot", "fmin", "fmax", "fdim", "copysign", "remainder", "nextafter", "rhypot",
                      "pow"), "f[t] = {}(i[t], g[t]) + {}(g[t], 3u) + {}(i[t], t);"),
