@@ -299,7 +299,6 @@ def test_an_outline_that_cannot_be_completed(tmp_path: Path, capsys: Capture) ->
     [
         ("j <- A[0]; i <- 0; while (i < j) { i <- i + 1; }", "or state invariant { _; q; _ } at it."),
         ("i <- 0; while (i < n) { i <- i + m; }", "  Say requires m > 0;."),
-        ("j <- n / m; i <- 0; while (i < j) { i <- i + 1; }", "  Say what m is, as requires m == 8; does, or add"),
         ("i <- A[0]; while (i < n) { i <- i + 1; }", "set i to 0 where it is less."),
     ],
 )
