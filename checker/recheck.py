@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import operator
+import os
 import re
 import sys
 from collections import Counter
@@ -24,7 +25,7 @@ from heapq import heappop, heappush
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple, NoReturn
 
 Json = Any
 Rational = int | Fraction
@@ -55,7 +56,7 @@ MAX_BLOCK: Final = 1024  # threads along an axis
 MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
-MAX_WORK: Final = 12_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
+MAX_WORK: Final = 8_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
 MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
@@ -1773,5 +1774,19 @@ def main(argv: list[str] | None = None) -> int:
     return {"valid": 0, "solver-backed": 1, "invalid": 3}[report.verdict]
 
 
+def command() -> NoReturn:
+    """`main`, which one line ends where Ctrl-C does, or where standard output takes no more."""
+    try:
+        code = main()
+        print(end="", flush=True)
+    except KeyboardInterrupt:
+        print("recheck: interrupted", file=sys.stderr, flush=True)
+        code = 130
+    except OSError as error:
+        print(f"error: cannot write to standard output: {error.strerror}", file=sys.stderr, flush=True)
+        code = 2
+    os._exit(code)  # what could not be written is not tried again
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

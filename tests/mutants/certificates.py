@@ -21,17 +21,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import product
+from math import prod
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
 
-from checker.certificates.claims import shown
+from checker.certificates.claims import excluder, shown
 from checker.kernel import Claim
 from checker.recheck import RULES, Report, metavariables
 from logic.assertions import Context
 from logic.potentials import Poly, evaluate
 from logic.source import SourceError
-from logic.syntax import INT, Kernel, Param, same
+from logic.syntax import INT, WARP_INDEX, Kernel, Param, same
+from proofs.features.make import FEATURES
 from proofs.make import BLOCKS, ROOT, committed
 from semantics.grid import LaunchProblem
 from semantics.vectorised import run
@@ -59,6 +62,7 @@ OTHERS: Final = {
 """For each word of the format and each operator another one that fits where it stands."""
 
 _UNUSED: Final = "a parameter that the program does not use"
+_IDLE: Final = "a local that the program does not use"
 _ANOTHER_PROOF: Final = "another derivation, which the kernel proves anew; the recorded evidence is for the original's"
 _ANOTHER_SETTING: Final = "proved anew by the kernel for what it says now; the recorded evidence is for the original's"
 
@@ -83,6 +87,7 @@ REASONS: Final = (
     ("accepted", r"launch\..*", "launch", "for that launch the bound holds too"),
     ("accepted", r"metric\.(fixed|counted)\..*", "prices", "nothing in the kernel has that price"),
     ("accepted", r"kernel\.params.*", "parameters", _UNUSED),
+    ("accepted", r"kernel\.locals.*", "locals", _IDLE),
     ("accepted", r"scope", "scope", "what is uniform in a warp here is so in the block"),
     (
         "accepted",
@@ -97,6 +102,7 @@ REASONS: Final = (
         "the kernel does not read the evidence; the second checker finds the fault",
     ),
     ("kernel only", r"kernel\.params.*", "parameters", f"{_UNUSED}; the second checker refuses a type that is none"),
+    ("kernel only", r"kernel\.locals.*", "locals", f"{_IDLE}; the second checker refuses a type that is none"),
     ("kernel only", r"(assertions|expressions|potentials|derivation)\b.*", "", _ANOTHER_PROOF),
     ("kernel only", r"launch\..*", "launch", _ANOTHER_SETTING),
     ("kernel only", r"hardware\..*", "hardware", _ANOTHER_SETTING),
@@ -240,7 +246,7 @@ def judge(name: str, number: int, again: bool = False) -> Survivor | None:
         return None if refused else Survivor(name, route, old, new, "second only", second.verdict, "", "")
     what = "kernel only" if second.verdict == "invalid" else "accepted"
     difference = _difference(claim, found)
-    problem = refutation(found.kernel, found.context, shown(found)) if difference else ""
+    problem = refutation(found.kernel, found.context, shown(found), found.per) if difference else ""
     return Survivor(name, route, old, new, what, second.verdict, difference, problem)
 
 
@@ -253,6 +259,7 @@ def _difference(a: Claim, b: Claim) -> str:
     """In which parts two claims differ; names of kernels, metrics and hardware are no parts."""
     pairs: dict[str, tuple[object, object]] = {
         "bound": (a.bound, b.bound),
+        "subject": (a.per, b.per),
         "precondition": ((a.pre.p, a.pre.x), (b.pre.p, b.pre.x)),
         "parameters": (a.kernel.params, b.kernel.params),
         "locals": (a.kernel.locals, b.kernel.locals),
@@ -274,23 +281,52 @@ def _sizes(claim: Claim) -> tuple[int, ...]:
     return h.sector, h.banks, h.word, h.warp, h.alignment
 
 
-def refutation(kernel: Kernel, context: Context, bound: Poly) -> str:
-    """A run that costs more than a bound without built-in parameters, as text; else nothing."""
+def refutation(kernel: Kernel, context: Context, bound: Poly, per: str = "warp") -> str:
+    """A run that costs more than a bound on a warp, on what a block's warps cost together, or a grid's, as text; else
+    nothing."""
     x, y, z = (1 if d is None else d for d in context.launch.block)
-    gx, gy, gz = (first if d is None else d for d, first in zip(context.launch.grid, (2, 1, 1), strict=True))
-    metric = context.metric
+    least = (1 if per == "block" else 2, 1, 1)
+    gx, gy, gz = (first if d is None else d for d, first in zip(context.launch.grid, least, strict=True))
+    sizes = {
+        f"{name}.{axis}": n
+        for name, whole in (("blockDim", (x, y, z)), ("gridDim", (gx, gy, gz)))
+        for axis, n in zip("xyz", whole, strict=True)
+    }
+    metric, excluded = context.metric, excluder(context)
     for i in range(len(POINTS)):
         args = {d.name: POINTS[(i + j) % len(POINTS)] if d.type == INT else 0 for j, d in enumerate(kernel.params)}
+        if excluded({**args, **sizes}):
+            continue
         try:
             ran = run(kernel, (x, y, z), (gx, gy, gz), args, metrics=(metric,), hardware=context.hardware)
         except LaunchProblem:
             return ""  # a claim about launches that there are not
         except SourceError as problem:
             return f"a run with {args} fails: {problem.message}"
-        paid, most = ran.max_per_warp[metric.name], evaluate(bound, {Param(p): v for p, v in args.items()})
+        paid = (ran.max_per_warp if per == "warp" else ran.totals)[metric.name]
+        most = _most(bound, args | sizes, context.hardware.warp, per)
         if paid > most:
             return f"a run with {args} costs {paid}, more than {most}"
     return ""
+
+
+def _most(bound: Poly, point: dict[str, int], warp: int, per: str) -> Fraction:
+    """The most that a bound allows the dearest warp of a launch, or all of them together."""
+    threads = prod(point[f"blockDim.{axis}"] for axis in "xyz")
+    blocks = product(*(range(point[f"gridDim.{axis}"] if per != "grid" else 1) for axis in "xyz"))
+    places = product(blocks, range(-(-threads // warp) if per == "warp" else 1))
+    values = [
+        evaluate(
+            bound,
+            {Param(name): v for name, v in {**point, **_index(of), WARP_INDEX: w, "warpSize": warp}.items()},
+        )
+        for of, w in places
+    ]
+    return max(values) if per == "warp" else sum(values, Fraction(0))
+
+
+def _index(block: tuple[int, ...]) -> dict[str, int]:
+    return {f"blockIdx.{axis}": i for axis, i in zip("xyz", block, strict=True)}
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
@@ -470,7 +506,10 @@ def _short(s: Survivor) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Tries mutants of the committed certificates.")
     parser.add_argument(
-        "kernels", nargs="*", metavar="KERNEL", help=f"of {', '.join(BLOCKS)}, or KERNEL/METRIC (default: all)"
+        "kernels",
+        nargs="*",
+        metavar="KERNEL",
+        help=f"of {', '.join(BLOCKS)}, features, or one certificate, as KERNEL/METRIC (default: all)",
     )
     parser.add_argument("--page", type=Path, help="write the result there")
     parser.add_argument("--processes", type=int, default=2, metavar="N")
@@ -482,7 +521,7 @@ def main() -> int:
         "--folder", type=Path, metavar="DIR", help="keep results there and go on from them; empty it for other checkers"
     )
     options = parser.parse_args()
-    names = [f"{name}/{metric}" for name, metric, _ in committed()]
+    names = [*(f"{name}/{metric}" for name, metric, _ in committed()), *(f"features/{name}" for name in FEATURES)]
     if options.kernels:
         names = [name for name in names if {name, name.partition("/")[0]} & set(options.kernels)]
     tell = functools.partial(print, file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli import VERSION
+from tests.mutants import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
 KERNEL = "proofs/vectorAdd/kernel.cu"
@@ -178,7 +179,7 @@ rules.run = run
 """
 
 
-def interrupted(command: list[str], everyone: bool, wait: float | None = None) -> None:
+def interrupted(command: list[str], everyone: bool, wait: float | None = None, name: str = "warpbound") -> None:
     """Sends SIGINT to a command that is at work (to the process alone, or as a terminal does), and looks at its end."""
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -194,7 +195,7 @@ def interrupted(command: list[str], everyone: bool, wait: float | None = None) -
         out, error = process.communicate(timeout=20)  # ends when all that hold the pipes have
         assert time.monotonic() - sent < 1.0
         assert process.returncode == 130
-        assert error.removeprefix("ready\n") == "warpbound: interrupted\n"
+        assert error.removeprefix("ready\n") == f"{name}: interrupted\n"
         assert out == ""
 
 
@@ -217,6 +218,31 @@ def test_ctrl_c_ends_it_within_a_second(phase: str, everyone: bool) -> None:
 )
 def test_ctrl_c_ends_commands(words: tuple[str, ...]) -> None:
     interrupted(program(*words), everyone=True, wait=1.5)
+
+
+ALONE = """
+import runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["checker/recheck.py", sys.argv[1]]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_ctrl_c_ends_the_second_checker_on_its_own(tmp_path: Path) -> None:
+    """A certificate that keeps it busy for seconds."""
+    path = tmp_path / "lanes.json"
+    path.write_bytes(hostile.document("lanes", 0, 1_000_000))
+    interrupted([sys.executable, "-I", "-c", ALONE, str(path)], everyone=True, wait=1.5, name="recheck")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_second_checker_on_its_own_tells_of_output_that_is_full(form: str) -> None:
+    command = [sys.executable, "-I", "checker/recheck.py", "proofs/vectorAdd/sectors.json", f"--format={form}"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write to standard output: No space left on device\n"
 
 
 def test_where_interrupts_are_ignored_they_stay_so() -> None:
