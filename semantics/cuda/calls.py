@@ -58,9 +58,11 @@ from semantics.cuda.records import (
     reference,
     values,
 )
+from semantics.cuda.regions import as_number
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.sequence import Unordered, changes, within
 from semantics.cuda.shim import (
+    ADDRESSES,
     ATOMICS,
     FENCES,
     FREE,
@@ -173,6 +175,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         made = declared(st, "t", node, settled=True)
         put(st, made, values(st, node, use), node)
         return made
+    if name in ADDRESSES:
+        return as_number(st, address(st, args[0]), node.loc)
     if name in ("nan", "nanf"):
         nothing = zero(scalar(callee.result) or DOUBLE, node.loc)
         return Op("/", (nothing, nothing), node.loc)

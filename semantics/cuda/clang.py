@@ -215,11 +215,11 @@ class Unit:
         """The extents of a file that the preprocessor leaves out."""
         return self._skipped(self._cindex.File.from_name(self._tu, self._name if name == self.path else name))
 
-    def printed(self, cursor: Any) -> str:
-        """A declaration as clang prints it, without its body."""
+    def printed(self, cursor: Any, body: bool = False) -> str:
+        """A declaration as clang prints it, with or without its body."""
         policy = self._lib.clang_getCursorPrintingPolicy(cursor)
         try:
-            self._lib.clang_PrintingPolicy_setProperty(policy, _TERSE, 1)
+            self._lib.clang_PrintingPolicy_setProperty(policy, _TERSE, int(not body))
             return str(self._lib.clang_getCursorPrettyPrinted(cursor, policy))
         finally:
             self._lib.clang_PrintingPolicy_dispose(policy)
@@ -379,10 +379,12 @@ _FLOATS: Final = ("FLOAT", "DOUBLE", "LONGDOUBLE", "HALF", "FLOAT128", "FLOAT16"
 class Node:
     """A cursor: one node of the syntax tree. `kind` is libclang's name of its kind, such as FOR_STMT."""
 
-    __slots__ = ("_acts", "_children", "_cursor", "_type", "kind", "unit")
+    __slots__ = ("_acts", "_children", "_cursor", "_type", "above", "kind", "unit")
 
-    def __init__(self, unit: Unit, cursor: Any) -> None:
+    def __init__(self, unit: Unit, cursor: Any, above: Node | None = None) -> None:
         self.unit = unit
+        self.above = above
+        """The node that this is a child of, where it was come by that way."""
         self._cursor = cursor
         self.kind = unit.kind(cursor)
         self._children: tuple[Node, ...] | None = None
@@ -392,7 +394,7 @@ class Node:
     @property
     def children(self) -> tuple[Node, ...]:
         if self._children is None:
-            self._children = tuple(Node(self.unit, c) for c in self.unit.below(self._cursor))
+            self._children = tuple(Node(self.unit, c, self) for c in self.unit.below(self._cursor))
         return self._children
 
     @property
@@ -471,7 +473,7 @@ class Node:
     def acts(self) -> bool:
         """Whether an expression may change something: false only where it does not."""
         if self._acts is None:
-            changes = self.kind in ("CALL_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR") or (
+            changes = self.kind in ("CALL_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR", "ASM_STMT", "GCC_ASM_STMT") or (
                 self.kind in ("UNARY_OPERATOR", "BINARY_OPERATOR") and self.operator in _CHANGES
             )
             self._acts = changes or any(c.acts for c in self.children)
@@ -578,6 +580,11 @@ class Node:
     @property
     def is_bitfield(self) -> bool:
         return bool(self._cursor.is_bitfield())
+
+    @property
+    def printed(self) -> str:
+        """A function as clang prints it."""
+        return self.unit.printed(self._cursor, body=True)
 
     @property
     def displayed(self) -> str:

@@ -137,6 +137,8 @@ extern "C" HD void *memmove(void *, const void *, size_t);
 extern "C" HD void *memset(void *, int, size_t);
 extern "C" HD void assert(int);
 extern "C" __device__ long long clock64();
+extern "C" __device__ size_t __cvta_generic_to_shared(const void *);
+extern "C" __device__ size_t __cvta_generic_to_global(const void *);
 
 extern "C++" {
 __device__ void __syncwarp(unsigned int mask = 0xffffffff);

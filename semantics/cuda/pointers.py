@@ -207,6 +207,8 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     if derives(inner) or derives(node):
         what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"
         raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
+    if new is not None and new.kind == "void" and found.root not in st.registers:
+        return found  # nothing is accessed as that
     if is_region(st, found):
         return aligned(st, found, new, node.loc)
     if found.root in st.registers:

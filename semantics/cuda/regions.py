@@ -14,7 +14,7 @@ from math import gcd
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import DOUBLE, INT, Array, Const, Expr, Op, Space
+from logic.syntax import DOUBLE, INT, Array, Assign, Const, Expr, Op, Space, Var
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.modular import integer
@@ -78,6 +78,26 @@ def number(st: State, a: Address, size: int, loc: Loc | None, space: Space = "gl
     for s, e in terms:
         total = added(total, scaled(e, s // part))
     return total if part == size else Op("/", (total, Const(size // part)), loc)
+
+
+def as_number(st: State, a: Address, loc: Loc | None) -> Expr:
+    """The number of an address in bytes, for a program that computes with it. Where arrays begin is saved in variables,
+    in units that keep the whole below 2^24 in shared memory and 2^40 in global memory."""
+    if is_region(st, a) or a.root in st.registers or a.root in st.pointees or is_null(a):
+        return number(st, a, 1, loc, a.space)
+    which = Const(st.numbered(f"address of {a.root}"))
+    start = st.declare("address", INT, loc, settled=True, of=_START[a.space])
+    st.emit(Assign(start.name, Op("int", (Op("call:address", (Const("0.0", DOUBLE), which)),), loc), loc))
+    total: Expr = Op("*", (Const(_ALIGNED), Var(start.name, loc)), loc)
+    for s, e in ((1, Const(a.offset)), *a.terms):
+        total = added(total, scaled(e, s))
+    return total
+
+
+_START: Final = {
+    "shared": CType("int", "unsigned short", 2, signed=False),
+    "global": CType("int", "unsigned int", 4, signed=False),
+}
 
 
 def aligned(st: State, a: Address, t: CType | None, loc: Loc | None) -> Address:

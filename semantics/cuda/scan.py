@@ -84,6 +84,8 @@ def targets(node: Node) -> tuple[Node, ...]:
             return node.children[-1:]
         case "CALL_EXPR":
             return _changeable(node)
+        case "ASM_STMT" | "GCC_ASM_STMT":  # outputs are places, inputs are values
+            return tuple(c for c in node.children if c.kind != "UNEXPOSED_EXPR")
     return ()
 
 

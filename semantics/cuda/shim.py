@@ -75,6 +75,9 @@ REFUSED: Final = {
 }
 """Functions that our headers call for what is refused, with advice."""
 
+ADDRESSES: Final = tuple(f"__cvta_generic_to_{space}" for space in ("shared", "global"))
+"""Functions that give the number of an address in a space of its own."""
+
 OF_BITS: Final = ("__float_as_int", "__float_as_uint")
 """Functions of a float to all its bits, which no float holds."""
 

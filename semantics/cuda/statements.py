@@ -66,6 +66,8 @@ from logic.syntax import (
     statements,
     substitute,
 )
+from semantics.cuda.assembly import KINDS as ASSEMBLY
+from semantics.cuda.assembly import assembly
 from semantics.cuda.clang import Node
 from semantics.cuda.declarations import declaration
 from semantics.cuda.errors import CudaError, unsupported
@@ -230,6 +232,8 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
             _do(st, node, tail)
         case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
             discard(st, node)
+        case kind if kind in ASSEMBLY:
+            assembly(st, node)
         case _:
             raise unsupported(described(node), node.loc, _INSTEAD.get(node.kind, ""))
 

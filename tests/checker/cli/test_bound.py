@@ -405,7 +405,7 @@ def test_values_of_which_nothing_is_known(
 
 def test_a_construct_that_is_not_supported_is_a_verdict(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.cu"
-    path.write_text('__global__ void k(int *A) {\n    asm("trap;");\n}\n')
+    path.write_text('__global__ void k(int *A) {\n    asm("nope;");\n}\n')
     assert main(["bound", str(path), "--metric", "sectors", "--metric", "steps", "--format", "json"]) == 2
     printed = capsys.readouterr()
     rows = json.loads(printed.out)["results"]
@@ -414,8 +414,8 @@ def test_a_construct_that_is_not_supported_is_a_verdict(tmp_path: Path, capsys: 
         ("steps", "unsupported", None),
     ]
     assert all(list(row)[: len(KEYS)] == KEYS for row in rows)
-    assert rows[0]["problem"] == f"{path}:2:5: inline assembly is not supported"
-    assert printed.err.startswith(f"{path}:2:5: error: inline assembly is not supported\n")
+    assert rows[0]["problem"] == f"{path}:2:5: the instruction 'nope' in inline assembly is not supported"
+    assert printed.err.startswith(f"{path}:2:5: error: the instruction 'nope' in inline assembly is not supported\n")
 
 
 def test_a_syntax_error_is_no_verdict(tmp_path: Path, capsys: Capture) -> None:

@@ -243,7 +243,7 @@ def test_names_of_files_are_no_markup(there: Path, capsys: Capture) -> None:
 
 
 def test_errors_stay_on_standard_error(there: Path, capsys: Capture) -> None:
-    Path("k.cu").write_text('__global__ void k(int *A) {\n    asm("trap;");\n}\n')
+    Path("k.cu").write_text('__global__ void k(int *A) {\n    asm("nope;");\n}\n')
     for form in ("html", "sarif", "markdown"):
         for words in ("bound k.cu", "check good.qhl --block 32", "recheck no.json", "run k.cu --block 32"):
             assert main([*words.split(), "--format", form]) == 2

@@ -33,7 +33,7 @@ BODIES = {
     ),
     "switch (int x = n) { case 1: break; }": (1, "a declaration in a 'switch' is not supported", "before"),
     "goto l; l: A[0] = 1;": (1, "'goto' is not supported", "with loops"),
-    'asm("nop;");': (1, "inline assembly is not supported", ""),
+    'asm("nope;");': (1, "the instruction 'nope' in inline assembly is not supported", ""),
     'printf("x");': (1, "the function 'printf' is not supported", "Take it out."),
     "clock_t t = clock();": (13, "the function 'clock' is not supported", "Take it out: what it gives is not known."),
     "A[0] = clock64();": (8, "the function 'clock64' is not supported", "Take it out: what it gives is not known."),
