@@ -31,7 +31,7 @@ from logic.typing import type_of
 from semantics import exchange
 from semantics.cuda import library, textures
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import check_objects
+from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.declarations import bind_pointer
@@ -43,6 +43,7 @@ from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
+from semantics.cuda.objects import default, members
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, dropped, evaluate, evaluated, frozen, load, store
 from semantics.cuda.pointers import address, located, place
@@ -61,6 +62,7 @@ from semantics.cuda.records import (
 from semantics.cuda.regions import as_number
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.sequence import Unordered, changes, within
+from semantics.cuda.shapes import lvalue
 from semantics.cuda.shim import (
     ADDRESSES,
     ATOMICS,
@@ -80,7 +82,7 @@ from semantics.cuda.shim import (
     in_shim,
     is_shim,
 )
-from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, Use
+from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, This, Use
 from semantics.cuda.statements import block
 
 
@@ -108,7 +110,11 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee):
         return held(st, "t", node, values(st, node, use))
     if callee is not None and callee.kind == "CONSTRUCTOR":
-        raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
+        object_ = declared(st, "t", node)
+        construct(st, object_, node, use)
+        return object_
+    if callee is None and node.type.kind == "record" and copies_itself(node):
+        raise _left_out(node)
     if callee is None or callee.kind not in ("FUNCTION_DECL", *METHODS):
         raise unsupported(f"this call of '{node.name}'" if node.name else "this call", node.loc)
     definition = callee.definition
@@ -119,6 +125,39 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if not in_shim(callee):
         raise CudaError(f"the function '{callee.name}' has no body in this file", node.loc, "Include its definition.")
     return _builtin(st, node, callee, use)
+
+
+def construct(st: State, p: Place, node: Node, use: Use) -> None:
+    """Emit what makes an object of the node's type at a place: by the call of a constructor, or by one that takes no
+    arguments."""
+    called = node if node.kind == "CONSTRUCTOR" else node.referenced
+    parent = None if called is None else called.parent
+    if called is None or parent is None or (node.kind == "CALL_EXPR" and node.type_decl.identity != parent.identity):
+        raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
+    if called.is_defaulted:
+        if node.kind == "CALL_EXPR" and node.arguments:
+            fill(st, p, node, use)
+        else:
+            default(st, p, node, node.loc, made=True)
+        return
+    given = node.arguments if node.kind == "CALL_EXPR" else ()
+    if len(given) == 1 and given[0].type.name == node.type.name and lvalue(given[0]) is None:
+        raise _left_out(node)
+    definition = called.definition
+    if definition is None and in_shim(called) and node.kind == "CALL_EXPR":
+        made = library.constructed(st, node, called)
+        if isinstance(made, Place):
+            put(st, p, loaded(st, made, node), node)
+            return
+    if definition is None:
+        problem = f"the constructor '{called.name}' has no body in this file"
+        raise CudaError(problem, node.loc, "Include its definition.")
+    _inline(st, node, definition, use, This(p, parent.identity, parent))
+
+
+def _left_out(node: Node) -> CudaError:
+    what = f"a copy of '{node.type.name}' that a compiler may leave out"
+    return unsupported(what, node.loc, "Its constructor says what a copy is: give what is copied a name.")
 
 
 def _numbers(st: State, node: Node, use: Use) -> list[Expr]:
@@ -303,7 +342,7 @@ def _atomic(st: State, node: Node, name: str) -> None:
     st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
 
 
-def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
+def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = None) -> Expr | Place | None:
     if callee.identity in st.calls:
         raise unsupported(f"the recursive function '{callee.name}'", node.loc)
     body = callee.children[-1]
@@ -316,10 +355,14 @@ def _inline(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
     st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)
     with st.captured() as stmts:
-        this = receiver(st, node, callee)
-        _bind(st, node, callee, use)
+        parts = Unordered(st)
+        this = parts.part(made or receiver(st, node, callee, use))
+        if node.kind == "CALL_EXPR":
+            _bind(st, node, callee, use, parts)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name, this))
+        if made is not None:
+            members(st, made, callee)
         value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
@@ -346,12 +389,12 @@ def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Nod
     return argument if isinstance(argument.evaluate(), int) else found[-1]
 
 
-def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
+def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> None:
     """Bind the parameters to the arguments."""
     pointers: list[tuple[Node, Address, Loc | None]] = []
     functions = dict[int, Node]()
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
-    given, parts, use = arguments(node, callee), Unordered(st), within(use)
+    given, use = arguments(node, callee), within(use)
     if len(callee.arguments) != len(given):
         raise unsupported(f"the variadic function '{callee.name}'", node.loc)
     for i, (parameter, argument) in enumerate(zip(callee.arguments, given, strict=True)):
@@ -382,8 +425,6 @@ def _bind(st: State, node: Node, callee: Node, use: Use) -> None:
 def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:
     """Emit the body of a function; the value it returns, of the type of the node `made`."""
     t = callee.result
-    if t.kind == "reference":
-        raise unsupported(f"a function that returns '{t.name}'", callee.loc, "Return a value, or a pointer.")
     name = f"{re.sub(r'[^A-Za-z0-9_]', '', callee.name)}_result"
     last = body.children[-1] if body.children else None
     if (
@@ -397,16 +438,24 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
         if not any("return" in jumps(n) for n in before):
             block(st, before, frozenset())
             inner: Use = "part" if use == "part" else "whole"
+            if t.kind == "reference":
+                return frozen(st, place(st, last.children[0], inner), name)
             if t.kind == "pointer":
                 return frozen(st, address(st, last.children[0], inner), name)
             if t.kind == "record":
                 return held(st, "made", made, values(st, last.children[0], inner))
             return expr(st, last.children[0], inner)
+    if t.kind == "reference":
+        advice = "Return once, at the end, or a value."
+        raise unsupported("a function that returns a reference in the middle, or nowhere,", callee.loc, advice)
     if t.kind == "pointer":
         advice = "Return once, at the end, an index in place of a pointer if need be."
         raise unsupported("a function that returns a pointer in the middle, or nowhere,", callee.loc, advice)
     type_ = scalar(t)
     result: Local | Parts | None = None
+    if t.kind == "record" and copies_itself(made):
+        what = f"a function that returns a '{t.name}', whose constructor says what a copy is,"
+        raise unsupported(what, callee.loc, "Pass it as a reference.")
     if t.kind == "record":
         result = declared(st, name, made)
     elif type_:

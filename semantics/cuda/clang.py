@@ -102,6 +102,7 @@ class Unit:
         self._decls: dict[int, list[tuple[Any, int]]] = {}
         self._types: dict[tuple[int, int | None], CType] = {}
         self._code: dict[str, list[tuple[str, int]]] = {}
+        self.mutating: dict[int, bool] = {}
         self._count = 0
         self._kinds = libclang.names("CursorKind")
         self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
@@ -571,6 +572,16 @@ class Node:
     def is_virtual(self) -> bool:
         """Whether a method is."""
         return bool(self._cursor.is_virtual_method())
+
+    @property
+    def is_const(self) -> bool:
+        """Whether a method leaves its object as it is."""
+        return bool(self._cursor.is_const_method())
+
+    @property
+    def is_virtual_base(self) -> bool:
+        """Whether a base class is shared by all that derive from it."""
+        return bool(self.unit._lib.clang_isVirtualBase(self._cursor))
 
     @property
     def is_static(self) -> bool:

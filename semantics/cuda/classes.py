@@ -28,18 +28,56 @@ def odd(node: Node) -> str:
     members = decl.members
     if decl.kind == "UNION_DECL":
         return "the union"
-    if any(c.kind == "CXX_BASE_SPECIFIER" for c in members):
+    if any(b.type.kind != "record" or b.is_virtual_base or odd(b) for b in bases(decl)):
         return "a base class in"
-    if any(_own(c, decl) and c.kind == "DESTRUCTOR" for c in members):
+    if any(_dies(c, decl) for c in members):
         return "the destructor of"
     if any(c.is_virtual for c in members):
         return "a virtual function of"
     listed = (*node.fields, *(c for c in members if c.kind == "FIELD_DECL"))
-    if any(f.type.kind == "reference" or _initialised(f) for f in listed):
-        return "a field that is a reference or has an initialiser in"
-    if any(not f.name or _makes_itself(f) for f in node.fields):
-        return "a field without a name or with functions of its own in"
+    if any(f.type.kind == "reference" for f in listed):
+        return "a field that is a reference in"
+    if any(_initialised(f) and initialiser(f) is None for f in listed):
+        return "a field with this initialiser in"
+    if any(not f.name or _copies(f) for f in node.fields):
+        return "a field without a name or with a copy or destructor of its own in"
     return ""
+
+
+def bases(decl: Node) -> list[Node]:
+    """The base classes of a structure, which libclang shows of what is no instance of a template."""
+    return [c for c in decl.members if c.kind == "CXX_BASE_SPECIFIER"]
+
+
+def is_virtual(decl: Node) -> bool:
+    """Whether a structure, or a base class of it, has virtual functions or bases."""
+    return any(c.is_virtual for c in decl.members) or any(
+        b.is_virtual_base or is_virtual(b.type_decl) for b in bases(decl)
+    )
+
+
+def label(part: Node) -> str:
+    """What a field or a base class is called among the parts of a structure of one thread."""
+    return f"<{part.type.name}>" if part.kind == "CXX_BASE_SPECIFIER" else part.name
+
+
+def is_template(decl: Node) -> bool:
+    """Whether a structure is an instance of a template."""
+    return len(decl.members) > len(decl.children)
+
+
+def makes(decl: Node) -> bool:
+    """Whether a structure has a constructor of its own."""
+    return any(c.kind in ("CONSTRUCTOR", "FUNCTION_TEMPLATE") and _own(c, decl) for c in decl.members)
+
+
+def initialiser(field: Node) -> Node | None:
+    """What a field is given where nothing else is; of an instance of a template, where that is a number."""
+    if not _initialised(field):
+        return None
+    value = field.children[-1]
+    plain = value.kind in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_NULL_PTR_LITERAL_EXPR")
+    return value if plain or not any(n.type.kind == "other" for n in value.walk()) else None
 
 
 def derives(node: Node) -> bool:
@@ -57,8 +95,8 @@ def copies_itself(node: Node) -> bool:
 
 
 def check_array(node: Node) -> None:
-    """Raises where the elements of an array are structures that do something by themselves."""
-    if innermost(node.type).kind == "record" and _acts(node.type_decl):
+    """Raise where the elements of an array are structures that do something when they are copied or destroyed."""
+    if innermost(node.type).kind == "record" and (odd(node) or _copies(node)):
         name = node.type_decl.name
         raise unsupported(f"an array of '{name}', which has functions of its own,", node.loc, _ADVICE)
 
@@ -85,22 +123,40 @@ def _initialised(field: Node) -> bool:
     return any(c.span[1] not in sizes for c in parts)
 
 
-def _makes_itself(field: Node) -> bool:
-    """Whether a field is a structure, or an array of them, that says itself how it is made or assigned."""
-    return innermost(field.type).kind == "record" and _acts(field.type_decl)
-
-
-def _acts(decl: Node) -> bool:
-    """Whether a structure, or one in it, does anything when it is made, assigned or destroyed."""
-    members = decl.members
-    if in_shim(decl) and any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in members):
+def _copies(field: Node) -> bool:
+    """Whether a field is a structure, or an array of them, that says itself how it is copied or destroyed, in which
+    one does, or of which that is not known."""
+    if innermost(field.type).kind != "record":
         return False
-    if any(_own(c, decl) or (c.kind == "FIELD_DECL" and _initialised(c)) for c in members):
-        return True
-    bases = [c for c in members if c.kind == "CXX_BASE_SPECIFIER"]
-    return any(b.type.kind != "record" for b in bases) or any(
-        _acts(inner.type_decl) for inner in (*bases, *decl.fields) if innermost(inner.type).kind == "record"
+    decl = field.type_decl
+    if in_shim(decl) and any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in decl.members):
+        return False
+    return any(_own(c, decl) and not _plain(c, decl) for c in decl.members) or any(
+        b.type.kind != "record" or _copies(b)
+        for b in (*bases(decl), *decl.fields)
+        if innermost(b.type).kind != "other" and (b.kind == "CXX_BASE_SPECIFIER" or innermost(b.type).kind == "record")
     )
+
+
+def _plain(member: Node, decl: Node) -> bool:
+    """Whether a member is a constructor that copies nothing, or a destructor that does nothing."""
+    if member.kind == "DESTRUCTOR":
+        return not _dies(member, decl)
+    taken = member.arguments
+    return member.kind == "CONSTRUCTOR" and not (
+        taken
+        and taken[0].type.kind == "reference"
+        and taken[0].type.inner is not None
+        and taken[0].type.inner.kind in ("record", "other")
+    )
+
+
+def _dies(member: Node, decl: Node) -> bool:
+    """Whether a member is a destructor that does anything."""
+    if member.kind != "DESTRUCTOR" or not _own(member, decl):
+        return False
+    body = (member.definition or member).children
+    return not body or body[-1].kind != "COMPOUND_STMT" or bool(body[-1].children)
 
 
 def _own(member: Node, decl: Node) -> bool:
@@ -120,7 +176,7 @@ def _destroyed(decl: Node, known: dict[int, str]) -> str:
     known[decl.identity] = ""  # a structure that holds itself is clang's error
     members = decl.members
     inner = [*(c for c in members if c.kind == "CXX_BASE_SPECIFIER"), *decl.fields]
-    name = decl.name if any(c.kind == "DESTRUCTOR" and _own(c, decl) for c in members) else ""
+    name = decl.name if any(_dies(c, decl) for c in members) else ""
     for part in inner:
         if innermost(part.type).kind == "record":
             name = name or _destroyed(part.type_decl, known)

@@ -17,6 +17,7 @@ from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
 from semantics.cuda.functions import named_function
+from semantics.cuda.objects import default, elements
 from semantics.cuda.places import frozen, is_shared, registers, shared, store
 from semantics.cuda.pointers import address, deliver, point
 from semantics.cuda.records import declared, initialised, reference, undefined
@@ -66,16 +67,25 @@ def declaration(st: State, decl: Node) -> None:
     elif t.kind == "array":
         check_array(decl)
         st.bindings[decl.identity] = array = registers(st, decl.name, t, decl.loc)
-        if decl.initialiser is not None and not undefined(decl.initialiser):
+        first = decl.initialiser
+        if innermost(t).kind == "record" and (first is None or first.kind == "CALL_EXPR"):
+            elements(st, array, decl, decl.loc)
+        elif first is not None and not undefined(first):
             _elements(st, array, t, decl.initialiser, decl.loc)
     elif t.kind == "record":
         init = decl.initialiser
-        if init is None or undefined(init):
-            st.bindings[decl.identity] = declared(st, decl.name, decl)
+        if init is None or (undefined(init) and not _with_braces(init)):
+            st.bindings[decl.identity] = made = declared(st, decl.name, decl)
+            default(st, made, decl, decl.loc, made=True)
         else:
             st.bindings[decl.identity] = initialised(st, decl, init, "whole")
     else:
         raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc)
+
+
+def _with_braces(init: Node) -> bool:
+    """Whether a structure that is made without a value is written with braces, as `S s{}`: then it is zero."""
+    return any(text == "}" for text, _ in init.tokens()[-1:])
 
 
 def _function(st: State, decl: Node) -> Node | None:
@@ -134,7 +144,7 @@ def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None)
         if isinstance(found, Address):
             st.bindings[decl.identity] = found
         return
-    as_number = unit(decl.type.inner) if decl.loc in st.spilled else 0
+    as_number = unit(decl.type.inner) if decl.loc in st.adrift else 0
     if size == 0 and not as_number:
         raise unsupported(f"the type of '{decl.name}'", decl.loc)
     offset = st.declare(decl.name, INT, decl.loc)

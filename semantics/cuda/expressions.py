@@ -59,7 +59,17 @@ from semantics.cuda.pointers import (
     updated,
 )
 from semantics.cuda.sequence import Unordered, chosen, within
-from semantics.cuda.shapes import CASTS, LITERALS, bare, check_bits, described, integer, operand, to_a_value
+from semantics.cuda.shapes import (
+    CASTS,
+    LITERALS,
+    bare,
+    check_bits,
+    described,
+    gives_reference,
+    integer,
+    operand,
+    to_a_value,
+)
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Local, Place, State, Use, is_plain
 
@@ -76,6 +86,8 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
         value = st.call(st, node, use)
         if value is None:
             raise CudaError(f"'{node.name}' returns no value", node.loc)
+        if isinstance(value, Place) and gives_reference(node):
+            value = load(st, value, node.type, node.loc)
         if not isinstance(value, Expr):
             raise unsupported("a structure as a number", node.loc)
         if type_of(value, st.sigma) != scalar(node.type):

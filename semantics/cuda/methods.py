@@ -1,7 +1,7 @@
 """Methods: functions of a structure, inlined with `this` for the place of the object that they are called for.
 
-Those that assign to a field of their object are refused, since whoever calls a method takes it that these stay as they
-are. What an array or a pointer of the object leads to may change, as every array may.
+What they change of their object is changed at its place: whoever scans a function counts the object among what a call
+may change (`semantics.cuda.scan`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from semantics.cuda.classes import odd
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import discard
 from semantics.cuda.lambdas import check_call, is_lambda
-from semantics.cuda.places import frozen
-from semantics.cuda.pointers import address, place
+from semantics.cuda.places import frozen, resolved
+from semantics.cuda.pointers import address, part, place
 from semantics.cuda.records import declared, fill, is_copy, undefined
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
+from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS, operand
 from semantics.cuda.shim import in_shim
-from semantics.cuda.state import Place, State, This, pointee_size
+from semantics.cuda.state import Place, State, This, Use, pointee_size
 
 _ADVICE: Final = "Write it as a device function."
 
@@ -38,7 +39,7 @@ def operands(node: Node) -> tuple[Node, ...]:
     return tuple(p for p in (given, *node.arguments) if p is not None and not is_lambda(p))
 
 
-def receiver(st: State, node: Node, callee: Node) -> This | None:
+def receiver(st: State, node: Node, callee: Node, use: Use) -> This | None:
     """The object that `this` is in the body of a called function; None where it has none."""
     if callee.kind not in METHODS or callee.parent is None:
         return None
@@ -58,12 +59,13 @@ def receiver(st: State, node: Node, callee: Node) -> This | None:
     what = odd(callee.parent)
     if what:
         raise unsupported(f"{what} '{callee.parent.name}', whose method '{callee.name}' this is,", node.loc, _ADVICE)
-    _check_constant(callee)
     if given is None or is_this(given):
-        if st.frame.this is None or st.frame.this.type != callee.parent.identity:
+        this = st.frame.this
+        found = None if this is None or this.decl is None else part(st, this.place, this.decl, callee.parent, node.loc)
+        if found is None:
             raise unsupported(f"the method '{callee.name}' of this object", node.loc, _ADVICE)
-        return st.frame.this
-    return This(frozen(st, _place(st, given, callee), "object"), callee.parent.identity)
+        return This(found, callee.parent.identity, callee.parent)
+    return This(frozen(st, _place(st, given, callee, within(use)), "object"), callee.parent.identity, callee.parent)
 
 
 def _member(node: Node) -> Node | None:
@@ -87,39 +89,18 @@ def _is_name(node: Node) -> bool:
     return node.kind in ("DECL_REF_EXPR", "CXX_THIS_EXPR", "LAMBDA_EXPR")
 
 
-def _place(st: State, given: Node, callee: Node) -> Place:
+def _place(st: State, given: Node, callee: Node, use: Use) -> Place:
     """The place of an object, or a variable for one that is made here."""
     made = given
     while made.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(made)) is not None:
         made = inner
-    t = made.type.inner if made.type.kind == "pointer" and made.type.inner else made.type
+    t = given.type.inner if given.type.kind == "pointer" and given.type.inner else given.type
     if callee.parent is None or t.name != callee.parent.type.name:
         raise unsupported(f"the method '{callee.name}' of another structure than '{t.name}'", given.loc, _ADVICE)
     if made.kind == "INIT_LIST_EXPR" or undefined(made) or is_copy(given):
         found = declared(st, "t", made)
-        fill(st, found, made)
+        fill(st, found, made, use)
         return found
     if given.type.kind == "pointer":
-        return address(st, given).plus(pointee_size(given.type), Const(0, loc=given.loc))
-    return place(st, given)
-
-
-def _check_constant(callee: Node) -> None:
-    """Raises for a method that may change its object."""
-    for node in callee.children[-1].walk():
-        if any(map(_own, targets(node))):
-            advice = "Write it as a device function, with a reference to the object."
-            raise unsupported(f"the method '{callee.name}', which changes its object,", node.loc, advice)
-
-
-def _own(node: Node, behind: bool = False) -> bool:
-    """Whether an lvalue is `*this` or a part of it; `behind` a pointer, the lvalue that this leads to."""
-    if node.kind == "CXX_THIS_EXPR":
-        return True
-    if behind and node.type.kind == "pointer" and node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR"):
-        return False
-    if node.kind == "MEMBER_REF_EXPR":
-        inner = owner(node)
-        return inner is None or _own(inner, behind or inner.type.kind == "pointer")
-    behind = behind or node.kind in ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR")
-    return any(_own(c, behind) for c in node.children if not behind or c.type.kind in ("pointer", "array", "record"))
+        return resolved(st, address(st, given, use).plus(pointee_size(given.type), Const(0, loc=given.loc)))
+    return place(st, given, use)

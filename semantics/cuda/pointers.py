@@ -15,7 +15,7 @@ from logic.operators import COMPARISONS
 from logic.source import Loc
 from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Var, reads_array
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import derives
+from semantics.cuda.classes import bases, derives, is_virtual, label
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same
 from semantics.cuda.errors import CudaError, unsupported
@@ -36,9 +36,22 @@ from semantics.cuda.places import (
 from semantics.cuda.regions import aligned, is_null, is_region, null, number, pointed, region, unit
 from semantics.cuda.scan import is_this, owner
 from semantics.cuda.sequence import Unordered, chosen, within
-from semantics.cuda.shapes import CASTS, bare, described, operand
+from semantics.cuda.shapes import CASTS, bare, described, gives_reference, operand
 from semantics.cuda.shim import is_index
-from semantics.cuda.state import Address, Local, Moving, Parts, Place, Pointer, Spill, State, Use, pointee_size, scaled
+from semantics.cuda.state import (
+    Address,
+    Fields,
+    Local,
+    Moving,
+    Parts,
+    Place,
+    Pointer,
+    Spill,
+    State,
+    Use,
+    pointee_size,
+    scaled,
+)
 
 STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 """The operators that change a variable by one."""
@@ -73,7 +86,7 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             return place(st, node.children[0])
         case "MEMBER_REF_EXPR":
             return _member(st, node, use)
-        case "CALL_EXPR" if node.type.kind == "record":
+        case "CALL_EXPR" if node.type.kind == "record" or gives_reference(node):
             made = st.call(st, node, use)
             if isinstance(made, Place):
                 return made
@@ -83,6 +96,10 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
                 raise unsupported("a cast that takes 'const' away", node.loc, "Leave out the 'const' where it begins.")
             if inner_ is not None and same(inner_.type, node.type):
                 return place(st, inner_, use)
+            if inner_ is not None and inner_.type.kind == node.type.kind == "record":
+                found = part(st, place(st, inner_, use), inner_.type_decl, node.type_decl, node.loc)
+                if found is not None:
+                    return found
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
 
 
@@ -91,6 +108,33 @@ def _led(st: State, a: Address) -> Address:
     if not is_region(st, a):
         return a
     return replace(a, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in a.terms))
+
+
+def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place:
+    """The place of a base class in an object; in memory only of the first one, which begins where the object does."""
+    match p:
+        case Parts(_, places):
+            return dict(places)[label(base)]
+        case Fields(name):
+            return Fields(f"{name}.{base.type.name}")
+        case Address():
+            if bases(derived)[0].type_decl.identity != base.type_decl.identity or is_virtual(derived):
+                what = f"the base class '{base.type.name}', which may begin anywhere in '{derived.name}',"
+                raise unsupported(what, loc, "Make it a field.")
+            return p
+    raise unsupported(f"the base class '{base.type.name}'", loc)
+
+
+def part(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place | None:
+    """The place of a class in an object that is one: itself, or a base of it; None where it is none."""
+    if derived.identity == base.identity:
+        return p
+    for inner in bases(derived):
+        if inner.type.kind == "record":
+            found = part(st, subobject(st, p, derived, inner, loc), inner.type_decl, base, loc)
+            if found is not None:
+                return found
+    return None
 
 
 def located(st: State, node: Node, use: Use = "part") -> tuple[Place, bool]:
@@ -118,10 +162,14 @@ def _member(st: State, node: Node, use: Use) -> Place:
     if decl.is_mutable:  # what is constant changes, and nobody counts that
         raise unsupported(f"the mutable member '{node.name}'", node.loc, "Leave out 'mutable'.")
     if inner is None or is_this(inner):
-        this = st.frame.this
-        if this is None or decl.parent is None or decl.parent.identity != this.type:
+        this, parent = st.frame.this, decl.parent
+        own = this is not None and parent is not None and parent.identity == this.type
+        whole = None if this is None or parent is None else this.place
+        if this is not None and this.decl is not None and parent is not None and not own:
+            whole = part(st, this.place, this.decl, parent, node.loc)
+        if whole is None:
             raise unsupported(f"the member '{node.name}' of this object", node.loc)
-        return member(st, this.place, node, decl)
+        return member(st, whole, node, decl)
     if inner.type.kind == "pointer":
         whole = _led(st, address(st, inner, use)).plus(pointee_size(inner.type), Const(0, loc=node.loc))
         return member(st, whole, node, decl)
@@ -160,6 +208,8 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             return _either(st, node, within(use))
         case "CALL_EXPR" if node.type.kind == "pointer":
             given = st.call(st, node, use)
+            if isinstance(given, Place) and gives_reference(node):
+                given = fetch(st, given, node.type, node.loc)
             if isinstance(given, Address):
                 return given
         case "DECL_REF_EXPR":
@@ -198,12 +248,20 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
 def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
-    if found.root in st.pointees and not (old and new and same(old, new)):
+    upward = old is not None and new is not None and old.kind == new.kind == "record"
+    if found.root in st.pointees and not (old and new and (same(old, new) or upward)):
         raise unsupported("a variable of one thread as another type", node.loc, "Use __float_as_int and its like.")
-    whole = found.root in st.dynamic and not found.terms
     alike = same if found.root in st.registers else compatible
-    if whole or (old and new and (old.kind == "void" or alike(innermost(old), innermost(new)))):
+    if (found.root in st.dynamic and not found.terms) or (
+        old and new and (old.kind == "void" or alike(innermost(old), innermost(new)))
+    ):
         return found
+    whole = None
+    if old and new and old.kind == new.kind == "record" and derives(inner):
+        there = resolved(st, found.plus(old.size, Const(0)))
+        whole = part(st, there, inner.pointee_decl, node.pointee_decl, node.loc)
+    if whole is not None:
+        return whole if isinstance(whole, Address) else _variable(st, whole)
     if derives(inner) or derives(node):
         what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"
         raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
@@ -248,7 +306,7 @@ def held(st: State, key: int, loc: Loc | None) -> Address:
         space = st.spaces.setdefault(bound.index, "global")
         return region(st, space).plus(bound.unit, Var(bound.index, loc))
     if bound.several:
-        raise Spill(bound.loc)
+        raise Spill(bound.loc, pointer=True)
     if bound.base is None:
         raise CudaError(f"the pointer '{bound.index}' is used before it is assigned", loc)
     return bound.base if bound.base.root in st.pointees else bound.base.plus(bound.size, Var(bound.index, loc))
@@ -364,10 +422,10 @@ def point(st: State, key: int, target: Address, loc: Loc | None) -> None:
         st.bindings[key] = frozen(st, target, "p")
         return
     if is_region(st, target) or any(s % bound.size for s, _ in target.terms):
-        raise Spill(bound.loc)
+        raise Spill(bound.loc, pointer=True)
     if bound.several or bound.base not in (None, base):
         if len(st.loops) != bound.loops:
-            raise Spill(bound.loc)
+            raise Spill(bound.loc, pointer=True)
         st.moved.append(key)
     st.bindings[key] = replace(bound, base=base, several=False)
     st.emit(Assign(bound.index, steps(target, bound.size, loc), loc))

@@ -27,7 +27,7 @@ from logic.syntax import (
     show,
 )
 from logic.typing import TypeProblem, check_kernel, signature
-from semantics.cuda.calls import call
+from semantics.cuda.calls import call, construct
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.diagnostics import check
@@ -148,14 +148,21 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-def _lower(parsed: Parsed, node: Node, spilled: frozenset[Loc | None] = frozenset()) -> tuple[Kernel, State]:
+def _lower(
+    parsed: Parsed,
+    node: Node,
+    spilled: frozenset[Loc | None] = frozenset(),
+    adrift: frozenset[Loc | None] = frozenset(),
+) -> tuple[Kernel, State]:
     try:
-        lengths = parsed.unknown_lengths
-        return _lowered(node, State(call, expr, condition, discard, unknown_lengths=lengths, spilled=spilled))
+        st = State(call, expr, condition, discard, construct, parsed.unknown_lengths, spilled, adrift)
+        return _lowered(node, st)
     except Spill as found:
-        if found.loc in spilled:
+        if found.loc in (adrift if found.pointer else spilled):
             raise unsupported("this pointer or array of one thread", found.loc, "Use a variable for each.") from None
-        return _lower(parsed, node, spilled | {found.loc})
+        if found.pointer:
+            return _lower(parsed, node, spilled, adrift | {found.loc})
+        return _lower(parsed, node, spilled | {found.loc}, adrift)
 
 
 def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
@@ -203,7 +210,7 @@ def _parameter(st: State, p: Node) -> None:
             st.bindings[p.identity] = local
         case Address() if t.inner is not None:
             offset = st.declare(p.name, INT, p.loc, first=0)
-            as_number = unit(t.inner) if p.loc in st.spilled else 0
+            as_number = unit(t.inner) if p.loc in st.adrift else 0
             st.bindings[p.identity] = Moving(place, t.inner.size, offset.name, 0, p.loc, unit=as_number)
             point(st, p.identity, place, p.loc)
         case _:

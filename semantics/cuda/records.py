@@ -31,7 +31,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import copies_itself, odd
+from semantics.cuda.classes import bases, copies_itself, initialiser, label, makes, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -39,10 +39,10 @@ from semantics.cuda.expressions import condition, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers
-from semantics.cuda.pointers import address, deliver, fetch, place
+from semantics.cuda.pointers import address, deliver, fetch, place, subobject
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, described, integer, lvalue, operand, temporary
+from semantics.cuda.shapes import CASTS, described, integer, lvalue, operand, temporary, upward
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Fields, Local, Moving, Parts, Place, Pointer, State, Use, pointee_size
 
@@ -60,7 +60,7 @@ def fields(node: Node) -> tuple[Node, ...]:
     what = odd(node)
     if what:
         raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
-    return node.fields
+    return (*(b for b in bases(node.type_decl) if b.fields), *node.fields)
 
 
 def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
@@ -68,16 +68,17 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
     root = st.fresh(name)
     places: list[tuple[str, Place]] = []
     for field in fields(node):
-        t, inner = field.type, f"{root}.{field.name}"
+        t, key = field.type, label(field)
+        inner = root if field.kind == "CXX_BASE_SPECIFIER" else f"{root}.{field.name}"
         type_ = scalar(t)
         if type_ is not None:
-            places.append((field.name, st.declare(inner, type_, node.loc, settled=settled, of=t)))
+            places.append((key, st.declare(inner, type_, node.loc, settled=settled, of=t)))
         elif t.kind == "record":
-            places.append((field.name, declared(st, inner, field, settled=settled)))
+            places.append((key, declared(st, inner, field, settled=settled)))
         elif t.kind == "pointer":
-            places.append((field.name, _pointer(st, inner, field, node.loc, settled)))
+            places.append((key, _pointer(st, inner, field, node.loc, settled)))
         elif t.kind == "array":
-            places.append((field.name, registers(st, inner, t, node.loc)))
+            places.append((key, registers(st, inner, t, node.loc)))
         else:
             advice = "Use its fields one by one."
             raise unsupported(f"the field '{field.name}' of type '{t.name}' in a structure", node.loc, advice)
@@ -87,7 +88,7 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
 def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) -> Place:
     """The place of a pointer in a structure of one thread; a settled one has the value that it is assigned."""
     t = field.type
-    as_number = unit(t.inner) if loc in st.spilled else 0
+    as_number = unit(t.inner) if loc in st.adrift else 0
     index = "" if settled and not as_number else st.declare(name, INT, loc).name
     return st.pointer(Moving(None, pointee_size(t), index, len(st.loops), loc, unit=as_number))
 
@@ -104,6 +105,11 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
             return found
     if steady and kept(decl):
         return held(st, decl.name, decl, values(st, origin, use))
+    callee = origin.referenced if origin.kind == "CALL_EXPR" else None
+    if callee is not None and callee.kind == "CONSTRUCTOR" and not copies(origin) and not in_shim(callee):
+        parts = declared(st, decl.name, decl)
+        st.construct(st, parts, origin, use)
+        return parts
     parts = declared(st, decl.name, decl, settled=steady)
     fill(st, parts, value, use)
     return parts
@@ -157,6 +163,8 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
         raise unsupported(f"the reference '{decl.name}' to a part of a copy", value.loc, "Give the copy a name.")
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
         return frozen(st, place(st, inner, use), decl.name)
+    if inner is None and t.inner is not None and t.inner.kind == "record" and upward(value):
+        return frozen(st, place(st, value, use), decl.name)
     steady = t.inner is not None and (t.inner.const or t.name.endswith("&&"))  # no other one takes a value
     if t.inner is None or not steady or not temporary(value):
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
@@ -181,6 +189,9 @@ def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, C
     """The scalars of a structure of the node's type at a place, with their types and where they lie in it."""
     found: list[tuple[Place, CType, int]] = []
     for field in fields(node):
+        if field.kind == "CXX_BASE_SPECIFIER":
+            found += scalars(st, subobject(st, p, node.type_decl, field, node.loc), field, at)
+            continue
         here, t, begin = member(st, p, node, field), field.type, at + field.field_offset
         if t.kind == "record":
             found += scalars(st, here, field, begin)
@@ -250,8 +261,14 @@ def copies(node: Node) -> bool:
     return own and len(node.arguments) == 1 and node.arguments[0].type.name == node.type.name
 
 
+def _made_by_parts(decl: Node) -> bool:
+    """Whether a structure has a part with a constructor."""
+    parts = [p.type_decl for p in (*bases(decl), *decl.fields) if innermost(p.type).kind == "record"]
+    return any(makes(p) or _made_by_parts(p) for p in parts)
+
+
 def undefined(node: Node) -> bool:
-    """Whether a structure is declared without a value."""
+    """Whether a structure is made without a value: if it is declared so, it has none, else it is zero."""
     callee = node.referenced if node.kind == "CALL_EXPR" else None
     return callee is not None and callee.kind == "CONSTRUCTOR" and callee.is_defaulted and not node.arguments
 
@@ -266,7 +283,13 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
         check_order(st, node.loc, node.arguments)
         return _given(st, node, node.arguments, node.loc, use, Unordered(st))
     if callee is not None and undefined(node):
-        return _given(st, node, (), node.loc, use)
+        if in_shim(callee) or not _made_by_parts(node.type_decl):
+            return _given(st, node, (), node.loc, use)
+        made = declared(st, "t", node)
+        for p, t, _ in scalars(st, made, node):
+            deliver(st, p, null(st) if t.kind == "pointer" else zero(scalar(t) or INT, node.loc), t, node.loc)
+        st.construct(st, made, node, use)
+        return loaded(st, made, node)
     if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee) and callee.definition is not None:
         return _constructed(st, node, callee, use)
     if node.kind not in _PLACES:
@@ -365,6 +388,9 @@ def _moves(e: Value, changed: frozenset[str]) -> bool:
 def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use) -> list[Value]:
     """The values for one field of a list."""
     t, type_ = field.type, scalar(field.type)
+    part = initialiser(field) if part is None and field.kind == "FIELD_DECL" else part
+    if t.kind == "record" and makes(field.type_decl) and (part is None or part.kind == "INIT_LIST_EXPR"):
+        raise unsupported(f"a value for '{label(field)}', which has a constructor,", loc, "Write the constructor.")
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
         raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
     if t.kind == "pointer":

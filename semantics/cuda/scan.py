@@ -26,7 +26,7 @@ def count_changes(body: Node, changed: Counter[int]) -> None:
         here, depth = stack.pop()
         if depth > DEEPEST_TREE:
             raise CudaError("this is nested too deeply", here.loc, "Split it up, with variables for the parts.")
-        for target in targets(here):
+        for target in (*targets(here), *objects(here)):
             decl = variable(target)
             if decl is not None:
                 changed[decl.identity] += 1
@@ -97,7 +97,7 @@ def _changeable(call: Node) -> tuple[Node, ...]:
         return ()
     if callee is not None and callee.is_defaulted:  # a copy, by a constructor or an assignment
         return given[:1] if callee.name == "operator=" else ()
-    if callee is not None and listed(call, callee):  # no method changes its object: those that do are refused
+    if callee is not None and listed(call, callee):  # of the object, see `objects`
         given = given[1:]
     if callee is not None and callee.kind in ("FUNCTION_DECL", "CONSTRUCTOR", *METHODS):
         types: Sequence[CType] | None = [p.type for p in callee.arguments]
@@ -108,6 +108,61 @@ def _changeable(call: Node) -> tuple[Node, ...]:
     return tuple(
         a for a, t in zip(given, types, strict=True) if t.kind == "reference" and not (t.inner and t.inner.const)
     )
+
+
+def objects(call: Node) -> tuple[Node, ...]:
+    """The object of a method that may change it, or gives a way to."""
+    callee = call.referenced if call.kind == "CALL_EXPR" else None
+    if callee is None or callee.kind not in METHODS or callee.is_static or callee.is_const:
+        return ()
+    definition = callee.definition
+    given = callee.result.kind in ("reference", "pointer")
+    if definition is not None and not given and not mutates(definition):
+        return ()
+    if listed(call, callee):
+        return call.arguments[:1]
+    inner = call.children[0] if call.children else None
+    found = owner(inner) if inner is not None and inner.kind == "MEMBER_REF_EXPR" else None
+    return () if found is None or found.type.kind == "pointer" else (found,)
+
+
+def mutates(method: Node) -> bool:
+    """Whether a method may change its object."""
+    known = method.unit.mutating
+    if method.identity not in known:
+        known[method.identity] = False  # of one that calls itself, which is refused
+        known[method.identity] = any(
+            any(map(own, targets(n))) or (n.kind == "CALL_EXPR" and _on_itself(n)) for n in method.children[-1].walk()
+        )
+    return known[method.identity]
+
+
+def _on_itself(call: Node) -> bool:
+    """Whether a method is called for the object itself, or a part of it, and may change that."""
+    callee = call.referenced
+    if callee is None or callee.kind not in METHODS or callee.is_static or callee.is_const:
+        return False
+    inner = call.children[0] if call.children else None
+    found = owner(inner) if inner is not None and inner.kind == "MEMBER_REF_EXPR" else None
+    if listed(call, callee):
+        found = call.arguments[0]
+    if found is not None and not own(found, found.type.kind == "pointer"):
+        return False
+    definition = callee.definition
+    return definition is None or callee.result.kind in ("reference", "pointer") or mutates(definition)
+
+
+def own(node: Node, behind: bool = False) -> bool:
+    """Whether an lvalue is `*this` or a part of it; `behind` a pointer, the lvalue that this leads to."""
+    if node.kind == "CXX_THIS_EXPR":
+        return True
+    if behind and node.type.kind == "pointer" and node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR"):
+        return False
+    if node.kind == "MEMBER_REF_EXPR":
+        inner = owner(node)
+        return inner is None or own(inner, behind or inner.type.kind == "pointer")
+    behind = behind or node.kind in ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR")
+    return any(own(c, behind) for c in node.children if not behind or c.type.kind in ("pointer", "array", "record"))
 
 
 def listed(call: Node, callee: Node) -> bool:

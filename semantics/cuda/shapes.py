@@ -51,8 +51,22 @@ def lvalue(node: Node) -> Node | None:
         if inner is None or (inner.type.name, inner.type.kind) != (node.type.name, node.type.kind):
             return None
         node = inner
-    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
+    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR") or gives_reference(node)
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
+
+
+def gives_reference(node: Node) -> bool:
+    """Whether an expression is a call that gives another name for a place."""
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    return callee is not None and callee.kind != "CONSTRUCTOR" and callee.result.kind == "reference"
+
+
+def upward(node: Node) -> bool:
+    """Whether an expression is a base class of an object that has a place."""
+    inner = operand(node) if node.kind == "UNEXPOSED_EXPR" else None
+    if inner is None or inner.type.kind != "record" or node.type.kind != "record" or inner.type.name == node.type.name:
+        return False
+    return lvalue(inner) is not None and any(c.kind == "CXX_BASE_SPECIFIER" for c in inner.type_decl.members)
 
 
 _UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "typeof", "__typeof__", "auto"})

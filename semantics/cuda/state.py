@@ -93,9 +93,10 @@ class Spill(Exception):
     """An array of one thread, declared here, cannot be variables, or a pointer no offset in one array: what is lowered
     is to be lowered again."""
 
-    def __init__(self, loc: Loc | None) -> None:
+    def __init__(self, loc: Loc | None, *, pointer: bool = False) -> None:
         super().__init__(loc)
         self.loc = loc
+        self.pointer = pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +179,11 @@ def scaled(a: Expr, k: int) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class This:
-    """The object that a method is called for, with the number of the declaration of its structure."""
+    """The object that a method is called for, with the declaration of its structure and the number of that."""
 
     place: Place
     type: int
+    decl: Node | None = None
 
 
 @dataclass(slots=True)
@@ -211,30 +213,33 @@ class State:
     """The state of the lowering of one kernel.
 
     `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
-    `condition` one as a bool, `discard` one whose value nobody uses. `acted` has what each inlined call may have
-    changed. `changed` counts the assignments to each declaration, `counters` are those that only their loops see.
-    `registers` has the arrays of one thread by the root of their addresses, `spilled` where those are declared that
-    are no variables, and pointers that are numbers, `spaces` where the pointers lead that a variable or an array of
-    one thread holds, `regions` the roots of memory that pointers lead to, `tables` what arrays in constant memory are
-    declared to hold, `pointees` the variables whose addresses
-    are taken, by the roots of these, `unknown_lengths` the offsets of the shared arrays whose declared length is a
-    stand-in, `rows` the bytes of a row of those with several dimensions. `copies` has the variables that are no
-    one's but ours and keep a value for later, `moved` the pointers that were assigned another array, `volatile` the
-    reads that happen even where nobody uses their value. `implied` has what has to hold where the value of a && b,
-    in a variable, is true: a. `integers` has the integer types of scalars, `elements` those that arrays are
-    accessed as. `passed` has the arrays that the kernel is passed by value, `held` counts the pointers that no
-    declaration names, down from 0. `unknowns` counts the values of which nothing is known, `numbers` those of
-    pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of their types,
-    `functions` those that pointers lead to, by the pointers' declarations, `exchanges` what comes from other lanes, by
-    the number of the value. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
+    `condition` one as a bool, `discard` one whose value nobody uses, `construct` a constructor, or its call, for an
+    object. `acted` has what each inlined call may have changed. `changed` counts the assignments to each
+    declaration, `counters` are those that only their loops see. `registers` has the arrays of one thread by the
+    root of their addresses, `spilled` where those are declared that are no variables, `adrift` the pointers that
+    are numbers, `spaces` where the pointers lead that a variable or an array of one thread holds, `regions` the
+    roots of memory that pointers lead to, `tables` what arrays in constant memory are declared to hold, `pointees`
+    the variables whose addresses are taken, by the roots of these, `unknown_lengths` the offsets of the shared
+    arrays whose declared length is a stand-in, `rows` the bytes of a row of those with several dimensions. `copies`
+    has the variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned
+    another array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to
+    hold where the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars,
+    `elements` those that arrays are accessed as. `passed` has the arrays that the kernel is passed by value, `held`
+    counts the pointers that no declaration names, down from 0. `unknowns` counts the values of which nothing is
+    known, `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the
+    numbers of their types, `functions` those that pointers lead to, by the pointers' declarations, `exchanges` what
+    comes from other lanes, by the number of the value. `one_row` says that the kernel counts the blocks of its grid
+    as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
     expr: Callable[[State, Node, Use], Expr]
     condition: Callable[[State, Node, Use], Expr]
     discard: Callable[[State, Node, Use], None]
+    construct: Callable[[State, Place, Node, Use], None]
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
+    adrift: frozenset[Loc | None] = frozenset()
     params: list[Decl] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
