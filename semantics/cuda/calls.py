@@ -29,7 +29,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import library, textures
+from semantics.cuda import intrinsics, library, textures
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
@@ -122,7 +122,9 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return _provided(st, node, definition, use)
     if definition is not None:
         return _inline(st, node, definition, use)
-    if not in_shim(callee):
+    if intrinsics.is_advice(callee):
+        return intrinsics.builtin(st, node, callee, use)
+    if not in_shim(callee) and not intrinsics.is_builtin(callee):
         raise CudaError(f"the function '{callee.name}' has no body in this file", node.loc, "Include its definition.")
     return _builtin(st, node, callee, use)
 
@@ -180,12 +182,14 @@ def _provided(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | N
 
 
 def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
-    name, args = callee.name, node.arguments
+    name, args = callee.name.removeprefix(intrinsics.BUILTIN), node.arguments
     if name == "__syncthreads":
         if use != "statement":
             raise unsupported("'__syncthreads()' inside an expression", node.loc)
         st.emit(Sync(node.loc))
         return None
+    if name in intrinsics.FUNCTIONS:
+        return intrinsics.apply(st, node, name, use)
     if name in FENCES:
         for a in args:
             evaluate(st, stripped(expr(st, a), 32))
@@ -244,8 +248,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return textures.access(st, node, callee)
     if library.takes_structures(node):
         return library.of_structures(st, node, callee)
-    if result is None or not args or name in _ADVICE or any(scalar(a.type) is None for a in args):
-        raise unsupported(f"the function '{name}'", node.loc, _ADVICE.get(name, ""))
+    if result is None or not args or any(scalar(a.type) is None for a in args):
+        raise unsupported(f"the function '{callee.name}'", node.loc)
     return _of_numbers(st, node, callee, use)
 
 
@@ -257,14 +261,6 @@ def _ours(st: State, node: Node, name: str) -> None:
     st.note(OURS[name])
     if name == "__w_grid_sync":
         st.emit(Sync(node.loc))
-
-
-_ADVICE = {
-    "printf": "Take it out.",
-    "clock": "Take it out: what it gives is not known.",
-    "clock64": "Take it out: what it gives is not known.",
-    "assert": "Define it away: -D 'assert(e)='.",
-}
 
 
 _DOUBLE: Final = CType("base", "double", 8)

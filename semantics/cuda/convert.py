@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from logic.operators import COMPARISONS
 from logic.source import Loc
 from logic.syntax import BOOL, DOUBLE, FALSE, FLOAT, INT, TRUE, Const, Expr, Op, Type
 from semantics.cuda.ctype import HALVES, CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.modular import reduced
+
+_TESTS: Final = frozenset({*COMPARISONS, "&&", "||", "!"})
+"""Operators whose value is a bool."""
 
 
 def zero(t: Type, loc: Loc | None) -> Const:
@@ -36,6 +40,8 @@ def truth(e: Expr, t: Type) -> Expr:
     match e:
         case Const(int(value)) if t == INT:
             return literal(int(value != 0), BOOL, e.loc)
+        case Op("int", (Op() as test,)) if t == INT and test.op in _TESTS:
+            return test
     return Op("!=", (e, zero(t, e.loc)), e.loc)
 
 

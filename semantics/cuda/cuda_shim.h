@@ -135,8 +135,18 @@ extern "C" HD int printf(const char *, ...);
 extern "C" HD void *memcpy(void *, const void *, size_t);
 extern "C" HD void *memmove(void *, const void *, size_t);
 extern "C" HD void *memset(void *, int, size_t);
-extern "C" HD void assert(int);
+extern "C" HD int puts(const char *);
+extern "C" HD int putchar(int);
+extern "C" __device__ void __w_assert(bool);
+extern "C" __device__ void __w_failed();
 extern "C" __device__ long long clock64();
+extern "C" __device__ int vprintf(const char *, const void *);
+extern "C" __device__ unsigned __isGlobal(const void *);
+extern "C" __device__ unsigned __isShared(const void *);
+extern "C" __device__ unsigned __isConstant(const void *);
+extern "C" __device__ unsigned __isLocal(const void *);
+extern "C" __device__ unsigned __isGridConstant(const void *);
+#define __assume(...) __builtin_assume(__VA_ARGS__)
 extern "C" __device__ size_t __cvta_generic_to_shared(const void *);
 extern "C" __device__ size_t __cvta_generic_to_global(const void *);
 
@@ -192,3 +202,4 @@ __device__ int __reduce_max_sync(unsigned, int);
 #include "headers/warpbound_host.h"
 #include "headers/warpbound_textures.h"
 #include "headers/warpbound_std.h"
+#include "headers/assert.h"

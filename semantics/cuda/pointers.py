@@ -528,6 +528,8 @@ def _null(node: Node) -> bool:
 
 def not_null(st: State, node: Node, use: Use = "part") -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
+    if _innermost(node).kind == "STRING_LITERAL":
+        return TRUE
     found = address(st, node, use)
     if is_region(st, found):
         e = number(st, found, gcd(found.offset, *(s for s, _ in found.terms)), node.loc, found.space)

@@ -103,10 +103,11 @@ def _changeable(call: Node) -> tuple[Node, ...]:
         types: Sequence[CType] | None = [p.type for p in callee.arguments]
     else:  # by a pointer
         types = call.children[0].parameters if call.children else None
-    if types is None or len(types) != len(given):
+    more = types is not None and len(types) < len(given) and callee is not None and callee.kind == "FUNCTION_DECL"
+    if types is None or (len(types) != len(given) and not more):
         return call.arguments
-    return tuple(
-        a for a, t in zip(given, types, strict=True) if t.kind == "reference" and not (t.inner and t.inner.const)
+    return tuple(  # what follows `...` is passed by value
+        a for a, t in zip(given, types, strict=False) if t.kind == "reference" and not (t.inner and t.inner.const)
     )
 
 
