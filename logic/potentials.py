@@ -94,6 +94,16 @@ class Poly:
     def _hash(self) -> int:
         return hash(self.terms)
 
+    @cached_property
+    def key(self) -> str:
+        """The text by which terms with this inside are sorted."""
+        return "+".join(f"{c}*{'*'.join(map(_key_atom, m))}" for m, c in self.terms)
+
+    @cached_property
+    def leaves(self) -> frozenset[Leaf]:
+        """As the function of this name."""
+        return frozenset(leaf for m, _ in self.terms for a in m for leaf in _leaves_of(a))
+
     def __add__(self, other: Poly | int | Fraction) -> Poly:
         return of_terms((*self.terms, *_lift(other).terms))
 
@@ -124,17 +134,22 @@ def _key_atom(a: Atom) -> str:
         case Sym(leaf):
             return leaf.name
         case Max0(arg):
-            return f"~max({_key(arg)})"
+            return f"~max({arg.key})"
         case Floor(arg, k):
-            return f"~floor({_key(arg)}/{k})"
+            return f"~floor({arg.key}/{k})"
         case Log2(arg):
-            return f"~log2({_key(arg)})"
+            return f"~log2({arg.key})"
         case Apply(op, (p, q)):
-            return f"~op({_key(p)}){op}({_key(q)})"
+            return f"~op({p.key}){op}({q.key})"
 
 
-def _key(p: Poly) -> str:
-    return "+".join(f"{c}*{'*'.join(map(_key_atom, m))}" for m, c in p.terms)
+def _leaves_of(a: Atom) -> Iterable[Leaf]:
+    match a:
+        case Sym(leaf):
+            return (leaf,)
+        case Apply(_, (p, q)):
+            return p.leaves | q.leaves
+    return a.arg.leaves
 
 
 def _order(term: tuple[Monomial, Fraction]) -> tuple[int, list[str]]:
@@ -443,7 +458,7 @@ def leaves(p: Poly) -> frozenset[Leaf]:
     >>> sorted(x.name for x in leaves(max0(sym(Var("x")) - sym(Param("n")))))
     ['n', 'x']
     """
-    return frozenset(a.leaf for a in atoms(p) if isinstance(a, Sym))
+    return p.leaves
 
 
 def variables(p: Poly) -> frozenset[str]:

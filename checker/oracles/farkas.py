@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, gcd, lcm, prod
 from typing import Any, Final
@@ -66,6 +66,9 @@ MAX_RATE: Final = 6
 
 MAX_EXPONENT: Final = 50
 """Nor logarithms with larger numbers."""
+
+MAX_KEPT: Final = 2**14
+"""Linear programs whose solutions are kept: two of three are asked for again, by other questions."""
 
 NEVER: Final = Op("<", (Const(0), Const(0)))
 """The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
@@ -363,7 +366,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0) -> Json:
     longer = () if inside else _products(goal, relevant)
     if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
         return {"sum": combination}
-    if not inside and _mixed(relevant):
+    if not inside and _mixed(f.poly for f in relevant):
         combination = _by_factors(goal, relevant, products=True)
         if combination is not None:
             return {"sum": combination}
@@ -389,7 +392,7 @@ def _termwise(goal: Poly) -> bool:
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
     """Whether the facts settle max(0, on) as its argument or as zero, and why."""
     relevant = _relevant(on, have)
-    for products in (False, True) if _mixed(relevant) else (False,):
+    for products in (False, True) if _mixed(f.poly for f in relevant) else (False,):
         for name, side in (("arg", on), ("zero", on * -1)):
             because = _combination(side, relevant, products)
             if because is not None:
@@ -429,7 +432,12 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
 
 def _least(f: Poly, have: list[Fact], again: bool = True) -> Fraction | None:
     """The largest t such that f - t is a nonnegative combination of the facts. `again` as in `lp.solve`."""
-    program = _program(f, [const(1), *(fact.poly for fact in have)])
+    return _most(f, tuple(fact.poly for fact in have), again)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _most(f: Poly, have: tuple[Poly, ...], again: bool) -> Fraction | None:
+    program = _program(f, (const(1), *have))
     program.objective = {"0": Fraction(-1)}
     program.free = {"0"}
     solution = lp.solve(program, again)
@@ -568,9 +576,9 @@ def _exponent(n: Fraction | None) -> int:
     return 0 if n is None or n < 1 else min(int(n).bit_length() - 1, MAX_EXPONENT)
 
 
-def _mixed(have: Iterable[Fact]) -> set[Leaf]:
+def _mixed(have: Iterable[Poly]) -> set[Leaf]:
     """The leaves of products in the facts."""
-    return {leaf for f in have for m, c in f.poly.terms if len(m) > 1 for leaf in leaves(Poly(((m, c),)))}
+    return {leaf for p in have for m, c in p.terms if len(m) > 1 for leaf in leaves(Poly(((m, c),)))}
 
 
 def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
@@ -634,21 +642,34 @@ def _solution(
     Products of two facts take part where the goal itself has some; with `products` those about leaves that facts
     multiply; `more` is what else is nonnegative, and why.
     """
-    one = Fraction(1)
-    summands: list[tuple[Poly, Rows]] = [(const(1), [(one, [])]), *((f.poly, [(one, [f.name])]) for f in have), *more]
+    one, more = Fraction(1), tuple(more)
+    weights = _weights(goal, tuple(f.poly for f in have), products, tuple(p for p, _ in more))
+    if weights is None:
+        return None
+    names: list[Rows] = [[(one, [])], *([(one, [f.name])] for f in have), *(rows for _, rows in more)]
+    return [
+        (c * d, named)
+        for c, summand in weights
+        for d, named in (names[summand] if isinstance(summand, int) else [(one, [have[i].name for i in summand])])
+    ]
+
+
+Weights = tuple[tuple[Fraction, int | tuple[int, int]], ...]
+"""Coefficients of summands: of those that are given by their numbers, and of the products of two facts."""
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _weights(goal: Poly, have: tuple[Poly, ...], products: bool, more: tuple[Poly, ...]) -> Weights | None:
+    """What `_solution` finds, without names: 1 is summand 0, then come the facts, then `more`."""
+    summands: dict[int | tuple[int, int], Poly] = dict(enumerate((const(1), *have, *more)))
     if products or any(len(m) > 1 for m, _ in goal.terms):
         mixed = _mixed(have) if products else None
-        first = [f for f in have if f.poly.terms and (mixed is None or leaves(f.poly) <= mixed)][:MAX_FACTORS]
-        summands += [(f.poly * g.poly, [(one, [f.name, g.name])]) for f, g in combinations_with_replacement(first, 2)]
-    solution = lp.solve(_program(goal, (p for p, _ in summands)), again=False)
+        first = [i for i, p in enumerate(have) if p.terms and (mixed is None or leaves(p) <= mixed)][:MAX_FACTORS]
+        summands |= {(i, k): have[i] * have[k] for i, k in combinations_with_replacement(first, 2)}
+    solution = lp.solve(_program(goal, summands.values()), again=False)
     if solution is None:
         return None
-    return [
-        (c * d, names)
-        for i, (_, rows) in enumerate(summands)
-        if (c := solution.get(str(i), Fraction(0)))
-        for d, names in rows
-    ]
+    return tuple((c, summand) for i, summand in enumerate(summands) if (c := solution.get(str(i), Fraction(0))))
 
 
 def _program(goal: Poly, products: Iterable[Poly]) -> lp.Program:

@@ -451,3 +451,15 @@ def test_a_proof_of_random_consequences_verifies_and_proves_no_falsehood(
 def test_our_numbers_agree_with_the_projects(q: Poly, x: int, y: int, n: int) -> None:
     store: dict[Leaf, int] = {Var("x"): x, Var("y"): y, Param("n"): n}
     assert number(potential(q), {"x": x, "y": y, "n": n}) == evaluate(q, store)
+
+
+@pytest.mark.parametrize("products", [False, True])
+def test_what_was_found_before_is_named_by_the_facts_at_hand(products: bool) -> None:
+    """Solutions are kept by what facts say; what a fact is called differs from proof to proof."""
+    n, x = sym(Param("n")), sym(Var("x"))
+    goal = n * x if products else n + x
+    for first, second in (("a", "b"), ("c", "d")):
+        facts = [farkas.Fact(n, first), farkas.Fact(x, second)]
+        assert farkas.prove(goal, facts) == {
+            "sum": [["1", [first, second]]] if products else [["1", [first]], ["1", [second]]]
+        }
