@@ -11,14 +11,14 @@ import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import gcd, isfinite
+from math import isfinite
 from typing import Final
 
-from logic.syntax import BOOL, FLOAT, INT, Const, Expr, If, Op, Param, Read, Skip, Sync, Tid, Write, seq
+from logic.syntax import BOOL, FLOAT, INT, Const, Expr, If, Op, Param, Read, Skip, Sync, Tid, seq
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import based, called, convert, retyped
-from semantics.cuda.ctype import CType, compatible, innermost, scalar
+from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import CudaError, Unsupported, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.instructions import PURE, Operand, computed, typed
@@ -27,10 +27,11 @@ from semantics.cuda.places import TIDS, anything, element, evaluate, frozen, loa
 from semantics.cuda.pointers import address as pointed
 from semantics.cuda.pointers import place
 from semantics.cuda.ptx import Assembly, Instruction, address, assemblies, code, immediate, vector
-from semantics.cuda.regions import as_number, is_region, region
+from semantics.cuda.regions import as_number, region
 from semantics.cuda.shapes import CASTS, operand
 from semantics.cuda.shim import ADDRESSES
 from semantics.cuda.state import Address, Local, Place, State, is_plain
+from semantics.cuda.wide import ONCE, WORD, cell, read, write
 
 FUNCTIONS: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONVERSION_FUNCTION", "CONSTRUCTOR", "FUNCTION_TEMPLATE")
 KINDS: Final = ("ASM_STMT", "GCC_ASM_STMT")
@@ -460,18 +461,7 @@ def _cell(s: _Statement, text: str, t: CType, count: int, space: str, bits: bool
     """The place of so many elements of a type that an instruction accesses at once. Of `bits` without a type the type
     is that of the array, if its elements have that size."""
     at, pointee, further = _where(s, text, space)
-    width = t.size * count
-    if bits and count == 1 and pointee is not None and innermost(pointee).size == t.size and scalar(innermost(pointee)):
-        t = replace(innermost(pointee), const=False)
-    part = gcd(width, further, *(stride for stride, _ in at.terms))
-    if is_region(s.st, at):
-        return at.plus(1, Const(further)), t
-    of = innermost(pointee) if pointee is not None else None
-    if count > 1 or part != width or of is None or not compatible(of, t):
-        label = t.name.replace(" ", "_") + (f"x{count}" if count > 1 else "") + (f"_at_{part}" if part != width else "")
-        at = replace(at, path=f"{at.path}.as_{label}")
-        s.st.note(f"'{at.root}' is also accessed as '{label}': in runs that is an array of its own")
-    return at.plus(part, Const(further // part)), t
+    return cell(s.st, at, pointee, t, count, further, bits)
 
 
 def _space(i: Instruction) -> str:
@@ -501,36 +491,13 @@ def _checked(s: _Statement, i: Instruction) -> tuple[CType, int, str]:
     return t, count, space
 
 
-def _read(s: _Statement, at: Address, t: CType, count: int) -> list[Expr]:
-    """The values of so many elements, read at once."""
-    loc, type_ = s.node.loc, scalar(t) or INT
-    if count == 1:
-        return [load(s.st, at, t, loc)]
-    array, index = element(s.st, at, t, loc, t.size * count)
-    first = s.st.saved(Read(array, index, loc), type_)
-    of, base = based(first, type_, loc)
-    rest = (retyped(called("part", of, [Const(k * t.size)], loc), base, type_, loc) for k in range(1, count))
-    return [first, *rest]
-
-
-def _put(s: _Statement, at: Address, t: CType, values: Sequence[Expr]) -> None:
-    """Writes elements at once."""
-    loc, type_ = s.node.loc, scalar(t) or INT
-    if len(values) == 1:
-        store(s.st, at, values[0], t, loc)
-        return
-    array, index = element(s.st, at, t, loc, t.size * len(values))
-    first, base = based(values[0], type_, loc)
-    s.st.emit(Write(array, index, retyped(called("pack", first, values[1:], loc), base, type_, loc), loc))
-
-
 def _load(s: _Statement, i: Instruction) -> None:
     t, count, space = _checked(s, i)
     targets = vector(i.operands[0])
     if len(i.operands) < 2 or len(targets) != count:
         raise unsupported(f"this form of '{i.opcode}' in inline assembly", s.node.loc)
-    cell, t = _cell(s, i.operands[1], t, count, space, i.parts[-1].startswith("b"))
-    values = _read(s, cell, t, count)
+    where, t = _cell(s, i.operands[1], t, count, space, i.parts[-1].startswith("b"))
+    values = read(s.st, where, t, count, s.node.loc)
     for name, value in zip(targets, values, strict=True):
         _write(s, name, Operand(value, t))
 
@@ -541,7 +508,7 @@ def _store(s: _Statement, i: Instruction) -> None:
     if len(origins) != count:
         raise unsupported(f"this form of '{i.opcode}' in inline assembly", s.node.loc)
     at, t = _cell(s, i.operands[0], t, count, space, i.parts[-1].startswith("b"))
-    _put(s, at, t, [_fitted(s, _value(s, o), t) for o in origins])
+    write(s.st, at, t, [_fitted(s, _value(s, o), t) for o in origins], s.node.loc)
 
 
 def _atomic(s: _Statement, i: Instruction) -> None:
@@ -551,16 +518,16 @@ def _atomic(s: _Statement, i: Instruction) -> None:
     at, rest = i.operands[int(returns)], i.operands[int(returns) + 1 :]
     if not at.startswith("[") or not rest:
         raise unsupported(f"this form of '{i.opcode}' in inline assembly", s.node.loc)
-    cell, t = _cell(s, at, t, count, space)
+    where, t = _cell(s, at, t, count, space)
     given = [_fitted(s, _value(s, v), t) for o in rest for v in vector(o)][: count + int("cas" in i.parts)]
-    before = _read(s, cell, t, count)
+    before = read(s.st, where, t, count, s.node.loc)
     op = next((_ATOMICS[p] for p in i.parts if p in _ATOMICS and t.kind == "int" and count == 1), None)
     values = [Op(op, (before[0], given[0]), s.node.loc)] if op else list[Expr]()
     if not values:
         first, base = based(before[0], scalar(t) or INT, s.node.loc)
         mixed = called(f"ptx_{i.parts[0]}", first, given, s.node.loc)
         values = [retyped(mixed, base, scalar(t) or INT, s.node.loc)] * count
-    _put(s, cell, t, values)
+    write(s.st, where, t, values, s.node.loc)
     what = "an atomic instruction in inline assembly is a read and a write of one lock-step instruction"
     s.st.note(f"{what}: collisions of lanes are not counted")
     for name in vector(i.operands[0]) if returns else ():
@@ -576,15 +543,14 @@ def _copy(s: _Statement, i: Instruction) -> None:
     if len(i.operands) > 2 and size is None:
         given = _value(s, i.operands[2]).value
         size = given.value if isinstance(given, Const) else None
-    if size not in (4, 8, 16):
+    if size not in ONCE:
         raise unsupported(f"'{i.opcode}' of a size that is not 4, 8 or 16", s.node.loc)
-    word = CType("base", "float", 4)
     count = int(size) // 4
     for o in i.operands[3:]:
         evaluate(s.st, _value(s, o).value)
-    origin, _ = _cell(s, i.operands[1], word, count, "global")
-    target, _ = _cell(s, i.operands[0], word, count, "shared")
-    _put(s, target, word, _read(s, origin, word, count))
+    origin, _ = _cell(s, i.operands[1], WORD, count, "global")
+    target, _ = _cell(s, i.operands[0], WORD, count, "shared")
+    write(s.st, target, WORD, read(s.st, origin, WORD, count, s.node.loc), s.node.loc)
     s.st.note("an asynchronous copy is a read and a write where it is started")
 
 
@@ -598,14 +564,13 @@ def _matrix(s: _Statement, i: Instruction) -> None:
     at, registers = i.operands[int(loads)], vector(i.operands[int(not loads)])
     if len(registers) != count:
         raise unsupported(f"this form of '{i.opcode}' in inline assembly", loc)
-    word = CType("base", "float", 4)
-    given = [] if loads else [_fitted(s, _value(s, r), word) for r in registers]
-    cell, _ = _cell(s, at, word, _ROW // 4, "shared")
+    given = [] if loads else [_fitted(s, _value(s, r), WORD) for r in registers]
+    where, _ = _cell(s, at, WORD, _ROW // 4, "shared")
     with s.st.captured() as stmts:
         if loads:
-            evaluate(s.st, Read(*element(s.st, cell, word, loc, _ROW), loc))
+            evaluate(s.st, Read(*element(s.st, where, WORD, loc, _ROW), loc))
         else:
-            _put(s, cell, word, [*given, *[given[-1]] * (4 - len(given))])
+            write(s.st, where, WORD, [*given, *[given[-1]] * (4 - len(given))], s.node.loc)
     rows = Op("<", (_LANE, Const(8 * count)), loc)
     s.st.emit(*(stmts if count == 4 else [If(rows, seq(*stmts), Skip(), loc)]))
     s.st.note("'ldmatrix' and 'stmatrix' are one access of 16 bytes by each lane that has a row")

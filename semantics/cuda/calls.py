@@ -29,7 +29,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import intrinsics, library, textures
+from semantics.cuda import intrinsics, library, textures, wide
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
@@ -207,6 +207,9 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ATOMICS:
         _atomic(st, node, name)
         return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
+    if name == "__pipeline_memcpy_async":
+        wide.copy(st, node)
+        return None
     if name in SEVERAL:
         return _several(st, node, callee)
     if name in READS or name in READS_ALWAYS:
@@ -258,6 +261,9 @@ def _ours(st: State, node: Node, name: str) -> None:
     if name == "__w_one_row":
         st.one_row = True
         return
+    for e in node.arguments:
+        if e.type.kind != "pointer" and (e.loc is not None or e.children):
+            dropped(st, expr(st, e))
     st.note(OURS[name])
     if name == "__w_grid_sync":
         st.emit(Sync(node.loc))

@@ -25,6 +25,8 @@ def operand(node: Node) -> Node | None:
     cast: what has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is
     constant."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
+    if len(inner) > 1 and any(c.kind == "TEMPLATE_REF" for c in node.children):  # before it are a template's arguments
+        inner = [c for c in inner[-1:] if c.type.name == node.type.name] or inner
     if len(inner) > 1:
         raise unsupported(described(node), node.loc)
     if inner and node.kind == "UNEXPOSED_EXPR" and not node.covers(inner[0]):

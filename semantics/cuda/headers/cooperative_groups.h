@@ -7,6 +7,7 @@ __device__ void __w_grid_sync();
 __device__ void __w_cluster();
 __device__ void __w_grid();
 __device__ void __w_one_row();
+__device__ void __w_in_order();
 __device__ void __w_one_warp();
 __device__ unsigned __w_pack(unsigned lanes, unsigned mask);
 namespace cooperative_groups {

@@ -5,6 +5,7 @@ extern "C++" {
 namespace cooperative_groups {
 
 template <class G, class D, class S> __device__ void __w_elements(const G &g, D *to, const S *from, size_t n) {
+  __w_in_order();
   for (size_t i = g.thread_rank(); i < n; i += g.size()) to[i] = from[i];
 }
 template <class G, class D, class S, class Z>
