@@ -316,7 +316,9 @@ class Unit:
         size = max(0, t.get_size())
         if kind in _ARRAYS:
             count = t.element_count if kind == "CONSTANTARRAY" else None
-            return CType("array", t.spelling, size, inner=self.ctype(t.element_type), count=count)
+            inner = self.ctype(t.element_type)  # what is said of all elements, clang keeps with the array
+            inner = replace(inner, const=const or inner.const)
+            return CType("array", _plain(t), size, inner=inner, count=count, const=const)
         if kind in _INTEGERS:
             return CType("int", _plain(t), size, signed=kind in _SIGNED, const=const)
         if kind == "ENUM":

@@ -19,6 +19,7 @@ _MAKES: Final = (
     "VAR_DECL", "PARM_DECL", "CALL_EXPR", "INIT_LIST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR", "CSTYLE_CAST_EXPR",
     "CXX_STATIC_CAST_EXPR", "COMPOUND_LITERAL_EXPR",
 )  # fmt: skip
+_NULL: Final = "CXX_NULL_PTR_LITERAL_EXPR"
 _ADVICE: Final = "Use its fields one by one."
 
 
@@ -76,8 +77,8 @@ def initialiser(field: Node) -> Node | None:
     if not _initialised(field):
         return None
     value = field.children[-1]
-    plain = value.kind in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CXX_BOOL_LITERAL_EXPR", "CXX_NULL_PTR_LITERAL_EXPR")
-    return value if plain or not any(n.type.kind == "other" for n in value.walk()) else None
+    plain = value.kind in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CXX_BOOL_LITERAL_EXPR", _NULL)
+    return value if plain or all(n.type.kind != "other" or n.kind == _NULL for n in value.walk()) else None
 
 
 def derives(node: Node) -> bool:

@@ -18,12 +18,13 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
 from semantics.cuda.functions import named_function
 from semantics.cuda.objects import default, elements
-from semantics.cuda.places import frozen, is_shared, registers, shared, store
+from semantics.cuda.places import frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point
-from semantics.cuda.records import declared, initialised, reference, undefined
+from semantics.cuda.records import declared, fields, initialised, reference, undefined
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
-from semantics.cuda.state import Address, Moving, State
+from semantics.cuda.shim import is_shim
+from semantics.cuda.state import Address, Moving, Pointer, State
 
 
 def _check_attributes(decl: Node) -> None:
@@ -40,6 +41,9 @@ def _check_attributes(decl: Node) -> None:
 
 def declaration(st: State, decl: Node) -> None:
     """Bind a declared name and emit its initialisation."""
+    if decl.kind == "UNEXPOSED_DECL" and decl.name.startswith("["):
+        _bindings(st, decl)
+        return
     if decl.kind != "VAR_DECL":
         if decl.kind in ("STRUCT_DECL", "UNION_DECL", "CLASS_DECL", "ENUM_DECL", "TYPEDEF_DECL", "TYPE_ALIAS_DECL",
                          "STATIC_ASSERT", "USING_DECLARATION", "USING_DIRECTIVE"):  # fmt: skip
@@ -47,6 +51,10 @@ def declaration(st: State, decl: Node) -> None:
         raise unsupported(described(decl), decl.loc)
     _check_attributes(decl)
     t, type_ = decl.type, scalar(decl.type)
+    if decl.storage == "STATIC" and t.kind == "array" and t.const and not is_shared(decl):
+        if decl.identity not in st.bindings:
+            st.bindings[decl.identity] = table(st, decl)
+        return
     if decl.storage in ("STATIC", "EXTERN") and not t.const and not is_shared(decl):
         raise unsupported(f"the {decl.storage.lower()} variable '{decl.name}'", decl.loc, "All threads share it.")
     if is_shared(decl):
@@ -83,6 +91,54 @@ def declaration(st: State, decl: Node) -> None:
         raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc)
 
 
+def _bindings(st: State, decl: Node) -> None:
+    """Structured bindings: names for the fields, or elements, of a copy or of what a reference refers to."""
+    names = [c for c in decl.children if c.kind == "UNEXPOSED_DECL"]
+    init, t = decl.children[-1], decl.type.inner if decl.type.kind == "reference" else decl.type
+    st.changed[decl.identity] += sum(st.changed[name.identity] for name in names)
+    given = decl.type_decl.loc if t is not None and t.kind == "record" else None
+    if t is None or t.kind not in ("record", "array") or (given and _untold(decl, given)):
+        raise unsupported(f"this declaration of '{decl.name}'", decl.loc, "Use the members by their names.")
+    if decl.type.kind == "reference":
+        whole = reference(st, decl, init)
+    elif t.kind == "record":
+        whole = initialised(st, decl, init, "whole")
+    else:
+        whole = _copy(st, decl, init)
+    parts = () if t.kind == "array" else fields(decl)
+    if t.kind == "record" and (len(parts) != len(names) or any(p.kind != "FIELD_DECL" for p in parts)):
+        raise unsupported(f"this declaration of '{decl.name}'", decl.loc, "Use the members by their names.")
+    for i, name in enumerate(names):
+        if t.kind == "array" and t.inner is not None and isinstance(whole, Address):
+            st.bindings[name.identity] = whole.plus(t.inner.size, Const(i))
+        else:
+            st.bindings[name.identity] = member(st, whole, decl, parts[i])
+        if name.type.kind == "pointer" and not isinstance(st.bindings[name.identity], Pointer):
+            raise unsupported(f"the pointer '{name.name}' as a name for a part", decl.loc, "Use the member.")
+
+
+def _untold(decl: Node, given: Loc) -> bool:
+    """Whether a structure may say itself what its parts are, as `std::tuple` does."""
+    files = {given.file, *(f for f in (decl.span[0],))}
+    return decl.type_decl.name.split("<")[0] != "pair" and any(
+        is_shim(f) or b"tuple_size" in decl.unit.text(f) for f in files
+    )
+
+
+def _copy(st: State, decl: Node, init: Node) -> Address:
+    """A copy of an array."""
+    origin, t = init.children[0], decl.type
+    array = registers(st, f"copy_of_{origin.name}", t, decl.loc)
+    elem = innermost(t)
+    begin = address(st, origin, "whole")
+    if scalar(elem) is None:
+        raise unsupported(f"a copy of '{origin.name}'", decl.loc, "Use its elements one by one.")
+    for i in range(t.size // elem.size):
+        value = load(st, begin.plus(elem.size, Const(i)), elem, decl.loc)
+        store(st, array.plus(elem.size, Const(i)), value, elem, decl.loc)
+    return array
+
+
 def _with_braces(init: Node) -> bool:
     """Whether a structure that is made without a value is written with braces, as `S s{}`: then it is zero."""
     return any(text == "}" for text, _ in init.tokens()[-1:])
@@ -91,6 +147,13 @@ def _with_braces(init: Node) -> bool:
 def _function(st: State, decl: Node) -> Node | None:
     """The function that a pointer leads to which nothing changes."""
     return None if decl.initialiser is None or st.changed[decl.identity] else named_function(st, decl.initialiser)
+
+
+def in_braces(st: State, braces: Node, loc: Loc | None) -> Address:
+    """An array of one thread that has no name, with the values of a list."""
+    array = registers(st, "list", braces.type, loc)
+    _elements(st, array, braces.type, braces, loc)
+    return array
 
 
 def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | None) -> None:

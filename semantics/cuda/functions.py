@@ -8,7 +8,10 @@ from semantics.cuda.state import State
 
 def named_function(st: State, node: Node) -> Node | None:
     """The function that an expression names, or a variable that was given one; None for all else."""
-    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR", "UNARY_OPERATOR") and len(node.children) == 1:
+    while len(node.children) == 1 and (
+        node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR", "UNARY_OPERATOR")
+        or (node.kind == "DECL_REF_EXPR" and node.referenced is None)  # substituted in an instance of a template
+    ):
         if node.kind == "UNARY_OPERATOR" and node.operator not in ("&", "*"):
             return None
         node = node.children[0]
@@ -20,7 +23,7 @@ def named_function(st: State, node: Node) -> Node | None:
 
 def pointed(st: State, node: Node) -> Node | None:
     """The function that a call by a pointer is of; None for other calls."""
-    if not st.functions or not node.children or (node.referenced is not None and node.referenced.kind not in _NAMES):
+    if not node.children or (node.referenced is not None and node.referenced.kind not in _NAMES):
         return None
     return named_function(st, node.children[0])
 

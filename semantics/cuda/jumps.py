@@ -12,7 +12,7 @@ Part = Node | Callable[[], None]
 Kinds = frozenset[str]
 
 JUMPS: Final = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
-LOOPS: Final = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
+LOOPS: Final = ("FOR_STMT", "WHILE_STMT", "DO_STMT", "CXX_FOR_RANGE_STMT")
 _INNER: Final = frozenset({"break", "continue"})
 _THROUGH: Final = frozenset({"through"})
 
@@ -62,16 +62,24 @@ def _ends(part: Part, without: Node | None) -> Kinds:
         case "CASE_STMT" | "DEFAULT_STMT":
             return ends(part.children[-1:], without)
         case "IF_STMT":
-            _, *branches = part.children
+            _, *branches = after_declarations(part)
             return frozenset().union(*(_ends(b, without) for b in branches), _THROUGH if len(branches) < 2 else ())
         case "SWITCH_STMT":
             return _of_switch(part, without)
-        case "WHILE_STMT" | "DO_STMT" | "FOR_STMT":
+        case kind if kind in LOOPS:
             inside = ends((_body(part),), without)
             test = part.children[1 if part.kind == "DO_STMT" else 0]
-            forever = part.kind != "FOR_STMT" and endless(test) and "break" not in inside
+            forever = part.kind in ("WHILE_STMT", "DO_STMT") and endless(test) and "break" not in inside
             return inside & {"return"} | (frozenset() if forever else _THROUGH)
     return _THROUGH
+
+
+def after_declarations(node: Node) -> tuple[Node, ...]:
+    """The parts of an `if` without what its head declares before the test."""
+    parts = node.children
+    while parts[0].kind in ("VAR_DECL", "DECL_STMT"):
+        parts = parts[1:]
+    return parts
 
 
 def _body(loop: Node) -> Node:
@@ -111,9 +119,10 @@ class WayOut(NamedTuple):
 def way_out_of(node: Node) -> WayOut | None:
     """The parts of `if (c) break;` or `if (c) return e;`, with `else` or without, or in the `else`; None of all
     else."""
-    if node.kind != "IF_STMT" or not 2 <= len(node.children) <= 3:
+    parts = after_declarations(node) if node.kind == "IF_STMT" else ()
+    if not 2 <= len(parts) <= 3:
         return None
-    sides = node.children[1:]
+    sides = parts[1:]
     for i, side in enumerate(sides):
         parts = side.children if side.kind == "COMPOUND_STMT" else (side,)
         if len(parts) == 1 and parts[0].kind in ("BREAK_STMT", "RETURN_STMT"):

@@ -17,6 +17,7 @@ from semantics.cuda.places import is_shared
 from semantics.cuda.state import Fields, Parts, State
 
 _ADVICE: Final = "Write it as a device function."
+_VARIABLES: Final = ("VAR_DECL", "PARM_DECL", "UNEXPOSED_DECL")
 _DEFAULTS: Final = {"&": True, "=": False}
 
 
@@ -101,7 +102,7 @@ def _captured(node: Node) -> Iterator[Node]:
     """The variables around a lambda that its body names."""
     for here in node.children[-1].walk():
         decl = here.referenced if here.kind == "DECL_REF_EXPR" else None
-        if decl is None or decl.kind not in ("VAR_DECL", "PARM_DECL") or inside(decl, node) or is_shared(decl):
+        if decl is None or decl.kind not in _VARIABLES or inside(decl, node) or is_shared(decl):
             continue
         around = decl.parent
         if around is not None and around.kind not in ("TRANSLATION_UNIT", "NAMESPACE", "LINKAGE_SPEC"):

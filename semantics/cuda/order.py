@@ -127,7 +127,7 @@ def _arrays(st: State, node: Node) -> set[str]:
     bound, decl = _bound(st, node), node.referenced
     if bound is None and decl is not None and node.kind == "DECL_REF_EXPR" and decl.kind == "VAR_DECL":
         return set() if decl.type.const else {f"{decl.name} {decl.identity}"}
-    return _roots(bound)
+    return _roots(bound).union(*(st.mixed.get(root, ()) for root in _roots(bound)))
 
 
 def _used(st: State, node: Node) -> set[str]:
@@ -145,7 +145,7 @@ def _used(st: State, node: Node) -> set[str]:
         found |= _names(bound) | arrays
         if arrays:
             found.add(_MEMORY)
-        if here.kind == "CALL_EXPR" and here.referenced is not None and here.referenced.definition is not None:
+        if here.kind == "CALL_EXPR" and _has_body(here):
             found.add(_CALLS)
         if (body := _body(st, here, seen)) is not None:
             stack.append(body)
@@ -182,6 +182,14 @@ def _written(st: State, node: Node, seen: set[int] | None = None, top: Node | No
             if any(n.kind == "CALL_EXPR" for n in _evaluated(target)):  # the pointer that it gives leads anywhere
                 found.add(_MEMORY)
     return found
+
+
+def _has_body(call: Node) -> bool:
+    """Whether a call may be of a function that reads memory: of one with a body, or by a pointer."""
+    callee = call.referenced
+    if callee is None or callee.kind in ("VAR_DECL", "PARM_DECL"):
+        return bool(call.children) and call.children[0].type.kind == "pointer"
+    return callee.definition is not None
 
 
 def _body(st: State, node: Node, seen: set[int]) -> Node | None:

@@ -362,6 +362,14 @@ def check_lengths(st: State, body: Node) -> None:
             raise unsupported(f"the size of '{decl.name}', whose length is not a constant,", node.loc, advice)
 
 
+def table(st: State, decl: Node) -> Address:
+    """A `static const` array of a function: one in global memory that nothing writes."""
+    where = Address(st.fresh(decl.name), "global", total=decl.type.size)
+    st.note(f"reads of '{decl.name}', a constant table of a function, count as reads of global memory")
+    note_table(st, decl, where.root)
+    return where
+
+
 def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     """The binding, in the kernel, of a variable declared outside of any function."""
     attributes = _attributes(decl)

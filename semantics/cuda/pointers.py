@@ -13,7 +13,7 @@ from typing import Final
 
 from logic.operators import COMPARISONS
 from logic.source import Loc
-from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Var, reads_array
+from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Stmt, Var, reads_array
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, derives, is_virtual, label
 from semantics.cuda.convert import convert
@@ -46,9 +46,11 @@ from semantics.cuda.state import (
     Parts,
     Place,
     Pointer,
+    Registers,
     Spill,
     State,
     Use,
+    added,
     pointee_size,
     scaled,
 )
@@ -86,6 +88,8 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             return place(st, node.children[0])
         case "MEMBER_REF_EXPR":
             return _member(st, node, use)
+        case "CONDITIONAL_OPERATOR":
+            return _one_of(st, node, within(use))
         case "CALL_EXPR" if node.type.kind == "record" or gives_reference(node):
             made = st.call(st, node, use)
             if isinstance(made, Place):
@@ -309,7 +313,9 @@ def held(st: State, key: int, loc: Loc | None) -> Address:
         raise Spill(bound.loc, pointer=True)
     if bound.base is None:
         raise CudaError(f"the pointer '{bound.index}' is used before it is assigned", loc)
-    return bound.base if bound.base.root in st.pointees else bound.base.plus(bound.size, Var(bound.index, loc))
+    if bound.base.root in st.pointees or is_null(bound.base):
+        return bound.base
+    return bound.base.plus(bound.size, Var(bound.index, loc))
 
 
 def _variable(st: State, p: Place) -> Address:
@@ -365,7 +371,20 @@ def _either(st: State, node: Node, use: Use) -> Address:
         a = address(st, left, use)
     with st.captured() as before_b:
         b = address(st, right, use)
-    if a == b and not before_a and not before_b:
+    return _chosen(st, node, c, (a, b), (before_a, before_b), node.type.inner)
+
+
+def _chosen(
+    st: State,
+    node: Node,
+    c: Expr,
+    sides: tuple[Address, Address],
+    before: tuple[list[Stmt], list[Stmt]],
+    t: CType | None,
+) -> Address:
+    """One of two addresses of a type, each found by statements of its own."""
+    a, b = sides
+    if a == b and not any(before):
         dropped(st, c)
         return a
     alike = (a.root, a.path, a.offset) == (b.root, b.path, b.offset) and not is_null(a)
@@ -374,14 +393,49 @@ def _either(st: State, node: Node, use: Use) -> Address:
         values, begin = (steps(a, size, node.loc), steps(b, size, node.loc)), replace(a, terms=())
     else:
         space = b.space if is_null(a) else a.space
-        size, begin = unit(node.type.inner), region(st, space)
+        size, begin = unit(t), region(st, space)
         values = number(st, a, size, node.loc, space), number(st, b, size, node.loc, space)
-    value = chosen(st, c, values, (before_a, before_b), INT, node.loc)
+    value = chosen(st, c, values, before, INT, node.loc)
     if is_region(st, begin):
         name = st.declare("t", INT, node.loc, settled=True).name
         st.emit(Assign(name, value, node.loc))
         value = Var(name, node.loc)
     return begin.plus(size, value)
+
+
+def _one_of(st: State, node: Node, use: Use) -> Place:
+    """`c ? a : b` as a place: `*(c ? &a : &b)` in memory; two variables are as an array of them."""
+    test, left, right = node.children
+    c = st.condition(st, test, use)
+    if isinstance(c, Const):
+        return place(st, left if c.value else right, use)
+    with st.captured() as before_a:
+        a = resolved(st, place(st, left, use))
+    with st.captured() as before_b:
+        b = resolved(st, place(st, right, use))
+    first_of, second_of, size = _variables(st, a), _variables(st, b), max(1, node.type.size)
+    if first_of is not None and second_of is not None:
+        (first, i), (second, j) = first_of, second_of
+        type_ = st.sigma.locals[first[0]]
+        root = st.fresh("either")
+        own = {p.name if isinstance(p, Local) else p.root for p in (a, b) if isinstance(p, Local | Address)}
+        st.mixed[root] = own.union(*(st.mixed.get(name, ()) for name in own))
+        st.registers[root] = Registers(root, type_, size, first + second, node.loc)
+        which = chosen(st, c, (i, added(Const(len(first)), j)), (before_a, before_b), INT, node.loc)
+        return Address(root, "shared", ((size, st.saved(which, INT)),), total=len(first + second) * size)
+    if not isinstance(a, Address) or not isinstance(b, Address) or {a.root, b.root} & st.registers.keys():
+        raise unsupported("'?:' as a place", node.loc, "Use 'if'.")
+    return _chosen(st, node, c, (a, b), (before_a, before_b), node.type)
+
+
+def _variables(st: State, p: Place) -> tuple[tuple[str, ...], Expr] | None:
+    """The variables that a place may be one of, and the number of the one that it is."""
+    if isinstance(p, Local):
+        return (p.name,), Const(0)
+    array = st.registers.get(p.root) if isinstance(p, Address) else None
+    if array is None or not isinstance(p, Address) or not array.variables or p.path or p.offset:
+        return None
+    return array.variables, steps(p, array.size, None)
 
 
 def _moved(st: State, node: Node, use: Use) -> Address:
@@ -418,12 +472,16 @@ def point(st: State, key: int, target: Address, loc: Loc | None) -> None:
         st.emit(Assign(bound.index, number(st, target, bound.unit, loc, space), loc))
         return
     base = Address(target.root, target.space, (), target.path, target.offset, target.total)
+    if is_null(target) and bound.index and bound.base is None and not bound.several:
+        st.bindings[key] = replace(bound, base=target)
+        st.emit(Assign(bound.index, Const(0), loc))
+        return
     if not bound.index:
         st.bindings[key] = frozen(st, target, "p")
         return
     if is_region(st, target) or any(s % bound.size for s, _ in target.terms):
         raise Spill(bound.loc, pointer=True)
-    if bound.several or bound.base not in (None, base):
+    if bound.several or (bound.base is not None and bound.base != base):
         if len(st.loops) != bound.loops:
             raise Spill(bound.loc, pointer=True)
         st.moved.append(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from semantics.cuda.clang import Node
@@ -70,7 +70,22 @@ def automatic(decl: Node, body: Node) -> bool:
 
 
 def targets(node: Node) -> tuple[Node, ...]:
-    """The expressions that a node may change the value of."""
+    """The expressions that a node may change the value of; of `c ? a : b`, both."""
+    return tuple(part for target in _targets(node) for part in _sides(target))
+
+
+def _sides(target: Node) -> Iterator[Node]:
+    inner = target
+    while inner.kind in _THROUGH and len(inner.children) == 1:
+        inner = inner.children[0]
+    if inner.kind != "CONDITIONAL_OPERATOR":
+        yield target
+        return
+    for side in inner.children[1:]:
+        yield from _sides(side)
+
+
+def _targets(node: Node) -> tuple[Node, ...]:
     match node.kind:
         case "BINARY_OPERATOR" if node.operator == "=":
             return node.children[:1]
@@ -82,6 +97,10 @@ def targets(node: Node) -> tuple[Node, ...]:
             return node.children
         case "VAR_DECL" if node.type.kind == "reference":
             return node.children[-1:]
+        case "UNEXPOSED_DECL" if node.type.kind == "reference" and node.name.startswith("["):
+            return node.children[-1:]
+        case "CXX_FOR_RANGE_STMT" if node.children[0].type.kind == "reference":
+            return node.children[1:2]
         case "CALL_EXPR":
             return _changeable(node)
         case "ASM_STMT" | "GCC_ASM_STMT":  # outputs are places, inputs are values

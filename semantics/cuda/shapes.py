@@ -53,6 +53,10 @@ def lvalue(node: Node) -> Node | None:
         if inner is None or (inner.type.name, inner.type.kind) != (node.type.name, node.type.kind):
             return None
         node = inner
+    if node.kind == "CONDITIONAL_OPERATOR":
+        sides = [lvalue(side) for side in node.children[1:]]
+        whole = all(s is not None and (s.type.name, s.type.kind) == (node.type.name, node.type.kind) for s in sides)
+        return node if whole else None
     named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR") or gives_reference(node)
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
 

@@ -43,13 +43,14 @@ What the constructs become:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
     FALSE,
+    INT,
     TRUE,
     Assign,
     Const,
@@ -69,7 +70,7 @@ from logic.syntax import (
 from semantics.cuda.assembly import KINDS as ASSEMBLY
 from semantics.cuda.assembly import assembly
 from semantics.cuda.clang import Node
-from semantics.cuda.declarations import declaration
+from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
 from semantics.cuda.flags import go_flag, live_flag, next_flag, opposite, staying
@@ -78,6 +79,7 @@ from semantics.cuda.jumps import (
     Kinds,
     Part,
     acts,
+    after_declarations,
     breaks,
     endless,
     ends,
@@ -89,6 +91,7 @@ from semantics.cuda.jumps import (
 )
 from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.parked import left, shows
+from semantics.cuda.pointers import address
 from semantics.cuda.records import fill
 from semantics.cuda.sections import sections
 from semantics.cuda.shapes import CASTS, bare, described
@@ -165,7 +168,7 @@ def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
     """An `if` of which one branch always jumps: what follows it go into the other. Gives whether it was one."""
     if node.kind != "IF_STMT":
         return False
-    test, then, *other = _checked_if(node)
+    test, then, *other = _checked_if(st, node)
     leaves = "through" not in ends((then,))
     if not leaves and not (other and "through" not in ends((other[0],))):
         return False
@@ -216,8 +219,7 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
         case "NULL_STMT":
             pass
         case "DECL_STMT":
-            for decl in node.children:
-                declaration(st, decl)
+            _declare(st, node)
         case "IF_STMT":
             _if(st, node, tail)
         case "SWITCH_STMT":
@@ -225,9 +227,10 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
         case "FOR_STMT":
             _for(st, node, tail)
         case "WHILE_STMT":
-            if len(node.children) != 2:
-                raise unsupported("a declaration in a condition", node.loc)
-            _loop(st, node.children[0], node.children[1], None, node, tail)
+            *declared, test, body = node.children
+            _loop(st, test, body, None, node, tail, declared=declared)
+        case "CXX_FOR_RANGE_STMT":
+            _range(st, node)
         case "DO_STMT":
             _do(st, node, tail)
         case kind if kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")):
@@ -240,7 +243,6 @@ def _within(st: State, node: Node, tail: Kinds) -> None:
 
 _INSTEAD: Final = {
     "GOTO_STMT": "Write it with loops and 'if'.",
-    "CXX_FOR_RANGE_STMT": "Write it with a counter.",
 }
 
 
@@ -250,9 +252,15 @@ def _check_unexposed(node: Node) -> None:
         raise unsupported("this statement", node.loc)
 
 
-def _checked_if(node: Node) -> tuple[Node, ...]:
-    if node.children[0].kind in ("VAR_DECL", "DECL_STMT") or len(node.children) > 3:
-        raise unsupported("a declaration in a condition", node.loc, "Declare the variable before.")
+def _checked_if(st: State, node: Node) -> tuple[Node, ...]:
+    """The test and the branches of an `if`. What is declared before its test is emitted."""
+    parts = after_declarations(node)
+    if len(parts) < len(node.children):
+        for part in node.children[: -len(parts)]:
+            _declare(st, part)
+        if len({part.span[:2] for part in parts}) < len(parts):
+            raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
+        return parts
     _check_condition(node)
     if len(node.children) == 3:
         test, then, other = (part.span for part in node.children)
@@ -264,6 +272,12 @@ def _checked_if(node: Node) -> tuple[Node, ...]:
         if code[-1:] != ["else"] or {"#", "%:"} & {*code}:
             raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
     return node.children
+
+
+def _declare(st: State, part: Node) -> None:
+    """Emit a declaration in the head of a statement."""
+    for decl in part.children if part.kind == "DECL_STMT" else (part,):
+        declaration(st, decl)
 
 
 def _nested(node: Node) -> Iterator[tuple[str, int, int]]:
@@ -293,7 +307,7 @@ def _check_condition(node: Node) -> None:
 
 
 def _if(st: State, node: Node, tail: Kinds) -> None:
-    test, then, *other = _checked_if(node)
+    test, then, *other = _checked_if(st, node)
     if not other:
         _guarded(st, test, lambda: block(st, (then,), tail), node)
         return
@@ -353,6 +367,27 @@ def _for(st: State, node: Node, tail: Kinds) -> None:
     _loop(st, test, body, increment, node, tail, unseen=_own(st, init, increment))
 
 
+def _range(st: State, node: Node) -> None:
+    """`for (x : array) body` is `for (i = 0; i < n; i++) {x = array[i]; body}`, with an i that nobody sees."""
+    x, over, body = node.children
+    begin = next((n.referenced for n in x.walk() if n.kind == "DECL_REF_EXPR" and n.name.startswith("__begin")), None)
+    listed = over
+    while listed.kind == "UNEXPOSED_EXPR" and len(listed.children) == 1:
+        listed = listed.children[0]
+    t = listed.type if listed.kind == "INIT_LIST_EXPR" else over.type
+    if begin is None or t.kind != "array" or t.inner is None or not t.count:
+        raise unsupported("a range-based 'for' over what is no array", node.loc, "Write it with a counter.")
+    array = in_braces(st, listed, node.loc) if listed.kind == "INIT_LIST_EXPR" else address(st, over, "whole")
+    i = st.declare(f"{x.name}_at", INT, x.loc)
+    st.emit(Assign(i.name, Const(0), node.loc))
+    at: Expr = Var(i.name, node.loc)
+    st.bindings[begin.identity] = array.plus(t.inner.size, at)
+    test = Op("<", (at, Const(t.count)), node.loc)
+    step = Assign(i.name, Op("+", (at, Const(1)), node.loc), node.loc)
+    parts: tuple[Part, ...] = (lambda: declaration(st, x), *flat(body))
+    _turns(st, lambda: test, node.loc, parts, (lambda: st.emit(step),), node, unseen=True)
+
+
 def _own(st: State, init: Node | None, increment: Node | None) -> bool:
     """Whether an increment is arithmetic on variables that nothing but the loop sees, and does nothing else."""
     if init is None or increment is None:
@@ -382,6 +417,9 @@ def _own(st: State, init: Node | None, increment: Node | None) -> bool:
 def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     """The parts of a `for`, which libclang lists without the empty ones: they are told apart by the two semicolons."""
     *head, body = node.children
+    for part in head:
+        if part.kind == "VAR_DECL":
+            raise unsupported("a declaration in a condition", part.loc, "Declare the variable in the body.")
     if len(head) == 3 and not head[1].kind.endswith(("_DECL", "_STMT")):
         return head[0], head[1], head[2], body
     semicolons: list[int] = []
@@ -414,6 +452,7 @@ def _loop(
     node: Node,
     tail: Kinds,
     unseen: bool = False,
+    declared: Sequence[Node] = (),
 ) -> None:
     """A loop, with its test at its head, or with that of a way out of its body there.
 
@@ -425,11 +464,12 @@ def _loop(
     flag guards the pre at the end, which only the lanes that stay would have come to.
     """
     parts = tuple(flat(body))
-    again = None if test is None else lambda: condition(st, test, "whole")
+    again = None if test is None else lambda: _tested(st, declared, test)
     at = node.loc if test is None else test.loc
     after: tuple[Node, ...] = ()
-    exit_ = sole_exit(parts) if endless(test) else None
-    if endless(test):
+    free = endless(test) and not declared
+    exit_ = sole_exit(parts) if free else None
+    if free:
         if increment is None and len(parts) > 1 and breaks(parts[-1]) and not any(map(turns_or_jumps, parts[:-1])):
             _repeat(st, parts[:-1], lambda: _until(st, parts[-1]), node.loc)
             return
@@ -441,6 +481,23 @@ def _loop(
             if not (returns and any(jumps(p) - {"continue"} for p in rest)):
                 after = (way_out.jump,) if returns else ()  # there is no other way to what follows
                 again, at, parts = lambda: _turned(st, pre, end), end.loc, rest
+    inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
+    _turns(st, again, at, parts, inc, node, unseen=unseen, exit_=exit_)
+    block(st, after, tail)
+
+
+def _turns(
+    st: State,
+    again: Callable[[], Expr] | None,
+    at: Loc | None,
+    parts: tuple[Part, ...],
+    inc: tuple[Part, ...],
+    node: Node,
+    *,
+    unseen: bool = False,
+    exit_: Node | None = None,
+) -> None:
+    """A loop by its test, its body and its increment."""
     kinds = frozenset[str]().union(*map(jumps, parts))
     st.loops.append(Loop(exit=exit_))
     leaves = kinds & {"break", "return"}
@@ -456,9 +513,7 @@ def _loop(
     if c == FALSE and flags is None:
         st.loops.pop()
         st.emit(*before, *step)
-        block(st, after, tail)
         return
-    inc: tuple[Part, ...] = () if increment is None else (lambda: discard(st, increment),)
     with st.captured() as stmts:
         _loop_body(st, parts, inc, kinds, unseen)
     loop = st.loops.pop()
@@ -471,12 +526,18 @@ def _loop(
     else:
         st.emit(*before, While(c, seq(*step, *stmts, *before), node.loc), *step)
     left(st, loop, node.loc)
-    block(st, after, tail)
+
+
+def _tested(st: State, declared: Sequence[Node], test: Node) -> Expr:
+    """The test of a loop, which may declare a variable in each turn."""
+    for part in declared:
+        _declare(st, part)
+    return condition(st, test, "whole")
 
 
 def _until(st: State, node: Node) -> Expr:
     """The condition that `if (c) break;` does not break."""
-    c, way_out = condition(st, _checked_if(node)[0], "whole"), way_out_of(node)
+    c, way_out = condition(st, _checked_if(st, node)[0], "whole"), way_out_of(node)
     return c if way_out is not None and way_out.holds else opposite(st, c)
 
 
@@ -547,15 +608,16 @@ def _taken_first(st: State, before: list[Stmt], c: Expr) -> tuple[Expr, list[Stm
     return c, []
 
 
-def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
+def _loop_body(st: State, body: tuple[Part, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
     """The body and the increment, which a `continue` still reaches; the other jumps don't, unless nobody sees it."""
+    loc = next((part.loc for part in body if isinstance(part, Node)), None)
     leaves = kinds & {"break", "return"}
     if leaves and unseen:
         block(st, body, kinds & {"continue"})
         if not any(loop.parked for loop in st.loops):
             block(st, inc, frozenset())
         elif inc:  # what comes after the loop sees it
-            st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
+            st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), loc))
         return
     if "continue" not in kinds:
         block(st, (*body, *inc), frozenset())
@@ -564,7 +626,7 @@ def _loop_body(st: State, body: tuple[Node, ...], inc: tuple[Part, ...], kinds: 
     if not leaves:
         block(st, inc, frozenset())
     elif inc:
-        st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), body[0].loc))
+        st.emit(If(staying(st, leaves), _block(st, inc, frozenset()), Skip(), loc))
 
 
 def _do(st: State, node: Node, tail: Kinds) -> None:

@@ -24,7 +24,8 @@ def note_table(st: State, decl: Node, root: str) -> None:
     if len(values) <= count and all(isinstance(v, int) for v in values):
         known = [remainder(int(v), own) for v in values if v is not None]
         st.tables[root] = (*known, *(0,) * (count - len(known)))
-        st.note(f"'{decl.name}', in constant memory, holds what it is declared with")
+        if decl.storage != "STATIC" or not t.inner.const:
+            st.note(f"'{decl.name}', in constant memory, holds what it is declared with")
 
 
 def known(st: State, a: Address, t: CType, at: Expr) -> int | None:

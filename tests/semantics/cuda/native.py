@@ -22,6 +22,7 @@ SIGNATURE: Final = "int *A, int *B, int n"
 _HOST: Final = f"""\
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #define __device__
 #define __host__
 #define __constant__
@@ -68,14 +69,15 @@ def hosted(before: str, bodies: Sequence[str], folder: Path, std: str = "c++17")
 
 def lowered(read: Callable[..., Reading], before: str, body: str, std: str = "c++17") -> list[Cells]:
     """The same of the lowered kernel."""
-    kernel = read(f"{before}\n__global__ void k({SIGNATURE}) {{ {body} }}", "k", std=std).kernel
-    found = []
+    reading = read(f"{before}\n__global__ void k({SIGNATURE}) {{ {body} }}", "k", std=std)
+    kernel, found = reading.kernel, []
     for lane in range(LANES):
         fixed = {"blockIdx": (2, 0, 0), "blockDim": (LANES, 1, 1), "gridDim": (5, 1, 1), "tid": (lane, 0, 0)}
         names = {f"{name}.{axis}": v for name, values in fixed.items() for axis, v in zip("xyz", values, strict=True)}
         state = Lowered({"n": N, "warpSize": 32} | names | {d.name: 0 for d in kernel.locals})
         for i in range(CELLS):
             state.cells["A", i], state.cells["B", i] = i, (i * 7 + i // 5) % 11
+        state.cells |= {(name, i): v for name, values in reading.tables.items() for i, v in enumerate(values)}
         state.run(kernel.body)
         found.append([(state.cell("A", i), state.cell("B", i)) for i in range(CELLS)])
     return found

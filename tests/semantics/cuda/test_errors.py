@@ -66,7 +66,11 @@ BODIES = {
         "cannot use variable-length arrays in __global__ functions",
         "",
     ),
-    "if (int x = n) A[x] = 1;": (1, "a declaration in a condition is not supported", "Declare the variable before."),
+    "for (; int x = A[n];) A[x] = 0;": (
+        12,
+        "a declaration in a condition is not supported",
+        "Declare the variable in the body.",
+    ),
     "auto g = [](auto x) { return x; }; A[0] = g(n);": (
         10,
         "a lambda with a parameter of any type is not supported",

@@ -1,0 +1,102 @@
+"""Constructs of C++11 to C++17 in statements and declarations, as a host compiler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from semantics.cuda import Reading
+from tests.semantics.cuda.native import COMPILER, differences
+
+BEFORE = """
+struct P { int a, b; };
+struct Q { int v[2]; int *p; short s; };
+struct Start { int a = 3; int *p = nullptr; bool on = false; int v[2] = {1, 2}; };
+__device__ P both(int i) { return {i, 10 * i}; }
+__device__ int twice(int x) { return 2 * x; }
+__device__ int next(int x) { return x + 1; }
+__device__ int bump(int *p) { return ++*p; }
+__device__ int look(int *p) { return *p; }
+using Function = int (*)(int);
+template <Function F> __device__ int apply(int x) { x = F(x); return F(x) + 1; }
+template <int (*F)(int *)> __device__ int through(int *p) { return F(p); }
+template <class T, int N> __device__ T sum(const T (&v)[N]) { T s = 0; for (T x : v) s += x; return s; }
+template <int N> __device__ void clear(int (&v)[N]) { for (auto &x : v) x = 0; }
+struct Bag { int v[4]; int n;
+  __device__ void fill(int x) { for (auto &y : v) y = x++; n = x; }
+  __device__ int total() const { int s = 0; for (const int &x : v) { if (x < 0) continue; s += x; } return s; } };
+struct Range { __device__ int *begin() { return 0; } __device__ int *end() { return 0; } };
+__device__ int search(int x) { for (int y : {4, 8, 15, 16}) if (y > x) return y; return -1; }
+"""
+
+BODIES = [
+    # range-based for
+    "int v[4] = {1, 2, 3, n}; int s = 0; for (int x : v) s = 10 * s + x; A[0] = s;",
+    "int v[3]; for (auto &x : v) x = n; for (int &x : v) x += threadIdx.x; A[0] = v[0] + v[1] * v[2];",
+    "int s = 0; for (int x : {3, 1, n}) { if (x == 1) continue; s = 10 * s + x; } A[0] = s;",
+    "int v[5] = {2, 7, 1, 8, 2}, s = 0; for (auto x : v) { if (x > n + 3) break; s += x; } A[0] = s;",
+    "int m[2][3] = {{1, 2, 3}, {4, 5, n}}, s = 0; for (auto &row : m) for (int x : row) s = 3 * s + x; A[0] = s;",
+    "Bag b; b.fill(n); A[0] = b.total(); A[1] = b.n; for (int &x : b.v) x = -1; A[2] = b.v[2] + b.total();",
+    "A[0] = search(n) + search(9) + search(100); A[1] = search(threadIdx.x * 7);",
+    "__shared__ int s[4]; for (auto &x : s) x = n; s[1] = 5; int t = 0; for (int x : s) t = t * 10 + x; A[0] = t;",
+    # arrays by reference
+    "int v[3] = {1, n, 5}; A[0] = sum(v); clear(v); A[1] = sum(v); const int w[2] = {1, 2}; A[2] = sum(w);",
+    # declarations in heads
+    "if (int i = threadIdx.x; i < n - 1) A[i] = 70; else if (int j = i - 1; j) A[j] = 80; else A[9] = i + j;",
+    "if (int v = A[n] - 3) A[0] = v; else A[1] = v + 1; if (P *p = nullptr) A[2] = 1; if (int v = n) A[3] = v;",
+    "int i = 5; while (int v = A[i] - 2) { i--; A[20 + i] = v; } A[0] = i;",
+    "int i = 0; while (int v = B[i]) { if (v == 3) break; i++; if (v == 7) continue; A[i] = v; } A[0] = i;",
+    "for (;;) { if (int v = A[0]; v > 4) break; A[0]++; } while (1) { A[1]++; if (int v = A[1]; v > 9) break; }",
+    # constant tables
+    "static const int T[4] = {3, 1, 4, 1}; A[0] = T[threadIdx.x & 3] + T[2]; for (int x : T) A[1] += x;",
+    "static constexpr unsigned char T[] = {200, 100, 50}; constexpr int U[2] = {7, 8}; A[0] = T[n % 3] + T[0] + U[1];",
+    "static const int T[2][2] = {{1, 2}, {3, 4}}; A[0] = n; static const int k = 5; A[1] = k;",
+    # structured bindings
+    "auto [x, y] = both(n); A[0] = x + y; y += 2; A[1] = y; const auto [z, w] = both(y); A[2] = z - w;",
+    "P p = {1, n}; auto &[x, y] = p; x += 5; p.b++; A[0] = p.a * y; const auto &[z, w] = p; A[1] = z + w;",
+    "int v[3] = {n, 2, 3}; auto [x, y, z] = v; x = 9; A[0] = v[0] + 10 * (x + y + z);",
+    "int v[3] = {n, 2, 3}; auto &[a, b, c] = v; b = 8; A[1] = v[1];",
+    "Q q = {{1, 2}, A, 4}; auto [v, p, s] = q; v[0] = n; p[s] = v[0] + q.v[0]; A[0] = s;",
+    "auto [x, y] = both(2); auto f = [&]() { x++; return x + y; }; A[1] = f(); A[2] = f();",
+    # ?: as a place
+    "int a = 1, b = 2; (n > 2 ? a : b) = 7; (n > threadIdx.x + 1 ? b : a) += 2; A[0] = 10 * a + b;",
+    "int v[2] = {1, n}, w[3] = {4, 5, 6}; (threadIdx.x > 1 ? v[1] : w[threadIdx.x]) = 9; A[0] = sum(v) * 100 + sum(w);",
+    "(n & threadIdx.x ? A[0] : A[1]) = 50; int i = (threadIdx.x ? A : A + 4)[2]; A[3] = i;",
+    "int a = 1, b = 2, c = 3; int &r = threadIdx.x == 1 ? a : threadIdx.x == 2 ? b : c; r = 8; r++; A[0] = a + b * c;",
+    "int a = 1, b = 2; const int &r = threadIdx.x ? a : b; a = 5; A[0] = r;",
+    "int a = 1; const int &s = threadIdx.x ? a : 4; a = 6; A[1] = s;",
+    "int a = 1, b = 2; ++(threadIdx.x ? a : b); int c = (threadIdx.x < 2 ? a : b)--; A[0] = a + 10 * b + 100 * c;",
+    # initialisers of fields
+    "Start s; s.p = A; s.p[s.a] = s.on + s.v[1]; Start t{}; if (t.p) A[1] = 1; t.v[0] = n; A[2] = t.v[0] + t.v[1];",
+    "int *p = nullptr; if (!p) A[1] = 4; p = A; *p = 3; p++; p[1] = 6;",
+    # functions that are arguments of templates
+    "A[0] = (twice)(n) + (*next)(2) + (&twice)(3); (bump)(A);",
+    "int x = n, y = 0; const int &r = (n > 5 ? x : y); y = 100; A[0] = r;",
+    "A[0] = apply<twice>(n) + apply<&next>(n); A[1] = through<bump>(A + 2);",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path) == []
+
+
+REFUSED = {
+    "int a = 1, b = 2; int &r = n ? a : b; A[0] = r << a++;": "is changed and used in one expression",
+    "int a = 1, b = 2; int &r = n ? a : b; A[0] = a - r++;": "is changed and used in one expression",
+    "int a = 1, v[2] = {}; int &r = n ? v[n] : a; int &s = n ? r : a; A[0] = v[0] - s++;":
+        "is changed and used in one expression",
+    "A[0] = through<look>(A) + (A[0] = 3);": "",
+    "Range r; for (int x : r) A[0] = x;":
+        "a range-based 'for' over what is no array is not supported",
+    "switch (int x = n; x) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
+    "static int t[2]; A[0] = t[1];": "the static variable 't' is not supported",
+    "struct I { int x; } a, b; (n ? a : b).x = 1;": "'?:' as a place is not supported",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(read: Callable[..., Reading], refused: Callable[[str, str], None], body: str) -> None:
+    refused(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", REFUSED[body])
