@@ -29,7 +29,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import intrinsics, library, textures, wide
+from semantics.cuda import intrinsics, library, matrices, textures, wide
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
@@ -207,6 +207,9 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ATOMICS:
         _atomic(st, node, name)
         return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
+    if name in matrices.FUNCTIONS:
+        matrices.apply(st, node, callee, use)
+        return None
     if name == "__pipeline_memcpy_async":
         wide.copy(st, node)
         return None
