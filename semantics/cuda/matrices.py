@@ -39,7 +39,10 @@ _MATRIX: Final = 32
 _ROW: Final = 16
 """The bytes of which CUDA asks that where a matrix and where its rows begin are multiples."""
 
-_LAID_OUT: Final = "fragments of matrices are laid out as PTX has it for mma; matrices begin at multiples of 32 bytes, rows at ones of 16"
+_LAID_OUT: Final = (
+    "fragments of matrices are laid out as PTX has it for mma; "
+    "matrices begin at multiples of 32 bytes, rows at ones of 16"
+)
 
 _TOGETHER: Final = {1: 4, 2: 2}
 """The elements in one register by their bytes; of others it has one."""
