@@ -118,6 +118,7 @@ def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, le
     """
     work: list[tuple[Derivation, bool]] = [(root, False)]
     proved: list[Theorem] = []
+    known: Known = {}
     while work:
         node, expanded = work.pop()
         if not expanded:
@@ -126,19 +127,29 @@ def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, le
             continue
         premises = [proved.pop() for _ in node.premises][::-1]
         try:
-            proved.append(_guarded(node, premises, rules, context, oracle, ledger))
+            proved.append(_guarded(node, premises, rules, context, oracle, ledger, known))
         except Rejected as error:
             place = replace(error.refusal, name=node.rule, path=_path(root, node), loc=node.loc)
             raise Rejected(replace(place, rule=rules.rules.get(node.rule), substitution=node.substitution)) from None
     return proved.pop()
 
 
+Known = dict[tuple[str, int], tuple[Value, Value]]
+"""Values of metavariables by their kind and identity, and what was made of them: nodes of a derivation share them."""
+
+
 def _guarded(
-    node: Derivation, premises: list[Theorem], rules: RuleSet, context: Context, oracle: Oracle, ledger: Ledger
+    node: Derivation,
+    premises: list[Theorem],
+    rules: RuleSet,
+    context: Context,
+    oracle: Oracle,
+    ledger: Ledger,
+    known: Known,
 ) -> Theorem:
     """`_apply`, with a refusal of terms that are nested too deeply to be looked at."""
     try:
-        return _apply(node, premises, rules, context, oracle, ledger)
+        return _apply(node, premises, rules, context, oracle, ledger, known)
     except RecursionError:
         raise Rejected(Refusal("depth")) from None
 
@@ -163,6 +174,7 @@ def _apply(
     context: Context,
     oracle: Oracle,
     ledger: Ledger,
+    known: Known,
 ) -> Theorem:
     """One rule application: the whole of what the kernel does."""
     rule = rules.rules.get(node.rule)
@@ -170,7 +182,7 @@ def _apply(
         raise Rejected(Refusal("rule", about=rules.name))
     if set(node.substitution) != set(rule.metavariables):
         raise Rejected(Refusal("letters", expected=rule.metavariables, got=tuple(node.substitution)))
-    env = {letter: _checked(letter, value, context) for letter, value in node.substitution.items()}
+    env = {letter: _once(letter, value, context, known) for letter, value in node.substitution.items()}
     if len(premises) != len(rule.premises):
         raise Rejected(Refusal("count", expected=len(rule.premises), got=len(premises)))
     for schema, theorem in zip(rule.premises, premises, strict=True):
@@ -224,6 +236,14 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
     "cost": (Fraction,),
     "count": (int,),
 }
+
+
+def _once(letter: str, value: Value, context: Context, known: Known) -> Value:
+    """`_checked`, once for each value: `known` keeps the value itself, too, so that its identity stays its own."""
+    key = kind(letter), id(value)
+    if key not in known:
+        known[key] = value, _checked(letter, value, context)
+    return known[key][1]
 
 
 def _checked(letter: str, value: Value, context: Context) -> Value:

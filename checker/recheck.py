@@ -230,14 +230,17 @@ class Poly:
             spend(len(self.terms) + 2)
             return self if other == 1 else poly(frozenset((mono, c * other) for mono, c in self.terms)) if other else 0
         want(len(self.terms) * len(other.terms) <= MAX_TERMS, "a product of potentials has too many terms")
-        spend(4 * len(self.terms) * len(other.terms))
         sums: dict[Mono, Rational] = {}
         for mono, c in self.terms:
             for factor, d in other.terms:
-                powers = Counter(dict(mono)) + Counter(dict(factor))
-                want(max(powers.values(), default=0) <= MAX_POWER, "a power is too high")
+                spend(len(mono) + len(factor) + 2)
+                powers = dict(mono)
+                for atom, e in factor:
+                    powers[atom] = powers.get(atom, 0) + e
+                    want(powers[atom] <= MAX_POWER, "a power is too high")
                 product = frozenset(powers.items())
                 sums[product] = sums.get(product, 0) + c * d
+                exact(sums[product])
         return collected(sums)
 
     __radd__, __rmul__ = __add__, __mul__

@@ -33,6 +33,9 @@ UNKNOWN: Final = "unknown"
 GRACE: Final = 10.0
 """Seconds that the process may take beyond a query's limit, its start included."""
 
+ADDRESSES: Final = 384 << 20
+"""Bytes of address space that the process may have: past them it ends, and the query stays open."""
+
 
 @cache
 def engine() -> str:
@@ -116,13 +119,17 @@ _PROCESSES: Final[dict[int, _Process]] = {}
 
 def serve() -> None:
     """Answers queries until there are no more. Nothing that a library prints gets among the answers."""
+    with suppress(ImportError, OSError, ValueError):  # not every system has such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     for line in sys.stdin:
         text, limit = json.loads(line)
         try:
             said = solve(text, limit)
-        except (RuntimeError, ValueError):
+        except (RuntimeError, ValueError, MemoryError):
             said = UNKNOWN, {}
         answers.write(f"{json.dumps(said)}\n")
         answers.flush()

@@ -44,6 +44,8 @@ MAX_SPAN: Final = 4096
 MAX_EXAMPLES: Final = 48
 MAX_DRAWN: Final = 64
 """The most samplers whose stores are kept, some 100 kB each."""
+MEMORY: Final = 192
+"""MiB that Z3 may have, past which it does not know: with what it is about to take, some 350 in all."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
@@ -306,6 +308,7 @@ def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
     solver = z3.Solver(ctx=encoding.context)
     solver.set("timeout", max(1, int(desk.limit * 1000)))
     solver.set("random_seed", 0)
+    solver.set("max_memory", MEMORY)
     solver.add(*claims, *encoding.axioms, *encoding.growth())
     text = solver.to_smt2()
     return desk.put(text, engine(), lambda: _checked(solver, encoding, text))

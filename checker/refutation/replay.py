@@ -23,7 +23,6 @@ from checker.refutation.states import (
     State,
     allowed,
     hurried,
-    in_time,
     local_at,
     machine_at,
     of_model,
@@ -101,7 +100,7 @@ def replay(o: Obligation, model: Mapping[str, int] | None, context: Context, see
     """A state that makes the obligation false in the semantics: the model's, or else one of a few random ones."""
     scene = replace(context, sigma=with_fresh(context.sigma, terms_of(o)))
     given = of_model(o, model, scene) if model else iter(())
-    drawn = in_time(random_states(o, scene, random.Random(seed)))
+    drawn = random_states(o, scene, random.Random(seed))
     small = model is not None and all(abs(v) <= limits.SHOWN for v in model.values())
     for state in chain(given, drawn) if small else chain(drawn, given):
         if (found := _judged(o, state, scene)) is not None:

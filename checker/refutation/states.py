@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import takewhile
 from typing import Final, cast
 
 from checker import limits
@@ -55,12 +54,6 @@ def hurried() -> Observer:
             raise OutOfTime("the run takes too long")
 
     return see
-
-
-def in_time(states: Iterator[State]) -> Iterator[State]:
-    """The states that come up before patience ends."""
-    end = time.process_time() + limits.REPLAY_SECONDS / 2
-    return takewhile(lambda _: time.process_time() < end, states)
 
 
 _SIZES: Final = (0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 64, 100, -1)
@@ -236,7 +229,9 @@ def built_in(index: Dim, block: Dim, grid: Dim, scene: Context) -> dict[str, Val
 
 
 def random_states(o: Obligation, scene: Context, rng: random.Random) -> Iterator[State]:
-    """States of {P; .; X} with as many threads of a warp as P allows there, the small ones first."""
+    """States of {P; .; X} with as many threads of a warp as P allows there, the small ones first, until patience
+    ends."""
+    end = time.process_time() + limits.REPLAY_SECONDS / 2
     x, sigma = uniform_in(o), scene.sigma
     mentioned = {t.name for e in terms_of(o) for t in subterms(e) if isinstance(t, Var)}
     pool = tuple(
@@ -247,11 +242,15 @@ def random_states(o: Obligation, scene: Context, rng: random.Random) -> Iterator
     for attempt in range(limits.STATES):
         here = pool if attempt % 2 else _SIZES[:6]
         launched = random_launch(scene, rng)
+        if time.process_time() > end:  # even where no state comes up
+            return
         if launched is None:
             continue
         block, grid, index, params = launched
         uniform = {n: _random_value(rng, sigma.locals[n], (*here, *_ints(params.values()))) for n in sorted(x)}
         for state in team(o.p, x, block, grid, index, params, uniform, scene):
+            if time.process_time() > end:
+                return
             free = {n: sigma.locals[n] for n in sorted(mentioned - x) if n not in state.store.locals}
             for name, kind in free.items():
                 state.store.locals[name] = {t: _random_value(rng, kind, here) for t in state.threads}

@@ -6,20 +6,26 @@ import copy
 import dataclasses
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from checker import kernel as trusted
+from checker.certificates.document import read
 from checker.kernel import Claim, Ledger, Theorem, check, claim
+from checker.oracles import Oracles
 from checker.report.sentences import sentence
-from logic.assertions import Condition, Context, Launch, Proved, Refuted, Scope, Triple, Unknown
+from logic.assertions import Condition, Context, Launch, P, Proved, Refuted, Scope, Triple, Unknown
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Floor, Log2, Max0, Poly, Sym, const, max0, sym
 from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND, RuleSet
+from logic.schema import kind
 from logic.syntax import (
     BOOL,
     INT,
@@ -593,3 +599,27 @@ def test_what_is_nested_too_deeply_in_a_sum_is_refused() -> None:
         f = Poly((((), Fraction(i + 1)), ((Max0(f),), Fraction(1))))
     with pytest.raises(Rejected, match=r"^depth$"):
         summed("1", (WARP_INDEX, f))
+
+
+def test_what_nodes_share_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate's table has each assertion once, however many nodes mention it."""
+    path = Path("proofs/addSub0/divwarps.json")
+    made, asked = read(path.read_text(encoding="ascii"), str(path)), Counter[tuple[str, int]]()
+    checked = trusted._checked
+
+    def counted(letter: str, value: Value, context: Context) -> Value:
+        asked[kind(letter), id(value)] += 1
+        return checked(letter, value, context)
+
+    monkeypatch.setattr(trusted, "_checked", counted)
+    trusted.check(made.derivation, SOUND, made.context, Oracles(), Ledger())
+    assert set(asked.values()) == {1}
+
+
+def test_what_is_kept_of_a_value_is_kept_with_it() -> None:
+    """Identity tells values apart only while they live."""
+    known: trusted.Known = {}
+    for i in range(9):
+        (made,) = cast(P, trusted._once("P", (Op("<", (Var("x"), Const(i))),), CONTEXT, known))
+        assert made == Op("<", (Var("x"), Const(i)))
+    assert [id(value) for value, _ in known.values()] == [identity for _, identity in known]

@@ -4,7 +4,8 @@
 
 Each is judged by `check`, `recheck` and `report`, each in a process of its own that is killed past its limits. Every
 one has to be judged within SECONDS of processor time and MEMORY, with an exit code that the command knows and without a
-traceback; one that says something false has to be refused. The table tells the worst of each family.
+traceback; one that says something false has to be refused: what `check` accepts is tried in runs of its program, and
+most families hold nothing that could be accepted. The table tells the worst of each family.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ ADDRESSES: Final = 4 << 30
 TRUTHFUL: Final = frozenset(
     (
         *("definitions", "doubling", "many facts", "choices", "shifts"),  # of programs that cost nothing
+        "sums",  # a sum over warps is a true bound on their cost wherever it is more than one warp's, and is shown
         "scaled",
         "mutated",
         "flipped",
@@ -801,7 +803,9 @@ class Outcome:
     @property
     def fault(self) -> str:
         """What is wrong with it, or nothing."""
-        if self.code not in (0, 1, 2, 3) or "Traceback" in self.said:
+        if self.code == 0 and self.command == RUNS:
+            return ""
+        if self.code not in (0, 1, 2, 3) or "Traceback" in self.said or "internal error" in self.said:
             return f"ended with {self.code}: {self.said.strip().splitlines()[-1:]}"
         if self.code == 0 and self.family not in TRUTHFUL:
             return "was accepted"
@@ -838,6 +842,35 @@ def _main(command: str, path: Path) -> int:
     return main([command, str(path)])
 
 
+RUNS: Final = "runs"
+"""The name of what is done with a certificate that is accepted."""
+
+
+def tried(name: str, seed: int, path: Path) -> Outcome:
+    """Runs the program of a certificate that is accepted, in a process of its own: exit code 9 where a run costs more
+    than it claims."""
+    used = limited(lambda: _tried(path), int(PATIENCE), ADDRESSES)
+    code = 9 if used.code == 9 else 0  # a run that does not end says nothing
+    return Outcome(name, seed, RUNS, path.stat().st_size, code, 0.0, used.wall, 0, used.said)
+
+
+def _tried(path: Path) -> int:
+    from checker.certificates.audit import audit
+    from checker.certificates.claims import shown
+    from checker.kernel import Claim
+    from checker.oracles import Oracles
+    from logic.rules import SOUND
+    from tests.mutants.certificates import refutation
+
+    found = audit(path.read_text("utf-8"), str(path), SOUND, Oracles())
+    if not isinstance(found.outcome, Claim):
+        return 0
+    context, kernel = found.certificate.context, found.certificate.kernel
+    said = refutation(kernel, context, shown(found.outcome), found.outcome.per)
+    print(said)
+    return 9 if " costs " in said else 0
+
+
 def run(names: Sequence[str], count: int, largest: int, commands: Sequence[str] = COMMANDS) -> Iterator[Outcome]:
     """Judges so many documents, in turn from each family."""
     import z3  # noqa: F401  # loaded once, before the processes part
@@ -853,7 +886,10 @@ def run(names: Sequence[str], count: int, largest: int, commands: Sequence[str] 
             name = names[i % len(names)]
             path.write_bytes(document(name, i // len(names), largest))
             for command in commands:
-                yield judged(name, i // len(names), command, path)
+                outcome = judged(name, i // len(names), command, path)
+                yield outcome
+                if command == "check" and outcome.code == 0:
+                    yield tried(name, i // len(names), path)
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

@@ -66,4 +66,5 @@ def _become(act: Act, seconds: int, addresses: int, out: int) -> None:
     finally:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code & 255)

@@ -5,13 +5,31 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from checker import recheck
 from checker.cli import main
-from tests.mutants.hostile import FAMILIES, SECONDS, TRUTHFUL, Draft, Outcome, document, op, table, under, var
+from tests.mutants import certificates
+from tests.mutants.hostile import (
+    FAMILIES,
+    MEMORY,
+    RUNS,
+    SECONDS,
+    TRUTHFUL,
+    Draft,
+    Outcome,
+    document,
+    judged,
+    op,
+    table,
+    tried,
+    under,
+    var,
+)
 
 LARGEST = 20_000
 
@@ -78,6 +96,33 @@ def test_deep_potentials_that_are_the_same_are_told_at_once() -> None:
     assert recheck.MAX_WORK - recheck.Work.left < 40_000
 
 
+def product(width: int) -> int:
+    """What it takes to multiply sums of 8 monomials, each of so many atoms."""
+    recheck.start()
+    p, q = (
+        recheck.poly(frozenset((frozenset((("var", f"{x}{i}_{j}"), 1) for j in range(width)), 1) for i in range(8)))
+        for x in "ab"
+    )
+    assert len(recheck.terms(p * q)) == 64
+    return recheck.MAX_WORK - recheck.Work.left
+
+
+def test_products_take_work_as_their_monomials_are_long() -> None:
+    assert product(60) > 20 * product(1)
+
+
+def test_products_take_work_as_their_coefficients_are_long() -> None:
+    """Each of 4,096 bits, over another denominator."""
+    recheck.start()
+    p, q = (
+        recheck.poly(frozenset((frozenset({(("var", f"x{i}"), 1)}), Fraction(1, 2**4096 + k + i)) for i in range(8)))
+        for k in (1, 99)
+    )
+    with pytest.raises(recheck.Bad, match="too large coefficients"):
+        p * q
+    assert recheck.MAX_WORK - recheck.Work.left > 200
+
+
 def outcome(**parts: object) -> Outcome:
     usual = {"family": "lanes", "seed": 1, "command": "recheck", "size": 9, "code": 3, "cpu": 1.0, "wall": 1.0}
     return Outcome(**(usual | {"memory": 1024, "said": "invalid"} | parts))  # type: ignore[arg-type]
@@ -87,8 +132,37 @@ def test_what_is_a_fault() -> None:
     assert outcome().fault == ""
     assert outcome(code=-9).fault.startswith("ended with -9")
     assert outcome(said="Traceback (most recent call last)").fault
+    assert outcome(said="warpbound: internal error: KeyError", code=2).fault
     assert outcome(code=0).fault == "was accepted"
+    assert outcome(code=0, command=RUNS).fault == ""
+    assert outcome(code=9, command=RUNS, said="a run costs 3").fault == "ended with 9: ['a run costs 3']"
     assert outcome(code=0, family=min(TRUTHFUL)).fault == ""
     assert outcome(cpu=11.0).fault == "took 11.0 s"
     assert outcome(memory=600 * 1024).fault == "took 600 MiB"
     assert "| lanes | 1 | 9 | 11.0 | recheck | 1 | recheck | 3 | 1 |" in table([outcome(cpu=11.0)])
+
+
+WORST: Final = (
+    ("products", 42),  # long monomials
+    ("doubling", 34),  # states are looked for that there are none of
+    ("choices", 56),  # an assertion that grows, at many nodes
+    ("deep terms", 63),  # Z3 asks for 2 GiB
+)
+"""Documents that took a command more than 10 seconds or 512 MiB, each for a reason of its own."""
+
+
+@pytest.mark.parametrize(("name", "seed"), WORST)
+def test_what_once_took_too_much(name: str, seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.json"
+    path.write_bytes(document(name, seed, 1_000_000))
+    found = judged(name, seed, "check", path)
+    assert (found.fault, found.code) == ("", 1)
+    assert found.cpu < SECONDS
+    assert found.memory < MEMORY
+
+
+def test_a_claim_that_is_accepted_is_tried_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path("proofs/vectorAdd/sectors.json")
+    assert tried("sums", 0, path).fault == ""
+    monkeypatch.setattr(certificates, "refutation", lambda *_: "a run with {} costs 13, more than 12")
+    assert "more than 12" in tried("sums", 0, path).fault

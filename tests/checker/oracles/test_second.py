@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -182,3 +183,10 @@ def test_it_is_imported_at_the_first_query_that_z3_leaves_open() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] in ("{'z3'}", "set()")
+
+
+def test_the_process_of_cvc5_may_take_no_more_than_its_share_of_memory(z3_gives_up: None) -> None:
+    resource = pytest.importorskip("resource")
+    assert entails(op("<", x, y), *LINEAR).engine == second.engine()
+    child = second._PROCESSES[os.getpid()].child
+    assert resource.prlimit(child.pid, resource.RLIMIT_AS) == (second.ADDRESSES, second.ADDRESSES)
