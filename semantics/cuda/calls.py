@@ -29,7 +29,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import intrinsics, library, matrices, textures, wide
+from semantics.cuda import intrinsics, library, matrices, memory, textures, wide
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, zero
@@ -215,6 +215,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in SEVERAL:
         return _several(st, node, callee)
+    if name in memory.NAMES:
+        if use != "statement":
+            raise unsupported(f"the value of '{name}'", node.loc, "Use the pointer.")
+        memory.move(st, node, name, use)
+        return None
     if name in READS or name in READS_ALWAYS:
         return _read(st, node, name)
     if name in WRITES:

@@ -167,6 +167,9 @@ def _name(st: State, node: Node, _: Use) -> Expr:
 
 def _load(st: State, node: Node, use: Use) -> Expr:
     """The value of `A[i]`, `*p`, `s.x`."""
+    decl = node.referenced if node.kind == "MEMBER_REF_EXPR" and not node.acts else None
+    if decl is not None and decl.kind in ("VAR_DECL", "ENUM_CONSTANT_DECL"):  # of the type, not of the object
+        return _name(st, node, use)
     if node.kind == "MEMBER_REF_EXPR" and node.children:
         inner = bare(node.children[0])
         if inner.kind == "DECL_REF_EXPR" and is_index(inner):
