@@ -32,7 +32,7 @@ from semantics import exchange
 from semantics.cuda import intrinsics, library, matrices, memory, textures, wide
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
-from semantics.cuda.convert import based, called, common, convert, retyped, zero
+from semantics.cuda.convert import based, called, common, convert, retyped, rounded, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
@@ -101,7 +101,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         parts = Unordered(st)
         target, known = located(st, left, within(use))
         parts.part(target)
-        fill(st, target, right, use if known else within(use))
+        fill(st, target, right, ("whole" if use == "statement" else use) if known else within(use))
         parts.part(None)
         parts.check(node.loc)
         return target
@@ -206,7 +206,9 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in ATOMICS:
         _atomic(st, node, name)
-        return None if use == "statement" else anything(st, name, TIDS, scalar(callee.result) or INT, node.loc)
+        if use == "statement":
+            return None
+        return library.made_of(st, node, lambda _, t: anything(st, name, TIDS, scalar(t) or INT, node.loc))
     if name in matrices.FUNCTIONS:
         matrices.apply(st, node, callee, use)
         return None
@@ -340,16 +342,21 @@ def _write(st: State, pointer: Node, value: Node) -> None:
 
 def _atomic(st: State, node: Node, name: str) -> None:
     target, *args = node.arguments
-    t = node.type
+    t, loc, op = node.type, node.loc, ATOMICS[name]
     where = evaluated(st, address(st, target).plus(t.size, Const(0)))
+    what = "an atomic function" if name.startswith("__w_") else name
+    st.note(f"{what} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
+    if t.kind == "record":
+        given, old = library.numbers(st, args[0]), loaded(st, where, node)
+        put(st, where, [Op(op, (a, b), loc) for a, b in zip(old, given, strict=True) if isinstance(a, Expr)], node)
+        return
     values = [expr(st, a) for a in args]
     v = values[0]
-    if ATOMICS[name] == "call":
-        v = _pure(st, name, [load(st, where, t, node.loc), *values], node)
-    elif ATOMICS[name]:
-        v = operation(Op(ATOMICS[name], (load(st, where, t, node.loc), v), node.loc), t)
-    store(st, where, v, t, node.loc)
-    st.note(f"{name} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
+    if op == "call":
+        v = _pure(st, name, [load(st, where, t, loc), *values], node)
+    elif op:
+        v = rounded(operation(Op(op, (load(st, where, t, loc), v), loc), t), t, loc)
+    store(st, where, v, t, loc)
 
 
 def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = None) -> Expr | Place | None:
@@ -413,7 +420,9 @@ def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> No
                 [f.arguments[i] for f in (callee, node.referenced) if f is not None], argument, node.loc
             )
         t, type_ = parameter.type, scalar(parameter.type)
-        if not st.changed[parameter.identity] and (function := named_function(st, argument)) is not None:
+        if not parameter.name and type_ is not None and in_shim(callee):
+            dropped(st, parts.part(expr(st, argument, use)))
+        elif not st.changed[parameter.identity] and (function := named_function(st, argument)) is not None:
             functions[parameter.identity] = function
         elif t.kind == "pointer":
             pointers.append((parameter, parts.part(address(st, argument, use)), argument.loc))

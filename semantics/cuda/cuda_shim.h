@@ -2,8 +2,6 @@
    Nothing here has a body that a kernel could execute. `semantics.cuda.shim` says what the functions mean. */
 #pragma push_macro("HD")
 #pragma push_macro("VECTORS")
-#pragma push_macro("ATOMICS")
-#pragma push_macro("ATOMIC")
 #pragma push_macro("STORE")
 #pragma push_macro("REDUCED")
 #define __CUDACC__ 1
@@ -157,15 +155,6 @@ __device__ int __syncthreads_and(int);
 __device__ int __syncthreads_or(int);
 __device__ int clock();
 
-#define ATOMIC(F, T) __device__ T F(T *, T);
-#define ATOMICS(_Tp) ATOMIC(atomicMin, _Tp) ATOMIC(atomicMax, _Tp) ATOMIC(atomicAnd, _Tp) ATOMIC(atomicOr, _Tp) \
-  ATOMIC(atomicXor, _Tp) __device__ _Tp atomicCAS(_Tp *, _Tp, _Tp);
-ATOMICS(int) ATOMICS(unsigned) ATOMICS(unsigned long long)
-ATOMIC(atomicAdd, int) ATOMIC(atomicAdd, unsigned) ATOMIC(atomicAdd, unsigned long long) ATOMIC(atomicAdd, float)
-ATOMIC(atomicAdd, double) ATOMIC(atomicSub, int) ATOMIC(atomicSub, unsigned)
-ATOMIC(atomicExch, int) ATOMIC(atomicExch, unsigned) ATOMIC(atomicExch, unsigned long long) ATOMIC(atomicExch, float)
-ATOMIC(atomicInc, unsigned) ATOMIC(atomicDec, unsigned)
-
 template <class _Tp> __device__ _Tp __ldg(const _Tp *);
 template <class _Tp> __device__ _Tp __ldcs(const _Tp *); template <class _Tp> __device__ _Tp __ldcg(const _Tp *);
 template <class _Tp> __device__ _Tp __ldca(const _Tp *); template <class _Tp> __device__ _Tp __ldlu(const _Tp *);
@@ -194,12 +183,11 @@ __device__ int __reduce_max_sync(unsigned, int);
 }
 #pragma pop_macro("HD")
 #pragma pop_macro("VECTORS")
-#pragma pop_macro("ATOMICS")
-#pragma pop_macro("ATOMIC")
 #pragma pop_macro("STORE")
 #pragma pop_macro("REDUCED")
 #include "headers/warpbound_math.h"
 #include "headers/warpbound_host.h"
 #include "headers/warpbound_textures.h"
+#include "headers/warpbound_atomics.h"
 #include "headers/warpbound_std.h"
 #include "headers/assert.h"

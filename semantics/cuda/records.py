@@ -308,6 +308,13 @@ def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
         return values(st, given[0], use)
     found = list[Value]()
     for e, p in zip(given, callee.arguments, strict=True):
+        if p.type.kind == "reference" and p.type.inner is not None and not p.type.inner.const:
+            where = place(st, e, within(use))  # it is kept as a pointer
+            if not isinstance(where, Address):
+                advice = "Refer to an element in memory."
+                raise unsupported(f"a '{node.type_decl.name}' of a variable of one thread", e.loc, advice)
+            found.append(parts.part(where))
+            continue
         told = e.loc is None and not e.children  # of an argument that is not written, libclang tells no more
         value = integer(e) if told else convert(expr(st, e, within(use)), e.type, p.type, e.loc)
         found.append(parts.part(value))

@@ -76,6 +76,7 @@ OURS: Final = {
 
 REFUSED: Final = {
     "__w_cluster": ("a cluster of blocks", "Use the groups of a block."),
+    "__w_spins": ("waiting for an atomic to change", "How often that is looked for is not known."),
     "__w_roles": ("a pipeline with roles for its threads", "Let all threads of the block produce and consume."),
     "__w_bulk": ("a copy in bulk", "Copy with memcpy_async, or element by element."),
     "__w_one_warp": ("this function on a tile of more than 32 threads", "Use cg::reduce, or a tile of a warp."),
@@ -98,10 +99,14 @@ SEVERAL: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """Functions that give several results: one as their value, or "" for none, and one for each of the pointers at the end
 of their arguments; by the functions that give one each."""
 
-ATOMICS: Final = {
-    "atomicAdd": "+", "atomicSub": "-", "atomicMin": "min", "atomicMax": "max", "atomicAnd": "&", "atomicOr": "|",
-    "atomicXor": "^", "atomicExch": "", "atomicCAS": "call", "atomicInc": "call", "atomicDec": "call",
+_ATOMIC: Final = {
+    "Add": "+", "Sub": "-", "Min": "min", "Max": "max", "And": "&", "Or": "|", "Xor": "^", "Exch": "", "CAS": "call",
+    "Inc": "call", "Dec": "call",
 }  # fmt: skip
+
+ATOMICS: Final = {f"atomic{name}{end}": op for name, op in _ATOMIC.items() for end in ("", "_block", "_system")} | {
+    f"__w_atomic_{name.lower()}": op for name, op in _ATOMIC.items()
+}
 """Read-modify-write functions, with their operator; the empty one only writes, and of a `call` nothing is known."""
 
 

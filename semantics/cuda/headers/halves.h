@@ -49,6 +49,7 @@
   __w_H T __low2##N(T2); __w_H T __high2##N(T2); __w_H float __low2float(T2); __w_H float __high2float(T2); \
   __w_H T2 __low2##N2(T2); __w_H T2 __high2##N2(T2); __w_H T2 __lows2##N2(T2, T2); __w_H T2 __highs2##N2(T2, T2); \
   __w_H T2 __lowhigh2highlow(T2); __w_LANES(T2) \
+  __device__ T atomicAdd(T *, T); __device__ T2 atomicAdd(T2 *, T2); \
   __w_OPERATOR(T2, +) __w_OPERATOR(T2, -) __w_OPERATOR(T2, *) __w_OPERATOR(T2, /) \
   __w_UPDATE(T2, +=) __w_UPDATE(T2, -=) __w_UPDATE(T2, *=) __w_UPDATE(T2, /=) \
   __w_COMPARISON(T2, ==) __w_COMPARISON(T2, !=) __w_COMPARISON(T2, <) __w_COMPARISON(T2, <=) \

@@ -17,6 +17,8 @@ typedef ::int8_t int8_t; typedef ::uint8_t uint8_t; typedef ::int16_t int16_t; t
 typedef ::int32_t int32_t; typedef ::uint32_t uint32_t; typedef ::int64_t int64_t; typedef ::uint64_t uint64_t;
 typedef ::uintptr_t uintptr_t; typedef ::intptr_t intptr_t; typedef long intmax_t; typedef unsigned long uintmax_t;
 enum class byte : unsigned char {};
+enum memory_order { memory_order_relaxed, memory_order_consume, memory_order_acquire, memory_order_release,
+  memory_order_acq_rel, memory_order_seq_cst };
 
 /* Types of types. */
 template <class _Tp, _Tp v> struct integral_constant {

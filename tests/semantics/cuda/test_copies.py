@@ -66,10 +66,9 @@ CASES: Final = {
     "__shared__ cuda::barrier<cuda::thread_scope_block> bar; if (t == 0) init(&bar, 64); b.sync(); "
     "auto token = bar.arrive(); A[t] = 1; bar.wait(std::move(token)); bar.arrive_and_wait();": """\
         if (t == 0) {
-          unnamed <- 64;
+          skip;
         }
         sync;
-        unnamed_1 <- 1;
         A[t] <- 1;
         sync;
         sync;""",

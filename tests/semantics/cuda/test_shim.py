@@ -44,6 +44,9 @@ TEMPLATES: Final = {
     "min": "f[t] = std::{}(g[t], 1);", "max": "f[t] = std::{}(g[t], 1);",
     **dict.fromkeys(("fmod", "atan2", "hypot", "fmin", "fmax", "fdim", "copysign", "remainder", "nextafter", "rhypot",
                      "pow"), "f[t] = {}(i[t], g[t]) + {}(g[t], 3u) + {}(i[t], t);"),
+    **dict.fromkeys((f"__w_atomic_{op}" for op in ("add", "sub", "min", "max", "and", "or", "xor", "exch")),
+                    "i[t] = {}(i + t, 1);"),
+    "__w_atomic_cas": "i[t] = {}(i + t, 1, 2);",
     **dict.fromkeys(("ldexp", "scalbn", "scalbln"), "f[t] = {}(i[t], t);"),
 }  # fmt: skip
 """How each template is used; others take one number of any type."""
