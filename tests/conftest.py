@@ -42,7 +42,7 @@ def pytest_collection_finish() -> None:
     garbage, again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

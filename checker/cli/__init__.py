@@ -7,6 +7,7 @@ by Ctrl-C.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -18,6 +19,9 @@ from typing import Any, NoReturn
 from logic.source import Loc, SourceError
 
 VERSION = "0.1.0"
+
+GARBAGE = 100_000
+"""New objects between two looks for garbage, of which a command makes little: trees and terms stay."""
 
 MAX_DIGITS = 100_000
 """Of the integers that are printed where --at may be given: a bound at a large point has more than Python's 4,300."""
@@ -109,6 +113,7 @@ def main(argv: list[str] | None = None) -> int:
     process.errors_to_nowhere(argv is None)
     if argv is None:
         process.hear_interrupts()
+        gc.set_threshold(GARBAGE, 20, 20)
     try:
         with process.own_output(argv is None):
             return _run(sys.argv[1:] if argv is None else argv)

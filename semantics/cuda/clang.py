@@ -21,7 +21,10 @@ from semantics.cuda import libclang
 from semantics.cuda.ctype import CType
 
 KEEP_GOING_WITH_RECORD: Final = 0x201
-_ERROR: Final = 3
+ERROR: Final = 3
+UNITS: Final = 8
+"""Units that are kept: a file's passes for the device and for the host, and those with instances of its templates."""
+
 _EVAL_BYTES: Final = 8
 _EVAL_INT: Final = 1
 _EVAL_FLOAT: Final = 2
@@ -125,17 +128,12 @@ class Unit:
         return self._root
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
-        """All nodes, in source order."""
-        return tuple(self._root.walk())
-
-    @cached_property
     def errors(self) -> list[Diagnostic]:
         """The errors, in clang's order, without those of pragmas on loops: CUDA's compiler warns of a pragma that
         it cannot follow, and clang keeps the statement after it, without it."""
         found = []
         for d in self._tu.diagnostics:
-            if d.severity >= _ERROR and not _OF_A_PRAGMA.fullmatch(d.spelling):
+            if d.severity >= ERROR and not _OF_A_PRAGMA.fullmatch(d.spelling):
                 loc, offset = self.place(d.location)
                 found.append(Diagnostic(d.spelling, loc, offset))
         return found
@@ -150,6 +148,14 @@ class Unit:
                 with suppress(AssertionError):  # cindex's, of a file that was not found
                     found.append((str(node._cursor.get_included_file().name), loc.file if loc else "", offset))
         return found
+
+    def included(self) -> dict[str, tuple[int, int]]:
+        """The files that it includes, with when they were changed last and their sizes."""
+        found = {}
+        for name in {name for name, _, _ in self.inclusions}:
+            with suppress(OSError):
+                found[name] = Path(name).stat()
+        return {name: (s.st_mtime_ns, s.st_size) for name, s in found.items()}
 
     @cached_property
     def predefined(self) -> dict[str, bool]:
@@ -433,6 +439,11 @@ class Node:
         """Where the node begins."""
         cursor = self._cursor
         return self.unit.place(cursor.extent.start if self.kind == "MEMBER_REF_EXPR" else cursor.location)[0]
+
+    @property
+    def file(self) -> str:
+        """The file that a declaration is in, "" for none."""
+        return self.unit.offset(self._cursor.location)[0]
 
     @property
     def span(self) -> tuple[str, int, int]:

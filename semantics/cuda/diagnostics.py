@@ -15,7 +15,7 @@ from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
 from semantics.cuda.errors import CudaError
 from semantics.cuda.lost import WORD, blanked, may_declare, without_directives
 from semantics.cuda.parse import MISSING
-from semantics.cuda.shim import in_shim, is_shim
+from semantics.cuda.shim import in_shim, is_shim, own
 
 _CUDA: Final = (
     r"cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
@@ -42,7 +42,6 @@ _LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "xor", "bita
 """Words in conditions that are no macros."""
 
 _SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
-_PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIRECTIVE")
 _FUNCTIONS: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR")
 _EVERYWHERE: Final = frozenset(
     b"void bool char short int long float double signed unsigned const volatile static extern inline auto struct class"
@@ -215,12 +214,12 @@ class Reach:
 @lru_cache(maxsize=2)  # the passes over one file, which many constants are asked about
 def _declarations(unit: Unit) -> list[Node]:
     """The declarations outside of functions and structures, without those of the shim."""
-    found, todo = [], list(reversed(unit.root().children))
+    found, todo = [], list(reversed(own(unit)))
     while todo:
         node = todo.pop()
         if node.kind in _SCOPES:
             todo.extend(reversed(node.children))
-        elif node.kind not in _PREPROCESSED and not in_shim(node):
+        elif not in_shim(node):
             found.append(node)
     return found
 

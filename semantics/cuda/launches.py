@@ -12,7 +12,7 @@ from semantics.cuda.clang import Node, Unit, pastes
 from semantics.cuda.diagnostics import own_files
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
 from semantics.cuda.scan import automatic
-from semantics.cuda.shim import in_shim
+from semantics.cuda.shim import in_shim, own_nodes
 from semantics.cuda.templates import INSTANCE, functions, is_kernel
 
 Sizes = tuple[int, int, int]
@@ -108,7 +108,7 @@ def _launches(unit: Unit) -> list[_Launch]:
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
     return [
         _Launch(node, child, plain.get(node.span))
-        for node in unit.nodes
+        for node in own_nodes(unit)
         if node.kind == "CALL_EXPR"
         for child in node.children
         if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
@@ -184,7 +184,7 @@ def _given(tokens: list[Token], at: int) -> Iterator[str]:
 def _same_word(unit: Unit, kernel: str) -> set[tuple[str, int]]:
     """Where the kernel's name declares something, or is that of something else."""
     found = set()
-    for node in unit.nodes:
+    for node in own_nodes(unit):
         used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
         other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
         declares = node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE"

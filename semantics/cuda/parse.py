@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from semantics.cuda.clang import ClangFailed, Node, Unit
+from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.places import is_shared
+from semantics.cuda.precompiled import precompiled
 from semantics.cuda.shim import HEADERS, PATH
 from semantics.cuda.templates import (
     INSTANCE,
@@ -170,27 +172,45 @@ def _again(request: Request, unit: Unit, data: bytes) -> Unit:
 
 
 def _unit(request: Request, data: bytes) -> Unit:
-    _probe(request, data)
-    try:
-        unit = Unit(request.path, data, request.args)
-    except (ClangFailed, UnicodeError) as e:
-        raise CudaError(f"clang cannot parse '{request.path}'", None, "Check -I, -D and --std.") from e
-    for error in unit.errors:
-        if error.loc is None:
-            raise CudaError(f"clang says: {error.message}", None, "Check -I, -D and --std.")
+    """A text parsed, or what it was parsed to before, where nothing that it includes has changed."""
+    args, here = tuple(request.args), (folder := Path().stat()).st_dev << 64 | folder.st_ino
+    unit, files = _parsed(request.path, data, args, here)
+    if files != unit.included():
+        _parsed.cache_clear()
+        unit, _ = _parsed(request.path, data, args, here)
+    if any(MISSING.match(e.message) for e in unit.errors):
+        _parsed.cache_clear()
     return unit
 
 
-def _probe(request: Request, data: bytes) -> None:
+@lru_cache(maxsize=UNITS)
+def _parsed(path: str, data: bytes, args: tuple[str, ...], here: int) -> tuple[Unit, dict[str, tuple[int, int]]]:
+    """A text parsed in a folder, `here`, at which relative paths begin; and what it includes."""
+    _probe(path, data, args)
+    for options in (*({precompiled(args)} - {args}), args):
+        cause: Exception | None = None
+        try:
+            unit = Unit(path, data, options)
+        except (ClangFailed, UnicodeError) as e:
+            problem, cause = f"clang cannot parse '{path}'", e
+            continue
+        error = next((e for e in unit.errors if e.loc is None), None)
+        if error is None:
+            return unit, unit.included()
+        problem = f"clang says: {error.message}"
+    raise CudaError(problem, None, "Check -I, -D and --std.") from cause
+
+
+def _probe(path: str, data: bytes, args: Sequence[str]) -> None:
     """Let another process parse a suspicious file first: clang's recursion is only bounded by the stack."""
     run = max((len(part) for part in re.split(rb"[;{}]", data)), default=0)
     if len(data) < _LONG and run < _LONG_RUN:
         return
-    name = f"./{request.path}" if request.path.startswith("-") else request.path
-    command = [sys.executable, "-c", _PROBE, name, *request.args]
+    name = f"./{path}" if path.startswith("-") else path
+    command = [sys.executable, "-c", _PROBE, name, *args]
     done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - our own interpreter
     if done.returncode < 0:
-        raise CudaError(f"'{request.path}' is nested too deeply for clang", None, "Split up its largest expression.")
+        raise CudaError(f"'{path}' is nested too deeply for clang", None, "Split up its largest expression.")
 
 
 # --- variable-length shared arrays -----------------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import UNITS, Node, Unit
 
 PATH: Final = str(Path(__file__).with_name("cuda_shim.h"))
 
 HEADERS: Final = str(Path(__file__).with_name("headers"))
 """Headers that declare what the shim does not, since its names are others' where they are not included."""
+
+_PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIRECTIVE")
 
 INDICES: Final = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
@@ -112,13 +115,24 @@ ATOMICS: Final = {f"atomic{name}{end}": op for name, op in _ATOMIC.items() for e
 
 def in_shim(decl: Node) -> bool:
     """Whether the shim declares this."""
-    loc = decl.loc
-    return loc is not None and is_shim(loc.file)
+    return is_shim(decl.file)
 
 
 def is_shim(file: str) -> bool:
     """Whether a file is the shim, or one of its headers."""
     return file == PATH or file.startswith(HEADERS)
+
+
+@lru_cache(maxsize=UNITS)
+def own(unit: Unit) -> tuple[Node, ...]:
+    """The declarations right below the root of a unit, in source order, without those of the shim, which are most."""
+    return tuple(n for n in unit.root().children if n.kind not in _PREPROCESSED and not in_shim(n))
+
+
+@lru_cache(maxsize=UNITS)
+def own_nodes(unit: Unit) -> tuple[Node, ...]:
+    """All nodes in them."""
+    return tuple(node for declared in own(unit) for node in declared.walk())
 
 
 def is_index(node: Node) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.lost import blanked, without_directives
-from semantics.cuda.shim import in_shim, is_shim
+from semantics.cuda.shim import in_shim, is_shim, own
 
 INSTANCE: Final = "warpbound_instance"
 """What the names begin with that refer to instances."""
@@ -39,7 +39,7 @@ def functions(unit: Unit, members: bool = False) -> Iterator[Node]:
     """The functions and function templates with a body, outside of the shim, in source order; those in structures, too,
     where `members` are wanted."""
     wanted = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", *(("CXX_METHOD",) if members else ()))
-    stack = list(reversed(unit.root().children))
+    stack = list(reversed(own(unit)))
     while stack:
         node = stack.pop()
         if node.kind in _SCOPES or (members and node.kind in _CLASSES and not in_shim(node)):
@@ -106,7 +106,7 @@ def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
     found: dict[int, Node] = {}
     seen = set[int]()
     path = qualified(template)
-    todo = deque(n for n in unit.root().children if not asked or n.name == INSTANCE)
+    todo = deque(n for n in own(unit) if not asked or n.name == INSTANCE)
     while todo:
         for node in todo.popleft().walk():
             used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
@@ -257,7 +257,7 @@ def _has_defaults(template: Node) -> bool:
 def arguments(unit: Unit, template: Node) -> list[str]:
     """Instances of a template to try: of numbers, types of the language and of the file, and templates of the file."""
     records, generic = list[str](), list[str]()
-    todo = list(unit.root().children)
+    todo = list(own(unit))
     while todo:
         node = todo.pop(0)
         if node.kind in _SCOPES:

@@ -412,10 +412,10 @@ HEAD = "__global__ void k(int *A, int a) { "
 DEEP: dict[str, Callable[[int], str]] = {
     "sum": lambda n: "A[0] = " + "+".join(["a"] * n) + ";",
     "minus": lambda n: "A[0] = " + "- " * n + "a;",
-    "if": lambda n: "if (a) " * n + "A[0] = 1;",
-    "else": lambda n: "if (a == 1) A[0] = 1; else " * n + "A[0] = 1;",
-    "return": lambda n: "if (a == 1) return; " * n + "A[0] = 1;",
-    "and": lambda n: "A[0] = " + "&&".join(["a"] * n) + ";",
+    "if": lambda n: "if (a)\n" * n + "A[0] = 1;",
+    "else": lambda n: "if (a == 1) A[0] = 1; else\n" * n + "A[0] = 1;",
+    "return": lambda n: "if (a == 1) return;\n" * n + "A[0] = 1;",
+    "and": lambda n: "A[0] = " + "&&\n".join(["a"] * n) + ";",
 }
 
 

@@ -1,0 +1,58 @@
+"""The shim as clang keeps it once parsed, which most of the time of a parse goes into otherwise.
+
+It is kept for each set of options that comes twice, in a file that has no name any more: nobody can change it, and it
+goes with the process. Where that does not work, the shim is parsed as any other file.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from semantics.cuda import libclang
+from semantics.cuda.clang import ERROR, KEEP_GOING_WITH_RECORD
+from semantics.cuda.shim import PATH
+
+MOST: Final = 16
+"""The most sets of options that it is kept for."""
+
+DESCRIPTORS: Final = Path("/dev/fd")
+"""Where a file is found by the number that it is open under."""
+
+_INCOMPLETE: Final = 2
+
+_kept: dict[tuple[str, ...], tuple[str, ...] | None] = {}
+"""The options that stand for others; None for those that came once."""
+
+
+def precompiled(options: tuple[str, ...]) -> tuple[str, ...]:
+    """The same options with the shim as it was parsed before, if they came before, or else as they are."""
+    if options not in _kept:
+        if len(_kept) < MOST:
+            _kept[options] = None
+        return options
+    found = _kept[options]
+    if found is None:
+        found = _kept[options] = _parsed(options) or options
+    return found
+
+
+def _parsed(options: tuple[str, ...]) -> tuple[str, ...] | None:
+    place = options.index(PATH)
+    others = (*options[: place - 1], *options[place + 1 :])
+    cindex = libclang.binding()
+    with (
+        suppress(OSError, cindex.TranslationUnitLoadError, cindex.TranslationUnitSaveError),
+        TemporaryDirectory() as folder,
+    ):
+        unit = cindex.Index.create().parse(PATH, list(others), None, KEEP_GOING_WITH_RECORD | _INCOMPLETE)
+        if not any(d.severity >= ERROR for d in unit.diagnostics):
+            file = Path(folder) / "shim"
+            unit.save(str(file))
+            opened = DESCRIPTORS / str(os.open(file, os.O_RDONLY))
+            if opened.exists():
+                return (*others, "-include-pch", str(opened))
+    return None

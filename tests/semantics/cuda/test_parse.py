@@ -1,0 +1,63 @@
+"""Texts that were parsed before: they are not parsed again, unless what they include has changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from logic.syntax import show_stmt
+from semantics.cuda import CudaError, parse, read_cuda
+from semantics.cuda.clang import Unit
+
+Write = Callable[[str], str]
+KERNEL = '#include "body.h"\n__global__ void k(int *A) { BODY }\n'
+
+
+def test_a_text_is_parsed_once(here: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, made = here("__global__ void k(int *A) { A[0] = 7; }\n"), list[str]()
+
+    def counted(file: str, data: bytes, args: Sequence[str]) -> Unit:
+        made.append(file)
+        return Unit(file, data, args)
+
+    monkeypatch.setattr(parse, "Unit", counted)
+    assert read_cuda(path) == read_cuda(path)
+    assert len(made) == 1
+    assert read_cuda(path, defines=("N=1",)) == read_cuda(path)
+    assert len(made) == 2
+
+
+def body(path: str) -> str:
+    return show_stmt(read_cuda(path).kernel.body)
+
+
+def test_what_it_includes_may_change(here: Write, tmp_path: Path) -> None:
+    path, header = here(KERNEL), tmp_path / "body.h"
+    for text, lowered in (("A[0] = 1;", "A[0] <- 1;"), ("A[5] = 12;", "A[5] <- 12;"), ("", "skip;")):
+        header.write_text(f"#define BODY {text}\n")
+        assert body(path) == lowered
+    header.unlink()
+    with pytest.raises(CudaError, match="undeclared identifier 'BODY'"):
+        read_cuda(path)
+    header.write_text("#define BODY A[0] = 1;\n")
+    assert body(path) == "A[0] <- 1;"
+
+
+def test_a_path_leads_elsewhere_from_another_folder(
+    here: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two folders with files of the same names, headers of the same size and time."""
+    path = here(KERNEL)
+    (tmp_path / "body.h").write_text("#define BODY A[0] = 1;\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / path).write_text(KERNEL)
+    (other / "body.h").write_text("#define BODY A[0] = 2;\n")
+    for folder in (tmp_path, other):
+        os.utime(folder / "body.h", (0, 0))
+    assert body(path) == "A[0] <- 1;"
+    monkeypatch.chdir(other)
+    assert body(path) == "A[0] <- 2;"
