@@ -2163,6 +2163,8 @@ def test_a_forged_claim_is_not_printed_as_one(tmp_path: Path, capsys: pytest.Cap
     assert lines[0] == "solver-backed"
     assert lines[1] == report.claim
     assert lines[2:] == ["the claim: true |- -1 >= 0 (unverified)"]
+    assert lines[1] == "not verified: every warp of k costs at most -1 steps; blocks of 32, any grid"
+    assert "lanes" not in out
 
 
 def assuming(*facts: Json, block: Any = (None, None, None)) -> recheck.Report:

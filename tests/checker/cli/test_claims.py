@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,39 @@ def test_nothing_of_a_certificate_can_write_on_the_terminal(
                 assert "\u202e" not in printed.out + printed.err
                 assert "<script>" not in printed.out or form != "html"
                 assert "Traceback" not in printed.err
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+PLACES = """__device__ int load(const int *p, int i) { return p[i] + *p; }
+__global__ void k(int *A, int *B, int n) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = A[t] + load(B, t); int *q = A + 3; *q = 1; q[t] += s[63 - t];
+    if (A[n] > 2) for (int i = 0; i < n; i++) B[A[i]] = s[t];
+    atomicAdd(&A[t], 1);
+}
+"""
+
+
+def test_the_columns_of_an_access_are_the_same_from_all_commands(tmp_path: Path, capsys: Capture) -> None:
+    """An access begins at its own text, also the one that is written in a compound assignment or by a function."""
+    source, certificate = tmp_path / "places.cu", str(tmp_path / "c.json")
+    source.write_text(PLACES)
+    found: dict[str, set[tuple[str, str]]] = {"bound": set(), "report": set()}
+    for metric in ("sectors", "conflicts"):
+        bounding = ["bound", str(source), "--metric", metric, "--block", "32", "--certificate", certificate]
+        assert main([*bounding, "--explain"]) == 0
+        said = capsys.readouterr().out
+        assert main(["report", certificate, "--source", str(source), "--explain"]) == 0
+        for command, out in (("bound", said), ("report", capsys.readouterr().out)):
+            rows = re.findall(r"^ +(\d+:\d+) +(\w+)\[.*\]  .*<= \d+", out, re.MULTILINE)
+            assert len(rows) == len(set(rows))
+            found[command] |= set(rows)
+    main(["coalesce", str(source), "--block", "32", "--format", "json"])
+    rows = json.loads(capsys.readouterr().out)["accesses"]
+    coalesced = {(f"{row['line']}:{row['column']}", row["array"]) for row in rows}
+    assert found["bound"] == found["report"] == coalesced
+    assert {place for place, _ in coalesced} == {
+        *("1:51", "1:58", "5:5", "5:12", "5:47", "5:55", "5:63", "6:9", "6:47", "6:49", "6:57", "7:5"),
+    }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from checker.certificates import seconded
+from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.recheck import Report
 
@@ -82,6 +84,33 @@ def test_the_engine_is_named_and_nothing_is_called_certified(files: tuple[str, s
             assert "certified" not in printed.replace("not certified", "").replace("not-certified", "").replace(
                 ".certified", ""
             ).replace("N_comp and N_memory are certified", "")
+
+
+@pytest.mark.parametrize("name", ["lanes", "closed-form, lanes", "certified"])
+@pytest.mark.parametrize("files", [ONLY_Z3], indirect=True)
+def test_an_engine_is_not_what_a_certificate_calls_it(files: tuple[str, str], name: str, capsys: Capture) -> None:
+    """Whoever makes a certificate writes the name of the engine: what the kernel asked itself is named, or nothing."""
+    source, certificate = files
+    assert main(["bound", source, "--block=32", "--metric=divwarps", f"--certificate={certificate}"]) == 1
+    document = json.loads(Path(certificate).read_text())
+    for entry in document["evidence"]:
+        entry["engine"] = name
+    Path(certificate).write_text(canonical(document | {"digest": digest(document)}))
+    capsys.readouterr()
+    assert main(["recheck", certificate]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(
+        "solver-backed\nnot verified: every warp of k costs at most 0 divwarps; blocks of 32, any grid\n"
+    )
+    assert (name in out, "z3" in out) == (False, False)
+    assert out.endswith(" |- ((q % 6) == 0) (unverified)\n")
+    assert main(["check", certificate]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("accepted, but solver-backed: ")
+    assert re.search(r"side conditions proved \((?!.*\bvalid\b).*z3 ", out)
+    assert out.count(name) <= 1  # among those that the kernel asked
+    assert main(["report", certificate]) == 1
+    assert "second checker: solver-backed" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("files", [ONLY_Z3], indirect=True)

@@ -267,6 +267,13 @@ __global__ void k(const int *A, int *B, int n) {{
         ("body", "\n//@ loop uniform x;\nx = A[2]; while (x < n) x++;", "no loop follows this annotation"),
         ("body", "if (n > 0) {\n//@ loop potential n;\n} while (x < n) x++;", "no loop follows this annotation"),
         ("end", "\n//@ loop potential 3;\n", "no loop follows this annotation"),
+        (
+            "end",
+            "return;\n//@ loop invariant x > 3;\nwhile (x < n) x++;",
+            "the loop that follows this annotation is not",
+        ),
+        ("end", "return;\n//@ loop turns <= 3;\nwhile (x < n) x++;", "the loop that follows this annotation is not"),
+        ("end", "while (1) { x++; break;\n//@ loop uniform x;\nwhile (x < n) x++; }", "the loop that follows this"),
         ("before", "\n//@ loop potential 3;\ns++;", "no loop follows this annotation"),
         ("outside", "\n//@ assert n > 3;\n", "'assert' belongs into a function"),
         ("outside", "\n//@ loop potential 3;\n", "'loop potential' belongs into a function"),
