@@ -125,7 +125,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if intrinsics.is_advice(callee):
         return intrinsics.builtin(st, node, callee, use)
     if not in_shim(callee) and not intrinsics.is_builtin(callee):
-        raise CudaError(f"the function '{callee.name}' has no body in this file", node.loc, "Include its definition.")
+        return library.unknown(st, node, callee, use)
     return _builtin(st, node, callee, use)
 
 

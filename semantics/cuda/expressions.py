@@ -174,19 +174,7 @@ def _load(st: State, node: Node, use: Use) -> Expr:
         inner = bare(node.children[0])
         if inner.kind == "DECL_REF_EXPR" and is_index(inner):
             return builtin_index(inner.name, node.name, node.loc)
-        if (value := _of_the_class(st, node, inner)) is not None:
-            return value
     return load(st, place(st, node, use), node.type, node.loc)
-
-
-def _of_the_class(st: State, node: Node, whole: Node) -> Expr | None:
-    """The value of a constant that all objects of a class share: `x.N`; None for other members."""
-    decl = node.referenced
-    if decl is None or decl.kind not in ("VAR_DECL", "ENUM_CONSTANT_DECL") or not isinstance(node.evaluate(), int):
-        return None
-    if whole.kind != "DECL_REF_EXPR":
-        discard(st, whole, "part")
-    return integer(node)
 
 
 def _binary(st: State, node: Node, use: Use) -> Expr:

@@ -14,17 +14,19 @@ from logic.source import Loc
 from logic.syntax import INT, Const, Expr, Op
 from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import odd
 from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, innermost, scalar
-from semantics.cuda.errors import unsupported
+from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
-from semantics.cuda.places import frozen, resolved, store
+from semantics.cuda.places import TIDS, anything, evaluate, frozen, resolved, store
 from semantics.cuda.pointers import address, located, place
 from semantics.cuda.records import declared, fields, put, values
 from semantics.cuda.regions import number
+from semantics.cuda.sequence import Unordered
 from semantics.cuda.shapes import bare
 from semantics.cuda.shim import OPERATORS
-from semantics.cuda.state import Address, Place, State
+from semantics.cuda.state import Address, Place, State, Use
 
 _PAIRS: Final = {
     f"{before}{name}{after}": which
@@ -82,6 +84,31 @@ def constructed(st: State, node: Node, callee: Node) -> Expr | Place:
     """The structure that a constructor without a body makes: its scalars one by one, where there are as many."""
     name = re.sub(r"\W+", "_", f"make_{callee.name}").strip("_")
     return value(st, node, name, [_scalars(st, a) for a in node.arguments])
+
+
+def unknown(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
+    """What a function gives that has no body in the file: any value. Raises for one that may get at memory by what it
+    is passed."""
+    if callee.kind != "FUNCTION_DECL" or not all(map(_harmless, (node, *callee.arguments, *node.arguments))):
+        problem = f"the function '{callee.name}' has no body in this file"
+        raise CudaError(problem, node.loc, "Include its definition.")
+    parts = Unordered(st)
+    given = [e for a in node.arguments for e in parts.part([e for e, _ in _scalars(st, a)])]
+    parts.check(node.loc)
+    st.note(f"'{callee.name}' has no body here: it gives any value, accesses no memory, waits for none, costs nothing")
+    if node.type.kind == "void" or use == "statement":
+        for e in given:
+            evaluate(st, e)
+        return None
+    name = f"unknown_{re.sub(r'[^A-Za-z0-9_]+', '_', callee.name)}"
+    return made_of(st, node, lambda _, t: anything(st, name, [*TIDS, *given], scalar(t) or INT, node.loc))
+
+
+def _harmless(node: Node) -> bool:
+    """Whether a value has no part that leads to memory."""
+    if node.type.kind == "record":
+        return not odd(node) and all(map(_harmless, node.fields))
+    return node.type.kind == "void" or (scalar(innermost(node.type)) is not None and node.type.kind != "reference")
 
 
 def numbers(st: State, node: Node) -> list[Expr]:

@@ -349,3 +349,40 @@ def test_pointers_to_functions(read: Read) -> None:
 def test_pointers_to_functions_that_are_not_known_are_refused(read: Read, body: str) -> None:
     with pytest.raises(CudaError):
         read(f"{POINTED}__global__ void k(int *A, int n, int (*g)(int)) {{ {body} }}")
+
+
+OUTSIDE_OF_THE_FILE = """struct P { float x, y; }; struct Q { int *p; }; struct R { P p; int a[2]; };
+__device__ float w(float, int); __device__ P g(P); __device__ void h(int); template <class T> __device__ T t(T);
+__device__ int by_pointer(int *); __device__ int by_reference(int &); __device__ int by_field(Q); __device__ int all(R);
+__device__ int *gives();
+"""
+
+UNKNOWN = {
+    "F[0] = w(F[1], n);": ("F[0] <- unknown_w(unknown_w(unknown_w(0.0f, tid.x, tid.y), tid.z, F[1]), n, 1);"),
+    # what it is passed is evaluated, also where nobody uses what it gives
+    "h(A[2]); w(F[0], 1); A[n] = t(n);": """\
+        t <- A[2];
+        t_1 <- F[0];
+        A[n] <- int(unknown_t(unknown_t(unknown_t(0.0, tid.x, tid.y), tid.z, n), 1));""",
+    "P p = {1, 2}; P q = g(p); F[2] = q.y;": """\
+        p.x <- 1.0f;
+        p.y <- 2.0f;
+        t.x <- unknown_g(unknown_g(unknown_g(0.0f, tid.x, tid.y), tid.z, p.x), p.y, 1);
+        t.y <- unknown_g(unknown_g(unknown_g(0.0f, tid.x, tid.y), tid.z, p.x), p.y, 2);
+        q.x <- t.x;
+        q.y <- t.y;
+        F[2] <- q.y;""",
+}
+
+
+@pytest.mark.parametrize("body", UNKNOWN)
+def test_functions_without_a_body_give_any_value(lower: Lower, body: str) -> None:
+    assert lower(body, OUTSIDE_OF_THE_FILE) == dedent(UNKNOWN[body])
+
+
+def test_functions_without_a_body_are_an_assumption_or_refused(read: Read, refused: Callable[[str, str], None]) -> None:
+    kernel = OUTSIDE_OF_THE_FILE + "__global__ void k(int *A, R r) { A[0] = CALL; }"
+    notes = read(kernel.replace("CALL", "all(r)")).notes
+    assert "'all' has no body here: it gives any value, accesses no memory, waits for none, costs nothing" in notes
+    for call in ("by_pointer(A)", "by_reference(A[0])", "by_field(Q{A})", "*gives()"):
+        refused(kernel.replace("CALL", call), "has no body in this file")

@@ -38,7 +38,7 @@ BODIES = {
     "__atomic_fetch_add(A, 1, 0);": (1, "this kind of expression is not supported", ""),
     "if (n; n > 5) A[0] = 1;": (1, "a statement in a condition is not supported", "Write it before."),
     "A[0] = fact(n);": (None, "the recursive function 'fact' is not supported", ""),
-    "A[0] = proto(n);": (8, "the function 'proto' has no body in this file", "Include its definition."),
+    "A[0] = proto(A);": (8, "the function 'proto' has no body in this file", "Include its definition."),
     "atomicAdd(A, inc(A));": (
         14,
         "a call of 'inc', which has effects, inside an expression is not supported",
@@ -117,7 +117,7 @@ BODIES = {
 def test_unsupported(here: Write, body: str) -> None:
     before = """texture<int> tex;
         __device__ int fact(int v) { return v < 2 ? 1 : v * fact(v - 1); }
-        __device__ int proto(int);
+        __device__ int proto(int *);
         __device__ int inc(int *p) { return ++*p; } __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
         struct M { int z; __device__ int get(int i) { return z + i; } };
         struct S { int x, y; }; struct Q { int x, a[9]; };
