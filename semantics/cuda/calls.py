@@ -29,7 +29,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import intrinsics, library, matrices, memory, textures, wide
+from semantics.cuda import intrinsics, library, matrices, memory, nested, textures, wide
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, rounded, zero
@@ -217,6 +217,11 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in SEVERAL:
         return _several(st, node, callee)
+    if name == nested.LAUNCH:
+        nested.launch(st, node, use)
+        return None
+    if name in nested.CALLS:
+        return nested.call(st, node, name, use)
     if name in memory.NAMES:
         if use != "statement":
             raise unsupported(f"the value of '{name}'", node.loc, "Use the pointer.")

@@ -116,7 +116,20 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaGraphConditionalHandle;
 typedef enum cudaError { cudaSuccess } cudaError_t;
-extern "C" int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
+#define cudaStreamNonBlocking 1
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
+#define cudaStreamTailLaunch ((cudaStream_t)0x3)
+extern "C++" template <class... _T> __device__ void _W(_T...);
+extern "C" HD cudaError_t cudaDeviceSynchronize();
+extern "C" HD cudaError_t cudaGetLastError();
+extern "C" HD cudaError_t cudaPeekAtLastError();
+extern "C" HD cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned int);
+extern "C" HD cudaError_t cudaStreamDestroy(cudaStream_t);
+extern "C" HD cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned int);
+extern "C" HD cudaError_t cudaEventDestroy(cudaEvent_t);
+extern "C" HD cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = 0);
+extern "C" HD cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int = 0);
+extern "C" HD int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
 
 extern "C" __device__ void __syncthreads();

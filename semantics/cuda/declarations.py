@@ -17,6 +17,7 @@ from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
 from semantics.cuda.functions import named_function
+from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point
@@ -62,6 +63,8 @@ def declaration(st: State, decl: Node) -> None:
             st.bindings[decl.identity] = shared(st, decl)
     elif t.kind == "pointer" and (function := _function(st, decl)) is not None:
         st.functions[decl.identity] = function
+    elif t.kind == "pointer" and decl.initialiser is None and is_handle(decl):
+        return  # what uses it, says so
     elif t.kind == "pointer":
         init = decl.initialiser
         bind_pointer(st, decl, None if init is None else address(st, init, "whole"), decl.loc)

@@ -14,6 +14,7 @@ from typing import Final
 
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
+from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
 from semantics.cuda.precompiled import precompiled
 from semantics.cuda.shim import HEADERS, PATH
@@ -88,9 +89,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A unit, and the byte offsets of the shared arrays whose length was replaced by a stand-in."""
+    """A unit, the `whole` one with the launches that kernels make, and the byte offsets of the shared arrays whose
+    length was replaced by a stand-in."""
 
     unit: Unit
+    whole: Unit
     unknown_lengths: frozenset[int] = field(default_factory=frozenset)
 
 
@@ -124,7 +127,8 @@ def parse(request: Request) -> Parsed:
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
     data, unknown = _with_ones(unit)
-    return Parsed(_again(request, unit, data), unknown)
+    whole = _again(request, unit, data)
+    return Parsed(_again(request, whole, with_calls(whole)), whole, unknown)
 
 
 def _appended(data: bytes, lines: Sequence[str]) -> bytes:

@@ -123,9 +123,9 @@ def read_cuda(
         notes += (f"the kernel is the instance {own} of a template",)
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
-    host = cache(lambda: parsed_for_host(request, parsed.unit.data))
-    grid, block = sizes_of(parsed.unit, host, node)
-    seen = sizes_seen(parsed.unit, host, node)
+    host = cache(lambda: parsed_for_host(request, parsed.whole.data))
+    grid, block = sizes_of(parsed.whole, host, node)
+    seen = sizes_seen(parsed.whole, host, node)
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
     remarks = (*notes, *st.notes)
     return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row).under()

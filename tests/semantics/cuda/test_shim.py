@@ -19,6 +19,7 @@ from semantics import vectorised
 from semantics.cuda import CudaError, Reading, read_cuda
 from semantics.cuda.clang import Node
 from semantics.cuda.intrinsics import FUNCTIONS
+from semantics.cuda.nested import CALLS, LAUNCH
 from semantics.cuda.parse import Request, parse
 from semantics.cuda.shim import ADDRESSES, ATOMICS, in_shim
 from semantics.grid import run
@@ -30,6 +31,8 @@ HEAD: Final = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 ELSEWHERE: Final = {"memcpy", "memmove", "memset", "operator++", "operator--", "declval"} | {
     "cudaConfigureCall",
     "__cudaPushCallConfiguration",
+    LAUNCH,
+    *CALLS,
     *FUNCTIONS,
     *ADDRESSES,
 }
