@@ -122,6 +122,8 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return _provided(st, node, definition, use)
     if definition is not None:
         return _inline(st, node, definition, use)
+    if callee.kind in METHODS and in_shim(callee):
+        return library.method(st, node, callee)
     if intrinsics.is_advice(callee):
         return intrinsics.builtin(st, node, callee, use)
     if not in_shim(callee) and not intrinsics.is_builtin(callee):

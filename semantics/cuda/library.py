@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, Const, Expr, Op
+from logic.syntax import INT, Const, Expr, Op, reads_array
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
@@ -23,6 +23,7 @@ from semantics.cuda.places import TIDS, anything, evaluate, frozen, resolved, st
 from semantics.cuda.pointers import address, located, place
 from semantics.cuda.records import declared, fields, put, values
 from semantics.cuda.regions import number
+from semantics.cuda.scan import owner
 from semantics.cuda.sequence import Unordered
 from semantics.cuda.shapes import bare
 from semantics.cuda.shim import OPERATORS
@@ -64,6 +65,17 @@ Part = Callable[[int | None, CType], Expr]
 """A scalar of a structure, by its number and type, or the only one."""
 
 
+def method(st: State, node: Node, callee: Node) -> Expr | Place:
+    """What a method of a structure gives that has no body, such as a conversion: a function of its scalars."""
+    member = next((c for c in node.children[0].walk() if c.kind == "MEMBER_REF_EXPR"), None) if node.children else None
+    given = None if member is None else owner(member)
+    if given is None or given.type.kind != "record" or callee.is_static or callee.result.kind in ("reference", "void"):
+        raise unsupported(f"the method '{callee.name}'", node.loc)
+    what = callee.name.replace("operator ", "to ")
+    name = re.sub(r"\W+", "_", f"{what}_of_{given.type.name}").strip("_")
+    return value(st, node, name, [_scalars(st, given), *(_scalars(st, a) for a in node.arguments)])
+
+
 def takes_structures(node: Node) -> bool:
     """Whether a call has a structure for an argument or for its value."""
     return "record" in (node.type.kind, *(a.type.kind for a in node.arguments))
@@ -82,7 +94,8 @@ def of_structures(st: State, node: Node, callee: Node) -> Expr | Place:
 
 def constructed(st: State, node: Node, callee: Node) -> Expr | Place:
     """The structure that a constructor without a body makes: its scalars one by one, where there are as many."""
-    name = re.sub(r"\W+", "_", f"make_{callee.name}").strip("_")
+    alike = [p.type.name for p in callee.arguments] == [f.type.name for f in fields(node)]
+    name = re.sub(r"\W+", "_", f"{'make' if alike else 'converted_to'}_{callee.name}").strip("_")
     return value(st, node, name, [_scalars(st, a) for a in node.arguments])
 
 
@@ -185,8 +198,11 @@ def _parts(st: State, node: Node, name: str, args: Sequence[Sequence[tuple[Expr,
         return [_both(own, [arg[i] for arg in args], t, node.loc) for i, t in enumerate(types)]
     if name.startswith("operator"):
         raise unsupported(f"the operator '{name.removeprefix('operator')}' on a '{node.type.name}'", node.loc)
-    first, base = based(flat[0][0], type_of(flat[0][0], st.sigma), node.loc)
-    rest = [e for e, _ in flat[1:]]
+    given = [e for e, _ in flat]
+    if len(types) > 1:  # what is read is read once
+        given = [st.saved(e, type_of(e, st.sigma)) if reads_array(e) else e for e in given]
+    first, base = based(given[0], type_of(given[0], st.sigma), node.loc)
+    rest = given[1:]
     numbers: list[list[Expr]] = [[Const(i)] for i in range(len(types))] if node.type.kind == "record" else [[]]
     made = [called(name, first, [*rest, *number], node.loc) for number in numbers]
     return [retyped(e, base, scalar(t) or INT, node.loc) for e, t in zip(made, types, strict=True)]

@@ -330,7 +330,8 @@ _PLACES: Final = (
 def _makes(node: Node, callee: Node) -> bool:
     """Whether a function of CUDA makes a structure of a value for each of its fields."""
     if callee.kind == "CONSTRUCTOR":
-        return callee.definition is None and not callee.is_defaulted and len(node.arguments) == len(fields(node))
+        given, own = [p.type.name for p in callee.arguments], [f.type.name for f in fields(node)]
+        return callee.definition is None and not callee.is_defaulted and given == own
     return callee.name == f"make_{node.type.name}"
 
 

@@ -70,6 +70,7 @@ OURS: Final = {
     "__w_one_row": "the blocks of a grid are in a row",
     "__w_grid": "a kernel runs on one device",
     "__w_in_order": "memcpy_async copies element by element, by threads in a row: wider copies may cost a warp more",
+    "__w_starts": "what starting or skipping random numbers reads of its tables and computes is not counted",
     "__w_state": "what barriers and pipelines do to their state in shared memory is not counted",
     "__pipeline_commit": "an asynchronous copy is a read and a write where it is started",
     "__pipeline_wait_prior": "an asynchronous copy is a read and a write where it is started",
@@ -80,6 +81,7 @@ OURS: Final = {
 REFUSED: Final = {
     "__w_cluster": ("a cluster of blocks", "Use the groups of a block."),
     "__w_spins": ("waiting for an atomic to change", "How often that is looked for is not known."),
+    "__w_attempts": ("a Poisson distribution", "How many numbers it takes is not known."),
     "__w_roles": ("a pipeline with roles for its threads", "Let all threads of the block produce and consume."),
     "__w_bulk": ("a copy in bulk", "Copy with memcpy_async, or element by element."),
     "__w_one_warp": ("this function on a tile of more than 32 threads", "Use cg::reduce, or a tile of a warp."),

@@ -1,0 +1,88 @@
+"""Numbers of CUDA's headers that C has not: complex ones, and floats of 8, 6 and 4 bits. What they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import dedent
+from typing import Final
+
+import pytest
+
+from logic.syntax import show_stmt
+from semantics.cuda import Reading
+
+Read = Callable[..., Reading]
+
+HEAD: Final = """#include <cuda_fp4.h>
+#include <cuda_fp6.h>
+#include <cuda_fp8.h>
+#include <cuComplex.h>
+#include <math_constants.h>
+"""
+
+
+def kernel(body: str) -> str:
+    parameters = "__nv_fp8_e4m3 *A, __nv_fp8x4_e4m3 *A4, __nv_fp8x2_e5m2 *A2, unsigned char *S, cuComplex *Z, float *F"
+    return f"{HEAD}__global__ void k({parameters}, int n) {{ {body} }}"
+
+
+CASES: Final = {
+    "F[n] = float(A[n]) * (float)A[0];": (
+        "F[n] <- as_float(to_float_of___nv_fp8_e4m3(as_double(A.__x[n] & 255)))"
+        " * as_float(to_float_of___nv_fp8_e4m3(as_double(A.__x[0] & 255)));"
+    ),
+    # a value that is made of another one, not the other one itself
+    "A[n] = __nv_fp8_e4m3(F[n]);": """\
+        t.__x <- int(converted_to___nv_fp8_e4m3(F[n], 0));
+        A.__x[n] <- t.__x;""",
+    # four at once are read once
+    "float4 v = static_cast<float4>(A4[n]); F[n] = v.y;": """\
+        t <- A4.__x[n];
+        t_1.x <- as_float(to_float4_of___nv_fp8x4_e4m3(as_double(t), 0));
+        t_1.y <- as_float(to_float4_of___nv_fp8x4_e4m3(as_double(t), 1));
+        t_1.z <- as_float(to_float4_of___nv_fp8x4_e4m3(as_double(t), 2));
+        t_1.w <- as_float(to_float4_of___nv_fp8x4_e4m3(as_double(t), 3));
+        v.x <- t_1.x;
+        v.y <- t_1.y;
+        v.z <- t_1.z;
+        v.w <- t_1.w;
+        F[n] <- v.y;""",
+    "S[n] = __nv_cvt_float_to_fp8(F[n], __NV_SATFINITE, __NV_E4M3);": "S[n] <- int(__nv_cvt_float_to_fp8(F[n], 1, 0));",
+    "half h = __half(__nv_cvt_fp8_to_halfraw(S[n], __NV_E5M2)); F[n] = h;": """\
+        t.x <- int(__nv_cvt_fp8_to_halfraw(as_double(S[n] & 255), 1, 0));
+        h <- as_float(to___fp16_of___half_raw(as_double(t.x)));
+        F[n] <- h;""",
+    "F[n] = cuCrealf(cuCmulf(Z[n], make_cuFloatComplex(1.f, 2.f)));": """\
+        t <- Z[n];
+        a_1.x <- t;
+        a_1.y <- part(t, 4);
+        t_1.x <- 1.f;
+        t_1.y <- 2.f;
+        b.x <- t_1.x;
+        b.y <- t_1.y;
+        t_2.x <- a_1.x * b.x - a_1.y * b.y;
+        t_2.y <- a_1.x * b.y + a_1.y * b.x;
+        a.x <- t_2.x;
+        a.y <- t_2.y;
+        F[n] <- a.x;""",
+    "F[0] = CUDART_PIO2_F; F[1] = CUDART_PI; F[2] = CUDART_ZERO_F;": """\
+        F[0] <- 1.5707963705062866f;
+        F[1] <- as_float(3.141592653589793);
+        F[2] <- 0.0f;""",
+}
+
+
+@pytest.mark.parametrize("body", CASES)
+def test_contents(read: Read, body: str) -> None:
+    assert show_stmt(read(kernel(body)).kernel.body) == dedent(CASES[body])
+
+
+FORMATS: Final = [("8", "e4m3"), ("8", "e5m2"), ("6", "e2m3"), ("6", "e3m2"), ("4", "e2m1")]
+
+
+@pytest.mark.parametrize(("bits", "form"), FORMATS)
+def test_every_format_is_made_and_read(read: Read, bits: str, form: str) -> None:
+    one, two = f"__nv_fp{bits}_{form}", f"__nv_fp{bits}x2_{form}"
+    body = f"{one} a(F[0]), b(half(2)), c(3); {two} d(make_float2(1, 2)); half2 h = half2(d); float2 f = (float2)d;"
+    reading = read(kernel(f"{body} F[1] = float(a) + float(b) + (float)half(c) + f.x + __low2float(h);"))
+    assert "F[1] <-" in show_stmt(reading.kernel.body)
