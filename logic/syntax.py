@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from logic.source import Loc
@@ -316,6 +317,13 @@ def local_vars(e: Expr) -> frozenset[str]:
     >>> sorted(local_vars(Op("+", (Var("x"), Op("*", (Param("n"), Var("y")))))))
     ['x', 'y']
     """
+    if isinstance(e, Var):
+        return frozenset((e.name,))
+    return _local_vars(e) if isinstance(e, Op | Read) else frozenset()
+
+
+@lru_cache(maxsize=2**14)
+def _local_vars(e: Op | Read) -> frozenset[str]:
     return frozenset(t.name for t in subterms(e) if isinstance(t, Var))
 
 

@@ -1,18 +1,21 @@
-"""How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere.
+"""How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
+dear tests by `tests.examples`.
 Which tests are slow: those that slow.txt lists, which `make slow` measures anew. Garbage is collected less often."""
 
 from __future__ import annotations
 
 import gc
 import os
+import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, database=None)
+settings.register_profile("ci", max_examples=60, derandomize=True, deadline=None, database=None)
 settings.register_profile(
     "long", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -20,8 +23,8 @@ settings.load_profile(os.environ.get("WARPBOUND_PROFILE", "ci"))
 
 SLOW: Final = Path(__file__).parent / "slow.txt"
 LIMIT: Final = 0.05
-"""Seconds that a test function takes on average, over its parameters, before it is slow: so that the others, three of
-four, take less than a minute on two cores."""
+"""Seconds of a processor that a test function takes on average, over its parameters, before it is slow: so that the
+others take less than a minute on two cores."""
 
 _spent: dict[str, list[float]] = defaultdict(list)
 
@@ -45,9 +48,25 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 20)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    before = _seconds()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append(("seconds", _seconds() - before))
+
+
+def _seconds() -> float:
+    """What the processor has spent on this process and on those that it started and that have ended: clocks on walls
+    also count what other processes do."""
+    spent = os.times()
+    return time.process_time() + spent.children_user + spent.children_system
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call":
-        _spent[_function(report.nodeid)].append(report.duration)
+        _spent[_function(report.nodeid)].append(float(str(dict(report.user_properties).get("seconds", 0))))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import event, given, note
 from hypothesis import strategies as st
 
 from checker.oracles import Oracles
@@ -19,6 +19,7 @@ from semantics import parallel
 from semantics.grid import BarrierDivergence, run
 from semantics.lockstep import StepLimit
 from tests.checker.programs import BODIES, TINY, kernel
+from tests.examples import examples
 
 BLOCKS = ((4, 1, 1), (6, 1, 1), (8, 1, 1), (2, 2, 1), (3, 2, 1))
 
@@ -37,7 +38,7 @@ def store(args: dict[str, int], block: tuple[int, int, int], grid: int, index: i
     return {Param(name): v for name, v in {**args, **builtins, "warpSize": TINY.warp}.items()}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(8, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.data())
 def test_no_run_costs_more_than_its_certified_bound(
     body: Stmt, block: tuple[int, int, int], data: st.DataObject
@@ -59,7 +60,7 @@ def test_no_run_costs_more_than_its_certified_bound(
                 assert found.max_per_warp[r.metric.name] <= max(bounds)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(7, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.sampled_from(("block", "grid")), st.data())
 def test_no_block_or_grid_costs_more_than_its_certified_bound(
     body: Stmt, block: tuple[int, int, int], per: Per, data: st.DataObject
@@ -80,7 +81,7 @@ def test_no_block_or_grid_costs_more_than_its_certified_bound(
                 assert found.totals[r.metric.name] <= evaluate(r.claim.bound, store(args, block, grid, 0))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(7, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.data())
 def test_no_block_has_a_longer_span_than_certified(
     body: Stmt, block: tuple[int, int, int], data: st.DataObject

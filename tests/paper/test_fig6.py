@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from logic.metrics import METRICS, Metric
@@ -36,12 +36,13 @@ from semantics.lockstep import Cost, Machine, StepLimit, Store, evaluate, linear
 from semantics.lockstep import execute as lockstep
 from semantics.parallel import TIME, BlockMachine, Profile, alone, execute, pairs, run, work_and_span
 from tests.checker.programs import BODIES, CONDITIONS, EXPRESSIONS, PARAMS, TINY
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE, TID, k, kernel, op, with_barriers
 
 PROFILES = (*map(alone, METRICS.values()), TIME)
 BLOCK = tuple(Thread((0, 0, 0), (x, y, 0)) for y in range(2) for x in range(5))  # warps of 4, 4 and 2 threads
 BUILTINS = {f"{n}.{a}": 1 for n in ("blockDim", "gridDim", "blockIdx") for a in "xyz"}
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = examples(30, 2000)
 STORES = st.builds(
     lambda g, s, xs: Store(
         {"G": dict(enumerate(g)), "S": dict(enumerate(s))}, {"i": dict(zip(BLOCK, xs, strict=True))}

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import log2
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from checker.kernel import Ledger, check
 from checker.notation import parse_outline
@@ -25,6 +25,7 @@ from logic.rules import SOUND
 from logic.syntax import Skip, Stmt, While, statements
 from logic.typing import check_kernel
 from tests.checker.programs import BODIES, TINY, kernel
+from tests.examples import examples
 from tests.logic.rules.applications import CONTEXT, ORACLE, at, expr, judged, pot, skip
 
 ELABORATOR = Elaborator(CONTEXT, ORACLE, ORACLE.least)
@@ -173,7 +174,7 @@ def loop_free(s: Stmt) -> bool:
     return not any(isinstance(t, While) for t in statements(s))
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@examples(15, 2000)
 @given(BODIES.filter(loop_free))
 def test_every_program_without_a_loop_has_a_bound_that_the_kernel_accepts(body: Stmt) -> None:
     k = kernel(body)

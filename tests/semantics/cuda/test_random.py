@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from logic.operators import ARITHMETIC, COMPARISONS
@@ -20,10 +20,11 @@ from logic.syntax import (
 )
 from semantics.cuda import Reading
 from semantics.cuda.modular import Reduced
+from tests.examples import examples
 from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
-QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = examples(30, 5000)
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 

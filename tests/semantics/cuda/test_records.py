@@ -8,10 +8,11 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from semantics.cuda import CudaError, Reading
+from tests.examples import examples
 from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
@@ -459,7 +460,7 @@ def both(read: Reader, program: list[tuple[Any, ...]], n: int, text: str | None 
     return wanted, found + [lowered.cell(a, i) for i in range(3) for a in arrays]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40, 5000)
 @given(program=st.lists(STATEMENT, min_size=1, max_size=6), n=st.integers(0, 9))
 def test_random_programs(read: Reader, program: list[tuple[Any, ...]], n: int) -> None:
     wanted, found = both(read, program, n)

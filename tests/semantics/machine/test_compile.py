@@ -56,11 +56,12 @@ from semantics.machine.text import assemble, show
 from semantics.machine.trace import Deadlock, Endless
 from tests.checker.programs import BODIES, TINY
 from tests.checker.programs import kernel as plain
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE
 from tests.semantics.blocks import kernel as of_block
 
 ROOT = Path(__file__).resolve().parents[3]
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = examples(30, 2000)
 
 
 def by_machine(k: Kernel, block: Dim, extent: Dim, args: Any, arrays: Any, **options: Any) -> Any:

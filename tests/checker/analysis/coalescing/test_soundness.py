@@ -45,6 +45,7 @@ from logic.syntax import (
 from logic.typing import check_kernel
 from semantics import grid
 from semantics.lockstep import Initial, StepLimit
+from tests.examples import LONG
 
 NVIDIA = HARDWARE["nvidia"]
 BYTE, DOUBLE = Type("int", "int", 4), Type("base", "double", 8)
@@ -57,6 +58,7 @@ ARRAYS = (
     Array("S", "shared", INT, 4, length=2048),
     Array("T", "shared", DOUBLE, 8, length=1024),
 )
+
 BLOCKS = ((32, 1, 1), (64, 1, 1), (100, 1, 1), (7, 5, 1), (48, 2, 1), (8, 8, 1), (16, 2, 1), (32, 2, 1), (256, 1, 1))
 ALLOWED: dict[Verdict, tuple[Verdict, ...]] = {
     "coalesced": ("coalesced",),
@@ -305,7 +307,7 @@ def check(kernel: Kernel, block: tuple[int, int, int], rng: random.Random) -> in
     return count
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(40 if LONG else 2))
 @pytest.mark.parametrize("kind", [Programs, Tame, Leaving])
 def test_no_run_needs_more_than_is_stated(kind: type[Programs], part: int) -> None:
     executed = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import HealthCheck, given, note, reject, settings
+from hypothesis import given, note, reject
 from hypothesis import strategies as st
 
 from checker.analysis.wcet import sound
@@ -41,11 +41,12 @@ from semantics.machine.text import assemble
 from semantics.machine.trace import Deadlock, Endless
 from tests.checker.analysis.wcet.launches import LIMIT, on_machine, outline
 from tests.checker.programs import kernel as plain
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE
 from tests.semantics.blocks import kernel as of_block
 
-MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-FEW = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = examples(25, 2000)
+FEW = examples(5, 200)
 CELLS = st.lists(st.integers(-3, 9), max_size=8)
 
 

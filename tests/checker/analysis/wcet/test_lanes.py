@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, note, reject, settings
+from hypothesis import given, note, reject
 from hypothesis import strategies as st
 
 from checker.analysis.wcet.lanes import (
@@ -27,8 +27,9 @@ from semantics.machine.text import assemble
 from semantics.machine.trace import Deadlock, Row
 from tests.checker.analysis.wcet.launches import on_machine
 from tests.checker.analysis.wcet.programs import programs
+from tests.examples import examples
 
-MANY = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = examples(40, 2000)
 
 
 def followed(text: str, launch: Launch) -> tuple[Counts, ...]:

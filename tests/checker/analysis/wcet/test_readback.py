@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import HealthCheck, given, note, reject, settings
+from hypothesis import given, note, reject
 from hypothesis import strategies as st
 
 from checker.analysis.wcet import readback
@@ -22,8 +22,9 @@ from tests.checker.analysis.wcet.launches import on_machine
 from tests.checker.analysis.wcet.programs import programs
 from tests.checker.programs import BODIES, TINY
 from tests.checker.programs import kernel as plain
+from tests.examples import examples
 
-MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = examples(25, 2000)
 
 
 def read(text: str, threads: int = 4, width: int = 4) -> Kernel:

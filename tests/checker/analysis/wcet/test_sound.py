@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, given, note, reject, settings
+from hypothesis import given, note, reject
 from hypothesis import strategies as st
 
 from checker.analysis.wcet import sound
@@ -46,10 +46,11 @@ from semantics.machine.trace import Deadlock, Endless
 from tests.checker.analysis.wcet.launches import LIMIT, outline
 from tests.checker.programs import BODIES, TINY
 from tests.checker.programs import kernel as plain
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE
 from tests.semantics.blocks import kernel as of_block
 
-MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = examples(25, 2000)
 X, TID, N = Var("x"), Tid("x"), Param("n")
 
 
