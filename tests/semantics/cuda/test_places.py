@@ -35,6 +35,22 @@ POINTERS = {
 }
 
 
+ROWS = {
+    "s[9]; s[n % 4] = 1;": "s[n % 4] <- 1;",
+    "s[4][8]; s[n % 4][threadIdx.y] = 1;": "s[n % 4 * 8 + tid.y] <- 1;",
+    "s[4][8][16]; s[n % 4][threadIdx.y][threadIdx.x] = 1;": "s[n % 4 * 128 + tid.y * 16 + tid.x] <- 1;",
+    "s[4][8][16][2]; s[n % 4][threadIdx.y][threadIdx.x][n & 1] = 1;": (
+        "s[n % 4 * 256 + tid.y * 32 + tid.x * 2 + (n & 1)] <- 1;"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", ROWS)
+def test_every_index_of_an_array_counts(lower: Lower, body: str) -> None:
+    """Of one dimension, two, three and four, none of whose terms is a number."""
+    assert lower(f"__shared__ int {body}") == ROWS[body]
+
+
 @pytest.mark.parametrize("body", POINTERS)
 def test_pointer(lower: Lower, body: str) -> None:
     assert lower(body, "__device__ void set(int &r) { r = 3; }") == POINTERS[body]
