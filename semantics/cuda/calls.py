@@ -39,6 +39,7 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.functions import named_function, pointed
 from semantics.cuda.jumps import jumps
+from semantics.cuda.lambdas import captures
 from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, operands, receiver
@@ -90,7 +91,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     """The value of a call, the place of one that is a structure, where one that is a pointer leads to, None where it
     has none; what it does is emitted."""
     callee = pointed(st, node) or node.referenced
-    check_order(st, node.loc, operands(node))
+    check_order(st, node.loc, operands(st, node))
     if callee is not None and callee.name in MOVES and in_shim(callee):
         inner = node.arguments[0]
         return place(st, inner, use) if node.type.kind == "record" else expr(st, inner, use)
@@ -387,7 +388,8 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
         st.frames.append(Frame(callee.name, this))
         if made is not None:
             members(st, made, callee)
-        value = _body(st, callee, body, use, node)
+        with captures(st, callee):
+            value = _body(st, callee, body, use, node)
         st.frames.pop()
         st.calls.pop()
     changed = frozenset(name for name in changes(stmts) if name in before or name in st.sigma.arrays)

@@ -1,20 +1,24 @@
 """Lambdas: inlined where they are called. Their bodies name the variables around them, so there is nothing to keep.
 
-What is captured by reference is seen as it is at the call. A copy is what a variable was when the lambda was made, so
-only what nothing changes is copied. A lambda that leaves the function that makes it is refused, and so is one with a
-parameter of any type: what it changes is not seen before it is called.
+What is captured by reference is seen as it is at the call. A copy is what a variable was when the lambda was made: of
+what may change, a variable of its own, which the body names instead; no lambda may change it. What a lambda with a
+parameter of any type does is known when it is called, so all that its body names counts as changed. A lambda that
+leaves the function that makes it is refused; one that the host makes for a kernel has copies among the parameters.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.places import is_shared
-from semantics.cuda.state import Fields, Parts, State
+from semantics.cuda.places import is_shared, parameter
+from semantics.cuda.scan import count_changes, is_generic
+from semantics.cuda.state import Binding, Fields, Parts, State
 
 _ADVICE: Final = "Write it as a device function."
 _VARIABLES: Final = ("VAR_DECL", "PARM_DECL", "UNEXPOSED_DECL")
@@ -36,18 +40,83 @@ def made(st: State, name: str, value: Node) -> Parts:
 
 
 def keep(st: State, node: Node) -> None:
-    """Check what a lambda captures, and keep it for calls."""
+    """Keep a lambda for calls, with copies of what it captures so and may change."""
     default, named = _introducer(node)
-    for used in _captured(node):
+    for child in node.children:
+        made_here = child.referenced if child.kind == "VARIABLE_REF" else None
+        if made_here is not None and inside(made_here, node):
+            st.declaration(st, made_here)
+    copies, changed = dict[int, Binding](), Counter[int]()
+    words = [text for text, _ in node.tokens()]
+    mutable = "mutable" in words[: words.index("{")]
+    count_changes(node.children[-1], changed)
+    for name in _captured(node):
+        used = name.referenced
+        if used is None or used.identity in copies:
+            continue
         by_reference = named.get(used.name, default)
         if by_reference is None:
             raise unsupported("what this lambda captures", node.loc, "Use [&].")
-        steady = scalar(used.type) is not None or used.type.kind == "pointer"
-        steady = steady or isinstance(st.bindings.get(used.identity), Fields) or used.type_decl.identity in st.lambdas
-        if not by_reference and (st.changed[used.identity] or used.type.kind == "reference" or not steady):
-            what = f"a lambda with a copy of '{used.name}', which may change,"
-            raise unsupported(what, node.loc, "Capture it by reference, or a variable that nothing assigns to.")
-    st.lambdas[node.type_decl.identity] = node
+        if by_reference or used.type_decl.identity in st.lambdas:
+            continue
+        if mutable and (changed[used.identity] or is_generic(node)):
+            raise unsupported(f"a lambda that changes its copy of '{used.name}'", node.loc, "Capture it by reference.")
+        if not _steady(st, used):
+            copies[used.identity] = st.copy(st, name)
+    kind = node.type_decl.identity
+    st.lambdas[kind] = node
+    st.captured_by[kind] = copies
+    if st.frame.this is not None:
+        st.this_of[kind] = st.frame.this
+
+
+def _steady(st: State, used: Node) -> bool:
+    """Whether a variable is for certain what it was when a lambda was made."""
+    plain = scalar(used.type) is not None or used.type.kind == "pointer"
+    plain = plain or isinstance(st.bindings.get(used.identity), Fields)
+    return plain and not st.changed[used.identity] and used.type.kind != "reference"
+
+
+def copies_now(st: State, node: Node) -> bool:
+    """Whether an expression makes a lambda that copies what may change."""
+    while node.kind != "LAMBDA_EXPR":
+        if len(node.children) != 1:
+            return False
+        node = node.children[0]
+    default, named = _introducer(node)
+    found = [name.referenced for name in _captured(node)]
+    return any(used and not named.get(used.name, default) and not _steady(st, used) for used in found)
+
+
+@contextmanager
+def captures(st: State, callee: Node) -> Iterator[None]:
+    """What the body of a lambda names are its copies, inside of this."""
+    kind = callee.parent.identity if callee.parent is not None else -1
+    copies = st.captured_by.get(kind, {})
+    before = {key: st.bindings.get(key) for key in copies}
+    st.bindings |= copies
+    yield
+    for key, bound in before.items():
+        if bound is None:
+            del st.bindings[key]
+        else:
+            st.bindings[key] = bound
+
+
+def of_host(st: State, p: Node, node: Node) -> None:
+    """Bind a lambda that the host makes for a kernel: its copies are parameters, named after what is copied."""
+    default, named = _introducer(node)
+    copies = dict[int, Binding]()
+    for name in _captured(node):
+        used = name.referenced
+        if used is None or used.identity in copies:
+            continue
+        if named.get(used.name, default) is not False or used.type.kind in ("reference", "array"):
+            raise unsupported(f"'{used.name}' of the host in a lambda", node.loc, "Capture it as a copy.")
+        copies[used.identity] = parameter(st, f"{p.name}.{used.name}", used.type, node.loc)
+    kind = node.type_decl.identity
+    st.lambdas[kind], st.captured_by[kind] = node, copies
+    st.bindings[p.identity] = Parts(p.name, ())
 
 
 def check_call(st: State, node: Node, callee: Node, given: Node | None) -> None:
@@ -61,9 +130,6 @@ def check_call(st: State, node: Node, callee: Node, given: Node | None) -> None:
     known = st.lambdas.get(callee.parent.identity) if callee.parent is not None else None
     if known is None:
         raise unsupported("a call of a lambda that is not made in the kernel", node.loc, _ADVICE)
-    written = [c.type.name for c in known.children if c.kind == "PARM_DECL"]
-    if written != [p.type.name for p in callee.arguments]:
-        raise unsupported("a lambda with a parameter of any type", known.loc, "Write the type.")
 
 
 def inside(decl: Node, node: Node) -> bool:
@@ -89,7 +155,9 @@ def _introducer(node: Node) -> tuple[bool | None, dict[str, bool]]:
         match item:
             case [("&" | "=") as mode] if i == 0:
                 default = _DEFAULTS[mode]
-            case [name] if name.isidentifier() and name != "this":
+            case ["this"] | [_, "=", *_] | ["&", _, "=", *_]:
+                pass  # what a name is given here is a variable of the lambda
+            case [name] if name.isidentifier():
                 named[name] = False
             case ["&", name] if name.isidentifier():
                 named[name] = True
@@ -99,11 +167,11 @@ def _introducer(node: Node) -> tuple[bool | None, dict[str, bool]]:
 
 
 def _captured(node: Node) -> Iterator[Node]:
-    """The variables around a lambda that its body names."""
+    """Names of the variables around a lambda in its body."""
     for here in node.children[-1].walk():
         decl = here.referenced if here.kind == "DECL_REF_EXPR" else None
         if decl is None or decl.kind not in _VARIABLES or inside(decl, node) or is_shared(decl):
             continue
         around = decl.parent
         if around is not None and around.kind not in ("TRANSLATION_UNIT", "NAMESPACE", "LINKAGE_SPEC"):
-            yield decl
+            yield here

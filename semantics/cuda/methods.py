@@ -13,7 +13,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import discard
-from semantics.cuda.lambdas import check_call, is_lambda
+from semantics.cuda.lambdas import check_call, copies_now, is_lambda
 from semantics.cuda.places import frozen, resolved
 from semantics.cuda.pointers import address, part, place
 from semantics.cuda.records import declared, fill, is_copy, undefined
@@ -31,12 +31,12 @@ def arguments(node: Node, callee: Node) -> tuple[Node, ...]:
     return node.arguments[1:] if listed(node, callee) else node.arguments
 
 
-def operands(node: Node) -> tuple[Node, ...]:
+def operands(st: State, node: Node) -> tuple[Node, ...]:
     """The operands that a call evaluates, in no order: its arguments and the object of a method; a lambda's body comes
-    later."""
+    later, but not its copies."""
     called = _member(node)
     given = None if called is None else owner(called)
-    return tuple(p for p in (given, *node.arguments) if p is not None and not is_lambda(p))
+    return tuple(p for p in (given, *node.arguments) if p is not None and (not is_lambda(p) or copies_now(st, p)))
 
 
 def receiver(st: State, node: Node, callee: Node, use: Use) -> This | None:
@@ -55,7 +55,7 @@ def receiver(st: State, node: Node, callee: Node, use: Use) -> This | None:
         return None
     if is_lambda(callee.parent):
         check_call(st, node, callee, given)
-        return None
+        return st.this_of.get(callee.parent.identity)
     what = odd(callee.parent)
     if what:
         raise unsupported(f"{what} '{callee.parent.name}', whose method '{callee.name}' this is,", node.loc, _ADVICE)

@@ -30,15 +30,17 @@ from logic.typing import TypeProblem, check_kernel, signature
 from semantics.cuda.calls import call, construct
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
+from semantics.cuda.declarations import declaration
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
+from semantics.cuda.lambdas import is_lambda, of_host
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import Parsed, Request, find, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
 from semantics.cuda.ranges import Types
-from semantics.cuda.records import declared, loaded, put
+from semantics.cuda.records import copy, declared, loaded, put
 from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.settle import settled
@@ -155,7 +157,9 @@ def _lower(
     adrift: frozenset[Loc | None] = frozenset(),
 ) -> tuple[Kernel, State]:
     try:
-        st = State(call, expr, condition, discard, construct, parsed.unknown_lengths, spilled, adrift)
+        st = State(
+            call, expr, condition, discard, construct, declaration, copy, parsed.unknown_lengths, spilled, adrift
+        )
         return _lowered(node, st)
     except Spill as found:
         if found.loc in (adrift if found.pointer else spilled):
@@ -192,6 +196,12 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
     return kernel, st
 
 
+def _made_by_host(p: Node) -> Node | None:
+    """The lambda that a parameter is."""
+    kind = p.type_decl.identity
+    return next((n for n in p.unit.root().walk() if n.kind == "LAMBDA_EXPR" and n.type_decl.identity == kind), None)
+
+
 def _parameter(st: State, p: Node) -> None:
     """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
     t = p.type
@@ -199,6 +209,9 @@ def _parameter(st: State, p: Node) -> None:
         return  # nobody can mention it
     if t.kind == "pointer" and t.inner is not None and t.inner.kind == "other":
         return  # an error where it is used, since nothing binds it
+    if is_lambda(p) and (node := _made_by_host(p)) is not None:
+        of_host(st, p, node)
+        return
     place = parameter(st, p.name, t, p.loc)
     if not st.changed[p.identity]:
         st.bindings[p.identity] = place

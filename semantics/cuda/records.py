@@ -44,7 +44,19 @@ from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import CASTS, described, integer, lvalue, operand, temporary, upward
 from semantics.cuda.shim import in_shim, is_index
-from semantics.cuda.state import Address, Fields, Local, Moving, Parts, Place, Pointer, State, Use, pointee_size
+from semantics.cuda.state import (
+    Address,
+    Binding,
+    Fields,
+    Local,
+    Moving,
+    Parts,
+    Place,
+    Pointer,
+    State,
+    Use,
+    pointee_size,
+)
 
 Value = Expr | Address
 """Of a scalar, or a pointer."""
@@ -174,6 +186,30 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     if type_ is None:
         raise unsupported(f"the parameter '{decl.name}' of type '{t.name}'", value.loc)
     return copied(st, decl, value, type_, use)
+
+
+def copy(st: State, name: Node) -> Binding:
+    """A copy of the variable that an expression names, for a lambda: nothing changes it."""
+    t, type_ = name.type, scalar(name.type)
+    if t.kind == "pointer":
+        found = frozen(st, address(st, name), name.name)
+        if isinstance(found, Address):
+            return found
+    if t.kind == "record":
+        made_ = declared(st, name.name, name, settled=True)
+        put(st, made_, loaded(st, place(st, name), name), name)
+        return made_
+    if t.kind == "array" and scalar(innermost(t)) is not None:
+        array, elem, begin = registers(st, name.name, t, name.loc), innermost(t), address(st, name)
+        for i in range(t.size // elem.size):
+            value = fetch(st, begin.plus(elem.size, Const(i)), elem, name.loc)
+            deliver(st, array.plus(elem.size, Const(i)), value, elem, name.loc)
+        return array
+    if type_ is None:
+        raise unsupported(f"a copy of '{name.name}' in a lambda", name.loc, "Capture it by reference.")
+    local = st.declare(name.name, type_, name.loc, settled=True, of=t)
+    st.emit(Assign(local.name, st.expr(st, name, "part"), name.loc))
+    return local
 
 
 def copied(st: State, decl: Node, value: Node, type_: Type, use: Use = "part") -> Local:

@@ -30,7 +30,16 @@ def count_changes(body: Node, changed: Counter[int]) -> None:
             decl = variable(target)
             if decl is not None:
                 changed[decl.identity] += 1
+        if here.kind == "LAMBDA_EXPR" and is_generic(here):  # what it does is not known yet
+            named = [n.referenced for n in here.walk() if n.kind == "DECL_REF_EXPR"]
+            changed.update(decl.identity for decl in named if decl is not None)
         stack.extend((c, depth + 1) for c in here.children)
+
+
+def is_generic(node: Node) -> bool:
+    """Whether a lambda has a parameter of any type."""
+    types = [c.type for c in node.children if c.kind == "PARM_DECL"]
+    return any("other" in (t.kind, (t.inner or t).kind) for t in types)
 
 
 def loop_counters(body: Node) -> set[int]:
@@ -152,7 +161,10 @@ def mutates(method: Node) -> bool:
     if method.identity not in known:
         known[method.identity] = False  # of one that calls itself, which is refused
         known[method.identity] = any(
-            any(map(own, targets(n))) or (n.kind == "CALL_EXPR" and _on_itself(n)) for n in method.children[-1].walk()
+            any(map(own, targets(n)))
+            or (n.kind == "CALL_EXPR" and _on_itself(n))
+            or (n.kind == "LAMBDA_EXPR" and is_generic(n))
+            for n in method.children[-1].walk()
         )
     return known[method.identity]
 

@@ -215,7 +215,8 @@ class State:
 
     `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
     `condition` one as a bool, `discard` one whose value nobody uses, `construct` a constructor, or its call, for an
-    object. `acted` has what each inlined call may have changed. `changed` counts the assignments to each declaration,
+    object, `declaration` the declaration of a variable, `copy` a copy of the variable that an expression names.
+    `acted` has what each inlined call may have changed. `changed` counts the assignments to each declaration,
     `counters` are those that only their loops see. `registers` has the arrays of one thread by the root of their
     addresses, `mixed` what those are made of that stand for one of several variables, `spilled` where those are
     declared that are no variables, `adrift` the pointers that are numbers, `spaces` where the pointers lead that a
@@ -228,9 +229,10 @@ class State:
     `integers` has the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the arrays
     that the kernel is passed by value, `held` counts the pointers that no declaration names, down from 0. `unknowns`
     counts the values of which nothing is known, `numbers` those of pointers that may be null, and of textures.
-    `lambdas` has those that were made, by the numbers of their types, `functions` those that pointers lead to, by the
-    pointers' declarations, `exchanges` what comes from other lanes, by the number of the value. `one_row` says that
-    the kernel counts the blocks of its grid as if they were in a row.
+    `lambdas` has those that were made, by the numbers of their types, `captured_by` their copies and `this_of` the
+    objects that they were made in, `functions` those that pointers lead to, by the pointers' declarations,
+    `exchanges` what comes from other lanes, by the number of the value. `one_row` says that the kernel counts the
+    blocks of its grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -238,6 +240,8 @@ class State:
     condition: Callable[[State, Node, Use], Expr]
     discard: Callable[[State, Node, Use], None]
     construct: Callable[[State, Place, Node, Use], None]
+    declaration: Callable[[State, Node], None]
+    copy: Callable[[State, Node], Binding]
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
     adrift: frozenset[Loc | None] = frozenset()
@@ -276,6 +280,8 @@ class State:
     unknowns: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
     lambdas: dict[int, Node] = field(default_factory=dict)
+    captured_by: dict[int, dict[int, Binding]] = field(default_factory=dict)
+    this_of: dict[int, This] = field(default_factory=dict)
     functions: dict[int, Node] = field(default_factory=dict)
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
