@@ -45,7 +45,7 @@ def pytest_collection_finish() -> None:
     garbage, again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(50_000, 5, 4)
 
 
 @pytest.hookimpl(wrapper=True)

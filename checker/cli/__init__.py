@@ -20,8 +20,8 @@ from logic.source import Loc, SourceError
 
 VERSION = "0.1.0"
 
-GARBAGE = 100_000
-"""New objects between two looks for garbage, of which a command makes little: trees and terms stay."""
+GARBAGE = (50_000, 5, 4)
+"""When garbage is looked for (`gc.set_threshold`), of which a command makes little: trees and terms stay."""
 
 MAX_DIGITS = 100_000
 """Of the integers that are printed where --at may be given: a bound at a large point has more than Python's 4,300."""
@@ -113,7 +113,7 @@ def main(argv: list[str] | None = None) -> int:
     process.errors_to_nowhere(argv is None)
     if argv is None:
         process.hear_interrupts()
-        gc.set_threshold(GARBAGE, 20, 20)
+        gc.set_threshold(*GARBAGE)
     try:
         with process.own_output(argv is None):
             return _run(sys.argv[1:] if argv is None else argv)

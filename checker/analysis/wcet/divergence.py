@@ -52,10 +52,6 @@ class Chains:
         """Whether threads of a warp may part at the branch."""
         return THREAD in self.reach(Definition("test", branch))
 
-    def from_memory(self, branch: int) -> bool:
-        """Whether the branch's way depends on what memory holds."""
-        return MEMORY in self.reach(Definition("test", branch))
-
 
 def chains(p: Program, tree: Block) -> Chains:
     """The chains of a program."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.analysis.wcet.divergence import THREAD, Chains, Definition, chains
+from checker.analysis.wcet.divergence import MEMORY, THREAD, Chains, Definition, chains
 from checker.analysis.wcet.structure import structure
 from semantics.machine.program import Branch
 from semantics.machine.text import assemble
@@ -18,7 +18,9 @@ def verdicts(text: str) -> list[tuple[bool, bool]]:
     p = assemble(text, "k")
     found = chains(p, structure(p))
     return [
-        (found.divergent(at), found.from_memory(at)) for at, i in enumerate(p.instructions) if isinstance(i, Branch)
+        (found.divergent(at), MEMORY in found.reach(Definition("test", at)))
+        for at, i in enumerate(p.instructions)
+        if isinstance(i, Branch)
     ]
 
 
