@@ -20,7 +20,7 @@ from checker.synthesis.bound import Per, Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Condition, Context, Dim, Launch, Scope, assume, conj
 from logic.derivation import Derivation, Value
-from logic.metrics import HARDWARE, METRICS
+from logic.metrics import HARDWARE, METRICS, Hardware, Linear, Metric
 from logic.rules import FRAME, SOUND, SPLIT, WEAK
 from logic.syntax import Expr
 from logic.typing import check_kernel
@@ -35,7 +35,8 @@ class Feature:
     parts the proof by."""
 
     kernel: str
-    metric: str = "sectors"
+    metric: Metric = METRICS["sectors"]
+    hardware: Hardware = HARDWARE["nvidia"]
     block: Dim = (64, 1, 1)
     grid: Dim = (None, None, None)
     given: tuple[str, ...] = ()
@@ -61,7 +62,39 @@ _TURNS = "i <- tid.x; j <- 0; while (j < n) { A[64 * j + i] <- 1; sync; j <- j +
 _LINES = "j <- 0; while (j < n) { A[m * j + tid.x] <- 1; j <- j + 1; }"
 _HALVES = "j <- n; while (j > 1) { A[tid.x] <- 1; j <- j / 2; }"
 _EITHER = "i <- n < m ? n : m; A[8 * i + tid.x] <- 1; S[tid.x < 32 ? tid.x : tid.x + 1] <- 2;"
+_CONSTANT = "i <- 4; j <- 0; while (j < n / i) { A[tid.x] <- 1; j <- j + 1; }"
+_QUOTIENT = "j <- 0; while (j < n / m) { A[tid.x] <- 1; j <- j + 1; }"
+_MASK = (
+    "i <- 12; j <- 0; while (j < (n & i)) { A[tid.x] <- 1; j <- j + 1; } j <- 0; while (j < (10 & i)) { j <- j + 1; }"
+)
+_SWIZZLE = "j <- 0; while (j < n) { S[32 * j + (tid.x ^ (j & 31))] <- 1; j <- j + 1; }"
+_READS = "A[A[n] + tid.x] <- 1; if (A[tid.x] > n && (tid.x < n) == (tid.x < 5)) { A[~tid.x] <- 1; } else { A[0] <- 2; }"
+_ASSUMED = "j <- A[0]; assume j <= m; i <- 0; while (i < j) { A[tid.x] <- 1; i <- i + 1; }"
+_ADMITTED = "if (A[tid.x] > n) { sync; } else { skip; } A[tid.x] <- 1;"
+_CONDITIONS = (
+    "i <- int(tid.x < 5); if (n < m ? m < 5 : n > 7) { A[n] <- 1; } else { A[tid.x] <- 2; }"
+    " if (bool(n)) { A[i + n] <- 1; } else { A[i * n] <- 2; }"
+)
+_UNKNOWN = "if (n > 0) { A[n] <- 1; } else { A[tid.x * tid.y] <- 2; }"
+_SAME = "j <- tid.x - tid.x; while (j < n) { A[tid.x] <- 1; j <- j + 1; }"
+_PRICED = "j <- 0; while (j < n) { A[64 * j + tid.x] <- A[j] + 1; j <- j + 1; }"
 _TESTS = "i <- n < m ? n : m; if (i <= n) { skip; } else { A[tid.x] <- 1; }"
+
+_BASE = """kernel feature
+param int n, m;
+param float(4) a;
+global int A[];
+begin
+A[int(a * 2.0f) + tid.x] <- 1;
+A[n / m / m + tid.x] <- 1;
+end"""
+
+_ENERGY: Final = Metric(
+    "energy",
+    {"op": Fraction(1, 2), "if": Fraction(1, 3)},
+    {"gread": Linear(Fraction(5, 2), Fraction(1)), "gwrite": Linear(Fraction(7, 2), Fraction(-1))},
+)
+_HALF: Final = Hardware("half", sector=64, banks=16, warp=16)
 
 FEATURES: Final[dict[str, Feature]] = {
     "sum-of-a-block": Feature(_kernel(_ROWS), per="block"),
@@ -70,10 +103,23 @@ FEATURES: Final[dict[str, Feature]] = {
     "scope-block": Feature(_kernel(_TURNS), scope="block"),
     "symbolic-block": Feature(_kernel(_ROWS), block=(None, 1, 1)),
     "log2": Feature(_kernel(_HALVES)),
-    "choice": Feature(_kernel(_EITHER, "n, m"), "conflicts"),
+    "choice": Feature(_kernel(_EITHER, "n, m"), METRICS["conflicts"]),
     "choice-in-a-condition": Feature(_kernel(_TESTS, "n, m")),
     "frame": Feature(_kernel("A[tid.x] <- n;"), frame="3*|[0, n]|"),
     "case-split": Feature(_kernel("A[tid.x] <- n;"), split="n > 0"),
+    "quotient": Feature(_kernel(_QUOTIENT, "n, m"), given=("m > 0", "n >= 0")),
+    "quotient-by-a-constant": Feature(_kernel(_CONSTANT)),
+    "quotients-in-a-row": Feature(_kernel("A[(n + tid.x) / m] <- 1;", "n, m"), given=("m > 0", "n >= 0")),
+    "mask": Feature(_kernel(_MASK), given=("n >= 0",)),
+    "swizzle": Feature(_kernel(_SWIZZLE), METRICS["conflicts"]),
+    "reads": Feature(_kernel(_READS)),
+    "base-types": Feature(_BASE, given=("m > 0",)),
+    "conditions": Feature(_kernel(_CONDITIONS, "n, m")),
+    "assumption-inside": Feature(_kernel(_ASSUMED, "n, m")),
+    "admitted-barrier": Feature(_kernel(_ADMITTED)),
+    "any-block": Feature(_kernel(_UNKNOWN), block=(None, None, None)),
+    "the-same-in-a-block": Feature(_kernel(_SAME), scope="block"),
+    "custom": Feature(_kernel(_PRICED), _ENERGY, _HALF),
 }
 
 
@@ -81,10 +127,10 @@ def made(feature: Feature, oracle: Oracles) -> Result:
     """The claim that is found, wrapped in the rules that the search does not use. Raises ValueError where nothing
     is."""
     kernel = parse_kernel(feature.kernel, "feature.qhl")
-    sigma, metric = check_kernel(kernel), METRICS[feature.metric]
+    sigma, metric = check_kernel(kernel), feature.metric
     given: tuple[Expr, ...] = tuple(parse_assumption(text, sigma, "feature.qhl") for text in feature.given)
     launch = Launch(feature.block, feature.grid, conj(given, sigma))
-    context = Context(sigma, metric, HARDWARE["nvidia"], launch, feature.scope)
+    context = Context(sigma, metric, feature.hardware, launch, feature.scope)
     (found,) = find_bounds(Outline(kernel, context, bare(kernel.body)), (metric,), oracle, per=feature.per)
     if found.claim is None or found.derivation is None:
         raise ValueError(f"there is no bound: {found.problem}")

@@ -61,6 +61,7 @@ OTHERS: Final = {
 }
 """For each word of the format and each operator another one that fits where it stands."""
 
+_DEAD: Final = "a write where no thread comes to, in the program too: no rule is applied to it"
 _UNUSED: Final = "a parameter that the program does not use"
 _IDLE: Final = "a local that the program does not use"
 _ANOTHER_PROOF: Final = "another derivation, which the kernel proves anew; the recorded evidence is for the original's"
@@ -85,6 +86,7 @@ REASONS: Final = (
     ("accepted", r"hardware\.\w+", "hardware", "on that hardware the bound holds too"),
     ("accepted", r"kernel\.arrays\..*", "arrays", "with that array the bound holds too"),
     ("accepted", r"launch\..*", "launch", "for that launch the bound holds too"),
+    ("accepted", r"launch\.grid\[\]", "bound, launch", "a sum over a grid, and for a grid of that size it is this"),
     ("accepted", r"metric\.(fixed|counted)\..*", "prices", "nothing in the kernel has that price"),
     ("accepted", r"kernel\.params.*", "parameters", _UNUSED),
     ("accepted", r"kernel\.locals.*", "locals", _IDLE),
@@ -354,16 +356,30 @@ def _is_proof(s: Survivor) -> bool:
     and -1 differ by; or in a fact without which the certificate is valid, too."""
     document = original(s.certificate)[0]
     match s.route:
-        case ("evidence", *path, "sum", int(row), 0):
+        case ("evidence", *path, int(row), 0):  # of a sum, or of what a factor rests on
             at = document["evidence"]
-            for part in (*path, "sum", row):
+            for part in (*path, row):
                 at = at[part]
-            return [factor[0] for factor in at[1]] == ["case"]
+            match at:
+                case [str(), [["case", _]]]:
+                    return True
         case ("evidence", int(i), "proof", int(entry), "goal", *_):
             rows = document["evidence"][i]["proof"]
             less = mutant(document, ("evidence", i, "proof"), [row for j, row in enumerate(rows) if j != entry])
             return plain(less)[1].verdict == "valid"
     return False
+
+
+def _is_dead(s: Survivor) -> bool:
+    """Whether a statement writes where no thread comes to: no rule is applied to it, as a test is always the other
+    way."""
+    document = original(s.certificate)[0]
+    kind, *parts = document["statements"][s.route[1]]
+    if kind != "write":
+        return False
+    array, index, value = parts
+    applied = (node["with"] for node in document["derivation"] if node["rule"] in ("Q:GWrite", "Q:SWrite"))
+    return (array, index, value) not in [(w.get("G", w.get("S")), w["o"], w["e"]) for w in applied]
 
 
 def reason(s: Survivor) -> str:
@@ -376,6 +392,8 @@ def reason(s: Survivor) -> str:
         return _ANOTHER_CONDITION
     if (s.what, s.claim, s.route[0]) == ("accepted", "", "evidence") and _is_proof(s):
         return _OTHER_EVIDENCE
+    if (s.what, s.claim, s.route[0]) == ("accepted", "body", "statements") and _is_dead(s):
+        return _DEAD
     found = (
         why for what, at, claim, why in REASONS if (what, claim) == (s.what, s.claim) and re.fullmatch(at, s.place)
     )
