@@ -48,6 +48,7 @@ from semantics.cuda.objects import default, members
 from semantics.cuda.order import check_order
 from semantics.cuda.places import TIDS, anything, check_lengths, dropped, evaluate, evaluated, frozen, load, store
 from semantics.cuda.pointers import address, located, place
+from semantics.cuda.pointers import held as pointer_value
 from semantics.cuda.records import (
     copied,
     copies,
@@ -60,7 +61,7 @@ from semantics.cuda.records import (
     reference,
     values,
 )
-from semantics.cuda.regions import as_number
+from semantics.cuda.regions import as_number, unit
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.sequence import Unordered, changes, within
 from semantics.cuda.shapes import lvalue
@@ -83,7 +84,7 @@ from semantics.cuda.shim import (
     in_shim,
     is_shim,
 )
-from semantics.cuda.state import Address, Binding, Frame, Local, Parts, Place, State, This, Use
+from semantics.cuda.state import Address, Binding, Frame, Local, Moving, Parts, Place, Pointer, State, This, Use
 from semantics.cuda.statements import block
 
 
@@ -476,11 +477,15 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     if t.kind == "reference":
         advice = "Return once, at the end, or a value."
         raise unsupported("a function that returns a reference in the middle, or nowhere,", callee.loc, advice)
-    if t.kind == "pointer":
-        advice = "Return once, at the end, an index in place of a pointer if need be."
-        raise unsupported("a function that returns a pointer in the middle, or nowhere,", callee.loc, advice)
     type_ = scalar(t)
-    result: Local | Parts | None = None
+    result: Local | Parts | Pointer | None = None
+    if t.kind == "pointer":
+        as_number = unit(t.inner) if made.loc in st.adrift else 0
+        size = t.inner.size if t.inner else 0
+        if not any(n.kind == "RETURN_STMT" and n.children for n in body.walk()) or not (size or as_number):
+            raise unsupported("a function that returns no pointer", callee.loc, "Return one.")
+        index = st.declare(name, INT, callee.loc).name
+        result = st.pointer(Moving(None, size, index, len(st.loops), made.loc, unit=as_number))
     if t.kind == "record" and copies_itself(made):
         what = f"a function that returns a '{t.name}', whose constructor says what a copy is,"
         raise unsupported(what, callee.loc, "Pass it as a reference.")
@@ -494,4 +499,6 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     if st.frame.live:
         st.emit(Assign(st.frame.live, TRUE, callee.loc))
     st.emit(*stmts)
+    if isinstance(result, Pointer):
+        return frozen(st, pointer_value(st, result.key, made.loc), name)
     return Var(result.name, callee.loc) if isinstance(result, Local) else result

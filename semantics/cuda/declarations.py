@@ -19,9 +19,9 @@ from semantics.cuda.expressions import expr, into
 from semantics.cuda.functions import named_function
 from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
-from semantics.cuda.places import frozen, is_shared, load, member, registers, shared, store, table
+from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point
-from semantics.cuda.records import declared, fields, initialised, reference, undefined
+from semantics.cuda.records import declared, fields, initialised, reference, undefined, values
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
 from semantics.cuda.shim import is_shim
@@ -174,10 +174,28 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | Non
             _elements(st, a.plus(inner.size, Const(i)), inner, part, loc if init is None else init.loc)
     elif t.kind == "pointer":
         deliver(st, a, null(st) if init is None else address(st, init, "whole"), t, loc)
+    elif t.kind == "record":  # nothing is known of what an array of structures holds
+        if init is not None:
+            _evaluated(st, init)
     elif init is not None:
         store(st, a, convert(expr(st, init, "whole"), init.type, t, init.loc), t, init.loc)
     elif type_ is not None:
         store(st, a, zero(type_, loc), t, loc)
+
+
+def _evaluated(st: State, init: Node) -> None:
+    """Emit the evaluation of what is in a list."""
+    if init.kind == "INIT_LIST_EXPR":
+        for part in init.children:
+            _evaluated(st, part)
+    elif init.type.kind == "record":
+        for value in values(st, init, "whole"):
+            if not isinstance(value, Address):
+                evaluate(st, value)
+    elif scalar(init.type) is not None:
+        evaluate(st, expr(st, init, "whole"))
+    else:
+        raise unsupported("this way to initialise an array", init.loc, "Assign the elements.")
 
 
 def _scalar(st: State, decl: Node, kind: str) -> None:

@@ -40,7 +40,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import common, convert, literal, rounded
+from semantics.cuda.convert import common, convert, literal, rounded, zero
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import operation
@@ -126,6 +126,9 @@ def _floating(st: State, node: Node, _: Use) -> Expr:
 def _cast(st: State, node: Node, use: Use) -> Expr:
     inner = operand(node)
     if inner is None:
+        type_ = scalar(node.type)
+        if type_ is not None and [text for text, _ in node.tokens()][-2:] == ["(", ")"] and not node.children:
+            return zero(type_, node.loc)  # T()
         return integer(node)
     if inner.type.kind in ("pointer", "array"):
         if scalar(node.type) == BOOL:

@@ -17,7 +17,7 @@ from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space,
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, derives, is_virtual, label
 from semantics.cuda.convert import convert
-from semantics.cuda.ctype import CType, compatible, innermost, same
+from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.order import check_order
 from semantics.cuda.places import (
@@ -101,7 +101,9 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             if inner_ is not None and same(inner_.type, node.type):
                 return place(st, inner_, use)
             if inner_ is not None and inner_.type.kind == node.type.kind == "record":
-                found = part(st, place(st, inner_, use), inner_.type_decl, node.type_decl, node.loc)
+                there = place(st, inner_, use)
+                found = part(st, there, inner_.type_decl, node.type_decl, node.loc)
+                found = found or whole_of(st, there, inner_.type_decl, node.type_decl)
                 if found is not None:
                     return found
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
@@ -118,7 +120,10 @@ def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -
     """The place of a base class in an object; in memory only of the first one, which begins where the object does."""
     match p:
         case Parts(_, places):
-            return dict(places)[label(base)]
+            found = dict(places).get(label(base), p)  # a base class without fields has no place of its own
+            if found is not p and isinstance(found, Parts):
+                st.derived[found.name] = p
+            return found
         case Fields(name):
             return Fields(f"{name}.{base.type.name}")
         case Address():
@@ -127,6 +132,22 @@ def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -
                 raise unsupported(what, loc, "Make it a field.")
             return p
     raise unsupported(f"the base class '{base.type.name}'", loc)
+
+
+def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
+    """The place of the object of a class that the object at a place is the base of; None where that is not known."""
+    if base.identity == derived.identity:
+        return p
+    for inner in bases(derived):
+        if inner.type.kind == "record" and (found := whole_of(st, p, base, inner.type_decl)) is not None:
+            match found:
+                case Parts(name) if inner.fields:
+                    return st.derived.get(name)
+                case Parts():
+                    return found
+                case Address() if bases(derived)[0].type_decl.identity == inner.type_decl.identity:
+                    return None if is_virtual(derived) else found
+    return None
 
 
 def part(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place | None:
@@ -216,6 +237,9 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
                 given = fetch(st, given, node.type, node.loc)
             if isinstance(given, Address):
                 return given
+        case "CXX_THIS_EXPR" if st.frame.this is not None:
+            this = st.frame.this.place
+            return this if isinstance(this, Address) else _variable(st, this)
         case "DECL_REF_EXPR":
             return _pointer(st, node)
         case "BINARY_OPERATOR" if node.operator in ("+", "-"):
@@ -225,8 +249,13 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             return address(st, node.children[0])
         case "UNARY_OPERATOR" if node.operator == "&":
             found = place(st, node.children[0], use)
+            if isinstance(found, Address) and found.root not in st.registers and _steps_from(node):
+                st.note(f"'{found.root}{found.path}' and what follows it is in runs an array of its own")
+                return replace(found.plus(node.children[0].type.size, Const(0)), path=f"{found.path}.row")
             if isinstance(found, Address):
                 return found
+            if isinstance(found, Local) and (row := _row(st, found, node.children[0])) is not None:
+                return row
             if isinstance(found, Local | Parts | Pointer):
                 return _variable(st, found)
             raise unsupported("the address of a parameter", node.loc, "Copy it to a local variable first.")
@@ -249,10 +278,74 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
     raise unsupported(f"{described(node)} as a pointer", node.loc)
 
 
+def _row(st: State, p: Local, node: Node) -> Address | None:
+    """The address of a field of a structure of one thread, as one in a row with those after it of its type."""
+    while node.kind == "PAREN_EXPR":
+        node = node.children[-1]
+    decl = node.referenced if node.kind == "MEMBER_REF_EXPR" else None
+    if decl is None or decl.parent is None:
+        return None
+    inner = owner(node)
+    if inner is None or is_this(inner):
+        whole = None if st.frame.this is None else st.frame.this.place
+    elif inner.type.kind == "pointer":
+        whole = resolved(st, address(st, inner).plus(pointee_size(inner.type), Const(0)))
+    else:
+        whole = place(st, inner)
+    if not isinstance(whole, Parts):
+        return None
+    names, size, end = list[str](), decl.type.size, decl.field_offset
+    fields = {f.name: f for f in decl.parent.children if f.kind == "FIELD_DECL"}
+    for name, found in whole.places:
+        f = fields.get(name)
+        if f is None or f.is_bitfield or f.field_offset != end or not isinstance(found, Local):
+            continue
+        if (f.type.kind, f.type.name, f.type.size) == (decl.type.kind, decl.type.name, size):
+            names.append(found.name)
+            end += size
+    return _in_a_row(st, tuple(names), size, node.loc) if len(names) > 1 and names[0] == p.name else None
+
+
+def _steps_from(node: Node) -> bool:
+    """Whether a step is made from the address of a field, as in `(&x)[i]`."""
+    inner = node.children[0]
+    above = node.above
+    while above is not None and above.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
+        above = above.above
+    steps = above is not None and (
+        above.kind == "ARRAY_SUBSCRIPT_EXPR" or (above.kind == "BINARY_OPERATOR" and above.operator in ("+", "-"))
+    )
+    return steps and inner.kind == "MEMBER_REF_EXPR"
+
+
+def _in_a_row(st: State, names: tuple[str, ...], size: int, loc: Loc | None) -> Address:
+    """The address of the first one of variables that lie in a row."""
+    root = next((r for r, known in st.registers.items() if r in st.mixed and known.variables == names), None)
+    if root is None:
+        root = st.fresh("row")
+        st.registers[root] = Registers(root, st.sigma.locals[names[0]], size, names, loc)
+        st.mixed[root] = set(names)
+    return Address(root, "shared", total=len(names) * size)
+
+
+def _leaves(p: Place) -> list[str] | None:
+    """The variables of a structure of one thread; None where it has other parts."""
+    if isinstance(p, Local):
+        return [p.name]
+    inner = [_leaves(q) for _, q in p.places] if isinstance(p, Parts) else [None]
+    return None if any(i is None for i in inner) else [name for i in inner if i is not None for name in i]
+
+
 def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
     upward = old is not None and new is not None and old.kind == new.kind == "record"
+    known = st.pointees.get(found.root)
+    if isinstance(known, Parts) and old and new and new.size and scalar(new) is not None:
+        names = _leaves(known) or []
+        kinds = {st.sigma.locals[name] for name in names}
+        if kinds == {scalar(new)} and len(names) * new.size == old.size and new.kind == "base":
+            return _in_a_row(st, tuple(names), new.size, node.loc)
     if found.root in st.pointees and not (old and new and (same(old, new) or upward)):
         raise unsupported("a variable of one thread as another type", node.loc, "Use __float_as_int and its like.")
     alike = same if found.root in st.registers else compatible
@@ -264,6 +357,9 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     if old and new and old.kind == new.kind == "record" and derives(inner):
         there = resolved(st, found.plus(old.size, Const(0)))
         whole = part(st, there, inner.pointee_decl, node.pointee_decl, node.loc)
+    if whole is None and old and new and old.kind == new.kind == "record" and derives(node):
+        there = resolved(st, found.plus(old.size, Const(0)))
+        whole = whole_of(st, there, inner.pointee_decl, node.pointee_decl)
     if whole is not None:
         return whole if isinstance(whole, Address) else _variable(st, whole)
     if derives(inner) or derives(node):

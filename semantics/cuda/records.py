@@ -391,11 +391,25 @@ def _given(
 ) -> list[Value]:
     """A value for each field; what is not given is zero. Unless they are arguments, in an `order` of C++'s choice, they
     are evaluated one after another."""
-    parts = [(field, given[i] if i < len(given) else None) for i, field in enumerate(fields(node))]
+    own = fields(node)
+    named = [_designated(part) for part in given]
+    if given and all(named):
+        by_name = dict(part for part in named if part is not None)
+        parts = [(field, by_name.get(label(field))) for field in own]
+    else:
+        parts = [(field, given[i] if i < len(given) else None) for i, field in enumerate(own)]
     found = _in_order(st, [partial(_field, st, field, part, loc, within(use)) for field, part in parts], order)
     if order is not None:
         order.check(loc)
     return found
+
+
+def _designated(part: Node) -> tuple[str, Node] | None:
+    """The field that an initialiser names, and its value."""
+    if part.kind != "UNEXPOSED_EXPR" or len(part.children) != 2 or part.children[0].kind != "MEMBER_REF":
+        return None
+    name, value = part.children
+    return name.name, value
 
 
 def _in_order(st: State, parts: Sequence[Callable[[], list[Value]]], order: Unordered | None = None) -> list[Value]:
@@ -457,6 +471,14 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
 
 def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Value]:
     given = braces.children
+    own = fields(node)
+    if len(own) == 1 and own[0].type.kind == "array" and given and all(g.type.kind != "array" for g in given):
+        elem = innermost(own[0].type)  # the braces of the array may be left out
+        type_, count = scalar(elem), own[0].type.size // max(1, elem.size)
+        if type_ is None or len(given) > count or any(scalar(g.type) is None for g in given):
+            raise unsupported(f"a value for the field '{own[0].name}'", braces.loc, "Write its braces.")
+        listed = _in_order(st, [partial(_converted, st, e, elem, use) for e in given])
+        return listed + [zero(type_, braces.loc)] * (count - len(listed))
     if len(given) == 1 and given[0].type.kind == "record" and given[0].type.name == node.type.name:
         return values(st, given[0], use)
     return _given(st, node, given, braces.loc, use)

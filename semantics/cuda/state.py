@@ -193,7 +193,7 @@ class Frame:
 
     name: str
     this: This | None = None
-    result: Local | Parts | None = None
+    result: Local | Parts | Pointer | None = None
     live: str | None = None
 
 
@@ -218,21 +218,21 @@ class State:
     object, `declaration` the declaration of a variable, `copy` a copy of the variable that an expression names.
     `acted` has what each inlined call may have changed. `changed` counts the assignments to each declaration,
     `counters` are those that only their loops see. `registers` has the arrays of one thread by the root of their
-    addresses, `mixed` what those are made of that stand for one of several variables, `spilled` where those are
-    declared that are no variables, `adrift` the pointers that are numbers, `spaces` where the pointers lead that a
-    variable or an array of one thread holds, `regions` the roots of memory that pointers lead to, `tables` what
-    arrays in constant memory are declared to hold, `pointees` the variables whose addresses are taken, by the roots
-    of these, `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes
-    of a row of those with several dimensions. `copies` has the variables that are no one's but ours and keep a value
-    for later, `moved` the pointers that were assigned another array, `volatile` the reads that happen even where
-    nobody uses their value. `implied` has what has to hold where the value of a && b, in a variable, is true: a.
-    `integers` has the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the arrays
-    that the kernel is passed by value, `held` counts the pointers that no declaration names, down from 0. `unknowns`
-    counts the values of which nothing is known, `numbers` those of pointers that may be null, and of textures.
-    `lambdas` has those that were made, by the numbers of their types, `captured_by` their copies and `this_of` the
-    objects that they were made in, `functions` those that pointers lead to, by the pointers' declarations,
-    `exchanges` what comes from other lanes, by the number of the value. `one_row` says that the kernel counts the
-    blocks of its grid as if they were in a row.
+    addresses, `mixed` what those are made of that stand for one of several variables, `derived` the objects that base
+    classes are in, by their names, `spilled` where those are declared that are no variables, `adrift` the pointers
+    that are numbers, `spaces` where the pointers lead that a variable or an array of one thread holds, `regions` the
+    roots of memory that pointers lead to, `tables` what arrays in constant memory are declared to hold, `pointees`
+    the variables whose addresses are taken, by the roots of these, `unknown_lengths` the offsets of the shared arrays
+    whose declared length is a stand-in, `rows` the bytes of a row of those with several dimensions. `copies` has the
+    variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned another
+    array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
+    the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars, `elements` those that
+    arrays are accessed as. `passed` has the arrays that the kernel is passed by value, `held` counts the pointers
+    that no declaration names, down from 0. `unknowns` counts the values of which nothing is known, `numbers` those of
+    pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of their types,
+    `captured_by` their copies and `this_of` the objects that they were made in, `functions` those that pointers lead
+    to, by the pointers' declarations, `exchanges` what comes from other lanes, by the number of the value. `one_row`
+    says that the kernel counts the blocks of its grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -254,6 +254,7 @@ class State:
     moved: list[int] = field(default_factory=list)
     registers: dict[str, Registers] = field(default_factory=dict)
     mixed: dict[str, set[str]] = field(default_factory=dict)
+    derived: dict[str, Parts] = field(default_factory=dict)
     spaces: dict[str, Space] = field(default_factory=dict)
     regions: dict[Space, str] = field(default_factory=dict)
     tables: dict[str, tuple[int, ...]] = field(default_factory=dict)

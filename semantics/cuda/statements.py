@@ -91,12 +91,12 @@ from semantics.cuda.jumps import (
 )
 from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.parked import left, shows
-from semantics.cuda.pointers import address
+from semantics.cuda.pointers import address, deliver
 from semantics.cuda.records import fill
 from semantics.cuda.sections import sections
 from semantics.cuda.shapes import CASTS, bare, described
 from semantics.cuda.shim import is_index
-from semantics.cuda.state import DEEPEST, Loop, Parts, State, too_deep
+from semantics.cuda.state import DEEPEST, Loop, Parts, Pointer, State, too_deep
 from semantics.cuda.switch import switch
 
 MOST_TWICE: Final = 500
@@ -195,6 +195,9 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
         result = st.frame.result
         if result is None:
             discard(st, node.children[0])
+        elif isinstance(result, Pointer):
+            value = node.children[0]
+            deliver(st, result, address(st, value, "whole"), value.type, node.loc)
         elif isinstance(result, Parts):
             fill(st, result, node.children[0], "whole")
         else:

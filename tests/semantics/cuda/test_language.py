@@ -27,6 +27,23 @@ template <int N> __device__ void clear(int (&v)[N]) { for (auto &x : v) x = 0; }
 struct Bag { int v[4]; int n;
   __device__ void fill(int x) { for (auto &y : v) y = x++; n = x; }
   __device__ int total() const { int s = 0; for (const int &x : v) { if (x < 0) continue; s += x; } return s; } };
+struct V { int x, y, z;
+  __device__ int &operator[](int i) { return (&x)[i]; }
+  __device__ int operator[](int i) const { return *(&x + i); } };
+template <class D> struct Shape { __device__ int area(int k) const { return static_cast<const D *>(this)->of(k); }
+  __device__ D &self() { return static_cast<D &>(*this); } };
+struct Square : Shape<Square> { int a; __device__ int of(int k) const { return k * a * a; } };
+struct Counted { int n; __device__ void count(); };
+struct Box : Counted { int w, h; __device__ int of() { count(); return w * h; } };
+__device__ void Counted::count() { n++; static_cast<Box *>(this)->w += n; }
+template <class F> __device__ int area(const Shape<F> &f, int k) { return f.area(k); }
+template <class T> __device__ T none() { T x = T(); return x + T(); }
+struct Four { int v[4]; };
+__device__ int *pick(int *p, int n) {
+  if (n < 2) return p + n;
+  for (int i = 0; i < n; i++) if (p[i] == 2) return p + i;
+  return p;
+}
 struct Range { __device__ int *begin() { return 0; } __device__ int *end() { return 0; } };
 __device__ int search(int x) { for (int y : {4, 8, 15, 16}) if (y > x) return y; return -1; }
 """
@@ -71,6 +88,15 @@ BODIES = [
     # initialisers of fields
     "Start s; s.p = A; s.p[s.a] = s.on + s.v[1]; Start t{}; if (t.p) A[1] = 1; t.v[0] = n; A[2] = t.v[0] + t.v[1];",
     "int *p = nullptr; if (!p) A[1] = 4; p = A; *p = 3; p++; p[1] = 6;",
+    # fields in a row, and classes that know what is derived from them
+    "V v = {1, n, 5}; for (int i = 0; i < 3; i++) v[i] *= i + 2; const V &c = v; A[0] = c[n % 3] + c[2] * 10;",
+    "V v = {1, 2, 3}; int *p = &v.y; p[1] = 7; *p += 2; A[0] = v.y * 10 + v.z; A[1] = *(&v.x + threadIdx.x % 3);",
+    "Square s; s.a = n; A[0] = s.area(2) + area(s, 3); s.self().a = 4; A[1] = s.a;",
+    "Box b; b.n = 2; b.w = n; b.h = 5; A[0] = b.of(); A[1] = b.w * 10 + b.n;",
+    "Box b = {}; Counted &c = b; static_cast<Box &>(c).h = 9; A[2] = b.h;",
+    "A[0] = none<int>() + int(); Four f = {1, 2, n}; A[1] = f.v[2] * 10 + f.v[3];",
+    "P p = {.a = n, .b = 2}; A[2] = p.a + p.b;",
+    "A[0] = *pick(A, threadIdx.x); *pick(A + 1, n) = 70; int *p = pick(B, 9); p++; A[8] = *p; A[9] = p - B;",
     # functions that are arguments of templates
     "A[0] = (twice)(n) + (*next)(2) + (&twice)(3); (bump)(A);",
     "int x = n, y = 0; const int &r = (n > 5 ? x : y); y = 100; A[0] = r;",
