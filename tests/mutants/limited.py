@@ -31,8 +31,8 @@ class Used:
 
 
 def limited(act: Act, seconds: int, addresses: int) -> Used:
-    """Runs `act` in a child that is killed after so many seconds of processor time, or four times as many on the clock,
-    and gets no more than so many bytes of address space."""
+    """Runs `act` in a child that is killed after so many seconds of processor time, or twenty times as many on the
+    clock, and gets no more than so many bytes of address space."""
     with tempfile.TemporaryFile() as out:
         start = time.monotonic()
         child = os.fork()
@@ -52,7 +52,7 @@ def _become(act: Act, seconds: int, addresses: int, out: int) -> None:
     try:
         resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        signal.alarm(seconds * 4)
+        signal.alarm(seconds * 20)
         os.dup2(out, 1)
         os.dup2(out, 2)
         sys.stdout, sys.stderr = (
