@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import product
 from typing import Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from logic.assertions import Context, Launch
-from logic.facts import FLIPPED, Facts, compared, congruences, said, value
+from logic.facts import FLIPPED, Facts, compared, congruences, differences, said, value
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf, evaluate, sym
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
@@ -47,6 +48,17 @@ def test_facts_hold_where_conditions_do(conditions: list[Op], e: Expr) -> None:
                 k, a, b = (value(t, store) for t in (modulus, whole, rest))
                 assert k == 0 or k is None or a is None or b is None or (a - b) % k == 0
             assert all(value(Op(op, (leaf, side)), store) for leaf, op, side in compared((fact,), either=True))
+
+
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "=="])
+def test_a_comparison_is_that_its_differences_are_nonnegative(op: str) -> None:
+    fact = Op(op, (Op("+", (X, Y)), Op("*", (N, Const(2)))))
+    polys = [p for p, _ in differences(fact)]
+    assert [sign for _, sign in differences(fact)] == {"<": ["+"], ">": ["-"], "==": ["+", "-"]}[
+        op if op == "==" else op[0]
+    ]
+    for store in STORES:
+        assert value(fact, store) == all(evaluate(p, store) >= 0 for p in polys)
 
 
 def test_without_what_has_changed_nothing_is_said_of_it() -> None:
