@@ -16,7 +16,7 @@ from semantics.cuda.expressions import discard
 from semantics.cuda.lambdas import check_call, copies_now, is_lambda
 from semantics.cuda.places import frozen, resolved
 from semantics.cuda.pointers import address, part, place
-from semantics.cuda.records import declared, fill, is_copy, undefined
+from semantics.cuda.records import declared, fill, held, is_copy, kept, undefined, values
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS, operand
@@ -97,10 +97,14 @@ def _place(st: State, given: Node, callee: Node, use: Use) -> Place:
     t = given.type.inner if given.type.kind == "pointer" and given.type.inner else given.type
     if callee.parent is None or t.name != callee.parent.type.name:
         raise unsupported(f"the method '{callee.name}' of another structure than '{t.name}'", given.loc, _ADVICE)
-    if made.kind == "INIT_LIST_EXPR" or undefined(made) or is_copy(given):
+    found: Place
+    if made.kind == "CALL_EXPR" and kept(made):
+        found = held(st, "t", made, values(st, made, use))
+    elif made.kind == "INIT_LIST_EXPR" or undefined(made) or is_copy(given):
         found = declared(st, "t", made)
         fill(st, found, made, use)
-        return found
-    if given.type.kind == "pointer":
-        return resolved(st, address(st, given, use).plus(pointee_size(given.type), Const(0, loc=given.loc)))
-    return place(st, given, use)
+    elif given.type.kind == "pointer":
+        found = resolved(st, address(st, given, use).plus(pointee_size(given.type), Const(0, loc=given.loc)))
+    else:
+        found = place(st, given, use)
+    return found

@@ -130,7 +130,7 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
 def kept(node: Node) -> bool:
     """Whether a structure is one of a library's: an object that nobody copies a value into."""
     decl = node.type_decl
-    return decl.parent is not None and decl.parent.name in ("cooperative_groups", "cuda") and in_shim(decl)
+    return decl.parent is not None and decl.parent.name in ("cooperative_groups", "cuda", "cub") and in_shim(decl)
 
 
 def held(st: State, name: str, node: Node, found: Sequence[Value]) -> Parts:
@@ -340,11 +340,11 @@ def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
     """What a constructor of ours makes: it takes a value for each scalar, in their order, or a structure of them."""
     given, parts = node.arguments, Unordered(st)
     check_order(st, node.loc, given)
-    if len(given) == 1 and given[0].type.kind == "record":
+    if len(given) == 1 and given[0].type.kind == "record" and not _refers(callee.arguments[0].type):
         return values(st, given[0], use)
     found = list[Value]()
     for e, p in zip(given, callee.arguments, strict=True):
-        if p.type.kind == "reference" and p.type.inner is not None and not p.type.inner.const:
+        if _refers(p.type):
             where = place(st, e, within(use))  # it is kept as a pointer
             if not isinstance(where, Address):
                 advice = "Refer to an element in memory."
@@ -356,6 +356,11 @@ def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
         found.append(parts.part(value))
     parts.check(node.loc)
     return found
+
+
+def _refers(t: CType) -> bool:
+    """Whether this is a reference to what may change."""
+    return t.kind == "reference" and t.inner is not None and not t.inner.const
 
 
 _PLACES: Final = (

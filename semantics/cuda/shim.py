@@ -81,6 +81,7 @@ OURS: Final = {
 REFUSED: Final = {
     "__w_cluster": ("a cluster of blocks", "Use the groups of a block."),
     "__w_spins": ("waiting for an atomic to change", "How often that is looked for is not known."),
+    "__w_algorithm": ("this algorithm", "Of reductions the one by warps is known, of loads and stores direct ones."),
     "__w_attempts": ("a Poisson distribution", "How many numbers it takes is not known."),
     "__w_roles": ("a pipeline with roles for its threads", "Let all threads of the block produce and consume."),
     "__w_bulk": ("a copy in bulk", "Copy with memcpy_async, or element by element."),

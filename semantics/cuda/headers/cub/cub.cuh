@@ -1,0 +1,331 @@
+/* Primitives of blocks and warps, with bodies that say what each costs, as CUB's documentation tells of its algorithms.
+   docs/cuda.md has the table. Where there are others to choose from than are written here, these are refused. */
+#pragma once
+extern "C++" {
+__device__ void __w_algorithm();
+namespace cub {
+
+struct Sum { template <class T> __device__ T operator()(T a, T b) const { return a + b; } };
+struct Difference { template <class T> __device__ T operator()(T a, T b) const { return a - b; } };
+struct Max { template <class T> __device__ T operator()(T a, T b) const { return a < b ? b : a; } };
+struct Min { template <class T> __device__ T operator()(T a, T b) const { return b < a ? b : a; } };
+struct Equality { template <class T> __device__ bool operator()(T a, T b) const { return a == b; } };
+struct Inequality { template <class T> __device__ bool operator()(T a, T b) const { return a != b; } };
+template <class K, class V> struct KeyValuePair { typedef K Key; typedef V Value; K key; V value; };
+struct ArgMax {
+  template <class T> __device__ T operator()(T a, T b) const {
+    bool other = b.value > a.value || (a.value == b.value && b.key < a.key);
+    T c;
+    c.key = other ? b.key : a.key;
+    c.value = other ? b.value : a.value;
+    return c;
+  }
+};
+struct ArgMin {
+  template <class T> __device__ T operator()(T a, T b) const {
+    bool other = b.value < a.value || (a.value == b.value && b.key < a.key);
+    T c;
+    c.key = other ? b.key : a.key;
+    c.value = other ? b.value : a.value;
+    return c;
+  }
+};
+struct NullType {};
+
+__device__ inline unsigned __w_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
+__device__ inline unsigned LaneId() { return __w_thread() % 32u; }
+__device__ inline unsigned WarpId() { return __w_thread() / 32u; }
+__device__ inline int RowMajorTid(int x, int y, int) { return (threadIdx.z * y + threadIdx.y) * x + threadIdx.x; }
+
+/* --- warps: lanes pass their values on by shuffles, twice as far or half as far each time ------------------------- */
+
+/* One turn: a lane takes in the one that is `d` behind or before it, if that is among the valid ones. */
+template <unsigned D, unsigned N, class T, class F> __device__ T __w_down(T v, F op) {
+  T w = op(v, __shfl_down_sync(0xffffffffu, v, D, N));
+  return __w_thread() % N + D < N ? w : v;
+}
+template <unsigned D, unsigned N, class T, class F> __device__ T __w_down(T v, F op, int valid) {
+  int lane = __w_thread() % N, from = lane + (int)D < valid ? lane + D : lane;
+  T w = op(v, __shfl_sync(0xffffffffu, v, from, N));
+  return from != lane ? w : v;
+}
+template <unsigned D, unsigned N, class T, class F> __device__ T __w_up(T v, F op) {
+  T w = op(__shfl_up_sync(0xffffffffu, v, D, N), v);
+  return __w_thread() % N >= D ? w : v;
+}
+template <unsigned N, class T, class F> __device__ T __w_reduce(T v, F op, int valid) {
+  if (N > 1) v = __w_down<1, N>(v, op, valid);
+  if (N > 2) v = __w_down<2, N>(v, op, valid);
+  if (N > 4) v = __w_down<4, N>(v, op, valid);
+  if (N > 8) v = __w_down<8, N>(v, op, valid);
+  if (N > 16) v = __w_down<16, N>(v, op, valid);
+  return v;
+}
+template <unsigned N, class T, class F> __device__ T __w_reduce(T v, F op) {
+  if (N > 1) v = __w_down<1, N>(v, op);
+  if (N > 2) v = __w_down<2, N>(v, op);
+  if (N > 4) v = __w_down<4, N>(v, op);
+  if (N > 8) v = __w_down<8, N>(v, op);
+  if (N > 16) v = __w_down<16, N>(v, op);
+  return v;
+}
+template <unsigned N, class T, class F> __device__ T __w_scan(T v, F op) {
+  if (N > 1) v = __w_up<1, N>(v, op);
+  if (N > 2) v = __w_up<2, N>(v, op);
+  if (N > 4) v = __w_up<4, N>(v, op);
+  if (N > 8) v = __w_up<8, N>(v, op);
+  if (N > 16) v = __w_up<16, N>(v, op);
+  return v;
+}
+/* The items of one thread, one after another. */
+template <int N> struct __w_items {
+  template <class T, int M, class F> __device__ static T reduced(T (&items)[M], F op) {
+    T before = __w_items<N - 1>::reduced(items, op);
+    return op(before, items[N - 1]);
+  }
+};
+template <> struct __w_items<1> {
+  template <class T, int M, class F> __device__ static T reduced(T (&items)[M], F) { return items[0]; }
+};
+template <class T, int N = 32, int A = 0> struct WarpReduce {
+  struct TempStorage {};
+  __device__ WarpReduce() {}
+  __device__ WarpReduce(const TempStorage &) {}
+  template <class F> __device__ T Reduce(T v, F op) const { return __w_reduce<N>(v, op); }
+  template <class F> __device__ T Reduce(T v, F op, int valid) const { return __w_reduce<N>(v, op, valid); }
+  __device__ T Sum(T v) const { return __w_reduce<N>(v, cub::Sum()); }
+  __device__ T Sum(T v, int valid) const { return __w_reduce<N>(v, cub::Sum(), valid); }
+  __device__ T Max(T v) const { return __w_reduce<N>(v, cub::Max()); }
+  __device__ T Min(T v) const { return __w_reduce<N>(v, cub::Min()); }
+};
+template <class T, int N = 32, int A = 0> struct WarpScan {
+  struct TempStorage {};
+  __device__ WarpScan() {}
+  __device__ WarpScan(const TempStorage &) {}
+  __device__ static T __w_before(T all, T first) {
+    T w = __shfl_up_sync(0xffffffffu, all, 1, N);
+    return __w_thread() % N == 0 ? first : w;
+  }
+  __device__ static T __w_total(T all) { return __shfl_sync(0xffffffffu, all, N - 1, N); }
+  template <class F> __device__ void InclusiveScan(T v, T &out, F op) const { out = __w_scan<N>(v, op); }
+  template <class F> __device__ void InclusiveScan(T v, T &out, F op, T &total) const {
+    T all = __w_scan<N>(v, op);
+    out = all;
+    total = __w_total(all);
+  }
+  __device__ void InclusiveSum(T v, T &out) const { out = __w_scan<N>(v, cub::Sum()); }
+  __device__ void InclusiveSum(T v, T &out, T &total) const { InclusiveScan(v, out, cub::Sum(), total); }
+  template <class F> __device__ void ExclusiveScan(T v, T &out, T first, F op) const {
+    T all = __w_scan<N>(v, op);
+    out = __w_before(op(first, all), first);
+  }
+  template <class F> __device__ void ExclusiveScan(T v, T &out, T first, F op, T &total) const {
+    T all = __w_scan<N>(v, op);
+    out = __w_before(op(first, all), first);
+    total = __w_total(all);
+  }
+  __device__ void ExclusiveSum(T v, T &out) const {
+    T all = __w_scan<N>(v, cub::Sum());
+    out = __w_before(all, T());
+  }
+  __device__ void ExclusiveSum(T v, T &out, T &total) const {
+    T all = __w_scan<N>(v, cub::Sum());
+    out = __w_before(all, T());
+    total = __w_total(all);
+  }
+  __device__ T Broadcast(T v, unsigned lane) const { return __shfl_sync(0xffffffffu, v, lane, N); }
+};
+
+/* --- blocks: reductions ------------------------------------------------------------------------------------------ */
+
+enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
+
+/* Each warp reduces by shuffles, its first lane writes what comes out, and the first thread takes in those of all. */
+template <class T, int X, BlockReduceAlgorithm A = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1, int P = 0>
+struct BlockReduce {
+  static constexpr int __w_threads = X * Y * Z, __w_warps = (__w_threads + 31) / 32;
+  struct TempStorage { T __w_part[__w_warps]; };
+  TempStorage *__w_at;
+  __device__ BlockReduce(TempStorage &s) : __w_at(&s) {}
+  template <class F> __device__ T __w_joined(T own, F op, int valid) const {
+    if (A != BLOCK_REDUCE_WARP_REDUCTIONS) __w_algorithm();
+    unsigned thread = __w_thread();
+    if (__w_warps > 1) {
+      if (thread % 32 == 0) __w_at->__w_part[thread / 32] = own;
+      __syncthreads();
+      if (thread == 0)
+        for (int i = 1; i < __w_warps; i++)
+          if (i * 32 < valid) own = op(own, __w_at->__w_part[i]);
+    }
+    return own;
+  }
+  template <class F> __device__ T Reduce(T v, F op) const {
+    if (__w_threads % 32) v = __w_reduce<32>(v, op, __w_threads - (int)(__w_thread() / 32 * 32));
+    else v = __w_reduce<32>(v, op);
+    return __w_joined(v, op, __w_threads);
+  }
+  template <class F> __device__ T Reduce(T v, F op, int valid) const {
+    int own = valid - (int)(__w_thread() / 32 * 32);
+    return __w_joined(__w_reduce<32>(v, op, own), op, valid);
+  }
+  template <int N, class F> __device__ T Reduce(T (&items)[N], F op) const {
+    T v = __w_items<N>::reduced(items, op);
+    return Reduce(v, op);
+  }
+  __device__ T Sum(T v) const { return Reduce(v, cub::Sum()); }
+  __device__ T Sum(T v, int valid) const { return Reduce(v, cub::Sum(), valid); }
+  template <int N> __device__ T Sum(T (&items)[N]) const { return Reduce(items, cub::Sum()); }
+};
+
+/* --- blocks: scans ------------------------------------------------------------------------------------------------ */
+
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
+/* By raking: all threads write, those of one warp go through a part each, scan what comes out by shuffles, and go
+   through their part again. Parts of an even length are apart by one element more. By warps: each scans by shuffles, its
+   last lane writes the total, and all threads go through the totals. */
+template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int P = 0> struct BlockScan {
+  static constexpr int __w_threads = X * Y * Z, __w_warps = (__w_threads + 31) / 32;
+  static constexpr bool __w_rakes = A != BLOCK_SCAN_WARP_SCANS && __w_threads > 32;
+  static constexpr int __w_length = (__w_threads + 31) / 32, __w_rakers = (__w_threads + __w_length - 1) / __w_length;
+  static constexpr int __w_apart = __w_length % 2 == 0 && __w_length > 2 ? __w_length + 1 : __w_length;
+  struct TempStorage { T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; T __w_total; };
+  TempStorage *__w_at;
+  __device__ BlockScan(TempStorage &s) : __w_at(&s) {}
+
+  /* What is before each thread, where there is any, and the total. */
+  template <class F> __device__ T __w_raked(T v, F op, T &total) const {
+    int thread = __w_thread(), place = thread / __w_length * __w_apart + thread % __w_length;
+    __w_at->__w_part[place] = v;
+    __syncthreads();
+    if (thread < __w_rakers) {
+      T all = __w_at->__w_part[thread * __w_apart];
+      for (int i = 1; i < __w_length; i++) all = op(all, __w_at->__w_part[thread * __w_apart + i]);
+      T upto = __w_scan<32>(all, op);
+      T before = __shfl_up_sync(0xffffffffu, upto, 1, 32);
+      for (int i = 0; i < __w_length; i++) {
+        T own = __w_at->__w_part[thread * __w_apart + i];
+        __w_at->__w_part[thread * __w_apart + i] = before;
+        before = thread + i == 0 ? own : op(before, own);
+      }
+      if (thread == __w_rakers - 1) __w_at->__w_total = upto;
+    }
+    __syncthreads();
+    total = __w_at->__w_total;
+    return __w_at->__w_part[place];
+  }
+  template <class F> __device__ T __w_warped(T v, F op, T &total) const {
+    unsigned thread = __w_thread();
+    T upto = __w_scan<32>(v, op);
+    T before = __shfl_up_sync(0xffffffffu, upto, 1, 32);
+    if (thread % 32 == 31 || thread == __w_threads - 1) __w_at->__w_part[thread / 32] = upto;
+    __syncthreads();
+    T all = __w_at->__w_part[0], own = all;
+    for (int i = 1; i < __w_warps; i++) {
+      own = i == (int)thread / 32 ? all : own;
+      all = op(all, __w_at->__w_part[i]);
+    }
+    total = all;
+    return thread < 32 ? before : thread % 32 == 0 ? own : op(own, before);
+  }
+  template <class F> __device__ T __w_exclusive(T v, F op, T &total) const {
+    T found;
+    if (__w_rakes) found = __w_raked(v, op, total);
+    else found = __w_warped(v, op, total);
+    return found;
+  }
+  template <class F> __device__ void InclusiveScan(T v, T &out, F op, T &total) const {
+    T before = __w_exclusive(v, op, total);
+    out = __w_thread() == 0 ? v : op(before, v);
+  }
+  template <class F> __device__ void InclusiveScan(T v, T &out, F op) const {
+    T total;
+    InclusiveScan(v, out, op, total);
+  }
+  template <class F> __device__ void ExclusiveScan(T v, T &out, T first, F op, T &total) const {
+    T before = __w_exclusive(v, op, total);
+    out = __w_thread() == 0 ? first : op(first, before);
+  }
+  template <class F> __device__ void ExclusiveScan(T v, T &out, T first, F op) const {
+    T total;
+    ExclusiveScan(v, out, first, op, total);
+  }
+  __device__ void InclusiveSum(T v, T &out) const { InclusiveScan(v, out, cub::Sum()); }
+  __device__ void InclusiveSum(T v, T &out, T &total) const { InclusiveScan(v, out, cub::Sum(), total); }
+  __device__ void ExclusiveSum(T v, T &out) const { ExclusiveScan(v, out, T(), cub::Sum()); }
+  __device__ void ExclusiveSum(T v, T &out, T &total) const { ExclusiveScan(v, out, T(), cub::Sum(), total); }
+};
+
+/* --- blocks: loads and stores -------------------------------------------------------------------------------------- */
+
+enum BlockLoadAlgorithm { BLOCK_LOAD_DIRECT, BLOCK_LOAD_STRIPED, BLOCK_LOAD_VECTORIZE, BLOCK_LOAD_TRANSPOSE,
+  BLOCK_LOAD_WARP_TRANSPOSE, BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED };
+enum BlockStoreAlgorithm { BLOCK_STORE_DIRECT, BLOCK_STORE_STRIPED, BLOCK_STORE_VECTORIZE, BLOCK_STORE_TRANSPOSE,
+  BLOCK_STORE_WARP_TRANSPOSE, BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED };
+
+template <class T, int N> __device__ void LoadDirectBlocked(int thread, const T *from, T (&items)[N]) {
+  for (int i = 0; i < N; i++) items[i] = from[thread * N + i];
+}
+template <class T, int N> __device__ void LoadDirectBlocked(int thread, const T *from, T (&items)[N], int valid) {
+  for (int i = 0; i < N; i++)
+    if (thread * N + i < valid) items[i] = from[thread * N + i];
+}
+template <int X, class T, int N> __device__ void LoadDirectStriped(int thread, const T *from, T (&items)[N]) {
+  for (int i = 0; i < N; i++) items[i] = from[thread + i * X];
+}
+template <int X, class T, int N> __device__ void LoadDirectStriped(int thread, const T *from, T (&items)[N], int valid) {
+  for (int i = 0; i < N; i++)
+    if (thread + i * X < valid) items[i] = from[thread + i * X];
+}
+template <class T, int N> __device__ void StoreDirectBlocked(int thread, T *to, T (&items)[N]) {
+  for (int i = 0; i < N; i++) to[thread * N + i] = items[i];
+}
+template <class T, int N> __device__ void StoreDirectBlocked(int thread, T *to, T (&items)[N], int valid) {
+  for (int i = 0; i < N; i++)
+    if (thread * N + i < valid) to[thread * N + i] = items[i];
+}
+template <int X, class T, int N> __device__ void StoreDirectStriped(int thread, T *to, T (&items)[N]) {
+  for (int i = 0; i < N; i++) to[thread + i * X] = items[i];
+}
+template <int X, class T, int N> __device__ void StoreDirectStriped(int thread, T *to, T (&items)[N], int valid) {
+  for (int i = 0; i < N; i++)
+    if (thread + i * X < valid) to[thread + i * X] = items[i];
+}
+template <class T, int X, int N, BlockLoadAlgorithm A = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1, int P = 0>
+struct BlockLoad {
+  struct TempStorage {};
+  __device__ BlockLoad() {}
+  __device__ BlockLoad(const TempStorage &) {}
+  __device__ void Load(const T *from, T (&items)[N]) const {
+    if (A != BLOCK_LOAD_DIRECT && A != BLOCK_LOAD_STRIPED) __w_algorithm();
+    if (A == BLOCK_LOAD_STRIPED) LoadDirectStriped<X * Y * Z>(__w_thread(), from, items);
+    else LoadDirectBlocked(__w_thread(), from, items);
+  }
+  __device__ void Load(const T *from, T (&items)[N], int valid) const {
+    if (A != BLOCK_LOAD_DIRECT && A != BLOCK_LOAD_STRIPED) __w_algorithm();
+    if (A == BLOCK_LOAD_STRIPED) LoadDirectStriped<X * Y * Z>(__w_thread(), from, items, valid);
+    else LoadDirectBlocked(__w_thread(), from, items, valid);
+  }
+  __device__ void Load(const T *from, T (&items)[N], int valid, T other) const {
+    for (int i = 0; i < N; i++) items[i] = other;
+    Load(from, items, valid);
+  }
+};
+template <class T, int X, int N, BlockStoreAlgorithm A = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1, int P = 0>
+struct BlockStore {
+  struct TempStorage {};
+  __device__ BlockStore() {}
+  __device__ BlockStore(const TempStorage &) {}
+  __device__ void Store(T *to, T (&items)[N]) const {
+    if (A != BLOCK_STORE_DIRECT && A != BLOCK_STORE_STRIPED) __w_algorithm();
+    if (A == BLOCK_STORE_STRIPED) StoreDirectStriped<X * Y * Z>(__w_thread(), to, items);
+    else StoreDirectBlocked(__w_thread(), to, items);
+  }
+  __device__ void Store(T *to, T (&items)[N], int valid) const {
+    if (A != BLOCK_STORE_DIRECT && A != BLOCK_STORE_STRIPED) __w_algorithm();
+    if (A == BLOCK_STORE_STRIPED) StoreDirectStriped<X * Y * Z>(__w_thread(), to, items, valid);
+    else StoreDirectBlocked(__w_thread(), to, items, valid);
+  }
+};
+}
+}
