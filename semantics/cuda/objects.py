@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 from logic.source import Loc
 from logic.syntax import Const
+from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, initialiser, is_template, makes
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import MOST, member, store
-from semantics.cuda.pointers import address, deliver, subobject
+from semantics.cuda.pointers import address, deliver
 from semantics.cuda.records import fill, source
 from semantics.cuda.regions import null
 from semantics.cuda.state import Address, Place, State, This

@@ -14,8 +14,9 @@ from typing import Final
 from logic.operators import COMPARISONS
 from logic.source import Loc
 from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Stmt, Var, reads_array
+from semantics.cuda.bases import part, whole_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, derives, is_virtual, label
+from semantics.cuda.classes import derives
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -34,13 +35,13 @@ from semantics.cuda.places import (
     store,
 )
 from semantics.cuda.regions import aligned, is_null, is_region, null, number, pointed, region, unit
+from semantics.cuda.rows import in_a_row, leaves, variables
 from semantics.cuda.scan import is_this, owner
 from semantics.cuda.sequence import Unordered, chosen, within
 from semantics.cuda.shapes import CASTS, bare, described, gives_reference, operand
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import (
     Address,
-    Fields,
     Local,
     Moving,
     Parts,
@@ -114,52 +115,6 @@ def _led(st: State, a: Address) -> Address:
     if not is_region(st, a):
         return a
     return replace(a, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in a.terms))
-
-
-def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place:
-    """The place of a base class in an object; in memory only of the first one, which begins where the object does."""
-    match p:
-        case Parts(_, places):
-            found = dict(places).get(label(base), p)  # a base class without fields has no place of its own
-            if found is not p and isinstance(found, Parts):
-                st.derived[found.name] = p
-            return found
-        case Fields(name):
-            return Fields(f"{name}.{base.type.name}")
-        case Address():
-            if bases(derived)[0].type_decl.identity != base.type_decl.identity or is_virtual(derived):
-                what = f"the base class '{base.type.name}', which may begin anywhere in '{derived.name}',"
-                raise unsupported(what, loc, "Make it a field.")
-            return p
-    raise unsupported(f"the base class '{base.type.name}'", loc)
-
-
-def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
-    """The place of the object of a class that the object at a place is the base of; None where that is not known."""
-    if base.identity == derived.identity:
-        return p
-    for inner in bases(derived):
-        if inner.type.kind == "record" and (found := whole_of(st, p, base, inner.type_decl)) is not None:
-            match found:
-                case Parts(name) if inner.fields:
-                    return st.derived.get(name)
-                case Parts():
-                    return found
-                case Address() if bases(derived)[0].type_decl.identity == inner.type_decl.identity:
-                    return None if is_virtual(derived) else found
-    return None
-
-
-def part(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place | None:
-    """The place of a class in an object that is one: itself, or a base of it; None where it is none."""
-    if derived.identity == base.identity:
-        return p
-    for inner in bases(derived):
-        if inner.type.kind == "record":
-            found = part(st, subobject(st, p, derived, inner, loc), inner.type_decl, base, loc)
-            if found is not None:
-                return found
-    return None
 
 
 def located(st: State, node: Node, use: Use = "part") -> tuple[Place, bool]:
@@ -237,7 +192,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
                 given = fetch(st, given, node.type, node.loc)
             if isinstance(given, Address):
                 return given
-        case "CXX_THIS_EXPR" if st.frame.this is not None:
+        case "CXX_THIS_EXPR" if st.frame.this is not None and _used_at_once(node):
             this = st.frame.this.place
             return this if isinstance(this, Address) else _variable(st, this)
         case "DECL_REF_EXPR":
@@ -303,7 +258,17 @@ def _row(st: State, p: Local, node: Node) -> Address | None:
         if (f.type.kind, f.type.name, f.type.size) == (decl.type.kind, decl.type.name, size):
             names.append(found.name)
             end += size
-    return _in_a_row(st, tuple(names), size, node.loc) if len(names) > 1 and names[0] == p.name else None
+    return in_a_row(st, tuple(names), size, node.loc) if len(names) > 1 and names[0] == p.name else None
+
+
+def _used_at_once(node: Node) -> bool:
+    """Whether `this` is cast to be dereferenced where it stands: what a pointer with its value changes is not seen."""
+    above = node.above
+    while above is not None and above.kind in ("PAREN_EXPR", *CASTS):
+        above = above.above
+    return above is not None and (
+        above.kind == "MEMBER_REF_EXPR" or (above.kind == "UNARY_OPERATOR" and above.operator == "*")
+    )
 
 
 def _steps_from(node: Node) -> bool:
@@ -318,34 +283,16 @@ def _steps_from(node: Node) -> bool:
     return steps and inner.kind == "MEMBER_REF_EXPR"
 
 
-def _in_a_row(st: State, names: tuple[str, ...], size: int, loc: Loc | None) -> Address:
-    """The address of the first one of variables that lie in a row."""
-    root = next((r for r, known in st.registers.items() if r in st.mixed and known.variables == names), None)
-    if root is None:
-        root = st.fresh("row")
-        st.registers[root] = Registers(root, st.sigma.locals[names[0]], size, names, loc)
-        st.mixed[root] = set(names)
-    return Address(root, "shared", total=len(names) * size)
-
-
-def _leaves(p: Place) -> list[str] | None:
-    """The variables of a structure of one thread; None where it has other parts."""
-    if isinstance(p, Local):
-        return [p.name]
-    inner = [_leaves(q) for _, q in p.places] if isinstance(p, Parts) else [None]
-    return None if any(i is None for i in inner) else [name for i in inner if i is not None for name in i]
-
-
 def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
     upward = old is not None and new is not None and old.kind == new.kind == "record"
     known = st.pointees.get(found.root)
     if isinstance(known, Parts) and old and new and new.size and scalar(new) is not None:
-        names = _leaves(known) or []
+        names = leaves(known) or []
         kinds = {st.sigma.locals[name] for name in names}
         if kinds == {scalar(new)} and len(names) * new.size == old.size and new.kind == "base":
-            return _in_a_row(st, tuple(names), new.size, node.loc)
+            return in_a_row(st, tuple(names), new.size, node.loc)
     if found.root in st.pointees and not (old and new and (same(old, new) or upward)):
         raise unsupported("a variable of one thread as another type", node.loc, "Use __float_as_int and its like.")
     alike = same if found.root in st.registers else compatible
@@ -509,7 +456,7 @@ def _one_of(st: State, node: Node, use: Use) -> Place:
         a = resolved(st, place(st, left, use))
     with st.captured() as before_b:
         b = resolved(st, place(st, right, use))
-    first_of, second_of, size = _variables(st, a), _variables(st, b), max(1, node.type.size)
+    first_of, second_of, size = variables(st, a), variables(st, b), max(1, node.type.size)
     if first_of is not None and second_of is not None:
         (first, i), (second, j) = first_of, second_of
         type_ = st.sigma.locals[first[0]]
@@ -522,16 +469,6 @@ def _one_of(st: State, node: Node, use: Use) -> Place:
     if not isinstance(a, Address) or not isinstance(b, Address) or {a.root, b.root} & st.registers.keys():
         raise unsupported("'?:' as a place", node.loc, "Use 'if'.")
     return _chosen(st, node, c, (a, b), (before_a, before_b), node.type)
-
-
-def _variables(st: State, p: Place) -> tuple[tuple[str, ...], Expr] | None:
-    """The variables that a place may be one of, and the number of the one that it is."""
-    if isinstance(p, Local):
-        return (p.name,), Const(0)
-    array = st.registers.get(p.root) if isinstance(p, Address) else None
-    if array is None or not isinstance(p, Address) or not array.variables or p.path or p.offset:
-        return None
-    return array.variables, steps(p, array.size, None)
 
 
 def _moved(st: State, node: Node, use: Use) -> Address:

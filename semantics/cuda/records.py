@@ -30,6 +30,7 @@ from logic.syntax import (
     written,
 )
 from logic.typing import type_of
+from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, copies_itself, initialiser, label, makes, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
@@ -39,7 +40,7 @@ from semantics.cuda.expressions import condition, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers
-from semantics.cuda.pointers import address, deliver, fetch, place, subobject
+from semantics.cuda.pointers import address, deliver, fetch, place
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import CASTS, described, integer, lvalue, operand, temporary, upward
@@ -398,7 +399,9 @@ def _given(
     are evaluated one after another."""
     own = fields(node)
     named = [_designated(part) for part in given]
-    if given and all(named):
+    order_ = [label(field) for field in own]
+    places = [order_.index(name) for name, _ in filter(None, named) if name in order_]
+    if given and len(places) == len(given) and places == sorted(places):
         by_name = dict(part for part in named if part is not None)
         parts = [(field, by_name.get(label(field))) for field in own]
     else:

@@ -140,7 +140,7 @@ REFUSED = {
         "the base class 'B', which may begin anywhere in 'V',",
     ),
     "what is derived, from a base": (
-        "struct B { int b[15]; }; struct V : B { int q[8]; };\n__device__ B *v;",
+        "struct C { int c; }; struct B { int b[15]; }; struct V : C, B { int q[8]; };\n__device__ B *v;",
         "((V *)v)->q[threadIdx.x] = 1;",
         "one of which has a base class",
     ),

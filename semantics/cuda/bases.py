@@ -1,0 +1,55 @@
+"""Base classes of objects: the place of one in what is derived from it, and the other way around."""
+
+from __future__ import annotations
+
+from logic.source import Loc
+from semantics.cuda.clang import Node
+from semantics.cuda.classes import bases, is_virtual, label
+from semantics.cuda.errors import unsupported
+from semantics.cuda.state import Address, Fields, Parts, Place, State
+
+
+def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place:
+    """The place of a base class in an object; in memory only of the first one, which begins where the object does."""
+    match p:
+        case Parts(_, places):
+            found = dict(places).get(label(base), p)  # a base class without fields has no place of its own
+            if found is not p and isinstance(found, Parts):
+                st.derived[found.name] = p
+            return found
+        case Fields(name):
+            return Fields(f"{name}.{base.type.name}")
+        case Address():
+            if bases(derived)[0].type_decl.identity != base.type_decl.identity or is_virtual(derived):
+                what = f"the base class '{base.type.name}', which may begin anywhere in '{derived.name}',"
+                raise unsupported(what, loc, "Make it a field.")
+            return p
+    raise unsupported(f"the base class '{base.type.name}'", loc)
+
+
+def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
+    """The place of the object of a class that the object at a place is the base of; None where that is not known."""
+    if base.identity == derived.identity:
+        return p
+    for inner in bases(derived):
+        if inner.type.kind == "record" and (found := whole_of(st, p, base, inner.type_decl)) is not None:
+            match found:
+                case Parts(name) if inner.fields:
+                    return st.derived.get(name)
+                case Parts():
+                    return found
+                case Address() if bases(derived)[0].type_decl.identity == inner.type_decl.identity:
+                    return None if is_virtual(derived) else found
+    return None
+
+
+def part(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place | None:
+    """The place of a class in an object that is one: itself, or a base of it; None where it is none."""
+    if derived.identity == base.identity:
+        return p
+    for inner in bases(derived):
+        if inner.type.kind == "record":
+            found = part(st, subobject(st, p, derived, inner, loc), inner.type_decl, base, loc)
+            if found is not None:
+                return found
+    return None
