@@ -36,12 +36,14 @@ from logic.assertions import (
     opaque,
 )
 from logic.barriers import unproved_barriers
+from logic.contracts import arrays_of, elements, elements_in
 from logic.derivation import Derivation, Value
 from logic.potentials import ZERO, Poly, ceil_div, const, is_canonical, leaves, of_expr, substitute, sym, variables
 from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND, RuleSet
 from logic.schema import Term, kind
 from logic.source import Loc, SourceError
+from logic.stable import of_grid, unwritten
 from logic.syntax import (
     BOOL,
     GHOST,
@@ -297,6 +299,8 @@ def _well_formed(condition: Condition, context: Context) -> None:
     """vars(Q) <= X u Params (section 5): Q has one value for all active threads."""
     if not variables(condition.q) <= condition.x:
         raise Rejected(Refusal("uniform", expected=condition.x, got=condition.q))
+    for a in (a for a in elements_in([condition.q]) if a.op not in context.sigma.elements):
+        raise Rejected(Refusal("integer", about=a.op, got=condition.q))
     for leaf in leaves(condition.q):
         if isinstance(leaf, Tid):
             raise Rejected(Refusal("thread", got=condition.q))
@@ -585,8 +589,11 @@ def _sensible(context: Context) -> None:
         raise Rejected(Refusal("launch", got=launch))
     for fact in launch.assumptions:
         about_others = any(isinstance(t, Var | Tid | Read) or t == Param(WARP_INDEX) for t in subterms(fact))
-        if about_others or opaque(fact, context.sigma) or type_of(fact, context.sigma) != BOOL:
+        odd = about_others or elements(fact) or opaque(fact, context.sigma)
+        if odd or type_of(fact, context.sigma) != BOOL:
             raise Rejected(Refusal("assumption", got=fact))
+    for c in (c for c in launch.contracts if not of_grid(c, context.sigma)):
+        raise Rejected(Refusal("contract", got=str(c)))
 
 
 INDICES: Final = (WARP_INDEX, "blockIdx.x", "blockIdx.y", "blockIdx.z")
@@ -677,7 +684,10 @@ def _claim(
     except SourceError as error:
         raise Rejected(Refusal("ill-typed", about=error.message)) from None
     ghosts = {x: t for x, t in context.sigma.locals.items() if x.startswith(GHOST) and t == INT}
-    if replace(sigma, locals=sigma.locals | ghosts) != context.sigma:
+    stable = arrays_of(context.launch.contracts)
+    if (name := min(stable - unwritten(kernel), default=None)) is not None:
+        raise Rejected(Refusal("contract", about=name))
+    if replace(sigma, locals=sigma.locals | ghosts, stable=stable) != context.sigma:
         raise Rejected(Refusal("signature"))
     if not same(judgement.stmt, kernel.body):
         raise Rejected(Refusal("program"))

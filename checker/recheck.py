@@ -160,6 +160,9 @@ DOCUMENT: Final[dict[str, Any]] = {
     "admitted": [NATURAL],
     "tools": dict,
 }
+END: Final = frozenset({None, tuple})
+CONTRACTS: Final = {"contracts": [([(END, END)], tuple)]}
+NEWER: Final[dict[str, Any]] = DOCUMENT | {"version": 4, "launch": DOCUMENT["launch"] | CONTRACTS}  # with contracts
 
 
 def misfit(value: Json, shape: Any) -> str | None:
@@ -440,6 +443,9 @@ def normal_op(op: str, *args: Potential) -> Potential:
     return operated(op, *args) if op in OPERATED else single("op", op, *args)
 
 
+ELEMENT: Final = "elem:"  # the operator that gives what a stable array holds, with the array's name after it
+
+
 NORMAL: Final[Makers] = {"max0": max0, "floor": floor_of, "log2": log2_of, "op": normal_op}
 """Constructors of the base functions of potentials, in canonical form."""
 
@@ -499,6 +505,8 @@ def show(e: Any) -> str:
             products = [(c, sorted(show(a) for a, n in mono for _ in range(n))) for mono, c in found]
             texts = [(len(parts), "*".join([str(c)] * (c != 1 or not parts) + parts)) for c, parts in products]
             return " + ".join(text for _, text in sorted(texts))
+        case ("op", op, a) if op.startswith(ELEMENT):
+            return f"{op.removeprefix(ELEMENT)}[{show(a)}]"
         case ("op", "/", Poly() | int() as a, Poly() | int() as b):
             return f"trunc(({show(a)})/({show(b)}))"
         case ("const", _, value):
@@ -523,6 +531,36 @@ class Array(NamedTuple):
     width: int
     unit: int  # what is counted, in bytes: a sector, or a word
     banks: int  # words are counted by bank; 1 for sectors
+
+
+class Contract(NamedTuple):
+    """Quantities that are nonnegative for all ?i0, ?i1, .. in ranges, from a first to before a last, or unlimited."""
+
+    ranges: list[tuple[Potential | None, ...]]
+    quantities: dict[str, Potential]
+    fact: Expr
+
+    def within(self, i: int, t: Potential, last: int) -> list[Potential]:
+        """What has to be nonnegative for an index to be in the i-th range, or one past it where `last` is 0."""
+        low, high = self.ranges[i]
+        return [*([] if low is None else [t - low]), *([] if high is None else [high - last - t])]
+
+    def instance(self, sign: str, ts: list[Potential]) -> tuple[Potential, ...]:
+        """The quantity at some indices, and what has to be nonnegative for it."""
+        swap: Values = {("var", f"?i{i}"): t for i, t in enumerate(ts)}
+        return (replaced(self.quantities[sign], swap), *(q for i, t in enumerate(ts) for q in self.within(i, t, 1)))
+
+    def telescope(self, sign: str, ends: list[Potential]) -> tuple[Potential, ...]:
+        """The sum of c*(A[i+1] - A[i]) + w over i from s to before t, where the quantity is that, and what has to be
+        nonnegative for it."""
+        (s, t), i, q = ends, single("var", "?i0"), self.quantities[sign]
+        for atom, c in linear(q):
+            if atom[0] == "op" and atom[1].startswith(ELEMENT) and atom[2] == i + 1:
+                w = q - (single(*atom) - single("op", atom[1], i)) * c
+                if ("var", "?i0") not in leaves(w):
+                    rise = single("op", atom[1], t) - single("op", atom[1], s)
+                    return (rise * c + times(w, t - s), *self.within(0, s, 0), t - s, *self.within(0, t, 0))
+        raise Bad("a contract is not about neighbours")
 
 
 class Program:
@@ -557,9 +595,40 @@ class Program:
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
         self.worth = lru_cache(1 << 12)(self._worth)
+        self.written = {row[1].partition(".")[0] for row in document["statements"] if row[:1] == ("write",)}
+        self.stable: set[str] = set()
+        rows = document["launch"].get("contracts", ())
+        want(len(rows) <= MAX_ASSUMED, "there are too many contracts")
+        self.contracts = [self._contract(*row) for row in rows]
         self.launch = self._launch_facts(**document["launch"])
 
-    def _launch_facts(self, block: Json, grid: Json, assumptions: Json) -> Facts:
+    def _contract(self, ranges: Json, fact: Json) -> Contract:
+        """A comparison of integers, over variables in ranges, parameters that a grid shares, and elements of arrays
+        of integers in global memory that no statement writes."""
+        for name in elements(fact):
+            known = self.arrays.get(name)
+            want(known is not None and known[:2] == ("global", INT), "a contract is about '{:.80}'", name)
+            views = {name.partition(".")[0], "memory"}  # A.x is a view of A; memory.x may be anywhere
+            want(not views & self.written, "the program may write to '{:.80}'", name)
+            self.stable.add(name)
+        bound = [("var", f"?i{i}") for i in range(len(ranges))]
+        limits = [e for ends in ranges for e in ends if e is not None]
+        for e in (self.condition("a contract", self.expression(fact, True)), *map(self.expression, limits)):
+            own = [t for t in mentions(e, "var", "tid", "read") if t not in bound]
+            own += [t for t in mentions(e, "param") if t in INDICES]
+            want(not own and not self.opaque(e), "a contract is about more than arrays and parameters")
+        for e in limits:
+            want(
+                not elements(e) and not any(mentions(e, "var")) and self.type_of(e) == INT,
+                "a range of a contract is not over parameters",
+            )
+        sides = [self.worth(side) for side in fact[2:] if fact[0] == "op" and self.type_of(side) == INT]
+        found = shortfalls(fact[1], *sides) if len(sides) == 2 == len(fact[2:]) and all(map(sayable, sides)) else {}
+        want(bool(found), "a contract is no comparison of integers")
+        ends = [tuple(None if e is None else self.worth(e) for e in pair) for pair in ranges]
+        return Contract(ends, found, fact)
+
+    def _launch_facts(self, block: Json, grid: Json, assumptions: Json, contracts: Json = ()) -> Facts:
         size_ = self.hardware["warp"]
         rows: list[tuple[Expr, str, Expr | int]] = [(("param", "warpSize"), "==", size_)]
         if self.scope == "warp":
@@ -581,9 +650,9 @@ class Program:
         for e in map(self.expression, assumptions):
             self.condition("an assumption", e)
             beyond = (*mentions(e, "var", "tid", "read"), *(p for p in mentions(e, "param") if p == WARP))
-            want(not beyond and not self.opaque(e), "an assumption is about more than parameters")
+            want(not beyond and not elements(e) and not self.opaque(e), "an assumption is about more than parameters")
             facts += [e, *self.conj([e])]
-        return frozenset(facts)
+        return frozenset(facts) | {fact for ranges, fact in contracts if not ranges}
 
     def price(self, constant: str, n: int = 0) -> Rational:
         """The metric's price; for n of what has a price by count."""
@@ -615,6 +684,10 @@ class Program:
                 want(name in self.arrays, f"no array is called '{name:.80}'")
                 want(self.type_of(index) == INT, "an index is not an int")
                 return self.arrays[name].elem
+            case ("op", str(op), index) if op.startswith(ELEMENT):
+                want(op.removeprefix(ELEMENT) in self.stable, "no contract is about '{:.80}'", op)
+                want(self.type_of(index) == INT, "an index is not an int")
+                return INT
             case ("op", str(op), _, *more) if len(more) <= 2:
                 found = _result(op, *map(self.type_of, e[2:]))
                 if found is not None:
@@ -631,7 +704,16 @@ class Program:
         spend()
         if e[0] == "op":  # which gives a base type only where it takes one
             return e[1].startswith("as:") or any(map(self.opaque, e[2:]))
+        if e[0] == "read" and e[1] in self.stable:
+            return self.opaque(e[2])
         return e[0] == "read" or self.type_of(e)[0] == "base"
+
+    def settled(self, e: Expr) -> Expr:
+        """e, which is not opaque, with what stable arrays hold in place of reads."""
+        spend()
+        if e[0] == "read":
+            return ("op", ELEMENT + e[1], self.settled(e[2]))
+        return ("op", e[1], *map(self.settled, e[2:])) if e[0] == "op" and self.stable else e
 
     def on_base(self, e: Expr) -> bool:
         """Whether an operator takes, or gives, base types."""
@@ -646,7 +728,7 @@ class Program:
             if t[0] == "op" and not self.on_base(t):
                 return ("op", t[1], *map(walk, t[2:]))
             if not self.opaque(t):
-                return t
+                return self.settled(t)
             return ("var", f"?{'b' if self.type_of(t) == BOOL else 'i'}{next(numbers)}")
 
         return walk(e)
@@ -674,6 +756,7 @@ class Program:
                 return TRUE if value == positive else FALSE
         if self.opaque(e):
             return TRUE
+        e = self.settled(e)
         if positive:
             return e
         return ("op", OPPOSITE[e[1]], *e[2:]) if e[0] == "op" and e[1] in OPPOSITE else ("op", "!", e)
@@ -710,6 +793,8 @@ class Program:
             spend()
             if t[0] == "const" and t[1] in (INT, BOOL):
                 return int(t[2])
+            if t[0] == "read" and t[1] in self.stable:
+                return single("op", ELEMENT + t[1], walk(t[2]))
             if t[0] == "read":
                 return single("read", t[1], walk(t[2]), next(numbers))
             if t[0] != "op":
@@ -753,12 +838,23 @@ class Program:
                 want(integral(p) and integral(q), f"{op} of a potential without integer coefficients")
                 want(operated(op, p, q) == single("op", op, p, q), f"{op} is not in canonical form")
                 return ("op", op, p, q)
+            case ("op", str(op), index) if op.removeprefix(ELEMENT) in self.stable and op.startswith(ELEMENT):
+                p = self.potential(index, inside_proof)
+                want(integral(p), "an index of a potential without integer coefficients")
+                return ("op", op, p)
         raise Bad("a base function is not known")
 
 
 def sayable(p: Potential) -> bool:
     """Whether base functions say it all."""
-    return all(atom[0] in (*LEAVES, *NORMAL) and (atom[0] != "op" or atom[1] in OPERATED) for atom in atoms(p))
+    found = atoms(p)
+    told = all(a[1] in OPERATED or a[1].startswith(ELEMENT) for a in found if a[0] == "op")
+    return told and all(a[0] in (*LEAVES, *NORMAL) for a in found)
+
+
+def elements(e: Expr) -> set[str]:
+    """The arrays whose elements an expression names."""
+    return {op.removeprefix(ELEMENT) for _, op, *_ in mentions(e, "op") if op.startswith(ELEMENT)}
 
 
 def mentions(e: Expr, *kinds: str) -> Iterator[Expr]:
@@ -1154,6 +1250,18 @@ class Arithmetic:
                 for part, rows in zip(why, because, strict=True):
                     self._sum(part, rows, f"'{kind}'")
                 return log2_of(p) - log2_of(q) - k if kind == "least" else log2_of(q) + k - log2_of(p)
+            case (("instance" | "telescope") as kind, k, str(sign), ts, because):
+                contract = self.program.contracts[fitted(k, range(len(self.program.contracts)), "a contract's number")]
+                ends = [self.program.potential(t, True) for t in fitted(ts, [tuple], "indices")]
+                want(all(map(integral, ends)), "an index of a potential without integer coefficients")
+                want(sign in contract.quantities, "the contract does not give '{:.20}'", sign)
+                want(len(ends) == (len(contract.ranges) if kind == "instance" else 2), "there are not so many indices")
+                want(kind == "instance" or len(contract.ranges) == 1, "a contract is not about neighbours")
+                said = contract.instance(sign, ends) if kind == "instance" else contract.telescope(sign, ends)
+                quantity: Potential = said[0]
+                for part, rows in zip(said[1:], because, strict=True):
+                    self._sum(part, rows, "an index")
+                return quantity
             case ("law", str(op), str(name), *sides, because) if op in OPERATED:
                 p, q = (self.program.potential(side, True) for side in sides)
                 want(integral(p) and integral(q), "a law is about integers")
@@ -1478,6 +1586,7 @@ class Checker(Program):
         want(s is body, "the root is about another program than the kernel's body")
         want(not p and not x, "the precondition is not {true; Q; {}}")
         want(all(self.without(body, leaf) is body for leaf in (*self.ghosts, WARP)), "the program writes to a ghost")
+        want(not self.names_elements(body), "the program names elements of arrays, where it has to read them")
         self.at_least(p2, x2, q2, 0)
         q = self.summed(q)
         want(not self.evidence, "there is more evidence than side conditions")
@@ -1486,6 +1595,13 @@ class Checker(Program):
         numbers = {fitted(i, range(body.barriers), "a barrier") for i in self.document["admitted"]}
         want(apart <= numbers, "a barrier that a part of the block may reach alone is not admitted")
         return q
+
+    def names_elements(self, s: Statement) -> bool:
+        """Whether an expression in a statement names elements of arrays, which only conditions and ghosts do."""
+        spend()
+        inner = [part for part in s.parts if isinstance(part, Statement)]
+        own = any(elements(part) for part in s.parts if isinstance(part, tuple))
+        return own or any(map(self.names_elements, inner))
 
     def assumed(self, s: Statement) -> Iterator[Expr]:
         """What is assumed inside a statement."""
@@ -1706,12 +1822,23 @@ def claim_text(document: dict[str, Json], bound: Potential, inside: list[Expr]) 
     text += f"; {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')}"
     if launch["assumptions"]:
         text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"
+    if contracts := launch.get("contracts"):
+        arrays = sorted({name for _, fact in contracts for name in elements(fact)})
+        text += f"; assumed of data: {', '.join(map(show_contract, contracts))}"
+        text += f"; what is written is no part of {' or '.join(arrays)}"
     if inside:
         text += f"; assumed wherever a thread comes to it: {', '.join(map(show, inside))}"
     if document["admitted"]:
         numbers = ", ".join(f"#{i}" for i in sorted(document["admitted"]))
         text += f"; assumed besides: all threads of a block reach the barriers {numbers} together"
     return plain(text)
+
+
+def show_contract(row: Json) -> str:
+    """A contract, with `any` for an end that there is not."""
+    ranges, fact = row
+    ends = [f"?i{i} in [{show(a) if a else 'any'}, {show(b) if b else 'any'})" for i, (a, b) in enumerate(ranges)]
+    return f"forall {', '.join(ends)}: {show(fact)}" if ends else show(fact)
 
 
 def plain(text: str) -> str:
@@ -1728,7 +1855,7 @@ def recheck(document: Any) -> Report:
         digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
         want(document.get("digest") == digest, "the digest is not that of the content")
         certificate = frozen(json.loads(text, parse_float=_refused))
-        fitted(certificate, DOCUMENT, "certificate")
+        fitted(certificate, NEWER if certificate.get("version") == NEWER["version"] else DOCUMENT, "certificate")
         checker = Checker(certificate)
         bound = checker.run()
         body = checker.value("s", certificate["kernel"]["body"])

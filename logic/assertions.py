@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal
 
+from logic.contracts import Contract, element
 from logic.metrics import Hardware, Metric
 from logic.operators import COMPARISONS, NEGATED
 from logic.potentials import Poly
@@ -46,7 +47,8 @@ X = frozenset[str]
 
 
 def opaque(e: Expr, sigma: Signature) -> bool:
-    """Whether e depends on array contents or on base-typed values, which P cannot speak of."""
+    """Whether e depends on base-typed values, or on contents of arrays of which no contract speaks: P cannot speak of
+    them."""
     stack = [e]
     while stack:
         match stack.pop():
@@ -54,8 +56,10 @@ def opaque(e: Expr, sigma: Signature) -> bool:
                 if op.startswith(("call:", "as:")):
                     return True
                 stack.extend(args)
-            case Read():
-                return True
+            case Read(array, index):
+                if array not in sigma.stable:
+                    return True
+                stack.append(index)
             case Var(name) if name in sigma.locals and sigma.locals[name].kind == "base":
                 return True
             case Param(name) if name in sigma.params and sigma.params[name].kind == "base":
@@ -65,13 +69,23 @@ def opaque(e: Expr, sigma: Signature) -> bool:
     return False
 
 
+def settled(e: Expr, sigma: Signature) -> Expr:
+    """e, which is not opaque, with the elements of stable arrays in place of reads."""
+    match e:
+        case Read(array, index):
+            return element(array, settled(index, sigma))
+        case Op(op, args) if sigma.stable:
+            return Op(op, tuple(settled(a, sigma) for a in args), e.loc)
+    return e
+
+
 def _nnf(e: Expr, positive: bool, sigma: Signature) -> Expr:
     """e, or its negation, in negation normal form, with every opaque atom replaced by true."""
     match e:
         case Op(op, (a, b)) if op in COMPARISONS:
             if opaque(e, sigma):
                 return TRUE
-            return e if positive else Op(NEGATED[op], (a, b))
+            return settled(e if positive else Op(NEGATED[op], (a, b)), sigma)
         case Op("!", (a,)):
             return _nnf(a, not positive, sigma)
         case Op("&&" | "||", (a, b)):
@@ -86,7 +100,7 @@ def _nnf(e: Expr, positive: bool, sigma: Signature) -> Expr:
             return TRUE if value == positive else FALSE
     if opaque(e, sigma):
         return TRUE
-    return e if positive else Op("!", (e,))
+    return settled(e if positive else Op("!", (e,)), sigma)
 
 
 def _and(a: Expr, b: Expr) -> Expr:
@@ -135,7 +149,8 @@ def abstracted(e: Expr, sigma: Signature) -> Expr:
     """e with every largest opaque part replaced by a value of its own that ranges over everything.
 
     `A[i] % 16` becomes `?i0 % 16`: what holds for every ?i0 holds whatever the read returns. Two reads never share
-    a value, even of one place: another warp may write in between (section 5).
+    a value, even of one place: another warp may write in between (section 5). A read of a stable array is its element
+    there.
     """
     count = 0
 
@@ -147,7 +162,7 @@ def abstracted(e: Expr, sigma: Signature) -> Expr:
             ):
                 return Op(op, tuple(walk(a) for a in args))
         if not opaque(t, sigma):
-            return t
+            return settled(t, sigma)
         count += 1
         return Var(f"{FRESH}{'b' if type_of(t, sigma) == BOOL else 'i'}{count - 1}")
 
@@ -191,11 +206,12 @@ Scope = Literal["warp", "block"]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Block and grid, None where symbolic, and the user's assumptions: facts over parameters only."""
+    """Block and grid, None where symbolic, and the user's assumptions: facts over parameters only, and contracts."""
 
     block: Dim = (None, None, None)
     grid: Dim = (None, None, None)
     assumptions: P = ()
+    contracts: tuple[Contract, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +256,7 @@ def launch_facts(launch: Launch, hardware: Hardware, scope: Scope) -> tuple[Expr
         if thread is not None:
             first = Op("*", (Const(hardware.warp), warp))
             facts += [compare("<=", first, thread), compare("<", thread, Op("+", (first, Const(hardware.warp))))]
-    return (*facts, *launch.assumptions)
+    return (*facts, *launch.assumptions, *(c.fact for c in launch.contracts if not c.ranges))
 
 
 def _linear(block: Dim) -> Expr | None:

@@ -23,6 +23,7 @@ from math import ceil, prod
 from typing import Final
 
 from logic.assertions import Context, Launch, P, Scope, launch_facts
+from logic.comparisons import differences
 from logic.metrics import Hardware
 from logic.operators import denote
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
@@ -222,28 +223,6 @@ def unfolded(p: Poly, defined: Mapping[Leaf, Poly]) -> Poly:
             break
         p = substitute(p, inside)
     return p
-
-
-def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
-    """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b.
-
-    >>> x, n = Var("x"), Param("n")
-    >>> [(str(p), sign) for p, sign in differences(Op("<", (x, n)))]
-    [('n - 1 - x', '+')]
-    >>> [(str(p), sign) for p, sign in differences(Op("==", (x, n)))]
-    [('n - x', '+'), ('x - n', '-')]
-    >>> list(differences(Op("!=", (x, n))))
-    []
-    """
-    match e:
-        case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
-            p, q = of_expr(a), of_expr(b)
-            if p is None or q is None:
-                return
-            if e.op in ("<", "<=", "=="):
-                yield q - p - (1 if e.op == "<" else 0), "+"
-            if e.op in (">", ">=", "=="):
-                yield p - q - (1 if e.op == ">" else 0), "-"
 
 
 def congruences(fact: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:

@@ -58,14 +58,17 @@ class Log2:
 OPERATED: Final = ("/", ">>", "&", "|", "^")
 """The operators that `Apply` has: `a % b` is `a - b * (a / b)`, whatever b is."""
 
+ELEMENT: Final = "elem:"
+"""What the operator is called that gives the elements of a stable array, before the array's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operator's value on integers (`logic.operators`); its operands have integer coefficients, and are not such
-    that another base function says it."""
+    """An operator's value on integers (`logic.operators`), or an element of a stable array (`logic.contracts`). Its
+    operands have integer coefficients, and are not such that another base function says it."""
 
     op: str
-    args: tuple[Poly, Poly]
+    args: tuple[Poly, ...]
 
 
 Atom = Sym | Max0 | Floor | Log2 | Apply
@@ -126,6 +129,8 @@ class Poly:
         return all(not m for m, _ in self.terms)
 
     def __str__(self) -> str:
+        from logic.potentials_as_text import show
+
         return show(self)
 
 
@@ -139,16 +144,16 @@ def _key_atom(a: Atom) -> str:
             return f"~floor({arg.key}/{k})"
         case Log2(arg):
             return f"~log2({arg.key})"
-        case Apply(op, (p, q)):
-            return f"~op({p.key}){op}({q.key})"
+        case Apply(op, args):
+            return f"~op({args[0].key}){op}({args[1].key})" if len(args) > 1 else f"~{op}({args[0].key})"
 
 
 def _leaves_of(a: Atom) -> Iterable[Leaf]:
     match a:
         case Sym(leaf):
             return (leaf,)
-        case Apply(_, (p, q)):
-            return p.leaves | q.leaves
+        case Apply(_, args):
+            return frozenset().union(*(p.leaves for p in args))
     return a.arg.leaves
 
 
@@ -326,6 +331,13 @@ def log2(p: Poly) -> Poly:
     return atom(Log2(p))
 
 
+def element_of(op: str, index: Poly) -> Poly:
+    """The element of a stable array, `elem:A`, at an index. Raises ValueError for one that is no integer."""
+    if any(c.denominator != 1 for _, c in index.terms) or not op.startswith(ELEMENT):
+        raise ValueError("an index is an integer")
+    return atom(Apply(op, (index,)))
+
+
 def operated(op: str, p: Poly, q: Poly) -> Poly:
     """p op q for one of OPERATED, or %, on integers. Raises ValueError for another operator, or operands without
     integer coefficients.
@@ -354,6 +366,14 @@ def operated(op: str, p: Poly, q: Poly) -> Poly:
     return atom(Apply(op, (p, q)))
 
 
+def applied(op: str, *args: Poly) -> Poly:
+    """What an `Apply` with these operands is. Raises ValueError."""
+    if len(args) == 1:
+        return element_of(op, args[0])
+    p, q = args
+    return operated(op, p, q)
+
+
 def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
     match a:
         case Sym(leaf):
@@ -364,8 +384,8 @@ def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
             return floor_div(_rebuilt(arg, values), k)
         case Log2(arg):
             return log2(_rebuilt(arg, values))
-        case Apply(op, (p, q)):
-            return operated(op, _rebuilt(p, values), _rebuilt(q, values))
+        case Apply(op, args):
+            return applied(op, *(_rebuilt(p, values) for p in args))
 
 
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
@@ -449,7 +469,7 @@ def is_closed(p: Poly | None) -> bool:
     >>> is_closed(floor_div(n, 4)), is_closed(operated("/", n, n)), is_closed(None)
     (True, False, False)
     """
-    return p is not None and not any(isinstance(a, Apply) for a in atoms(p))
+    return p is not None and not any(isinstance(a, Apply) and a.op in OPERATED for a in atoms(p))
 
 
 def leaves(p: Poly) -> frozenset[Leaf]:
@@ -470,8 +490,16 @@ def variables(p: Poly) -> frozenset[str]:
     return frozenset(x.name for x in leaves(p) if isinstance(x, Var))
 
 
-def evaluate(p: Poly, store: Mapping[Leaf, int]) -> Fraction:
-    """Q(sigma), exactly. Raises KeyError for a leaf without a value.
+Element = Callable[[str, int], int]
+"""What an array holds at an index."""
+
+
+def _unknown(array: str, index: int) -> int:
+    raise KeyError(f"{array}[{index}]")
+
+
+def evaluate(p: Poly, store: Mapping[Leaf, int], element: Element = _unknown) -> Fraction:
+    """Q(sigma), exactly. Raises KeyError for a leaf, or an element of an array, without a value.
 
     >>> n = sym(Param("n"))
     >>> evaluate(ceil_div(n, 32) + max0(n - 3), {Param("n"): 65})
@@ -486,23 +514,26 @@ def evaluate(p: Poly, store: Mapping[Leaf, int]) -> Fraction:
     total = Fraction(0)
     for m, c in p.terms:
         for a in m:
-            c *= _value(a, store)
+            c *= _value(a, store, element)
         total += c
     return total
 
 
-def _value(a: Atom, store: Mapping[Leaf, int]) -> Fraction | int:
+def _value(a: Atom, store: Mapping[Leaf, int], element: Element) -> Fraction | int:
     match a:
         case Sym(leaf):
             return store[leaf]
         case Max0(arg):
-            return max(Fraction(0), evaluate(arg, store))
+            return max(Fraction(0), evaluate(arg, store, element))
         case Floor(arg, k):
-            return evaluate(arg, store) // k
+            return evaluate(arg, store, element) // k
         case Log2(arg):
-            return max(1, int(evaluate(arg, store))).bit_length() - 1
-        case Apply(op, (p, q)):
-            return int(denote(op, (int(evaluate(p, store)), int(evaluate(q, store)))))
+            return max(1, int(evaluate(arg, store, element))).bit_length() - 1
+        case Apply(op, args):
+            values = tuple(int(evaluate(p, store, element)) for p in args)
+            if op.startswith(ELEMENT):
+                return element(op.removeprefix(ELEMENT), *values)
+            return int(denote(op, values))
 
 
 MAX_WRITTEN: Final = 1 << 12
@@ -534,6 +565,9 @@ def of_expr(e: Expr) -> Poly | None:
         case Op("neg", (a,)):
             p = of_expr(a)
             return None if p is None else p * -1
+        case Op(op, (a,)) if op.startswith(ELEMENT):
+            p = of_expr(a)
+            return None if p is None or _written(p) > MAX_WRITTEN else element_of(op, p)
         case Op(op, (a, b)):
             p, q = of_expr(a), of_expr(b)
             if p is None or q is None or (op == "*" and len(p.terms) * len(q.terms) > MAX_WRITTEN):
@@ -573,102 +607,3 @@ def _binary(op: str, p: Poly, q: Poly) -> Poly | None:
         case "&" if k > 0 and k & (k + 1) == 0:
             return p - floor_div(p, k + 1) * (k + 1)
     return None
-
-
-# --- text ------------------------------------------------------------------------------------------------------------
-
-
-def _show_atom(a: Atom) -> str:
-    match a:
-        case Sym(leaf):
-            return leaf.name
-        case Max0(arg):
-            return f"max(0, {show(arg)})"
-        case Floor(arg, k):
-            return f"floor({_numerator(arg)}/{k})"
-        case Log2(arg):
-            return f"log2({show(arg)})"
-        case Apply(op, (p, q)):
-            return f"{_NAMES[op]}({_numerator(p)}{'/' if op == '/' else ', '}{_numerator(q)})"
-
-
-_NAMES: Final = {"/": "trunc", ">>": "shr", "&": "and", "|": "or", "^": "xor"}
-
-
-def _numerator(p: Poly) -> str:
-    text, (rest, minima) = show(p), _fold_minima(p)
-    whole = rest == ZERO and len(minima) == 1 and minima[0][0] == 1
-    return text if whole or (len(p.terms) == 1 and not text.startswith("-") and "*" not in text) else f"({text})"
-
-
-def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
-    """Split off what reads better as c * ceil(q / k): a negative floor together with the whole multiples beside it."""
-    ceilings: list[tuple[Fraction, str]] = []
-    for m, c in p.terms:
-        if len(m) != 1 or not isinstance(m[0], Floor) or c > 0:
-            continue
-        inner, k = m[0].arg, m[0].k
-        have = dict(p.terms)
-        inside = inner * -1
-        left = p - Poly(((m, c),))
-        for n, _ in inner.terms:
-            if n and have.get(n, Fraction(0)) >= -c:
-                inside = inside + Poly(((n, Fraction(k)),))
-                left = left - Poly(((n, -c),))
-        if left == p - Poly(((m, c),)) and any(x < 0 for n, x in inside.terms if n):
-            continue
-        if inside.constant < 0 and left.constant >= -c:
-            inside, left = inside + k, left + c
-        p = left
-        ceilings.append((-c, f"ceil({_numerator(inside)}/{k})"))
-    return p, ceilings
-
-
-def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
-    """Split off what reads better as c * min(k, q): k - max(0, k - q) for a k > 0, or for sums of names k and q, where
-    neither has a minus sign."""
-    minima: list[tuple[Fraction, str]] = []
-    for m, c in p.terms:
-        if len(m) != 1 or not isinstance(m[0], Max0) or c > 0:
-            continue
-        k = m[0].arg.constant
-        rest = m[0].arg * -1 + k
-        if k > 0 and p.constant >= -c * k and all(x > 0 for _, x in rest.terms):
-            p = p - Poly(((m, c),)) + c * k
-            minima.append((-c, f"min({k}, {show(rest)})"))
-        elif k == 0:
-            have, most = dict(p.terms), Poly(tuple((n, x) for n, x in m[0].arg.terms if x > 0))
-            if all(have.get(n, Fraction(0)) >= -c * x for n, x in most.terms) and most != m[0].arg and most != ZERO:
-                p = p - Poly(((m, c),)) + most * c
-                minima.append((-c, f"min({show(most)}, {show(most - m[0].arg)})"))
-    return p, minima
-
-
-def show(p: Poly) -> str:
-    """p as text: `+ - *`, exact `/`, max, min, floor, ceil and log2; `checker.notation` reads it back.
-
-    >>> n = sym(Param("n"))
-    >>> show(n * Fraction(1, 2) - 1)
-    '1/2*n - 1'
-    >>> show(const(0))
-    '0'
-    >>> show(floor_div(n + 1, 2))
-    'floor((1 + n)/2)'
-    >>> show(log2(n * 2 - 1))
-    'log2(2*n - 1)'
-    """
-    p, minima = _fold_minima(p)
-    p, ceilings = _fold_ceilings(p)
-    parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + ceilings + minima
-    if not parts:
-        return "0"
-    if parts[0][0] < 0:
-        parts.sort(key=lambda part: part[0] < 0)
-    text = ""
-    for c, name in parts:
-        size = abs(c)
-        number = str(size)
-        body = name if size == 1 and name else number if not name else f"{number}*{name}"
-        text += (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
-        text += body
-    return text

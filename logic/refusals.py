@@ -51,6 +51,7 @@ Fault = Literal[
     "program",
     "launch",
     "assumption",
+    "contract",
     "end",
     "sums",
     "summand",

@@ -456,6 +456,8 @@ def show(e: Expr, level: int = 0) -> str:
             return f"-({show(a)})"  # `-3` is a literal
         case Op(op, (a,)) if op in _UNARY:
             return f"{_UNARY[op]}{show(a, 12)}"
+        case Op(op, (index,)) if op.startswith("elem:"):
+            return f"{op[5:]}[{show(index)}]"
         case Op(op, args):
             name = op.removeprefix("call:").replace("as:", "as_")
             return f"{name}({', '.join(show(a) for a in args)})"

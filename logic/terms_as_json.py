@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from logic.potentials import Apply, Atom, Floor, Log2, Max0, Poly, Sym
+from logic.potentials import Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym
 from logic.syntax import Const, Expr, Op, Param, Read, Tid, Type, Var
 
 Json = Any
@@ -48,3 +48,21 @@ def _atom(a: Atom) -> Json:
 
 def json_type(t: Type) -> Json:
     return [t.kind, t.name, t.size]
+
+
+def named_leaves(text: Json) -> set[Leaf]:
+    """The leaves that JSON names; or more, where a literal's text looks like one."""
+    found, todo = set[Leaf](), [text]
+    while todo:
+        match todo.pop():
+            case ["var", str(name)]:
+                found.add(Var(name))
+            case ["param", str(name)]:
+                found.add(Param(name))
+            case ["tid", "x" | "y" | "z" as axis]:
+                found.add(Tid(axis))
+            case list(parts):
+                todo += parts
+            case dict(parts):
+                todo += parts.values()
+    return found

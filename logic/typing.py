@@ -49,6 +49,13 @@ class Signature:
     locals: dict[str, Type]
     params: dict[str, Type]
     arrays: dict[str, Array]
+    stable: frozenset[str] = frozenset()
+    """The arrays that contracts speak of, so that conditions may (`logic.contracts`)."""
+
+    @property
+    def elements(self) -> frozenset[str]:
+        """The operators that give their elements."""
+        return frozenset(f"elem:{name}" for name in self.stable)
 
 
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.\w+)*", re.ASCII)
@@ -154,6 +161,11 @@ def type_of(e: Expr, sigma: Signature) -> Type:
         case Read(array, index):
             _check_index(array, index, sigma, e.loc)
             return sigma.arrays[array].elem
+        case Op(op, (index,)) if op.startswith("elem:"):
+            if op[5:] not in sigma.stable:
+                raise TypeProblem(f"no contract speaks of '{op[5:]}'", e.loc)
+            _check_index(op[5:], index, sigma, e.loc)
+            return sigma.arrays[op[5:]].elem
         case Op(op, args):
             return _operator(op, tuple(type_of(a, sigma) for a in args), e.loc)
 

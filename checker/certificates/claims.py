@@ -165,7 +165,17 @@ def shown(claim: Claim) -> Poly:
 
 
 def value_at(bound: Poly, context: Context, at: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
-    """The bound's value at a point, with the launch's known sizes filled in; else None and the names missing."""
+    """The bound's value at a point, with the launch's known sizes filled in; else None and the names missing. Elements
+    of arrays have names such as `row[64]`."""
     store: dict[Leaf, int] = {**{Param(name): v for name, v in at.items()}, **known_sizes(context)}
     missing = sorted(x.name for x in leaves(bound) if x not in store)
-    return (None, missing) if missing else (evaluate(bound, store), [])
+    lacking: dict[str, None] = dict.fromkeys(missing)
+
+    def element(array: str, i: int) -> int:
+        name = f"{array}[{i}]"
+        if name not in at:
+            lacking[name] = None
+        return at.get(name, 0)
+
+    value = None if missing else evaluate(bound, store, element)
+    return (None, [*lacking]) if lacking else (value, [])

@@ -12,15 +12,16 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypeVar, cast
 
 from checker.kernel import Claim, Ledger
 from logic.assertions import Context, Launch, Obligation, P
+from logic.contracts import Contract, arrays_of
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, METRICS, Hardware, Linear, Metric
-from logic.potentials import OPERATED, Apply, Atom, Floor, Log2, Max0, Monomial, Poly, Sym
+from logic.potentials import ELEMENT, OPERATED, Apply, Atom, Floor, Log2, Max0, Monomial, Poly, Sym
 from logic.schema import kind
 from logic.source import Loc, SourceError
 from logic.syntax import (
@@ -51,7 +52,8 @@ from logic.terms_as_json import expression, json_type, potential
 from logic.typing import TypeProblem, signature
 
 FORMAT: Final = "warpbound certificate"
-VERSION: Final = 3
+VERSIONS: Final = (3, 4)
+"""The newer one has contracts."""
 
 LARGEST: Final = 1 << 256
 """The largest integers and divisors, of either sign."""
@@ -220,7 +222,12 @@ def signed(document: dict[str, Json], tools: dict[str, str]) -> dict[str, Json]:
 def draft(kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> str:
     """A derivation as the text of a document without evidence or digest, which `read` takes: a proposal under the rule
     set of this name, for the kernel to judge."""
-    return canonical(_content(_Writer(), kernel, context, rules, derivation) | {"evidence": [], "admitted": []})
+    document = _content(_Writer(), kernel, context, rules, derivation) | {"evidence": [], "admitted": []}
+    return canonical(document)
+
+
+def _contract(c: Contract) -> Json:
+    return [[[None if e is None else expression(e) for e in ends] for ends in c.ranges], expression(c.fact)]
 
 
 def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, derivation: Derivation) -> dict[str, Json]:
@@ -230,7 +237,7 @@ def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, deri
     writer.derivation(derivation)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSIONS[bool(context.launch.contracts)],
         "kernel": {
             "name": kernel.name,
             "params": _decls(kernel.params),
@@ -249,7 +256,8 @@ def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, deri
             "name": context.hardware.name,
             **{k: getattr(context.hardware, k) for k in ("sector", "banks", "word", "warp", "alignment")},
         },
-        "launch": {"block": context.launch.block, "grid": context.launch.grid, "assumptions": assumptions},
+        "launch": {"block": context.launch.block, "grid": context.launch.grid, "assumptions": assumptions}
+        | ({"contracts": [_contract(c) for c in context.launch.contracts]} if context.launch.contracts else {}),
         "scope": context.scope,
         "rules": rules,
         "assertions": writer.assertions.rows,
@@ -291,8 +299,8 @@ def read(text: str, path: str) -> Certificate:
         raise BadCertificate(f"'{path}' is no JSON document", place, "Give a file that `bound` wrote.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(f"'{path}' is no certificate", None, "Give a file that `bound --certificate` wrote.")
-    if document.get("version") != VERSION:
-        raise BadCertificate(f"'{path}' has certificate version {_told(document.get('version'))}, not {VERSION}")
+    if document.get("version") not in VERSIONS:
+        raise BadCertificate(f"'{path}' has certificate version {_told(document.get('version'))}, not {VERSIONS[-1]}")
     try:
         if "digest" in document and document["digest"] != digest(document):
             raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
@@ -361,6 +369,14 @@ class _Reader:
                 return Type(row[0], name, _within(size, 1, MAX_SIZE, "the size of a type"))
         raise ValueError(f"no type: {_short(row)}")
 
+    def contract(self, row: Json) -> Contract:
+        ranges, fact = row
+        ends = ((low, high) for low, high in ranges)
+        return Contract(
+            tuple(tuple(None if e is None else self.expression(e) for e in pair) for pair in ends),  # type: ignore[misc]
+            self.expression(fact),
+        )
+
     def potential(self, rows: Json) -> Poly:
         total: list[tuple[Monomial, Fraction]] = []
         for c, atoms in rows:
@@ -381,6 +397,8 @@ class _Reader:
                 return Log2(self.potential(arg))
             case ["op", str(op), p, q] if op in OPERATED:
                 return Apply(op, (self.potential(p), self.potential(q)))
+            case ["op", str(op), p] if op.startswith(ELEMENT):
+                return Apply(op, (self.potential(p),))
         raise ValueError(f"no base function: {_short(row)}")
 
     def statement(self, row: Json) -> Stmt:
@@ -473,7 +491,10 @@ class _Reader:
         bx, by, bz = (_size(n, MAX_EXTENT) for n in d["launch"]["block"])
         gx, gy, gz = (_size(n, MAX_EXTENT) for n in d["launch"]["grid"])
         _within(len(d["launch"]["assumptions"]), 0, MAX_ASSUMED, "the number of assumptions")
-        launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])))
+        contracts = d["launch"].get("contracts", [])
+        _within(len(contracts), 0, MAX_ASSUMED, "the number of contracts")
+        given = tuple(map(self.contract, contracts))
+        launch = Launch((bx, by, bz), (gx, gy, gz), tuple(map(self.expression, d["launch"]["assumptions"])), given)
         for unit, size in d["hardware"].items():
             _within(1 if unit == "name" else size, 1, MAX_UNIT, f"'{unit}' of the hardware")
         hardware = Hardware(**d["hardware"] | {"name": _of(str, d["hardware"]["name"])})
@@ -484,7 +505,7 @@ class _Reader:
                 raise ValueError("the name of a metric or hardware is a letter, then letters, digits and '_.+-'")
         if d["scope"] not in ("warp", "block"):
             raise ValueError(f"no scope: {d['scope']}")
-        sigma = signature(kernel)
+        sigma = replace(signature(kernel), stable=arrays_of(given))
         for ghost in _of(list, d.get("ghosts", [])):
             if not _GHOST.fullmatch(_of(str, ghost)):
                 raise ValueError(f"no ghost: {ghost}")

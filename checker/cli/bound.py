@@ -29,14 +29,17 @@ from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
+    from checker.notation.contracts import Contract as Stated
     from checker.oracles import Oracles
     from checker.refutation.witness import Witness
     from checker.report.kernels import Done
     from checker.synthesis.bound import Result
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Dim, Launch
+    from logic.contracts import Contract
     from logic.metrics import Hardware, Metric
     from logic.syntax import Expr, Kernel
+    from logic.typing import Signature
     from semantics.cuda import Choice, Reading
     from semantics.grid import Contents
 
@@ -100,6 +103,7 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     """The launch that the options describe. Raises SourceError."""
     from checker.certificates.claims import extent
     from checker.notation import parse_assumption
+    from checker.notation.contracts import is_contract
     from logic.assertions import MAX_BLOCK, Launch, conj
     from logic.source import SourceError
     from logic.typing import signature
@@ -107,6 +111,8 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     sigma = signature(kernel)
     facts = []
     for text in args.assume:
+        if is_contract(text):
+            continue
         try:
             facts.append(parse_assumption(text, sigma, "--assume"))
         except SourceError as error:
@@ -120,6 +126,33 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     if args.grid:
         grid = parse_dim(args.grid, "--grid")
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
+
+
+def launch_contracts(args: argparse.Namespace, sigma: Signature) -> list[Stated]:
+    """The contracts among --assume. Raises SourceError."""
+    from checker.notation.contracts import is_contract, parse_contract
+    from logic.source import SourceError
+
+    found = []
+    for text in filter(is_contract, args.assume):
+        try:
+            found.append(parse_contract(text, sigma, "--assume"))
+        except SourceError as error:
+            error.source = text
+            raise
+    return found
+
+
+def assumed_of_data(kernel: Kernel, stated: Sequence[Stated]) -> tuple[Contract, ...]:
+    """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to."""
+    from logic.stable import unwritten
+
+    stable = unwritten(kernel)
+    for c in stated:
+        for array in sorted(c.arrays - stable):
+            told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
+            raise OptionProblem(told, kernel.loc, "Copy it, or leave out the contract.")
+    return tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
 
 
 def check_assumptions(context: Context, oracle: Oracles) -> None:
@@ -211,7 +244,9 @@ def _each(
         try:
             if isinstance(reading, SourceError):
                 raise reading
-            own = {name: n for name, n in at.items() if name in _parameters(reading.kernel)}
+            arrays = {a.name for a in reading.kernel.arrays}
+            named = _parameters(reading.kernel)
+            own = {name: n for name, n in at.items() if name in named or name.partition("[")[0] in arrays}
             done.append(_bounded(_told(args, choice, assumed[choice]), reading, metrics, hardware, own, several=True))
         except SourceError as problem:
             sys.stderr.write(render_error(problem, problem.source) + "\n")
@@ -234,7 +269,8 @@ def _parameters(kernel: Kernel) -> frozenset[str]:
 def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
     """Raises OptionProblem where --at names what no kernel has."""
     known = frozenset[str]().union(*map(_parameters, kernels))
-    unknown = sorted(at.keys() - known)
+    arrays = {a.name for kernel in kernels for a in kernel.arrays}
+    unknown = sorted(name for name in at.keys() - known if name.partition("[")[0] not in arrays)
     if unknown and kernels:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of a kernel in this file")
 
@@ -370,22 +406,22 @@ def _outline(
     from checker.notation import read_annotations
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
+    from logic.contracts import arrays_of
     from logic.typing import check_kernel
 
     sigma = check_kernel(reading.kernel)
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
-    for c in hints.contracts:
-        print(f"{args.file}: warning: no bound uses what is required of data: {c.text}", file=sys.stderr)
     launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
-    launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma))
-    context = Context(sigma, metric, hardware, launch, args.scope)
+    given = assumed_of_data(reading.kernel, (*hints.contracts, *launch_contracts(args, sigma)))
+    launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma), contracts=given)
+    context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
     reading = replace(reading, kernel=hints.kernel)
-    context = replace(context, sigma=check_kernel(hints.kernel))
+    context = replace(context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(given)))
     return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 
@@ -413,7 +449,8 @@ def _check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
     from checker.certificates.claims import excluded
     from checker.report.bounds import parameters
 
-    unknown = sorted(at.keys() - context.sigma.params.keys())
+    stable = context.sigma.stable
+    unknown = sorted(x for x in at.keys() - context.sigma.params.keys() if x.partition("[")[0] not in stable)
     if unknown:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=parameters(kernel))
     fact = excluded(at, context)
@@ -522,6 +559,20 @@ def point(texts: Sequence[str]) -> dict[str, int]:
         if not re.fullmatch(r"[+-]?\d{1,99}", value, re.ASCII):
             raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.")
         found[name] = int(value)
+    for name in [name for name in found if name.endswith("]")]:
+        found[_element(name, found)] = found.pop(name)
     if "gridDim.x" in found:
         found = {"gridDim.y": 1, "gridDim.z": 1} | found
     return found
+
+
+def _element(name: str, known: Mapping[str, int]) -> str:
+    """The name of an element with the number of its index: `row[n]` is row[64] where n is. Raises SourceError."""
+    from checker.notation.formulas import parse_formula
+    from logic.formulas import evaluate
+
+    array, _, index = name.removesuffix("]").partition("[")
+    i = evaluate(parse_formula(index, known.keys(), "--at"), known)
+    if i.denominator != 1:
+        raise OptionProblem(f"--at {name}: {i} is no index", advice="An index is a whole number.")
+    return f"{array}[{i}]"

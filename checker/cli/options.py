@@ -13,6 +13,7 @@ from checker.notation.problem import OptionProblem
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 
 if TYPE_CHECKING:
+    from checker.notation.contracts import Contract
     from checker.report.page import Page
     from logic.assertions import Dim
     from logic.formulas import Formula
@@ -91,6 +92,15 @@ def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
     from checker.notation import with_assumptions
 
     return with_assumptions(kernel, source_text(args.file))
+
+
+def required(args: argparse.Namespace, kernel: Kernel) -> tuple[Contract, ...]:
+    """The contracts on data that the source of a kernel states. Raises SourceError."""
+    from checker.notation import read_annotations
+    from logic.typing import check_kernel
+
+    source = source_text(args.file)
+    return read_annotations(kernel, source, check_kernel(kernel)).contracts if "//@" in source else ()
 
 
 def for_run(reading: Reading, values: Mapping[str, Value], block: Sizes, grid: Sizes) -> Reading:

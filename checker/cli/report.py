@@ -158,6 +158,7 @@ def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
     from checker.certificates.claims import excluded
 
     known = {name for a in found for name in a.certificate.context.sigma.params}
+    known |= {name for name in at for a in found if name.partition("[")[0] in a.certificate.context.sigma.stable}
     unknown = sorted(at.keys() - known)
     if unknown:
         told = f"Known: {', '.join(sorted(known))}."

@@ -25,12 +25,14 @@ from checker.cli.options import (
     parse_hardware,
     parse_metrics,
     read_kernel,
+    required,
     run_sizes,
     source_text,
     tell,
 )
 from checker.notation.problem import OptionProblem
 from checker.notation.words import many, number
+from logic.source import Loc, SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,14 +159,37 @@ def run(args: argparse.Namespace) -> int:
     launch = (kernel, block, blocks, values, _declared(kernel, reading.tables) | read_arrays(kernel, given_arrays))
     observer = Lines(kernel) if args.by_line else None
     try:
+        _check_data(args, kernel, values, launch[-1])
         result, together = _execute(args, launch, metrics, pair, hardware, observer)
-    except (grid.BarrierDivergence, Broken) as refuted:
+    except (grid.BarrierDivergence, Broken, BrokenContract) as refuted:
         _tell_divergence(args, kernel, metrics, refuted, time.monotonic() - started)
         return 3
     seconds = time.monotonic() - started
     lines = observer.table(metrics) if observer else None
     _tell(args, _Done(kernel, block, blocks, metrics, pair, hardware, result, together, lines, seconds))
     return 0
+
+
+class BrokenContract(SourceError):
+    """A contract on data that arrays break: the run is not one of those that a claim speaks of."""
+
+    block: tuple[int, ...] = ()
+    split: Loc | None = None
+
+
+def _check_data(
+    args: argparse.Namespace, kernel: Kernel, values: Mapping[str, Value], arrays: Mapping[str, Contents]
+) -> None:
+    """Raises BrokenContract where an array does not hold what the source requires; says what could not be tested."""
+    from checker.cli.contracts import tested, told
+
+    for c, row in ((c, tested(c, values, arrays)) for c in required(args, kernel)):
+        if row["verdict"] == "broken":
+            raise BrokenContract(
+                f"the arrays break the contract {told(row)}", c.loc, "A bound says nothing of such a run."
+            )
+        if row["verdict"] == "untested":
+            print(f"note: {told(row)}: its indices have no end, or are too many", file=sys.stderr)
 
 
 def _execute(
@@ -231,7 +256,7 @@ def _tell_divergence(
     args: argparse.Namespace,
     kernel: Kernel,
     metrics: Sequence[Metric],
-    refuted: BarrierDivergence | Broken,
+    refuted: BarrierDivergence | Broken | BrokenContract,
     seconds: float,
 ) -> None:
     """Prints where a barrier diverges, or an assumption is broken: on standard error, and in all formats but text."""
@@ -437,7 +462,7 @@ def _json_line(line: LineCost) -> dict[str, object]:
     return {"file": line.file, "line": line.line, "executions": line.executions, "totals": totals}
 
 
-def _witness(refuted: BarrierDivergence | Broken) -> dict[str, object]:
+def _witness(refuted: BarrierDivergence | Broken | BrokenContract) -> dict[str, object]:
     return {
         "reason": refuted.message,
         "block": list(refuted.block),

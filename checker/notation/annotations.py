@@ -1,7 +1,7 @@
 """Annotations in CUDA C, in the manner of ACSL: comments `//@ ...;` that state facts, potentials and loop invariants.
 
     //@ requires w % 8 == 0;         before the kernel: an assumption about parameters (`assume` is the same)
-    //@ requires forall i in [0, n): A[i] <= A[i + 1];   before the kernel: of data, which only `contracts` tests
+    //@ requires forall i in [0, n): A[i] <= A[i + 1];   before the kernel: an assumption about data
     //@ assume len <= 4*log2(n);     before the kernel: a limit that conditions cannot state; only `predict` uses it
     //@ launch block = 32, grid = 4; before the kernel: sizes of the launch; `grid = ceil(n/32)` is for `predict`
     //@ metric sectors;              before the kernel: what `check` counts
@@ -24,7 +24,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from checker.notation.contracts import WORD, Contract, parse_contract
+from checker.notation.contracts import Contract, is_contract, parse_contract
 from checker.notation.expressions import parse_assumption, parse_fact
 from checker.notation.extents import LOOPS, Place, Text, read_text
 from checker.notation.formulas import parse_formula
@@ -92,8 +92,8 @@ class Annotations:
     """The content of one kernel's annotations; `body` is its outline with their conditions in it.
 
     `formulas` are the three sizes of a grid that depends on parameters, whose `grid` is None. `kernel` is the kernel
-    with what is assumed inside it, and with the counters of turns that are assumed. `contracts` are tested on data,
-    and no bound uses them.
+    with what is assumed inside it, and with the counters of turns that are assumed. `contracts` are assumed of
+    data.
     """
 
     assumptions: P
@@ -116,7 +116,7 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
     contracts: list[Contract] = []
     for c in _clauses(kernel, source):
         match c.kind:
-            case "requires" if c.text.startswith(f"{WORD} "):
+            case "requires" if is_contract(c.text):
                 contracts.append(parse_contract(c.text, sigma, c.loc.file, c.inside))
             case "requires" | "assume":
                 limit = parse_limit(c.text, sigma, c.loc.file, c.inside)

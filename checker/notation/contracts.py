@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from checker.notation.expressions import parse_expr
 from checker.notation.problem import SyntaxProblem
+from logic.contracts import BOUND, element
+from logic.contracts import Contract as Bounded
 from logic.source import Loc
-from logic.syntax import BOOL, INT, Expr, Op, Read, Tid, subterms
+from logic.syntax import BOOL, INT, Expr, Op, Read, Tid, Var, substitute, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 WORD: Final = "forall"
-_HEAD: Final = re.compile(r"\s*forall\b([^:]*):(.*)", re.DOTALL)
+_HEAD: Final = re.compile(r"\s*(?:forall\b([^:]*):)?(.*)", re.DOTALL)
 _RANGE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:in\s*\[(.*),(.*)\)\s*)?", re.DOTALL)
 _ADVICE: Final = "Write forall i in [0, n): row[i] <= row[i + 1]."
 
@@ -26,6 +28,14 @@ class Contract:
     ranges: tuple[tuple[str, Expr | None, Expr | None], ...]
     fact: Expr
     text: str
+    loc: Loc | None = field(default=None, compare=False)
+
+    @property
+    def contracts(self) -> tuple[Bounded, ...]:
+        """The contracts of the logic that it is: one for each comparison that it makes."""
+        names = {name: Var(f"{BOUND}{k}") for k, (name, *_) in enumerate(self.ranges)}
+        ends = tuple((low, high) for _, low, high in self.ranges)
+        return tuple(Bounded(ends, _elements(substitute(e, names))) for e in _conjuncts(self.fact))
 
     @property
     def arrays(self) -> frozenset[str]:
@@ -33,11 +43,16 @@ class Contract:
         return frozenset(t.array for t in subterms(self.fact) if isinstance(t, Read))
 
 
+def is_contract(text: str) -> bool:
+    """Whether a text speaks of what arrays hold."""
+    return text.startswith(f"{WORD} ") or "[" in text
+
+
 def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = None) -> Contract:
     """The contract that a text is. Raises SyntaxProblem and TypeProblem."""
     place = origin or Loc(file, 1, 1)
     found = _HEAD.fullmatch(text)
-    if found is None:
+    if found is None or not is_contract(text):
         raise SyntaxProblem("this is no contract", place, _ADVICE)
     plain = replace(sigma, locals={})
 
@@ -45,7 +60,7 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
         return parse_expr(within, known, file, Loc(place.file, place.line, place.column + start))
 
     ranges: list[tuple[str, Expr | None, Expr | None]] = []
-    for start, piece in _pieces(found[1], found.start(1)):
+    for start, piece in _pieces(found[1], found.start(1)) if found[1] is not None else ():
         limits = _RANGE.fullmatch(piece)
         if limits is None or limits[1] in {*sigma.params, *(name for name, *_ in ranges)}:
             raise SyntaxProblem("a variable of a contract has a name of its own, and a range", place, _ADVICE)
@@ -61,7 +76,24 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     odd = any(isinstance(t, Tid) or (isinstance(t, Op) and t.op.startswith(("call:", "as:"))) for t in subterms(fact))
     if odd or any(sigma.arrays[a].elem != INT or sigma.arrays[a].space != "global" for a in _arrays(fact)):
         raise SyntaxProblem("a contract is about arrays of integers in global memory, and parameters", place, _ADVICE)
-    return Contract(tuple(ranges), fact, " ".join(text.split()))
+    return Contract(tuple(ranges), fact, " ".join(text.split()), place)
+
+
+def _conjuncts(e: Expr) -> tuple[Expr, ...]:
+    match e:
+        case Op("&&", (a, b)):
+            return (*_conjuncts(a), *_conjuncts(b))
+    return (e,)
+
+
+def _elements(e: Expr) -> Expr:
+    """The same with the elements of stable arrays in place of reads."""
+    match e:
+        case Read(array, index):
+            return element(array, _elements(index))
+        case Op(op, args):
+            return Op(op, tuple(map(_elements, args)), e.loc)
+    return e
 
 
 def _arrays(e: Expr) -> set[str]:

@@ -6,13 +6,14 @@ acceptance.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Final
 
 from checker.oracles import arithmetic, smt
 from checker.oracles.counts import Count, What, one_access
+from checker.oracles.instances import instances
 from checker.oracles.lanes import View
 from checker.oracles.terms import alike, facts_of, inputs, leaf_type, prepared, with_fresh
 from logic.assertions import (
@@ -29,8 +30,9 @@ from logic.assertions import (
     X,
     opaque,
 )
-from logic.facts import differences
-from logic.potentials import Apply, Log2, atoms, leaves
+from logic.comparisons import as_expr, differences
+from logic.contracts import elements_in
+from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, atoms, leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
@@ -143,6 +145,7 @@ class Oracles:
                 facts = facts_of(o.p, context, sigma)
                 if exact := arithmetic.entails(facts, o.goal):
                     return exact
+                facts = (*facts, *self._by_contracts(o.p, [p for g in o.goal for p, _ in differences(g)], context))
                 alone = self._view(o.p, frozenset(), context, alone=True)
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
                 if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
@@ -152,13 +155,27 @@ class Oracles:
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
-                facts = facts_of(o.p, context, sigma)
+                facts = (*facts_of(o.p, context, sigma), *self._by_contracts(o.p, [o.q - o.r], context))
                 exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
                 return exact or smt.at_least(o, facts, sigma, desk)
             case Uniform():
                 return self._uniform(o, context, desk)
             case AtMost():
                 return self._at_most(o, context, desk)
+
+    def _by_contracts(self, p: P, polys: Sequence[Poly], context: Context) -> tuple[Expr, ...]:
+        """Facts: what contracts say of the elements of arrays in polynomials, and in P where these have some."""
+        contracts = context.launch.contracts
+        if not contracts or not elements_in(polys):
+            return ()
+        known = [q for f in p for q, _ in differences(f)]
+        found = dict[Expr, None]()
+        for one in instances(contracts, elements_in([*polys, *known])):
+            needs = (AtLeast(p, frozenset(), need, ZERO) for need in one.needs)
+            e = as_expr(one.poly, bases=True)
+            if e is not None and all(isinstance(self._record(need, context).verdict, Proved) for need in needs):
+                found[Op(">=", (e, Const(0)))] = None
+        return tuple(found)
 
     def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
         if alike(o.expr, o.x, context.scope):
@@ -245,8 +262,11 @@ def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:
     """Where there are logarithms, or operators without a closed form, of which solvers know little, what an arithmetic
     proof shows."""
     said = (p for f in o.p for p, _ in differences(f))
-    if not any(isinstance(a, Log2) for a in atoms(o.q - o.r)) and not any(
-        isinstance(a, Apply) for p in (o.q - o.r, *said) for a in atoms(p)
+    at_start = not o.p and elements_in([o.q - o.r])  # where few questions are asked: contracts may need cases
+    if (
+        not at_start
+        and not any(isinstance(a, Log2) for a in atoms(o.q - o.r))
+        and not any(isinstance(a, Apply) and a.op in OPERATED for p in (o.q - o.r, *said) for a in atoms(p))
     ):
         return None
     from checker.oracles import farkas

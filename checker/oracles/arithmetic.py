@@ -10,7 +10,7 @@ from math import gcd
 from typing import Final, Literal
 
 from logic.assertions import P, Proved
-from logic.facts import differences
+from logic.comparisons import differences
 from logic.operators import COMPARISONS
 from logic.potentials import (
     Apply,
@@ -163,8 +163,9 @@ def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
             return True
         case Floor(arg, _):
             return _nonnegative_terms(arg, k)
-        case Apply(op, (p, q)):  # any of them is, of operands that are
+        case Apply(op, (p, q)):  # any of them is, of operands that are; of an array's element nothing is known
             return _nonnegative_terms(p, k) and (op == ">>" or _nonnegative_terms(q, k))
+    return False
 
 
 def _nonnegative_terms(p: Poly, k: Knowledge, deep: int = DEEPEST) -> bool:

@@ -20,11 +20,15 @@ from math import ceil, gcd, lcm, prod
 from typing import Any, Final
 
 from checker.oracles import lp
+from checker.oracles.instances import Instance, instances
 from checker.oracles.laws import laws
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
-from logic.facts import differences, equations
+from logic.comparisons import differences
+from logic.contracts import elements_in
+from logic.facts import equations
 from logic.potentials import (
+    OPERATED,
     ZERO,
     Apply,
     Atom,
@@ -35,6 +39,7 @@ from logic.potentials import (
     Monomial,
     Poly,
     Sym,
+    applied,
     atom,
     atoms,
     const,
@@ -44,12 +49,11 @@ from logic.potentials import (
     mapped,
     max0,
     of_expr,
-    operated,
     substitute,
     sym,
 )
-from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Tid, Var, put, subterms
-from logic.terms_as_json import expression, potential
+from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Var, put, subterms
+from logic.terms_as_json import expression, named_leaves, potential
 
 Json = Any
 
@@ -79,10 +83,12 @@ FACTOR: Final = "factor:"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A polynomial that is nonnegative, and how the certificate names it."""
+    """A polynomial that is nonnegative, and how the certificate names it; or what is `told` of elements of arrays, by
+    contracts."""
 
     poly: Poly
     name: Json
+    told: Callable[[Iterable[Apply]], Iterator[Instance]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,7 @@ class Given:
         """A proof of what a goal is with the leaves' worth, as one of the goal; None of None."""
         if proof is None:
             return None
-        used, facts = _named_leaves(proof) | {*leaves(goal)}, []
+        used, facts = named_leaves(proof) | {*leaves(goal)}, []
         for leaf, value, fact in self.values:
             if leaf in used:
                 used |= {*leaves(value)}
@@ -109,6 +115,14 @@ class Given:
         for fact in reversed(facts):
             proof = {"put": expression(fact), "then": proof}
         return proof
+
+
+def _told(elements: Iterable[Apply], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
+    """What contracts say of elements, as far as what is shown puts indices in their ranges."""
+    for one in (one for f in have if f.told is not None for one in f.told(elements)):
+        because = [_combination(p, shown) for p in one.needs]
+        if None not in because:
+            yield Fact(one.poly, [*one.name, because])
 
 
 def proof(obligation: Obligation, context: Context, seen: Seen | None = None) -> Json:
@@ -217,7 +231,14 @@ def given(p: P, context: Context) -> Given:
     told = ((x, _put(q, numbers), q, e) for x, q, e in equal if isinstance(x, Var) and x not in known)
     values = (*_once(row for row in told if all(_is_parameter(a) for a in atoms(row[1]))), *numbers)
     pairs = ((e, pair) for e in stated if _numeric(e, context) for pair in differences(e))
-    return Given(values, [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs])
+    facts = [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs]
+
+    def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
+        for poly, needs, name in instances(context.launch.contracts, elements):
+            yield Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name)
+
+    facts += [Fact(ZERO, [], of_contracts)] * bool(context.launch.contracts)
+    return Given(values, facts)
 
 
 def _stated(p: P, context: Context) -> P:
@@ -240,24 +261,6 @@ def _put(p: Poly, values: Iterable[tuple[Leaf, Poly, Expr]]) -> Poly:
     return p
 
 
-def _named_leaves(proof: Json) -> set[Leaf]:
-    """The leaves that a proof names; or more, where a literal's text looks like one."""
-    found, todo = set[Leaf](), [proof]
-    while todo:
-        match todo.pop():
-            case ["var", str(name)]:
-                found.add(Var(name))
-            case ["param", str(name)]:
-                found.add(Param(name))
-            case ["tid", "x" | "y" | "z" as axis]:
-                found.add(Tid(axis))
-            case list(parts):
-                todo += parts
-            case dict(parts):
-                todo += parts.values()
-    return found
-
-
 def _is_parameter(a: Atom) -> bool:
     return isinstance(a, Sym) and isinstance(a.leaf, Param)
 
@@ -275,7 +278,8 @@ def _numeric(e: Expr, context: Context) -> bool:
 
 def _shown(goal: Poly, have: Given) -> Json:
     """An arithmetic proof of goal >= 0 from what is given, or None."""
-    return have.puts(_prove(have.put(goal), have.facts), goal)
+    whole = have.put(goal)
+    return have.puts(_prove(whole, have.facts), goal)
 
 
 def _prove(goal: Poly, have: list[Fact]) -> Json:
@@ -457,7 +461,7 @@ def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int) -> Js
 
 def _after(have: list[Fact], on: Poly, value: Poly) -> list[Fact]:
     """The facts with the value of max(0, on) in its place."""
-    return [Fact(replaced(f.poly, on, value), f.name) for f in have]
+    return [Fact(replaced(f.poly, on, value), f.name, f.told) for f in have]
 
 
 def _innermost(p: Poly) -> list[Poly]:
@@ -502,8 +506,8 @@ def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
                 return floor_div(replaced(inner, arg, value), k)
             case Log2(inner):
                 return log2(replaced(inner, arg, value))
-            case Apply(op, (p, q)):
-                return operated(op, replaced(p, arg, value), replaced(q, arg, value))
+            case Apply(op, args):
+                return applied(op, *(replaced(p, arg, value) for p in args))
 
     return mapped(p, image)
 
@@ -521,7 +525,7 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
         if grown <= near:
             break
         near |= grown
-    found = [f for i, f in enumerate(have) if i in chosen or leaves(f.poly) <= near]
+    found = [f for i, f in enumerate(have) if f.told is None and (i in chosen or leaves(f.poly) <= near)]
     inside = dict.fromkeys(a for p in (goal, *(f.poly for f in found)) for a in atoms(p))
     for a in inside:
         match a:
@@ -534,7 +538,8 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
             case Log2(arg):
                 found.append(Fact(atom(a), ["log2", potential(arg)]))
     args = list(dict.fromkeys(a.arg for a in atoms(goal) if isinstance(a, Log2)))
-    found += (law for a in inside if isinstance(a, Apply) for law in _lawful(a, tuple(found)))
+    found += (law for a in inside if isinstance(a, Apply) and a.op in OPERATED for law in _lawful(a, tuple(found)))
+    found += [*_told(elements_in((goal, *(f.poly for f in found))), have, found)]
     return [*found, *_logarithms(args, found)] if args else found
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from logic.potentials import Apply, Poly, atom
 
@@ -19,7 +20,7 @@ Law = tuple[str, Poly, tuple[Poly, ...]]
 
 def laws(a: Apply) -> Iterator[Law]:
     """The laws of an operator's value v."""
-    (p, q), v = a.args, atom(a)
+    (p, q), v = cast("tuple[Poly, Poly]", a.args), atom(a)
     match a.op:
         case "/":
             rest = p - q * v  # has the sign of p, and is less than q

@@ -35,7 +35,7 @@ from checker.oracles.terms import (
 )
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
 from logic.operators import COMPARISONS, Value
-from logic.potentials import Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
+from logic.potentials import ELEMENT, Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
@@ -250,10 +250,11 @@ class Encoding:
         if isinstance(a, Sym):
             return self.leaf(a.leaf, 0)
         if isinstance(a, Apply):
-            sides = [self.scaled(side) for side in a.args]
+            sides = [self.scaled(side) for side in a.args]  # an element is a function of its index
             if any(k != 1 for _, k in sides):
                 raise ValueError(f"{a} is not a base function over the integers")
-            return self._operator(a.op, [side for side, _ in sides])
+            terms = [side for side, _ in sides]
+            return self.function(a.op, terms) if a.op.startswith(ELEMENT) else self._operator(a.op, terms)
         inside, k = self.scaled(a.arg)
         match a:
             case Max0() if k == 1:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque
+from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
+from logic.potentials import ELEMENT
 from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
 from logic.typing import Signature, type_of
 
@@ -65,8 +66,9 @@ def with_fresh(sigma: Signature, exprs: Iterable[Expr]) -> Signature:
 def prepared(e: Expr, sigma: Signature) -> tuple[Expr, Signature]:
     """e with its k-th read of A renamed to a read of `A#k`, and operators on base types renamed to `call:OP`.
 
-    So two occurrences of a read never look alike, and every operator that is still called by its own name works on
-    integers and booleans. The signature that comes back knows the arrays `A#k`.
+    A read of a stable array is its element instead. So two occurrences of another read never look alike, and every
+    operator that is still called by its own name works on integers and booleans. The signature that comes back knows
+    the arrays `A#k`.
     """
     arrays: dict[str, Array] = dict(sigma.arrays)
     count = 0
@@ -74,6 +76,8 @@ def prepared(e: Expr, sigma: Signature) -> tuple[Expr, Signature]:
     def walk(t: Expr) -> Expr:
         nonlocal count
         match t:
+            case Read(array, _) if array in sigma.stable and not opaque(t, sigma):
+                return settled(t, sigma)
             case Read(array, index):
                 inner = walk(index)
                 count += 1
@@ -86,13 +90,13 @@ def prepared(e: Expr, sigma: Signature) -> tuple[Expr, Signature]:
                 return Op(f"call:{op}" if base else op, tuple(walk(a) for a in args))
         return t
 
-    walked = walk(e) if opaque(e, sigma) else e
+    walked = walk(e) if opaque(e, sigma) else settled(e, sigma)
     return walked, replace(sigma, arrays=arrays)
 
 
 def is_function(op: str) -> bool:
     """Whether an operator of a prepared expression is an uninterpreted function of its operands."""
-    return op.startswith(("call:", "as:"))
+    return op.startswith(("call:", "as:", ELEMENT))
 
 
 def is_predicate(op: str) -> bool:

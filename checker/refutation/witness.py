@@ -20,6 +20,7 @@ from checker import limits
 from checker.certificates.claims import amount
 from checker.kernel import Claim
 from checker.oracles.terms import value_of
+from checker.refutation.contracts import Missing, Untested, broken, element
 from logic.assertions import Context
 from logic.facts import congruences, numbers
 from logic.metrics import COUNTED, Linear, Metric
@@ -83,6 +84,9 @@ FILLS: Final = (
     "random:1",
 )
 """Contents of arrays, as `run --array` takes them."""
+
+RAMPS: Final = tuple(f"cycle:0:{step}:{2**24}" for step in (64, 33, 32, 16, 8, 5, 4, 3, 2))
+"""Arrays that rise by the same from element to element, as the beginnings of rows do: for contracts on data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +236,8 @@ class _Search:
         self.fixed, self.residues = _given(facts)
         near = (n + d for fact in facts for n in _numbers(fact) for d in (0, 1, -1))
         self.sizes = tuple(dict.fromkeys((*SIZES, *near)))
+        self.contracts = self.context.launch.contracts
+        self.fills = (*FILLS, *RAMPS) if self.contracts else FILLS
         self.arrays = [a.name for a in kernel.arrays if a.space == "global" and a.name in self.matters]
 
     @property
@@ -252,7 +258,7 @@ class _Search:
             yield replace(start, args=self.args(_always(n)))
         for grid in grids[1:]:
             yield replace(start, grid=grid)
-        for text in FILLS[1:] if self.arrays else ():
+        for text in self.fills[1:] if self.arrays else ():
             yield replace(start, arrays=dict.fromkeys(self.arrays, text))
         while True:
             best = [w.input for c, w in zip(self.claims, self.here, strict=True) if w and _rank(c, w) != PERFECT]
@@ -266,7 +272,7 @@ class _Search:
                     self.rng.choice(blocks),
                     self.rng.choice(grids),
                     self.args(self.drawn),
-                    {a: text for a in self.arrays if (text := self.rng.choice(FILLS)) != "zeros"},
+                    {a: text for a in self.arrays if (text := self.rng.choice(self.fills)) != "zeros"},
                 )
 
     def dims(self, name: str, sizes: Sequence[int | None], choices: Sequence[int], index: str) -> list[Dim]:
@@ -301,7 +307,7 @@ class _Search:
         names = [name for name in given.args if name in self.matters and name not in self.at and name not in self.fixed]
         what = self.rng.choice([*names, *self.arrays, "launch"])
         if what in self.arrays:
-            return replace(given, arrays={**given.arrays, what: self.rng.choice(FILLS)})
+            return replace(given, arrays={**given.arrays, what: self.rng.choice(self.fills)})
         if what in names:
             old, new = given.args[what], self.args(self.drawn)[what]
             near = isinstance(old, float) and self.rng.random() < 0.6
@@ -320,6 +326,8 @@ class _Search:
         metrics = [*(claim.context.metric for claim in self.claims), WORK]
         try:
             contents = self.fill(given.arrays)
+            if not self.kept(given, contents):
+                return
             launch, hardware = (given.block, given.grid, given.args, contents), self.context.hardware
             result = vectorised.run(self.kernel, *launch, metrics, hardware, limits.LONGEST)
         except SourceError:  # it takes too long, has no value somewhere, or a barrier diverges: no run to learn from
@@ -327,7 +335,7 @@ class _Search:
             return
         self.spent += int(result.max_per_warp[WORK.name]) + int(result.totals[WORK.name]) // AT_ONCE
         for i, claim in enumerate(self.claims):
-            found = Witness(given, _cost(claim, result, blocks), worth(claim, given))
+            found = Witness(given, _cost(claim, result, blocks), worth(claim, given, contents))
             if found.cost > found.bound:
                 raise Overrun(claim, found)
             rank = _rank(claim, found)
@@ -340,6 +348,14 @@ class _Search:
         """Whether every block of the input satisfies the assumptions."""
         stores = list(_stores(self.context, given, False))
         return all(_true(fact, store) for fact in self.context.launch.assumptions for store in stores)
+
+    def kept(self, given: Input, contents: Mapping[str, Contents]) -> bool:
+        """Whether arrays keep the contracts on data, as far as that can be tested."""
+        params = next(_stores(self.context, given, False))
+        try:
+            return all(broken(c, params, contents) is None for c in self.contracts)
+        except (Missing, Untested):
+            return False
 
 
 def _always(n: int) -> Callable[[Type], int]:
@@ -371,19 +387,19 @@ def _cost(claim: Claim, result: Result, blocks: int) -> Fraction:
     return result.totals[name]
 
 
-def worth(claim: Claim, given: Input) -> Fraction:
-    """The most that a bound allows any warp, or block, of an input."""
+def worth(claim: Claim, given: Input, arrays: Mapping[str, Contents]) -> Fraction:
+    """The most that a bound allows any warp, or block, of an input; `arrays` is what arrays hold."""
     inside = {leaf.name for leaf in leaves(claim.bound)}
     if any(name.startswith("blockIdx.") or name == WARP_INDEX for name in inside):
         stores = list(_stores(claim.context, given, WARP_INDEX in inside))
     else:
         stores = [next(_stores(claim.context, given, False))]
-    return max(_evaluated(claim.bound, store) for store in stores)
+    return max(_evaluated(claim.bound, store, arrays) for store in stores)
 
 
-def _evaluated(bound: Poly, store: Mapping[str, Value]) -> Fraction:
+def _evaluated(bound: Poly, store: Mapping[str, Value], arrays: Mapping[str, Contents]) -> Fraction:
     values: dict[Leaf, int] = {leaf: int(store[leaf.name]) for leaf in leaves(bound)}
-    return evaluate(bound, values)
+    return evaluate(bound, values, lambda array, i: element(arrays.get(array, ()), i))
 
 
 def _stores(context: Context, given: Input, warps: bool) -> Iterator[dict[str, Value]]:

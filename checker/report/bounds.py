@@ -28,6 +28,7 @@ from checker.report.terminal import wrapped
 from checker.synthesis.bound import Result
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, P, show_p
+from logic.contracts import arrays_of
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.rules import SOUND
@@ -57,7 +58,11 @@ def parameters(kernel: Kernel) -> str:
 
 def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), barriers: Iterable[int] = ()) -> list[str]:
     """The assumptions of a bound besides the derivation: the model's idealisations, and what the user assumed."""
-    given = [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
+    contracts = context.launch.contracts
+    given = [f"given: {c}" for c in contracts]
+    if contracts:
+        given.append(f"what the kernel writes is no part of {' or '.join(sorted(arrays_of(contracts)))}")
+    given += [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
     launch = context.launch
     return [
         *given,

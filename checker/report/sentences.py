@@ -43,6 +43,7 @@ SENTENCES: Final[dict[Fault, str]] = {
     "signature": "the derivation is about another signature than the kernel's",
     "program": "the theorem is about another program than the kernel's body",
     "launch": "the launch is not one",
+    "contract": "a contract compares integers, over parameters and arrays of integers that the kernel does not write",
     "assumption": "an assumption has to be a fact about parameters",
     "end": "that nothing is owed at the end, Q' >= 0, {tail}",
     "sums": "costs are summed over the warps of a block, or over these and then all blocks",

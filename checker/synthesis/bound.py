@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import Final, Literal
 
@@ -20,13 +21,30 @@ from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, windows, with_ghosts, with_names
 from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, without
-from checker.synthesis.search import Engine, find_potentials, without_potentials
+from checker.synthesis.search import Engine, find_potentials, risen, without_potentials
 from checker.synthesis.sums import antidifference
 from checker.synthesis.walk import Point, Proof, Stuck, named
 from logic.assertions import AtLeast, Context, P, Proved, assume, conj
+from logic.contracts import elements_in
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO, Log2, Max0, Poly, atoms, const, evaluate, leaves, max0, substitute, sym
+from logic.potentials import (
+    ZERO,
+    Apply,
+    Atom,
+    Floor,
+    Log2,
+    Max0,
+    Poly,
+    atom,
+    atoms,
+    const,
+    evaluate,
+    leaves,
+    max0,
+    substitute,
+    sym,
+)
 from logic.refusals import Refusal, Rejected
 from logic.rules import GHOST as GHOSTLY
 from logic.rules import SOUND
@@ -192,7 +210,7 @@ def lower(q: Poly, r: Poly) -> bool:
     """Whether q is less than r, all in all, at the points where they are looked at."""
     names = sorted(leaves(q - r), key=str)
     points = [{x: SIZES[(i * k + i) % len(SIZES)] for k, x in enumerate(names)} for i in range(len(SIZES) * 2)]
-    return sum(evaluate(r - q, point) for point in points) > 0
+    return sum(evaluate(r - q, point, risen) for point in points) > 0
 
 
 def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:
@@ -231,6 +249,8 @@ def _one(
         if anywhere:
             proof = _wherever(proof, context, oracle)
         proof = _plain(proof, context, oracle)
+        if per != "warp":
+            proof = _summable(proof, context, oracle)
         derivation = proof.derivation
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
         claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per))
@@ -292,6 +312,38 @@ def _plain(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(q, a.arg, a.arg), replaced(q, a.arg, ZERO))
             q = next(filter(plainer, others), q)
+    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+def _summable(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+    """The proof with a potential in which elements of arrays stand by themselves, where it is no less: then it
+    telescopes, as the lengths of rows do."""
+
+    def known(p: Poly) -> bool:
+        return isinstance(oracle(AtLeast((), frozenset(), p, ZERO), context), Proved)
+
+    def end(a: Atom, up: bool) -> Poly:
+        """What an atom is at most (up), or at least."""
+        match a:
+            case Max0(arg) if known(arg):
+                return ends(arg, up)
+            case Max0(arg) if up and known(const(1) - arg):
+                return const(1)
+            case Max0(_) if not up:
+                return ZERO
+            case Floor(arg, k) if all(c.denominator == 1 for _, c in arg.terms):
+                return ends((arg if up else arg - (k - 1)) * Fraction(1, k), up)
+        return atom(a)
+
+    def ends(p: Poly, up: bool) -> Poly:
+        total = ZERO
+        for m, c in p.terms:
+            term = Poly(((m, Fraction(1)),))
+            own = len(m) == 1 and elements_in([term]) and not isinstance(m[0], Apply)
+            total = total + (end(m[0], up == (c > 0)) if own else term) * c
+        return total
+
+    q = ends(proof.pre.q, True)
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 

@@ -19,9 +19,32 @@ from checker.synthesis.partial import steps_of
 from checker.synthesis.rules import BRANCHES, PRINTED, SOUND
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
 from logic.assertions import AtLeast, Context, P, Proved, X, assume
+from logic.contracts import elements_in
 from logic.derivation import Derivation, Value
 from logic.facts import definitions
-from logic.potentials import Leaf, Poly, is_closed, leaves, maximum, substitute, sym, variables
+from logic.potentials import (
+    ELEMENT,
+    Apply,
+    Atom,
+    Floor,
+    Leaf,
+    Log2,
+    Max0,
+    Poly,
+    atom,
+    element_of,
+    floor_div,
+    is_closed,
+    leaves,
+    log2,
+    mapped,
+    max0,
+    maximum,
+    minimum,
+    substitute,
+    sym,
+    variables,
+)
 from logic.rules import RULE_SETS, SPLIT, WEAK
 from logic.source import Loc
 from logic.syntax import Assign, Const, Expr, Op, Param, Read, Stmt, Tid, Var, Write, subterms, written
@@ -111,6 +134,26 @@ class Elaborator(Walk[Poly]):
         if self.at_least(b, q, r):
             return q
         return r if self.at_least(a, r, q) else maximum(q, r)
+
+    def clamped(self, state: State, q: Poly, /) -> Poly:
+        if not elements_in([q]):
+            return q
+        ends = {(f"{ELEMENT}{name}", p) for c in self.context.launch.contracts for name, p in c.lasts}
+
+        def clamp(a: Atom) -> Poly:
+            match a:
+                case Apply(op, (index,)) if op.startswith(ELEMENT):
+                    known = (end for array, end in ends if array == op and self.at_least(state, end, index))
+                    return element_of(op, min((minimum(index, end) for end in known), key=str, default=index))
+                case Max0(arg):
+                    return max0(mapped(arg, clamp))
+                case Floor(arg, k):
+                    return floor_div(mapped(arg, clamp), k)
+                case Log2(arg):
+                    return log2(mapped(arg, clamp))
+            return atom(a)
+
+        return mapped(q, clamp)
 
     def within(self, _: State, q: Poly, /) -> Poly:
         """q: the kernel says whether it mentions what it may not."""

@@ -10,7 +10,7 @@ from typing import Final, TypeGuard
 
 from checker import limits
 from logic.assertions import P, conj, opaque
-from logic.facts import differences
+from logic.comparisons import differences
 from logic.potentials import of_expr
 from logic.syntax import (
     BOOL,

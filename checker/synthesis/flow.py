@@ -13,15 +13,16 @@ from typing import Any, Final
 
 from checker import limits
 from checker.kernel import Oracle
+from checker.oracles.instances import instances
 from checker.synthesis import flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
 from checker.synthesis.guards import sized
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
-from checker.synthesis.partial import as_expr
 from checker.synthesis.rules import ALWAYS, BRANCHES, LOOPS, NEVER, PRINTED, SOUND, STEPS
 from checker.synthesis.rules.transformer import Analysis
 from logic.assertions import (
+    AtLeast,
     Context,
     Entails,
     Obligation,
@@ -33,9 +34,26 @@ from logic.assertions import (
     assume,
     conj,
     opaque,
+    settled,
 )
+from logic.comparisons import as_expr
+from logic.contracts import elements_in
 from logic.facts import Facts, equations, said, solutions, unfolded, value
-from logic.potentials import ZERO, Atom, Leaf, Max0, Poly, const, is_closed, leaves, mapped, of_expr, sym
+from logic.potentials import (
+    ZERO,
+    Atom,
+    Floor,
+    Leaf,
+    Max0,
+    Poly,
+    const,
+    floor_div,
+    is_closed,
+    leaves,
+    mapped,
+    of_expr,
+    sym,
+)
 from logic.potentials import atom as just
 from logic.potentials import substitute as replaced
 from logic.rules import SPLIT, UNROLL
@@ -46,10 +64,12 @@ from logic.syntax import (
     GHOST,
     INT,
     WARP_INDEX,
+    Assign,
     Const,
     Expr,
     Op,
     Param,
+    Read,
     Stmt,
     Tid,
     Var,
@@ -161,6 +181,7 @@ class _Analysis(Analysis):
                     self.live = live.within(item, self.live)
                     node = self.fork(item, state)
                 case Loop():
+                    state = self.told(item.cond, state, nodes)
                     node = self.cycle(item, state)
                 case Split():
                     if rest := block[i + 1 :]:
@@ -170,11 +191,33 @@ class _Analysis(Analysis):
                     continue
             nodes.append(node)
             state = node.after
+            if isinstance(node, Step) and isinstance(node.stmt, Assign):
+                state = self.told(node.stmt.value, state, nodes)
             if isinstance(item, Loop) and i < last and (left := self.left(item, state, points[i + 1])) != state:
                 nodes.append(Cut(left, None, None))
                 state = left
         self.live = outside
         return Flow(start, tuple(nodes), state)
+
+    def told(self, e: Expr, state: State, nodes: list[Node]) -> State:
+        """The state, with a cut, once it has what contracts say of the elements of arrays that an expression and P
+        speak of, if the expression reads some."""
+        reads = [t for t in subterms(e) if isinstance(t, Read) and not opaque(t, self.sigma)]
+        if not reads:
+            return state
+        facts, named = self.facts(state.p), dict[Poly, Poly]()
+        for part in (*(t for c in state.p for t in subterms(c)), *(settled(t, self.sigma) for t in reads)):
+            if (p := of_expr(part)) is not None and elements_in([p]):
+                named.setdefault(facts.plain(p), p)  # not again by another name
+        more = dict[Expr, None]()
+        for one in instances(self.context.launch.contracts, elements_in(named.values())):
+            said = as_expr(one.poly, bases=True)
+            if said is not None and all(self.proves(AtLeast(state.p, frozenset(), need, ZERO)) for need in one.needs):
+                more[Op(">=", (said, Const(0)))] = None
+        after = State(conj((*state.p, *more), self.sigma), state.x)
+        if after != state:
+            nodes.append(Cut(after, None, None))
+        return after
 
     def left(self, item: Loop, state: State, after: live.Names) -> State:
         """What is kept after a loop: nothing about what only the loop needed. P would grow from loop to loop."""
@@ -443,7 +486,18 @@ def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
         place = {Tid("x"): warp * size}
     elif z == 1 and x is not None and size % x == 0:
         place = {Tid("x"): ZERO, Tid("y"): warp * (size // x)}
-    return as_expr(mapped(replaced(at, place), _sign)) if leaves(at) & place.keys() else None
+    if not leaves(at) & place.keys():
+        return None
+    shared = replaced(at, place)
+    plain = as_expr(mapped(shared, _sign))
+    if plain is None and context.launch.contracts:  # the row of a warp says which elements it reads
+        plain = as_expr(mapped(replaced(shared, said((), context).constants), _rounded_sign))
+    return plain
+
+
+def _rounded_sign(a: Atom) -> Poly:
+    """The same, also inside of floors."""
+    return floor_div(mapped(a.arg, _sign), a.k) if isinstance(a, Floor) else _sign(a)
 
 
 def _sign(a: Atom) -> Poly:

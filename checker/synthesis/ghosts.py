@@ -29,8 +29,9 @@ from checker.synthesis.guards import by_lane, gaps, relaxed, sized, uniform_boun
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from checker.synthesis.partial import as_expr
 from logic.assertions import Entails, P, Proved, X, conj
+from logic.comparisons import as_expr
+from logic.contracts import elements
 from logic.facts import MAX_CHAIN, Facts, equations, numbers, said, unfolded
 from logic.facts import value as worth
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym, variables
@@ -43,6 +44,7 @@ from logic.syntax import (
     Const,
     Expr,
     Op,
+    Param,
     Tid,
     Var,
     local_vars,
@@ -336,10 +338,12 @@ def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr
     """The counter's value before the loop, what lanes share and what depends on threadIdx, if P defines it."""
     facts = Facts(state.p)
     known = facts.definitions
+    kept = _said(state)
     defined = {
         leaf: p
         for leaf, p in known.items()
-        if leaf.name not in state.x or any(isinstance(t, Tid) for t in leaves(unfolded(p, known)))
+        if leaf.name not in state.x
+        or (leaf.name not in kept and any(isinstance(t, Tid) for t in leaves(unfolded(p, known))))
     }
     value = by_lane(unfolded(sym(Var(counter)), defined), state.x, facts)
     if any(isinstance(leaf, Var) and leaf.name not in state.x for leaf in leaves(value)):
@@ -351,13 +355,22 @@ def _parts(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr
     return (shared, own) if lane.terms else None
 
 
+def _said(state: State) -> set[str]:
+    """The variables that lanes share and that P equates with what is over parameters alone, where P speaks of elements
+    of arrays: there they may stay, and be known again."""
+    if not any(map(elements, state.p)):
+        return set()
+    values = ((leaf.name, of_expr(e)) for leaf, e in equations(state.p) if leaf.name in state.x)
+    return {x for x, p in values if p is not None and all(isinstance(leaf, Param) for leaf in leaves(p))}
+
+
 def _summands(counter: str, state: State, sizes: Mapping[Leaf, Poly]) -> tuple[Expr, Expr] | None:
     """The same where the lane's part is no polynomial, as in threadIdx.x % 32: by the summands as they are written."""
     defined: dict[str, Expr] = {}
     for leaf, e in equations(state.p):
         if isinstance(leaf, Var) and not reads_array(e):
             defined.setdefault(leaf.name, e)
-    lanes, value = _lanes(defined), cast("Expr", Var(counter))
+    lanes, value = _lanes(defined) - _said(state), cast("Expr", Var(counter))
     for _ in range(MAX_CHAIN):
         value = substitute(value, {x: e for x, e in defined.items() if x not in state.x or x in lanes})
         if sum(1 for _ in subterms(value)) > limits.VALUE:

@@ -10,6 +10,7 @@ from math import prod
 
 from checker import limits
 from logic.assertions import MAX_BLOCK, X, conj, opaque
+from logic.contracts import elements_in
 from logic.facts import MAX_CHAIN, Facts, compared, equations
 from logic.potentials import (
     ZERO,
@@ -118,11 +119,29 @@ def by_lane(distance: Poly, x: X, facts: Facts) -> Poly:
     return substitute(distance, shared)
 
 
+def shared_elements(p: Poly, x: X) -> bool:
+    """Whether all lanes have the same elements of arrays in a polynomial."""
+    inside = {leaf for a in elements_in([p]) for leaf in leaves(a.args[0])}
+    return all(isinstance(leaf, Param) or (isinstance(leaf, Var) and leaf.name in x) for leaf in inside)
+
+
+def by_elements(distance: Poly, facts: Facts) -> Poly | None:
+    """What a fact about the elements of arrays in a distance bounds it by, with none of them left."""
+    known = [p for p in map(facts.plain, facts.nonnegative) if elements_in([p])]
+    return next((distance + p for p in known if not elements_in([distance + p])), None)
+
+
 def uniform_bound(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
     if (left := by_turns(distance, x, facts)) is not None:
         return left
     distance = by_lane(distance, x, facts)
+    plain = facts.plain(distance)
+    if not shared_elements(plain, x) and not (elements_in([distance]) and shared_elements(distance, x)):
+        covered = by_elements(plain, facts)
+        if covered is None:
+            return None
+        distance = covered
     for _ in range(MAX_CHAIN):
         for name in sorted(variables(distance) - x)[:1]:
             rises = _rises(distance, Var(name))
@@ -148,7 +167,9 @@ def by_extremes(distance: Poly, facts: Facts, most: bool) -> Poly:
     if nothing else is in them, in their place."""
     known = facts.constants
     whole = substitute(distance, known)
-    odd = of_terms(t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]))
+    odd = of_terms(
+        t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]) and not elements_in([Poly((t,))])
+    )
     lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
     if not lanes:
         return distance

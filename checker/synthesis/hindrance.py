@@ -11,9 +11,9 @@ from checker.synthesis.counters import geometric, moves, per_turn
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
-from checker.synthesis.partial import as_expr
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, conj
+from logic.comparisons import as_expr
 from logic.facts import Facts, definitions, said, unfolded
 from logic.potentials import Poly, is_closed, leaves, of_expr, variables
 from logic.source import Loc
@@ -62,7 +62,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         "Add a test to its guard that bounds it by parameters, as i < n does, or state //@ loop potential q; before it."
     )
     for array in _arrays(cycle.cond):
-        return f"its guard reads '{array}', and what an array holds is not known", bounded
+        return f"its guard reads '{array}', and what an array holds is not known", bounded + _HOLDS.format(array)
     if not counters:
         return "its body changes nothing that its guard tests", "Is a step of its counter missing?"
     if all(context.sigma.locals[name] == BOOL for name in counters):
@@ -125,6 +125,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     )
 
 
+_HOLDS: Final = " Or say what it holds: //@ requires forall i in [0, n): {0}[i + 1] - {0}[i] <= w;"
 _LIMITED: Final = "//@ loop invariant {} <= LIMIT; with LIMIT over parameters."
 _BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
 

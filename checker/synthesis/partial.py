@@ -12,14 +12,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from logic.assertions import Context, P, X
+from logic.comparisons import as_expr
 from logic.facts import Facts, said, unfolded
 from logic.potentials import (
-    Apply,
-    Atom,
-    Floor,
-    Max0,
     Poly,
-    Sym,
     const,
     floor_div,
     leaves,
@@ -113,44 +109,3 @@ def first_of_warp(context: Context, warp: int) -> Poly | None:
     if y == z == 1:
         return sym(Param(WARP_INDEX)) * size
     return const(size * (warp % (x // size))) if x is not None and x % size == 0 else None
-
-
-def as_expr(p: Poly, bases: bool = False) -> Expr | None:
-    """A polynomial with integer coefficients as an expression; without base functions unless `bases` allows those that
-    C has, too."""
-    total: Expr | None = None
-    for m, c in p.terms:
-        factors = [_atom(a) if bases or isinstance(a, Sym) else None for a in m]
-        if c.denominator != 1 or None in factors:
-            return None
-        term: Expr | None = None if m and abs(c) == 1 else Const(int(abs(c)))
-        for e in factors:
-            if e is not None:
-                term = e if term is None else Op("*", (term, e))
-        if term is not None:
-            minus = c < 0
-            if total is None:
-                total = Op("-", (Const(0), term)) if minus else term
-            else:
-                total = Op("-" if minus else "+", (total, term))
-    return Const(0) if total is None else total
-
-
-def _atom(a: Atom) -> Expr | None:
-    """C divides as floor does where nothing is negative, and shifts as it does everywhere."""
-    match a:
-        case Sym(leaf):
-            return leaf
-        case Max0(arg):
-            e = as_expr(arg, True)
-            return None if e is None else Op("max", (Const(0), e))
-        case Floor(arg, k):
-            e = as_expr(arg, True)
-            if e is not None and k & (k - 1) == 0:
-                return Op(">>", (e, Const(k.bit_length() - 1)))
-            positive = all(c > 0 and all(isinstance(b, Max0) for b in m) for m, c in arg.terms)
-            return Op("/", (e, Const(k))) if e is not None and positive else None
-        case Apply(op, (p, q)):
-            sides = as_expr(p, True), as_expr(q, True)
-            return None if sides[0] is None or sides[1] is None else Op(op, (sides[0], sides[1]))
-    return None

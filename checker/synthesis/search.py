@@ -130,6 +130,9 @@ class Search(Walk[Linear]):
                 self.equate(a)
         return Linear(kept)
 
+    def clamped(self, state: State, q: Linear, /) -> Linear:
+        return q.mapped(lambda m: self.elaborator.clamped(state, monomial(m)))
+
     def equate(self, a: Affine) -> None:
         """The affine form has to be 0."""
         row = {u: c for u, c in a.items() if u != ONE and c}
@@ -355,9 +358,17 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
 
 def _rises(p: Poly, x: Leaf) -> bool:
     """Whether a measure, which is monotone, rises with a leaf."""
-    low, high = (evaluate(p, dict.fromkeys(leaves(p), 0) | {x: value}) for value in (-_FAR, _FAR))
+    low, high = (evaluate(p, dict.fromkeys(leaves(p), 0) | {x: value}, risen) for value in (-_FAR, _FAR))
     return low < high
 
+
+def risen(_: str, index: int) -> int:
+    """The element of an array that rises from element to element, as one that says where rows begin."""
+    return ROW * index
+
+
+ROW: Final = 5
+"""How much it rises: the rows of a sparse matrix have so many elements."""
 
 _FAR: Final = 10**9
 
@@ -438,7 +449,7 @@ def _objective(entry: Linear, context: Context) -> lp.Row:
     inside = {b for m in entry.terms for a in m if isinstance(a, Max0) for b in atoms(a.arg) if isinstance(b, Max0)}
     orders = (names, names[::-1]) if any(len(leaves(b.arg)) > 1 for b in inside) else (names,)  # which is less of two
     for store in (store for order in orders for store in _stores(order, context)):
-        values = {m: evaluate(monomial(m), store) for m in entry.terms}
+        values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}
         scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
         for m, a in entry.terms.items():
             for u, c in a.items():

@@ -99,6 +99,10 @@ class Walk(ABC, Generic[A]):
         """A potential that covers q in a's states and r in b's."""
 
     @abstractmethod
+    def clamped(self, state: State, q: A, /) -> A:
+        """q with no element of an array beyond the range of a contract, A[min(i, n)] for A[i]: in the state as much."""
+
+    @abstractmethod
     def within(self, state: State, q: A, /) -> A:
         """q, as far as it can be said by what is uniform in the state."""
 

@@ -1074,7 +1074,13 @@ def program(**more: Any) -> Program:
         "metric": {"name": "own", "fixed": {}, "counted": more.get("counted", {})},
         "hardware": {"name": "own"}
         | more.get("hardware", {"sector": 32, "word": 4, "alignment": 256, "banks": 32, "warp": 32}),
-        "launch": {"block": more.get("block", [32, 1, 1]), "grid": [None, None, None], "assumptions": []},
+        "launch": {
+            "block": more.get("block", [32, 1, 1]),
+            "grid": [None, None, None],
+            "assumptions": [],
+            "contracts": more.get("contracts", []),
+        },
+        "statements": more.get("statements", []),
         "scope": more.get("scope", "warp"),
         "ghosts": more.get("ghosts", []),
     }

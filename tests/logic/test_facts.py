@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logic.assertions import Context, Launch
-from logic.facts import FLIPPED, Facts, compared, congruences, differences, said, value
+from logic.comparisons import differences
+from logic.facts import FLIPPED, Facts, compared, congruences, said, value
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf, evaluate, sym
 from logic.syntax import Const, Expr, Op, Param, Tid, Var

@@ -77,7 +77,7 @@ def _agree(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     yes, no = then.start, w.opposite(node.before, node.cond)
     second = w.block(orelse, post)
     first = w.block(then, post)
-    q = w.within(node.before, w.larger(yes, first.pre.q, no, second.pre.q))
+    q = w.within(node.before, w.larger(yes, w.clamped(yes, first.pre.q), no, w.clamped(no, second.pre.q)))
     c, d = w.cost(p, x, node.cond)
     first = w.weaken(first, Point(yes.p, q, x), post)
     second = w.weaken(second, Point(no.p, q, x), post)
@@ -108,7 +108,7 @@ def _part(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     second = w.block(orelse, Point(orelse.end.p, post.q, orelse.end.x))
     middle = w.within(then.end, w.larger(then.end, second.pre.q, then.end, post.q))
     first = w.block(then, Point(then.end.p, middle, then.end.x))
-    q = w.within(node.before, w.larger(yes, first.pre.q, no, second.pre.q))
+    q = w.within(node.before, w.larger(yes, w.clamped(yes, first.pre.q), no, w.clamped(no, second.pre.q)))
     c, d = w.cost(p, x, node.cond)
     first = w.weaken(first, Point(yes.p, q, x), first.post)
 

@@ -16,10 +16,10 @@ from checker.synthesis.guards import by_extremes, by_lane, distances, some
 from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Fork, State
 from checker.synthesis.outline import Branch, Loop, strip
-from checker.synthesis.partial import as_expr
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
 from logic.assertions import X, assume
+from logic.comparisons import as_expr
 from logic.derivation import Value
 from logic.facts import Facts, said
 from logic.potentials import ZERO, Leaf, Poly, leaves, substitute, sym, variables

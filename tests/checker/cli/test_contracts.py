@@ -90,11 +90,3 @@ def test_what_cannot_be_tested(
     code, _, err = judged([contract], tmp_path, capsys, *options)
     assert code == 2
     assert told in err
-
-
-def test_a_bound_does_without_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    judged([RISING], tmp_path, capsys, "--arg", "n=1", "--array", "row=iota")
-    assert main(["bound", str(tmp_path / "k.cu"), "--metric", "sectors", "--block", "32"]) == 0
-    out, err = capsys.readouterr()
-    assert f"warning: no bound uses what is required of data: {RISING}" in err
-    assert "forall" not in out

@@ -108,7 +108,7 @@ def test_a_point_is_kept(twos: Path) -> None:
     claims = claims_of(kernel, (32, 1, 1), "sectors", "steps")
     for claim, found in zip(claims, searched(kernel, claims, at={"n": 3}), strict=True):
         assert (found.input.args["n"], found.input.block) == (3, (32, 1, 1))
-        assert found.bound == worth(claim, found.input)
+        assert found.bound == worth(claim, found.input, {})
 
 
 def test_assumptions_are_kept(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_the_worst_block_counts(tmp_path: Path) -> None:
     kernel = source(READING, tmp_path)
     (claim,) = claims_of(kernel, (32, 1, 1), "sectors")
     over = cast(Claim, Lie(claim.context, sym(Param("blockIdx.x")) * 4 + 1))
-    assert worth(over, Input((32, 1, 1), (3, 1, 1), {"n": 1})) == 9
+    assert worth(over, Input((32, 1, 1), (3, 1, 1), {"n": 1}), {}) == 9
 
 
 def test_ratios() -> None:

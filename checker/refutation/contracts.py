@@ -1,0 +1,91 @@
+"""Contracts on data, tested on what arrays hold before a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from math import prod
+from typing import Final
+
+from logic.contracts import BOUND, Contract
+from logic.operators import denote
+from logic.potentials import ELEMENT
+from logic.syntax import Const, Expr, Op, Param, Var, show
+from semantics.grid import Contents
+from semantics.lockstep import Initial
+from semantics.values import Value
+
+MOST: Final = 10_000_000
+"""Indices that one contract is tested at."""
+
+Arrays = Mapping[str, Contents]
+
+
+class Missing(Exception):
+    """A parameter that a contract needs has no value."""
+
+
+class Untested(Exception):
+    """There is no end to the indices of a contract, or there are too many."""
+
+
+def broken(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> tuple[int, ...] | None:
+    """The first indices at which a contract does not hold; None where it holds at all of them. Outside of what arrays
+    are given they hold 0. Raises Missing and Untested.
+
+    >>> from logic.contracts import element
+    >>> i = Var("?i0")
+    >>> rising = Contract(((Const(0), Param("n")),), Op("<=", (element("A", i), element("A", Op("+", (i, Const(1)))))))
+    >>> broken(rising, {"n": 3}, {"A": [1, 4, 4, 3]}), broken(rising, {"n": 2}, {"A": [1, 4, 4, 3]})
+    ((2,), None)
+    """
+    ranges = [_range(contract, low, high, params, arrays) for low, high in contract.ranges]
+    if prod(map(len, ranges)) > MOST:
+        raise Untested
+    for at in product(*ranges):
+        here = {f"{BOUND}{k}": i for k, i in enumerate(at)}
+        if not _value(contract.fact, {**params, **here}, arrays):
+            return at
+    return None
+
+
+def _range(
+    contract: Contract, low: Expr | None, high: Expr | None, params: Mapping[str, Value], arrays: Arrays
+) -> range:
+    """The indices of a variable: those of the shortest array that is given, where the contract has no limits."""
+    if low is not None and high is not None:
+        return range(int(_value(low, params, arrays)), int(_value(high, params, arrays)))
+    lengths = [_length(arrays[name]) for name in contract.arrays if name in arrays]
+    known = [n for n in lengths if n is not None]
+    if not known:
+        raise Untested
+    return range(min(known))
+
+
+def _length(contents: Contents) -> int | None:
+    return contents.length if isinstance(contents, Initial) else len(contents)
+
+
+def _value(e: Expr, values: Mapping[str, Value], arrays: Arrays) -> int | bool:
+    match e:
+        case Const(int() as value):
+            return value
+        case Var(name) | Param(name):
+            if name not in values:
+                raise Missing(name)
+            return int(values[name])
+        case Op(op, (index,)) if op.startswith(ELEMENT):
+            return element(arrays.get(op.removeprefix(ELEMENT), ()), int(_value(index, values, arrays)))
+        case Op(op, args):
+            return denote(op, tuple(_value(a, values, arrays) for a in args))
+    raise Missing(show(e))
+
+
+def element(contents: Contents, i: int) -> int:
+    """What an array holds at an index: 0 outside of it, and where nothing is given."""
+    length = _length(contents)
+    if i < 0 or (length is not None and i >= length):
+        return 0
+    if isinstance(contents, Initial):
+        return int(contents.value(i)) if contents.value else 0
+    return int(contents[i])

@@ -1,0 +1,275 @@
+"""Bounds from contracts on data: what both checkers make of them, and of certificates that were tampered with.
+
+`CSR` is a sparse matrix by vector product with a thread for each row, as libraries have it; the figures are counted by
+hand: 4 sectors for 32 aligned ints, 5 for those one int on, 32 for lanes that are anywhere.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from checker import recheck
+from checker.certificates import document as certificate
+from checker.cli import main
+from tests.checker.cli.test_contracts import KERNEL, RISING
+
+CSR = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
+//@ requires forall i in [0, n): rowptr[i + 1] - rowptr[i] <= width;
+__global__ void csr(const int *rowptr, const int *col, const float *val, const float *x, float *y, int n, int width) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r < n) {
+        float s = 0;
+        for (int j = rowptr[r]; j < rowptr[r + 1]; j++) s += val[j] * x[col[j]];
+        y[r] = s;
+    }
+}
+"""
+
+Json = dict[str, Any]
+
+
+def bound(source: str, folder: Path, *more: str) -> int:
+    path = folder / "k.cu"
+    path.write_text(source)
+    return main(["bound", str(path), "--metric", "divwarps", "--block", "128", *more])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """The certificate of CSR's divergences: 2 + max(0, width)."""
+    folder = tmp_path_factory.mktemp("csr")
+    assert bound(CSR, folder, "--certificate", str(folder / "c.json")) == 0
+    found: Json = json.loads((folder / "c.json").read_text())
+    return found
+
+
+def judged(document: Json, folder: Path) -> tuple[str, str, int]:
+    """The second checker's verdict and problem, and the exit code of `check`, which asks the kernel first."""
+    signed = document | {"digest": certificate.digest(document)}
+    report = recheck.recheck(signed)
+    path = folder / "tampered.json"
+    path.write_text(certificate.canonical(signed))
+    return report.verdict, report.problem, main(["check", str(path)])
+
+
+def test_rows_of_a_sparse_matrix(made: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict, _, code = judged(made, tmp_path)
+    assert (verdict, code, made["version"]) == ("valid", 0, 4)
+    out = capsys.readouterr().out
+    assert "every warp of csr costs at most 2 + max(0, width) divwarps" in out
+    first, second, third = [line.strip() for line in out.split("This assumes:\n")[1].splitlines()[:3]]
+    assert first == "- given: forall i in [0, n): rowptr[i] <= rowptr[i + 1]"
+    assert second == "- given: forall i in [0, n): rowptr[i + 1] - rowptr[i] <= width"
+    assert third == "- what the kernel writes is no part of rowptr"
+    claim = recheck.recheck(made).claim
+    assert "assumed of data: forall ?i0 in [0, n): (rowptr[?i0] <= rowptr[(?i0 + 1)])" in claim
+    assert "what is written is no part of rowptr" in claim
+
+
+@pytest.mark.parametrize("kind", ["equal", "random", "empty", "one long row"])
+def test_no_run_costs_more(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A warp splits once for n, and as often as a row ends before the longest one of the warp: at most 5 times for rows
+    of 4 and less."""
+    rng = np.random.default_rng(7)
+    rows = {
+        "equal": np.full(64, 4),
+        "random": rng.integers(0, 5, 64),
+        "empty": np.zeros(64),
+        "one long row": np.eye(1, 64, 9)[0] * 4,
+    }[kind]
+    np.save(tmp_path / "rows.npy", np.concatenate([[0], np.cumsum(rows)]).astype(np.int32))
+    (tmp_path / "k.cu").write_text(CSR)
+    given = ["--arg", "n=64", "--arg", "width=4", "--array", f"rowptr=@{tmp_path / 'rows.npy'}", "--format", "json"]
+    assert main(["run", str(tmp_path / "k.cu"), "--block", "128", "--metric", "divwarps", *given]) == 0
+    cost = json.loads(capsys.readouterr().out)["max_per_warp"]["divwarps"]
+    assert cost <= 2 + 4
+    assert (cost > 0) == (kind in ("random", "one long row"))
+
+
+def test_a_run_outside_the_contract_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text(CSR)
+    given = ["--arg", "n=64", "--arg", "width=4", "--array", "rowptr=random:1"]
+    assert main(["run", str(tmp_path / "k.cu"), "--block", "128", *given]) == 3
+    err = capsys.readouterr().err
+    assert "the arrays break the contract forall i in [0, n): rowptr[i] <= rowptr[i + 1], at i = 0" in err
+    assert "k.cu:1:14" in err
+
+
+def without_the_width(d: Json) -> None:
+    del d["launch"]["contracts"][1]
+
+
+def narrower(d: Json) -> None:
+    d["launch"]["contracts"][1][0][0][1] = ["op", "-", ["param", "n"], ["const", ["int", "int", 4], 1]]
+
+
+def another_array(d: Json) -> None:
+    text = json.dumps(d["launch"]["contracts"]).replace("elem:rowptr", "elem:col")
+    d["launch"]["contracts"] = json.loads(text)
+
+
+def of_the_thread(d: Json) -> None:
+    text = json.dumps(d["launch"]["contracts"][1][1]).replace('["param", "width"]', '["tid", "x"]')
+    d["launch"]["contracts"][1][1] = json.loads(text)
+
+
+def of_the_block(d: Json) -> None:
+    text = json.dumps(d["launch"]["contracts"][1][1]).replace('["param", "width"]', '["param", "blockIdx.x"]')
+    d["launch"]["contracts"][1][1] = json.loads(text)
+
+
+def written(d: Json, array: str) -> None:
+    """The value y[r] goes to another array, of the same layout."""
+    names = [row[0] for row in d["kernel"]["arrays"]]
+    d["kernel"]["arrays"].append(
+        [array, *d["kernel"]["arrays"][names.index("rowptr")][1:]]
+    ) if array not in names else 0
+    for row in d["statements"]:
+        if row[0] == "write":
+            row[1] = array
+            row[3] = next(i for i, e in enumerate(d["expressions"]) if e[0] == "const" and e[1][0] == "int")
+
+
+def over_other_ranges(d: Json) -> None:
+    """The evidence says that the index r + 1 is in the range, too."""
+    text = json.dumps(d["evidence"])
+    changed = text.replace('[["1", [["var", "r"]]]]', '[["1", []], ["1", [["var", "r"]]]]')
+    assert changed != text
+    d["evidence"] = json.loads(changed)
+
+
+def not_counted(d: Json) -> None:
+    d["launch"]["contracts"][1][0] = []
+
+
+def of_an_older_version(d: Json) -> None:
+    d["version"] = 3
+
+
+def of_no_comparison(d: Json) -> None:
+    fact = d["launch"]["contracts"][1][1]
+    d["launch"]["contracts"][1][1] = ["op", "||", fact, fact]
+
+
+def free(d: Json) -> None:
+    """The program does not read the first element of a row, it knows it."""
+    read = next(e for e in d["expressions"] if e[0] == "read" and e[1] == "rowptr")
+    read[:] = ["op", "elem:rowptr", read[2]]
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        free,
+        without_the_width,
+        narrower,
+        another_array,
+        of_the_thread,
+        of_the_block,
+        lambda d: written(d, "rowptr"),
+        lambda d: written(d, "rowptr.as_char"),
+        lambda d: written(d, "memory.int32"),
+        over_other_ranges,
+        not_counted,
+        of_an_older_version,
+        of_no_comparison,
+    ],
+)
+def test_tampered_certificates_are_refused_twice(
+    tamper: Callable[[Json], None], made: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = copy.deepcopy(made)
+    tamper(changed)
+    verdict, problem, code = judged(changed, tmp_path)
+    assert verdict == "invalid", problem
+    assert "malformed" not in problem
+    assert code != 0
+    assert "internal error" not in capsys.readouterr().err
+
+
+def test_a_contract_on_what_the_kernel_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = CSR.replace("const int *rowptr", "int *rowptr").replace("y[r] = s;", "y[r] = s; rowptr[r] = 0;")
+    assert bound(own, tmp_path) == 2
+    assert "the kernel may write to 'rowptr', so a contract cannot say what it holds" in capsys.readouterr().err
+    view = own.replace("rowptr[r] = 0;", "((char *)rowptr)[r] = 0;")
+    assert bound(view, tmp_path) == 2
+    assert "the kernel may write to 'rowptr'" in capsys.readouterr().err
+
+
+def test_a_contract_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = CSR.split("\n", 2)[2]
+    assert bound(plain, tmp_path) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "its guard reads 'rowptr', and what an array holds is not known" in told
+    assert "Or say what it holds: //@ requires forall i in [0, n): rowptr[i + 1] - rowptr[i] <= w;" in told
+    given = [line.removeprefix("//@ requires ").rstrip(";") for line in CSR.splitlines()[:2]]
+    assert bound(plain, tmp_path, "--assume", given[0], "--assume", given[1]) == 0
+    assert "2 + max(0, width)" in capsys.readouterr().out
+    assert bound(plain, tmp_path, "--assume", "forall i in [0, n): rows[i] <= 3") == 2
+    assert "--assume" in capsys.readouterr().err
+
+
+def test_values_at_single_indices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A loop over all elements, and what the bound is worth where elements are given."""
+    source = """//@ requires row[0] == 0 && row[n] == nnz;
+    //@ requires forall i in [0, n): row[i] <= row[i + 1];
+    __global__ void all(const int *row, float *y, int n, int nnz) {
+        for (int j = row[0]; j < row[n]; j++) y[j] = 1;
+    }
+    """
+    assert bound(source, tmp_path, "--metric", "sectors", "--assume", "n >= 0", "--at", "row[n]=7,n=3,row[0]=2") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"<= 2 \+ 2\*max\(0, row\[n\] - row\[0\]\) +certified +[\d.]+ s +=  *12", out), out
+    assert bound(source, tmp_path, "--metric", "sectors", "--at", "n=3,row[0]=2") == 0
+    assert "(--at lacks row[3])" in capsys.readouterr().out
+    assert bound(source, tmp_path, "--at", "rows[0]=2") == 2
+    assert "'rows[0]' is no parameter" in capsys.readouterr().err
+
+
+def test_reads_of_other_arrays_stay_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two reads of an array of which no contract speaks may differ."""
+    source = (
+        "__global__ void k(const int *A, int *B, int n) { int a = A[n], b = A[n]; if (a != b) B[threadIdx.x] = 1; }"
+    )
+    stable = "//@ requires A[n] == A[n];\n" + source
+    assert bound(source, tmp_path, "--metric", "sectors") == 0
+    assert "sectors   <= 6 " in capsys.readouterr().out
+    assert bound(stable, tmp_path, "--metric", "sectors") == 0
+    assert "sectors   <= 2 " in capsys.readouterr().out
+
+
+def test_a_contract_that_is_kept_by_a_bound_without_it(tmp_path: Path) -> None:
+    """It is assumed, and nothing rests on it."""
+    assert bound(f"//@ requires {RISING};\n" + KERNEL, tmp_path) == 0
+
+
+def test_rows_telescope_over_a_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a warp for each row, what rows cost together depends on where the first begins and the last ends: sectors
+    of 31/32 turns of 43 for what rounding up takes, and 43/32 for each element."""
+    source = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
+    __global__ void rows(const int *rowptr, const float *val, float *y, int n) {
+        int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x & 31;
+        if (row < n) {
+            float s = 0;
+            for (int j = rowptr[row] + lane; j < rowptr[row + 1]; j += 32) s += val[j];
+            y[row] = s;
+        }
+    }
+    """
+    at = "n=100,gridDim.x=25,rowptr[0]=0,rowptr[n]=3200"
+    assert bound(source, tmp_path, "--per", "grid", "--at", at, "--certificate", str(tmp_path / "c.json")) == 0
+    assert "1/32*" in (out := capsys.readouterr().out)
+    assert "rowptr[min(4*gridDim.x, n)]" in out
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert recheck.recheck(document).verdict == "valid"
+    assert any('"telescope"' in json.dumps(e) for e in document["evidence"])
+    shifted = json.loads(json.dumps(document).replace('"telescope", 0, "+"', '"telescope", 0, "-"'))
+    assert judged(shifted, tmp_path)[0] != "valid"
