@@ -1613,11 +1613,21 @@ class Checker(Program):
                 yield from self.assumed(part)
 
     def vacuous(self) -> bool:
-        """Whether arithmetic shows that no launch satisfies the assumptions, or no run those that each one comes to."""
+        """Whether arithmetic shows that no launch satisfies the assumptions, or that no thread keeps those that all
+        come to."""
         body = self.value("s", self.document["kernel"]["body"])
         parts = body.parts if body.kind == "seq" else (body,)
-        given = (self.conj(s.parts) for s in parts if s.kind == "assume")
-        return any(map(self.impossible, (frozenset(), *given)))
+        p: Facts = frozenset()  # what holds of a thread that has kept what was assumed so far
+        for s in parts if any(s.kind == "assume" for s in parts) else ():
+            p = frozenset(f for f in p if all(t[1] not in s.written for t in mentions(f, "var")))
+            match s.kind, *s.parts:
+                case "assume", e:
+                    p = self.given(p, e)
+                    if self.impossible(p):
+                        return True
+                case "set", x, e if self.type_of(e) == INT and ("var", x) not in mentions(e, "var"):
+                    p = self.given(p, ("op", "==", ("var", x), e))
+        return self.impossible(frozenset())
 
     def impossible(self, p: Facts) -> bool:
         """Whether arithmetic shows that no thread satisfies P."""

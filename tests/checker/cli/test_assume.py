@@ -111,6 +111,56 @@ def test_what_no_thread_can_keep_is_vacuous(tmp_path: Path, capsys: pytest.Captu
     assert bound(path, capsys)["verdict"] != "certified"
 
 
+def body(*lines: str) -> str:
+    inside = "".join(f"    {line}\n" for line in lines)
+    return f"__global__ void k(int *A, int n) {{\n    int j = A[0], t = threadIdx.x;\n{inside}}}\n"
+
+
+LOOP = "for (int i = 0; i < j; i++) A[8 * t] = i;"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("//@ assume j < 3;", "//@ assume j > 5;", LOOP),
+        ("//@ assume j < 3;", "t = t + 1;", "//@ assume j > 5;", LOOP),
+        ("j = t;", "//@ assume j < 0;", LOOP),
+        ("j = n * 2;", "//@ assume j % 2 == 1;", LOOP),
+    ],
+)
+def test_assumptions_that_no_run_keeps_are_vacuous_for_all(
+    lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each thread comes to them, and none goes on."""
+    path, cert = written(tmp_path, body(*lines)), str(tmp_path / "c.json")
+    args = ["bound", path, "--block", "32", "--metric", "sectors", "--certificate", cert]
+    assert main(args) == 1
+    assert "certified" not in capsys.readouterr().out
+    for command in ("check", "recheck", "report"):
+        assert main([command, cert]) == 1
+        assert "vacuous" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("//@ assume j < 3;", "j = A[1];", "//@ assume j > 5;", "j = 2;", LOOP),
+        ("//@ assume j < 3;", "if (n > 3) j = 7;", "//@ assume j > 5;", "j = 2;", LOOP),
+        ("if (n > 3) {", "//@ assume n < 0;", "j = 7; }", "j = 2;", LOOP),  # runs with another n are spoken of
+        ("j = t;", "j = j + 5;", "//@ assume j < 7;", LOOP),
+        ("j = n; n = 4;", "//@ assume j != n;", "j = 2;", LOOP),
+    ],
+)
+def test_assumptions_that_some_run_keeps_are_not(
+    lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, cert = written(tmp_path, body(*lines)), str(tmp_path / "c.json")
+    assert main(["bound", path, "--block", "32", "--metric", "sectors", "--certificate", cert]) == 0
+    for command in ("check", "recheck", "report"):
+        assert main([command, cert]) == 0
+        assert "vacuous" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("line", "place", "told"),
     [
