@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Sizes = tuple[int, int, int]
 
-STD: Final = "c++14"
+STD: Final = "c++17"
 """The language that CUDA sources are read as."""
 
 FORMATS: Final = ("text", "json", "html", "sarif", "markdown")

@@ -26,7 +26,7 @@ class Choice:
         return frozenset((self.name.replace(" ", ""), plain(self.name), full, plain(full)))
 
 
-def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[Choice]:
+def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++17") -> list[Choice]:
     """The kernels of a file in source order, of templates each instance that the file uses, in the order of the uses;
     one that it does not use with its default arguments, where it has them all. Raises CudaError where the file can't
     be read."""

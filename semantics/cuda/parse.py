@@ -67,7 +67,7 @@ class Request:
     path: str
     includes: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
-    std: str = "c++14"
+    std: str = "c++17"
     instantiate: str | None = None
     shared_block: tuple[int | None, ...] | None = None
     host: bool = False

@@ -107,7 +107,7 @@ def read_cuda(
     name: str | None = None,
     includes: Sequence[str] = (),
     defines: Sequence[str] = (),
-    std: str = "c++14",
+    std: str = "c++17",
     instantiate: str | None = None,
     shared_block: tuple[int | None, ...] | None = None,
 ) -> Reading:
@@ -133,7 +133,7 @@ def read_cuda(
     return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row).under()
 
 
-def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++14") -> list[str]:
+def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++17") -> list[str]:
     """The names of the kernels in a file, in source order. Raises CudaError where it can't be read."""
     parsed = parse(Request(path, tuple(includes), tuple(defines), std))
     return list(dict.fromkeys(k.name for k in kernels(parsed.unit)))

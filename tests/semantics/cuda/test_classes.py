@@ -111,7 +111,7 @@ REFUSED = {
     "a copy that may be left out": (
         "template<class T> struct V { T x; V() = default; __device__ V(V &&o) : x(o.x * 32) {} };\n" + MAKE,
         "V<int> v = make(); A[threadIdx.x * v.x] = 0;",
-        "a copy of 'V<int>' that a compiler may leave out",
+        "a function that returns a 'V<int>', whose constructor says what a copy is,",
     ),
     "a member": (
         "template<class T> struct V { T x; __device__ V() : x(32) {} };\nstruct W { V<int> v; int y; };",

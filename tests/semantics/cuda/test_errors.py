@@ -301,7 +301,7 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
         ),
         ("__CUDA__", "", 1, "'__CUDA__' is taken as clang has it"),
         ("__has_feature(modules)", "", 2, "'__has_feature' is taken as clang has it"),
-        ("__cplusplus > 201500", "", 2, "'__cplusplus' is what --std says"),
+        ("__cplusplus > 201800", "", 2, "'__cplusplus' is what --std says"),
         ("defined(__MINE__)", "", 2, "'__MINE__' is taken as not defined: -D __MINE__=.. says otherwise"),
         ("defined(__MINE__)", "#define __MINE__\n", 1, None),
         ("defined(BIG)", "", 2, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from semantics.cuda import Reading
+from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.native import COMPILER, differences
 
 BEFORE = """
@@ -120,9 +120,16 @@ def test_as_a_host_compiler_has_it(read: Callable[..., Reading], std: str, tmp_p
     assert differences(read, BEFORE, BODIES, tmp_path, std) == []
 
 
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_a_copy_that_is_none_since_cpp17(read: Callable[..., Reading], tmp_path: Path) -> None:
+    body = "Own a = Own(3); A[0] = a.x;"
+    assert differences(read, BEFORE, [body], tmp_path, "c++17") == []
+    with pytest.raises(CudaError, match="a copy of 'Own' that a compiler may leave out"):
+        read(f"{BEFORE}__global__ void k(int *A) {{ {body} }}", std="c++14")
+
+
 REFUSED = {
-    "Own a = give(3); A[0] = a.x;": "a copy of 'Own' that a compiler may leave out",
-    "Own a = Own(3); A[0] = a.x;": "a copy of 'Own' that a compiler may leave out",
+    "Own a = give(3); A[0] = a.x;": "a function that returns a 'Own', whose constructor says what a copy is,",
     "Rng r(1); A[0] = r.next() + r.next();": "C++ does not say which comes first",
     "Complex z(1); A[0] = z.re + (z *= Complex(2)).re;": "",
     "Counter c = {1}; A[c] = c++;": "",
