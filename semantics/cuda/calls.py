@@ -38,7 +38,7 @@ from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.functions import named_function, pointed
-from semantics.cuda.jumps import jumps
+from semantics.cuda.jumps import check_labels, jumps
 from semantics.cuda.lambdas import captures
 from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
@@ -376,6 +376,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
         raise unsupported(f"the function '{callee.name}'", node.loc)
     st.count(node.loc)
     check_objects(callee)
+    check_labels(body)
     check_lengths(st, callee)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
@@ -386,7 +387,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
         if node.kind == "CALL_EXPR":
             _bind(st, node, callee, use, parts)
         st.calls.append(callee.identity)
-        st.frames.append(Frame(callee.name, this))
+        st.frames.append(Frame(callee.name, this, loc=callee.loc))
         if made is not None:
             members(st, made, callee)
         with captures(st, callee):

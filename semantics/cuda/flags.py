@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from logic.operators import NEGATED
+from logic.source import Loc
 from logic.syntax import BOOL, FALSE, TRUE, Const, Expr, Op, Var
-from semantics.cuda.jumps import Kinds
+from semantics.cuda.errors import unsupported
+from semantics.cuda.jumps import GOTO, Kinds
 from semantics.cuda.state import State
 
 
@@ -17,6 +19,7 @@ def staying(st: State, kinds: Kinds) -> Expr:
         names.append(go_flag(st))
     if "continue" in kinds:
         names.append(next_flag(st))
+    names += [label_flag(st, kind, None) for kind in sorted(kinds) if kind.startswith(GOTO)]
     test: Expr = Var(names[0])
     for name in names[1:]:
         test = Op("&&", (test, Var(name)))
@@ -41,6 +44,17 @@ def next_flag(st: State) -> str:
     if loop.next is None:
         loop.next = st.declare("next", BOOL, None).name
     return loop.next
+
+
+def label_flag(st: State, kind: str, loc: Loc | None) -> str:
+    """The flag of the jumps to a label that comes later."""
+    labels = st.frame.labels
+    if kind not in labels:
+        what = f"'{kind}', which leads back or into a block,"
+        raise unsupported(what, loc or st.frame.loc, "Write it with loops and 'if'.")
+    found = labels[kind] or st.declare(f"before_{kind.removeprefix(GOTO)}", BOOL, None).name
+    labels[kind] = found
+    return found
 
 
 def negated(e: Expr) -> Expr:

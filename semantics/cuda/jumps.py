@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from semantics.cuda.clang import Node
+from semantics.cuda.errors import unsupported
 from semantics.cuda.sections import LABELS, sections
 
 Part = Node | Callable[[], None]
@@ -13,6 +14,9 @@ Kinds = frozenset[str]
 
 JUMPS: Final = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
 LOOPS: Final = ("FOR_STMT", "WHILE_STMT", "DO_STMT", "CXX_FOR_RANGE_STMT")
+GOTO: Final = "goto "
+"""How the kind of a jump to a label begins; its name follows."""
+
 _INNER: Final = frozenset({"break", "continue"})
 _THROUGH: Final = frozenset({"through"})
 
@@ -21,12 +25,53 @@ def jumps(part: Part) -> Kinds:
     """The kinds of jump that may leave a statement."""
     if not isinstance(part, Node):
         return frozenset()
-    if part.kind in JUMPS:
-        return frozenset({JUMPS[part.kind]})
-    if part.kind in ("COMPOUND_STMT", "IF_STMT", "UNEXPOSED_STMT", "SWITCH_STMT", *LABELS, *LOOPS):
+    if (kind := jump(part)) is not None:
+        return frozenset({kind})
+    if part.kind == "COMPOUND_STMT":
+        return of_row(part.children)
+    if part.kind in ("IF_STMT", "UNEXPOSED_STMT", "SWITCH_STMT", "LABEL_STMT", *LABELS, *LOOPS):
         found = frozenset().union(*(jumps(c) for c in part.children))
         return found - (_INNER if part.kind in LOOPS else {"break"} if part.kind == "SWITCH_STMT" else frozenset())
     return frozenset()
+
+
+def jump(node: Node) -> str | None:
+    """The kind of jump that a statement is, None for all else."""
+    return f"{GOTO}{node.children[0].name}" if node.kind == "GOTO_STMT" else JUMPS.get(node.kind)
+
+
+def leaving(kinds: Kinds) -> Kinds:
+    """The kinds of jump that leave a loop which they are in."""
+    return kinds - {"continue"}
+
+
+def label(part: Part) -> str:
+    """The kind of the jumps that lead to a statement; empty where it has no label."""
+    return f"{GOTO}{part.name}" if isinstance(part, Node) and part.kind == "LABEL_STMT" else ""
+
+
+def of_row(parts: tuple[Part, ...]) -> Kinds:
+    """The kinds of jump that may leave statements in a row: not those to a label behind them."""
+    found = frozenset[str]()
+    for part in parts:
+        found = (found - {label(part)}) | jumps(part)
+    return found
+
+
+def check_labels(body: Node) -> None:
+    """Raise for a jump to a label that is not behind it, in a block around it."""
+    wrong = {kind for kind in jumps(body) if kind.startswith(GOTO)}
+    for node in body.walk() if wrong else ():
+        if node.kind == "GOTO_STMT" and jump(node) in wrong:
+            raise unsupported("a 'goto' that leads back or into a block", node.loc, "Write it with loops and 'if'.")
+
+
+def last_label(parts: tuple[Part, ...]) -> int:
+    """The number of the last statement to which one of those before it jumps; 0 if there is none."""
+    for i in range(len(parts) - 1, 0, -1):
+        if label(parts[i]) and any(label(parts[i]) in jumps(part) for part in parts[:i]):
+            return i
+    return 0
 
 
 def acts(node: Node) -> bool:
@@ -43,9 +88,10 @@ def ends(parts: tuple[Part, ...], without: Node | None = None) -> Kinds:
     """How statements in a row may end: "through", or by a kind of jump. Ways that pass a statement may be left out."""
     found = _THROUGH
     for part in parts:
-        found = found - _THROUGH | _ends(part, without)
-        if "through" not in found:
-            break
+        if label(part) in found:
+            found = found - {label(part)} | _THROUGH
+        if "through" in found:
+            found = found - _THROUGH | _ends(part, without)
     return found
 
 
@@ -55,9 +101,9 @@ def _ends(part: Part, without: Node | None) -> Kinds:
     if part is without:
         return frozenset()
     match part.kind:
-        case kind if kind in JUMPS:
-            return frozenset({JUMPS[kind]})
-        case "COMPOUND_STMT" | "UNEXPOSED_STMT":
+        case "GOTO_STMT" | "RETURN_STMT" | "BREAK_STMT" | "CONTINUE_STMT":
+            return jumps(part)
+        case "COMPOUND_STMT" | "UNEXPOSED_STMT" | "LABEL_STMT":
             return ends(part.children, without)
         case "CASE_STMT" | "DEFAULT_STMT":
             return ends(part.children[-1:], without)
@@ -70,7 +116,7 @@ def _ends(part: Part, without: Node | None) -> Kinds:
             inside = ends((_body(part),), without)
             test = part.children[1 if part.kind == "DO_STMT" else 0]
             forever = part.kind in ("WHILE_STMT", "DO_STMT") and endless(test) and "break" not in inside
-            return inside & {"return"} | (frozenset() if forever else _THROUGH)
+            return inside - _INNER - _THROUGH | (frozenset() if forever else _THROUGH)
     return _THROUGH
 
 
@@ -150,7 +196,7 @@ def sole_exit(parts: tuple[Node, ...]) -> Node | None:
     leads = {"through": True, "continue": True}
     if not _back(parts, leads):
         return None
-    return next((p for p in _past(parts, leads) if not ends(parts, p) & {"break", "return"}), None)
+    return next((p for p in _past(parts, leads) if not leaving(ends(parts, p)) - _THROUGH), None)
 
 
 def _back(parts: tuple[Node, ...], leads: Mapping[str, bool]) -> bool:
@@ -170,7 +216,7 @@ def _past(parts: tuple[Node, ...], leads: Mapping[str, bool]) -> Iterator[Node]:
 
 def _within(part: Node, leads: Mapping[str, bool]) -> Iterator[Node]:
     match part.kind:
-        case "COMPOUND_STMT" | "UNEXPOSED_STMT":
+        case "COMPOUND_STMT" | "UNEXPOSED_STMT" | "LABEL_STMT":
             yield from _past(part.children, leads)
         case "IF_STMT":
             for branch in part.children[1:]:

@@ -34,6 +34,7 @@ from semantics.cuda.declarations import declaration
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
+from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import is_lambda, of_host
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import Parsed, Request, find, parse, parsed_for_host
@@ -174,11 +175,12 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
     if body.kind != "COMPOUND_STMT":
         raise unsupported(f"the form of the kernel '{node.name}'", node.loc)
     check_objects(node)
+    check_labels(body)
     check_lengths(st, node)
     count_changes(body, st.changed)
     st.counters |= loop_counters(body)
     st.taken.update(p.name for p in node.arguments)
-    st.frames.append(Frame(node.name))
+    st.frames.append(Frame(node.name, loc=node.loc))
     for p in node.arguments:
         _parameter(st, p)
     with st.captured() as stmts:

@@ -195,6 +195,8 @@ class Frame:
     this: This | None = None
     result: Local | Parts | Pointer | None = None
     live: str | None = None
+    labels: dict[str, str | None] = field(default_factory=dict)
+    loc: Loc | None = None
 
 
 @dataclass(slots=True)

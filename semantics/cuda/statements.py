@@ -73,9 +73,8 @@ from semantics.cuda.clang import Node
 from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
-from semantics.cuda.flags import go_flag, live_flag, next_flag, opposite, staying
+from semantics.cuda.flags import go_flag, label_flag, live_flag, next_flag, opposite, staying
 from semantics.cuda.jumps import (
-    JUMPS,
     Kinds,
     Part,
     acts,
@@ -84,7 +83,12 @@ from semantics.cuda.jumps import (
     endless,
     ends,
     flat,
+    jump,
     jumps,
+    label,
+    last_label,
+    leaving,
+    of_row,
     sole_exit,
     turns_or_jumps,
     way_out_of,
@@ -113,6 +117,9 @@ def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
         raise too_deep(next((p.loc for p in parts if isinstance(p, Node)), None))
     at = 0
     while at < len(parts):
+        if end := last_label(parts[at:]):
+            _up_to(st, parts[at : at + end], parts[at + end :], tail)
+            return
         part, at = parts[at], at + 1
         if not isinstance(part, Node):
             part()
@@ -124,10 +131,10 @@ def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
             statement(st, part)
             continue
         rest = parts[at:]
-        if part.kind in JUMPS:
+        if jump(part) is not None:
             _jump(st, part, tail)
             return
-        if part.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT"):
+        if part.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT", "LABEL_STMT"):
             _check_unexposed(part)
             parts, at = (*part.children, *rest), 0
             continue
@@ -141,6 +148,25 @@ def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
         if after != Skip():
             st.emit(If(staying(st, kinds), after, Skip(), part.loc))
         return
+
+
+def _up_to(st: State, parts: tuple[Part, ...], rest: tuple[Part, ...], tail: Kinds) -> None:
+    """Statements before a label that some of them jump to, and those from there on: all lanes meet there that have not
+    left by another way."""
+    kind = label(rest[0])
+    st.frame.labels[kind] = None
+    with st.captured() as stmts:
+        block(st, parts, frozenset({kind}))
+    flag = st.frame.labels.pop(kind)
+    loc = rest[0].loc if isinstance(rest[0], Node) else None
+    st.emit(*([Assign(flag, TRUE, loc)] if flag else []), *stmts)
+    others = of_row(parts) - {kind}
+    if not others:
+        block(st, rest, tail)
+        return
+    after = _block(st, rest, tail)
+    if after != Skip():
+        st.emit(If(staying(st, others), after, Skip(), loc))
 
 
 def _block(st: State, parts: tuple[Part, ...], tail: Kinds) -> Stmt:
@@ -190,7 +216,9 @@ def _branch(st: State, c: Expr, then: Stmt, orelse: Stmt, loc: Loc | None) -> No
 
 
 def _jump(st: State, node: Node, tail: Kinds) -> None:
-    kind = JUMPS[node.kind]
+    kind = jump(node)
+    if kind is None:
+        raise unsupported(described(node), node.loc)
     if kind == "return" and node.children:
         result = st.frame.result
         if result is None:
@@ -203,7 +231,8 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
         else:
             into(st, result, node.children[0], node.loc)
     if kind not in tail:
-        flag = {"return": live_flag, "break": go_flag, "continue": next_flag}[kind](st)
+        own = {"return": live_flag, "break": go_flag, "continue": next_flag}.get(kind)
+        flag = own(st) if own is not None else label_flag(st, kind, node.loc)
         st.emit(Assign(flag, FALSE, node.loc))
 
 
@@ -214,7 +243,7 @@ def statement(st: State, node: Node) -> None:
 
 def _within(st: State, node: Node, tail: Kinds) -> None:
     match node.kind:
-        case "COMPOUND_STMT":
+        case "COMPOUND_STMT" | "LABEL_STMT":
             block(st, node.children, tail)
         case "UNEXPOSED_STMT":
             _check_unexposed(node)
@@ -501,9 +530,9 @@ def _turns(
     exit_: Node | None = None,
 ) -> None:
     """A loop by its test, its body and its increment."""
-    kinds = frozenset[str]().union(*map(jumps, parts))
+    kinds = of_row(parts)
     st.loops.append(Loop(exit=exit_))
-    leaves = kinds & {"break", "return"}
+    leaves = leaving(kinds)
     flags = staying(st, leaves) if leaves else None
     with st.captured() as before:
         c = _loop_condition(st, flags, again, at)
@@ -614,7 +643,7 @@ def _taken_first(st: State, before: list[Stmt], c: Expr) -> tuple[Expr, list[Stm
 def _loop_body(st: State, body: tuple[Part, ...], inc: tuple[Part, ...], kinds: Kinds, unseen: bool = False) -> None:
     """The body and the increment, which a `continue` still reaches; the other jumps don't, unless nobody sees it."""
     loc = next((part.loc for part in body if isinstance(part, Node)), None)
-    leaves = kinds & {"break", "return"}
+    leaves = leaving(kinds)
     if leaves and unseen:
         block(st, body, kinds & {"continue"})
         if not any(loop.parked for loop in st.loops):
@@ -643,7 +672,7 @@ def _do(st: State, node: Node, tail: Kinds) -> None:
     if endless(test):
         _loop(st, None, body, None, node, tail)
         return
-    if kinds & {"break", "return"} or any(n.kind == "DO_STMT" for n in body.walk()):
+    if leaving(kinds) or any(n.kind == "DO_STMT" for n in body.walk()):
         _flagged_do(st, body, test, kinds, node)
         return
     _repeat(st, (body,), lambda: condition(st, test, "whole"), node.loc)
@@ -654,7 +683,7 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
     st.loops.append(Loop())
     go = go_flag(st)
     st.emit(Assign(go, TRUE, node.loc))
-    leaves = kinds & {"break", "return"}
+    leaves = leaving(kinds)
 
     def again() -> None:
         st.emit(Assign(go, condition(st, test, "whole"), test.loc))
@@ -665,6 +694,6 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
     if flag:
         stmts.insert(0, Assign(flag, TRUE, node.loc))
     c: Expr = Var(go, node.loc)
-    if "return" in leaves:
-        c = Op("&&", (Var(live_flag(st)), c), node.loc)
+    if leaves - {"break"}:
+        c = Op("&&", (staying(st, leaves - {"break"}), c), node.loc)
     st.emit(While(c, seq(*stmts), node.loc))

@@ -14,7 +14,7 @@ from typing import Final
 from logic.source import Loc
 from logic.syntax import INT, TRUE, Assign, Const, Expr, If, Op, Read, Skip, Stmt, Var, seq
 from semantics.cuda.flags import opposite, staying
-from semantics.cuda.jumps import Kinds, Part, ends, jumps
+from semantics.cuda.jumps import Kinds, Part, ends, of_row
 from semantics.cuda.sections import Section, following
 from semantics.cuda.state import Loop, State
 
@@ -113,7 +113,7 @@ def _group(st: State, value: Expr, group: list[Section], tail: Kinds, block: Blo
             st.emit(body if test is None else If(test, body, Skip(), section.loc))
         if last:
             return
-        left |= frozenset().union(*map(jumps, section.parts))
+        left |= of_row(section.parts)
 
 
 def _entered(value: Expr, group: list[Section], i: int, loc: Loc | None) -> list[Expr]:

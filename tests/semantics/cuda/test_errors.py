@@ -32,7 +32,8 @@ BODIES = {
         "in the block of the 'switch'",
     ),
     "switch (int x = n) { case 1: break; }": (1, "a declaration in a 'switch' is not supported", "before"),
-    "goto l; l: A[0] = 1;": (1, "'goto' is not supported", "with loops"),
+    "l: if (A[0]) goto l;": (14, "a 'goto' that leads back or into a block is not supported", "with loops"),
+    "if (n) goto l; { l: A[0] = 1; }": (8, "a 'goto' that leads back or into a block is not supported", "with loops"),
     'asm("nope;");': (1, "the instruction 'nope' in inline assembly is not supported", ""),
     "A[0] = n ?: 4;": (8, "this kind of expression is not supported", ""),
     "__atomic_fetch_add(A, 1, 0);": (1, "this kind of expression is not supported", ""),
@@ -71,12 +72,11 @@ BODIES = {
         "a declaration in a condition is not supported",
         "Declare the variable in the body.",
     ),
-    "auto g = [](auto x) { return x; }; A[0] = g(n);": (
+    "auto g = [n](int x) mutable { return n += x; }; A[0] = g(1);": (
         10,
-        "a lambda with a parameter of any type is not supported",
-        "Write the type.",
+        "a lambda that changes its copy of 'n' is not supported",
+        "Capture it by reference.",
     ),
-    "auto g = [m = n](int x) { return x + m; };": (10, "the capture 'm = n' is not supported", "Use [&]."),
     "U[n].a = 1;": (1, "the union member 'a' is not supported", ""),
     "__shared__ int q[8][n];": (
         16,
@@ -182,7 +182,7 @@ LOST = {
     "the type that a function returns": ("__device__ real f(int i) { return 3; }", F, "unknown type name 'real'"),
     "the same after the name": ("__device__ auto f(int i) -> real { return 3; }", F, "unknown type name 'real'"),
     "a header that the shim stands in for": (
-        "#include <cuda_fp8.h>\n__device__ __nv_fp8_e4m3 f(int i);", F, "unknown type name '__nv_fp8_e4m3'"
+        "#include <cuda_fp8.h>\n__device__ __nv_fp8_e9m9 f(int i);", F, "unknown type name '__nv_fp8_e9m9'"
     ),
     "the type of a parameter": ("__device__ int f(real x) { return 3; }", F, "unknown type name 'real'"),
     "a default argument": (

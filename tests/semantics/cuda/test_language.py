@@ -44,6 +44,16 @@ __device__ int *pick(int *p, int n) {
   for (int i = 0; i < n; i++) if (p[i] == 2) return p + i;
   return p;
 }
+__device__ int ahead(int *p, int n) {
+  int r = 0;
+  if (n < 0) goto bad;
+  for (int i = 0; i < n; i++) { if (p[i] == 3) goto found; if (p[i] == 5) return 50; r += p[i]; }
+  return r;
+found:
+  r = 1000 + r;
+bad:
+  return r - 1;
+}
 struct Range { __device__ int *begin() { return 0; } __device__ int *end() { return 0; } };
 __device__ int search(int x) { for (int y : {4, 8, 15, 16}) if (y > x) return y; return -1; }
 """
@@ -97,6 +107,19 @@ BODIES = [
     "A[0] = none<int>() + int(); Four f = {1, 2, n}; A[1] = f.v[2] * 10 + f.v[3];",
     "P p = {.a = n, .b = 2}; A[2] = p.a + p.b;",
     "A[0] = *pick(A, threadIdx.x); *pick(A + 1, n) = 70; int *p = pick(B, 9); p++; A[8] = *p; A[9] = p - B;",
+    # jumps ahead
+    "if (threadIdx.x > 1) goto out; A[0] = 1; if (A[n] == 3) goto out; A[1] = 2; out: A[2]++;",
+    "int i, j; for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (A[i * n + j] == 7) goto f; return; f: A[0] = i;",
+    "for (int i = 0; i < 6; i++) { if (i % 2) goto next; A[i] = 70; if (i == threadIdx.x) break; next:; }",
+    "for (int i = 0; i < 6; i++) { if (i == 2) goto next; if (i == 4) continue; A[i] = 70; next: A[10 + i] = i; }",
+    "A[0] = ahead(A, n) + ahead(A + 2, n) * 2 + ahead(A + 4, n); A[1] = ahead(A, -1);",
+    "int x = 1; if (n) { x = 2; goto a; } x = 3; a: x *= 2; if (threadIdx.x) goto b; x *= 5; b: A[0] = x;",
+    "A[0] = 5; { goto c; } A[1] = 9; c:;",
+    "int s = 0; while (1) { s++; if (s == 2) goto on; if (s > 4) break; A[s] = 60; on: A[s + 10] = s; } A[0] = s;",
+    "do { if (threadIdx.x == 1) goto e; if (threadIdx.x == 2) break; A[0] = 5; e: A[1]++; } while (A[1] < 4);",
+    "switch (n) { case 3: if (threadIdx.x) goto d; A[0] = 1; break; default: A[1] = 2; } A[2] = 3; d: A[3] = 4;",
+    "int i = 0; do { if (A[i] > 2) goto x; i++; } while (i < 9); x: A[0] = i;",
+    "int i = 0; for (;;) { if (++i > 8) goto y; } y: A[1] = i;",
     # functions that are arguments of templates
     "A[0] = (twice)(n) + (*next)(2) + (&twice)(3); (bump)(A);",
     "int x = n, y = 0; const int &r = (n > 5 ? x : y); y = 100; A[0] = r;",
