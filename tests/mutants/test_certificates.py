@@ -107,6 +107,18 @@ def test_runs_refute_a_bound_that_is_too_small() -> None:
         assert "costs" in refutation(claim.kernel, context, bound - const(Fraction(1, 2)))
 
 
+def test_runs_that_break_what_is_assumed_refute_nothing() -> None:
+    claim = quick("features/assumption-inside").claim
+    assert claim is not None
+    assert refutation(claim.kernel, claim.context, shown(claim)) == ""
+    assert " costs " in refutation(claim.kernel, claim.context, const(-1))
+    claim = quick("features/admitted-barrier").claim
+    assert claim is not None
+    short = replace(claim.kernel, arrays=tuple(replace(a, length=1) for a in claim.kernel.arrays))
+    assert "barrier divergence" in refutation(short, claim.context, shown(claim))
+    assert refutation(short, claim.context, shown(claim), admitted=True) == ""
+
+
 def test_the_trial_tells_what_is_wrong() -> None:
     survivor = next(s for s in sample().survivors if s.what == "accepted" and not s.claim)
     wrong = (
