@@ -108,6 +108,7 @@ REASONS: Final = (
     ("kernel only", r"kernel\.params.*", "parameters", f"{_UNUSED}; the second checker refuses a type that is none"),
     ("kernel only", r"kernel\.locals.*", "locals", f"{_IDLE}; the second checker refuses a type that is none"),
     ("kernel only", r"(assertions|expressions|potentials|derivation)\b.*", "", _ANOTHER_PROOF),
+    ("kernel only", "version", "", "the version of certificates with contracts; the second checker finds none"),
     ("kernel only", r"launch\..*", "launch", _ANOTHER_SETTING),
     ("kernel only", r"expressions\b.*", "body", f"another program, {_ANOTHER_SETTING}"),
     ("kernel only", r"hardware\..*", "hardware", _ANOTHER_SETTING),
