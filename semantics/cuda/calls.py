@@ -315,12 +315,13 @@ def _several(st: State, node: Node, callee: Node) -> Expr | None:
     count = len(node.arguments) - len(functions)
     given = [expr(st, a) for a in node.arguments[:count]]
     first, *rest = [st.saved(e, type_of(e, st.sigma)) for e in given]
+    first, _ = based(first, type_of(first, st.sigma), node.loc)
     types = [p.type.inner or p.type for p in callee.arguments[count:]]
     targets = [target(st, p, t.size) for p, t in zip(node.arguments[count:], types, strict=True)]
     for function, where, t in zip(functions, targets, types, strict=True):
         found = _typed(st, called(function, first, rest, node.loc), scalar(t) or INT, node.loc)
         store(st, where, found, t, node.loc)
-    return called(value, first, rest, node.loc) if value else None
+    return _typed(st, called(value, first, rest, node.loc), scalar(callee.result) or INT, node.loc) if value else None
 
 
 def _typed(st: State, e: Expr, t: Type, loc: Loc | None) -> Expr:

@@ -24,7 +24,7 @@ PRINTS: Final = ("printf", "vprintf", "puts", "putchar")
 CLOCKS: Final = ("clock", "clock64", "__w_time")
 COUNTS: Final = ("__syncthreads_count", "__syncthreads_and", "__syncthreads_or")
 SPACES: Final = ("__isGlobal", "__isShared", "__isConstant", "__isLocal", "__isGridConstant")
-CHECKS: Final = ("__w_assert", "__w_failed")
+CHECKS: Final = ("__w_assert", "__assert_fail", "__assertfail")
 FUNCTIONS: Final = frozenset({*PRINTS, *CLOCKS, *COUNTS, *SPACES, *CHECKS})
 
 BUILTIN: Final = "__builtin_"
@@ -56,7 +56,7 @@ def apply(st: State, node: Node, name: str, use: Use) -> Expr | None:
     elif name == "__w_assert":
         evaluate(st, condition(st, node.arguments[0], within(use)))
         st.note("where an assertion fails the kernel ends: what that costs is not counted")
-    elif name == "__w_failed":
+    elif name in CHECKS:
         st.note("where an assertion fails the kernel ends: what that costs is not counted")
     elif name in COUNTS:
         return _met(st, node, name, use)

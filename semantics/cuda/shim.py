@@ -78,16 +78,50 @@ OURS: Final = {
 }
 """Functions that cost nothing, most of which only our headers call: what each assumes."""
 
+_CLUSTER: Final = ("a cluster of blocks", "Use the groups of a block.")
+
 REFUSED: Final = {
-    "__w_cluster": ("a cluster of blocks", "Use the groups of a block."),
+    **dict.fromkeys(
+        (
+            "__clusterDim",
+            "__clusterDimIsSpecified",
+            "__clusterGridDimInClusters",
+            "__clusterIdx",
+            "__clusterRelativeBlockIdx",
+            "__clusterRelativeBlockRank",
+            "__clusterSizeInBlocks",
+            "__cluster_barrier_arrive",
+            "__cluster_barrier_arrive_relaxed",
+            "__cluster_barrier_wait",
+            "__cluster_map_shared_rank",
+            "__cluster_query_shared_rank",
+            "__isClusterShared",
+            "__isCtaShared",
+        ),
+        _CLUSTER,
+    ),
+    **dict.fromkeys(
+        (
+            "__cvta_shared_to_generic",
+            "__cvta_global_to_generic",
+            "__cvta_local_to_generic",
+            "__cvta_constant_to_generic",
+            "__cvta_grid_constant_to_generic",
+        ),
+        ("a number as a pointer", "Pass the pointer to the kernel."),
+    ),
+    **dict.fromkeys(("__barrier_sync", "__barrier_sync_count"), ("a barrier of some threads", "Use __syncthreads().")),
+    "malloc": ("memory from the heap of the device", "Pass the memory to the kernel."),
+    "free": ("memory from the heap of the device", "Pass the memory to the kernel."),
+    "__w_cluster": _CLUSTER,
     "__w_spins": ("waiting for an atomic to change", "How often that is looked for is not known."),
     "__w_algorithm": ("this algorithm", "Of reductions the one by warps is known, of loads and stores direct ones."),
-    "__w_attempts": ("a Poisson distribution", "How many numbers it takes is not known."),
+    "__w_attempts": ("a discrete distribution", "How many numbers it takes, or how far it looks, is not known."),
     "__w_roles": ("a pipeline with roles for its threads", "Let all threads of the block produce and consume."),
     "__w_bulk": ("a copy in bulk", "Copy with memcpy_async, or element by element."),
     "__w_one_warp": ("this function on a tile of more than 32 threads", "Use cg::reduce, or a tile of a warp."),
 }
-"""Functions that our headers call for what is refused, with advice."""
+"""Functions that are refused, some of which only our headers call: what of, with advice."""
 
 ADDRESSES: Final = tuple(f"__cvta_generic_to_{space}" for space in ("shared", "global"))
 """Functions that give the number of an address in a space of its own."""
@@ -100,6 +134,12 @@ SEVERAL: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     **{f"sincospi{f}": ("", (f"sinpi{f}", f"cospi{f}")) for f in ("", "f")},
     **{f"frexp{f}": (f"frexp{f}", ("frexp_exponent",)) for f in ("", "f")},
     **{f"modf{f}": (f"modf{f}", ("modf_whole",)) for f in ("", "f")},
+    **{f"__vib{m}_{t}": (f"__vib{m}_{t}", ("__vib_first",)) for m in ("max", "min") for t in ("s32", "u32")},
+    **{
+        f"__vib{m}_{t}": (f"__vib{m}_{t}", ("__vib_first", "__vib_second"))
+        for m in ("max", "min")
+        for t in ("s16x2", "u16x2")
+    },
     **{f"remquo{f}": (f"remquo{f}", ("remquo_quotient",)) for f in ("", "f")},
 }
 """Functions that give several results: one as their value, or "" for none, and one for each of the pointers at the end

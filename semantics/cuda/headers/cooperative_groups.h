@@ -67,6 +67,17 @@ struct grid_group {
   }
   __device__ static unsigned long long size() { return num_threads(); }
   __device__ static dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  __device__ static dim3 dim_threads() {
+    return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
+  }
+  __device__ static dim3 thread_index() {
+    return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
+                blockIdx.z * blockDim.z + threadIdx.z);
+  }
+  __device__ static unsigned num_clusters() { __w_cluster(); return 0; }
+  __device__ static unsigned cluster_rank() { __w_cluster(); return 0; }
+  __device__ static dim3 cluster_index() { __w_cluster(); return dim3(); }
+  __device__ static dim3 dim_clusters() { __w_cluster(); return dim3(); }
   __device__ static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   __device__ static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
 };
@@ -94,6 +105,8 @@ struct cluster_group {
   __device__ static unsigned size() { __w_cluster(); return 1; }
   __device__ static dim3 block_index() { __w_cluster(); return dim3(); }
   __device__ static dim3 dim_blocks() { __w_cluster(); return dim3(); }
+  __device__ static dim3 dim_threads() { __w_cluster(); return dim3(); }
+  __device__ static dim3 thread_index() { __w_cluster(); return dim3(); }
   template <class T> __device__ static T *map_shared_rank(T *p, int) { __w_cluster(); return p; }
   template <class T> __device__ static unsigned query_shared_rank(const T *) { __w_cluster(); return 0; }
   __device__ static void barrier_arrive() { __w_cluster(); }

@@ -158,10 +158,75 @@ template <class S> __device__ float4 curand_normal4(S *s) {
   float q = sqrtf(-2.0f * logf(__w_uniform(x.z))), b = __w_uniform(x.w) * 6.2831853f;
   return make_float4(r * sinf(a), r * cosf(a), q * sinf(b), q * cosf(b));
 }
+template <class S> __device__ double2 curand_log_normal2_double(S *s, double mean, double deviation) {
+  double2 v = curand_normal2_double(s);
+  return make_double2(exp(mean + deviation * v.x), exp(mean + deviation * v.y));
+}
+template <class S> __device__ float4 curand_log_normal4(S *s, float mean, float deviation) {
+  float4 v = curand_normal4(s);
+  return make_float4(expf(mean + deviation * v.x), expf(mean + deviation * v.y), expf(mean + deviation * v.z),
+                     expf(mean + deviation * v.w));
+}
+template <class S> __device__ double4 curand_uniform4_double(S *s) {
+  uint4 x = curand4(s);
+  uint4 y = curand4(s);
+  return make_double4(__w_uniform_double(x.x, x.y), __w_uniform_double(x.z, x.w), __w_uniform_double(y.x, y.y),
+                      __w_uniform_double(y.z, y.w));
+}
+template <class S> __device__ double4 curand_normal4_double(S *s) {
+  double4 u = curand_uniform4_double(s);
+  double r = sqrt(-2.0 * log(u.x)), a = u.y * 6.2831853071795865, q = sqrt(-2.0 * log(u.z)), b = u.w * 6.2831853071795865;
+  return make_double4(r * sin(a), r * cos(a), q * sin(b), q * cos(b));
+}
+template <class S> __device__ double4 curand_log_normal4_double(S *s, double mean, double deviation) {
+  double4 v = curand_normal4_double(s);
+  return make_double4(exp(mean + deviation * v.x), exp(mean + deviation * v.y), exp(mean + deviation * v.z),
+                      exp(mean + deviation * v.w));
+}
+
+/* Numbers that fill a space evenly, by Sobol: each takes one of a table of words, by the lowest 0 of a counter. */
+#define __w_SOBOL(NAME, W, BITS, LOWEST) \
+  struct curandState##NAME { unsigned i; W x, c; W direction_vectors[BITS]; }; \
+  typedef curandState##NAME curandState##NAME##_t; \
+  __w_D void __w_begin(const W *table, W first, unsigned offset, curandState##NAME *s) { \
+    s->i = 0; s->c = first; \
+    W x = first; \
+    for (int j = 0; j < BITS; j++) { \
+      W word = table[j]; \
+      s->direction_vectors[j] = word; \
+      x ^= (offset ^ (offset >> 1)) >> (j & 31) & 1 ? word : 0; \
+    } \
+    s->x = x; s->i = offset; \
+  } \
+  __w_D W curand(curandState##NAME *s) { \
+    W given = s->x; \
+    unsigned i = s->i; \
+    s->x = given ^ s->direction_vectors[LOWEST(~i) - 1]; \
+    s->i = i + 1; \
+    return given; \
+  }
+__w_SOBOL(Sobol32, unsigned, 32, __ffs) __w_SOBOL(Sobol64, unsigned long long, 64, __ffs)
+__w_SOBOL(ScrambledSobol32, unsigned, 32, __ffs) __w_SOBOL(ScrambledSobol64, unsigned long long, 64, __ffs)
+__w_D void curand_init(const unsigned *t, unsigned offset, curandStateSobol32 *s) { __w_begin(t, 0, offset, s); }
+__w_D void curand_init(const unsigned long long *t, unsigned offset, curandStateSobol64 *s) { __w_begin(t, 0, offset, s); }
+__w_D void curand_init(const unsigned *t, unsigned c, unsigned offset, curandStateScrambledSobol32 *s) {
+  __w_begin(t, c, offset, s);
+}
+__w_D void curand_init(const unsigned long long *t, unsigned long long c, unsigned offset,
+                       curandStateScrambledSobol64 *s) {
+  __w_begin(t, c, offset, s);
+}
+
 __device__ void __w_attempts();
 template <class S> __device__ unsigned curand_poisson(S *, double) { __w_attempts(); return 0; }
+template <class S, class D> __device__ unsigned curand_discrete(S *, D) { __w_attempts(); return 0; }
+template <class S, class D> __device__ uint4 curand_discrete4(S *, D) { __w_attempts(); return make_uint4(0, 0, 0, 0); }
 template <class S> __device__ uint4 curand_poisson4(S *, double) { __w_attempts(); return make_uint4(0, 0, 0, 0); }
 template <class S> __device__ void skipahead(unsigned long long n, S *s) {
+  __w_starts();
+  curand_init(n, n, n, s);
+}
+template <class S> __device__ void skipahead_subsequence(unsigned long long n, S *s) {
   __w_starts();
   curand_init(n, n, n, s);
 }

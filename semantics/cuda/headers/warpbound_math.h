@@ -1,6 +1,10 @@
 /* CUDA's functions on numbers, but `norm` and `rnorm` of arrays, which read memory. Nothing here has a body. */
 #pragma once
 #pragma push_macro("HD")
+#pragma push_macro("NORM")
+#pragma push_macro("WHICH")
+#pragma push_macro("LARGEST_OF")
+#pragma push_macro("LARGEST")
 #pragma push_macro("DEV")
 #pragma push_macro("WHOLE1")
 #pragma push_macro("WHOLE2")
@@ -146,6 +150,25 @@ WORDS2(__vcmpltu) WORDS2(__vcmpne) WORDS2(__vmaxs) WORDS2(__vmaxu) WORDS2(__vmin
 WORDS2(__vsadu) WORDS2(__vseteq) WORDS2(__vsetges) WORDS2(__vsetgeu) WORDS2(__vsetgts) WORDS2(__vsetgtu)
 WORDS2(__vsetles) WORDS2(__vsetleu) WORDS2(__vsetlts) WORDS2(__vsetltu) WORDS2(__vsetne) WORDS2(__vsub)
 WORDS2(__vsubss) WORDS2(__vsubus)
+
+/* The largest or smallest of three numbers, of a sum and a number, and of two with what is larger than 0. */
+#define LARGEST(M, T, E) DEV T __vi##M##3_##E(T, T, T); DEV T __viadd##M##_##E(T, T, T);
+#define LARGEST_OF(T, E) LARGEST(max, T, E) LARGEST(min, T, E)
+LARGEST_OF(int, s32) LARGEST_OF(unsigned, u32) LARGEST_OF(unsigned, s16x2) LARGEST_OF(unsigned, u16x2)
+LARGEST_OF(int, s32_relu) LARGEST_OF(unsigned, s16x2_relu)
+DEV int __vimax_s32_relu(int, int); DEV int __vimin_s32_relu(int, int);
+DEV unsigned __vimax_s16x2_relu(unsigned, unsigned); DEV unsigned __vimin_s16x2_relu(unsigned, unsigned);
+#define WHICH(M) DEV int __vib##M##_s32(int, int, bool *); DEV unsigned __vib##M##_u32(unsigned, unsigned, bool *); \
+  DEV unsigned __vib##M##_s16x2(unsigned, unsigned, bool *, bool *); \
+  DEV unsigned __vib##M##_u16x2(unsigned, unsigned, bool *, bool *);
+WHICH(max) WHICH(min)
+/* Of so many numbers in memory. */
+#define NORM(F, T, ROOT) HD inline T F(int n, const T *p) { \
+  T s = 0; \
+  for (int i = 0; i < n; i++) s += p[i] * p[i]; \
+  return ROOT(s); \
+}
+NORM(norm, double, sqrt) NORM(normf, float, sqrtf) NORM(rnorm, double, rsqrt) NORM(rnormf, float, rsqrtf)
 }
 #pragma pop_macro("HD")
 #pragma pop_macro("DEV")
@@ -164,3 +187,7 @@ WORDS2(__vsubss) WORDS2(__vsubus)
 #pragma pop_macro("SHIFTED")
 #pragma pop_macro("WORDS1")
 #pragma pop_macro("WORDS2")
+#pragma pop_macro("LARGEST")
+#pragma pop_macro("LARGEST_OF")
+#pragma pop_macro("WHICH")
+#pragma pop_macro("NORM")

@@ -95,6 +95,9 @@ READ: Final = {
     ),
     "float4 v = curand_normal4(S + t); F[t] = v.y; A[t] = curand(S + t);": "curandStatePhilox4_32_10_t",
     "float2 v = curand_normal2(S + t); F[t] = v.y;": "curandState_t",
+    "double4 v = curand_log_normal4_double(S + t, 0., 1.); F[t] = v.y;": "curandStatePhilox4_32_10_t",
+    "curand_init(A, 5, S + t); F[t] = curand_uniform(S + t);": "curandStateSobol32",
+    "curandStateScrambledSobol64 s = S[t]; A[t] = curand(&s); S[t] = s;": "curandStateScrambledSobol64_t",
 }
 
 
@@ -107,5 +110,5 @@ def test_what_is_assumed_and_refused(read: Read, refused: Refused) -> None:
     notes = read(kernel("curand_init(n, t, 0, S + t);")).notes
     assert "what starting or skipping random numbers reads of its tables and computes is not counted" in notes
     refused(
-        kernel("A[t] = curand_poisson(S + t, 3.0);"), "a Poisson distribution is not supported, in 'curand_poisson'"
+        kernel("A[t] = curand_poisson(S + t, 3.0);"), "a discrete distribution is not supported, in 'curand_poisson'"
     )

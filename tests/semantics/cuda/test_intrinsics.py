@@ -97,6 +97,41 @@ def test_assert_on_the_command_line(read: Read) -> None:
         assert show_stmt(read(f"#include <cassert>\n{KERNEL}", defines=[define]).kernel.body) == "skip;"
 
 
+def test_norms_read_what_they_are_of(lower: Lower) -> None:
+    assert lower("F[0] = normf(n, F + 8);") == dedent("""\
+        n_1 <- n;
+        s <- 0.0f;
+        i <- 0;
+        while (i < n_1) {
+          s <- s + F[8 + i] * F[8 + i];
+          i <- i + 1;
+        }
+        F[0] <- sqrtf(s);""")
+
+
+def test_which_one_was_larger(lower: Lower) -> None:
+    assert lower("bool b; A[0] = __vibmax_s32(A[1], n, &b); A[2] = b; A[3] = __viaddmax_s32(n, 2, 3);") == dedent("""\
+        t <- A[1];
+        b <- __vib_first(as_double(t), n) != 0.0;
+        A[0] <- int(__vibmax_s32(as_double(t), n));
+        A[2] <- int(b);
+        A[3] <- int(__viaddmax_s32(as_double(n), 2, 3));""")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("__cluster_barrier_arrive();", "a cluster of blocks is not supported"),
+        ("A[0] = __clusterRelativeBlockRank();", "a cluster of blocks is not supported"),
+        ("__barrier_sync(1);", "a barrier of some threads is not supported"),
+        ("int *p = (int *)malloc(4); p[0] = 1;", "memory from the heap of the device is not supported"),
+        ("int *p = (int *)__cvta_shared_to_generic(4); p[0] = 1;", "a number as a pointer is not supported"),
+    ],
+)
+def test_refused_by_name(refused: Refused, call: str, words: str) -> None:
+    refused(f"__global__ void k(int *A, int n) {{ {call} }}", words)
+
+
 def test_refused(refused: Refused) -> None:
     text = "__device__ int f(int v) {{ return v; }} __global__ void k(int *A, int n) {{ {} }}"
     refused(text.format("__builtin_return_address(0);"), "the function '__builtin_return_address'")

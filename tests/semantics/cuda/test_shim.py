@@ -21,7 +21,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.intrinsics import FUNCTIONS
 from semantics.cuda.nested import CALLS, LAUNCH
 from semantics.cuda.parse import Request, parse
-from semantics.cuda.shim import ADDRESSES, ATOMICS, in_shim
+from semantics.cuda.shim import ADDRESSES, ATOMICS, REFUSED, in_shim
 from semantics.grid import run
 
 Read = Callable[..., Reading]
@@ -35,6 +35,7 @@ ELSEWHERE: Final = {"memcpy", "memmove", "memset", "operator++", "operator--", "
     *CALLS,
     *FUNCTIONS,
     *ADDRESSES,
+    *REFUSED,
 }
 """What a kernel is told to do without, what stands for a launch, and what has tests of its own."""
 
