@@ -29,7 +29,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import intrinsics, library, matrices, memory, nested, textures, wide
+from semantics.cuda import heap, intrinsics, library, matrices, memory, nested, textures, wide
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects, copies_itself
 from semantics.cuda.convert import based, called, common, convert, retyped, rounded, zero
@@ -91,6 +91,8 @@ from semantics.cuda.statements import block
 def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     """The value of a call, the place of one that is a structure, where one that is a pointer leads to, None where it
     has none; what it does is emitted."""
+    if node.kind in heap.KINDS:
+        return heap.operator(st, node, use)
     callee = pointed(st, node) or node.referenced
     check_order(st, node.loc, operands(st, node))
     if callee is not None and callee.name in MOVES and in_shim(callee):
@@ -221,6 +223,8 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name in SEVERAL:
         return _several(st, node, callee)
+    if name in heap.NAMES:
+        return heap.call(st, node, name, use)
     if name == nested.LAUNCH:
         nested.launch(st, node, use)
         return None

@@ -169,6 +169,11 @@ def _own(member: Node, decl: Node) -> bool:
     return special and not member.is_defaulted
 
 
+def destroyed(decl: Node) -> str:
+    """The name of a structure with a destructor of its own in one; empty if there is none."""
+    return _destroyed(decl, {})
+
+
 def _destroyed(decl: Node, known: dict[int, str]) -> str:
     """The name of a structure with a destructor of its own: the declared one, or one in it; empty if there is none."""
     found = known.get(decl.identity)

@@ -143,6 +143,8 @@ extern "C" __device__ void __prof_trigger(int);
 extern "C" __device__ void __nanosleep(unsigned int);
 extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
 extern "C" HD int printf(const char *, ...);
+extern "C" HD void *malloc(size_t);
+extern "C" HD void free(void *);
 extern "C" HD void *memcpy(void *, const void *, size_t);
 extern "C" HD void *memmove(void *, const void *, size_t);
 extern "C" HD void *memset(void *, int, size_t);

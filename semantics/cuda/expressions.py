@@ -293,6 +293,8 @@ def discard(st: State, node: Node, use: Use = "statement") -> None:
             return
         node = inner
     match node.kind:
+        case "CXX_NEW_EXPR" | "CXX_DELETE_EXPR":
+            st.call(st, node, use)
         case "CALL_EXPR":
             value = st.call(st, node, use)
             if isinstance(value, Expr):

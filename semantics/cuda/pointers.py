@@ -186,7 +186,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             return address(st, node.children[-1], use)
         case "CONDITIONAL_OPERATOR":
             return _either(st, node, within(use))
-        case "CALL_EXPR" if node.type.kind == "pointer":
+        case "CALL_EXPR" | "CXX_NEW_EXPR" if node.type.kind == "pointer":
             given = st.call(st, node, use)
             if isinstance(given, Place) and gives_reference(node):
                 given = fetch(st, given, node.type, node.loc)

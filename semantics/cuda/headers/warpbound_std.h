@@ -200,7 +200,7 @@ using ::isinf; using ::isfinite; using ::isnormal; using ::signbit; using ::ilog
 using ::lrintf; using ::lround; using ::lroundf; using ::llrint; using ::llrintf; using ::llround; using ::llroundf;
 using ::ldexp; using ::ldexpf; using ::scalbn; using ::scalbnf; using ::scalbln; using ::scalblnf; using ::frexp;
 using ::frexpf; using ::modf; using ::modff; using ::remquo; using ::remquof; using ::nan; using ::nanf;
-using ::printf; using ::memcpy; using ::memset; using ::memmove; using ::clock; using ::clock_t;
+using ::printf; using ::memcpy; using ::malloc; using ::free; using ::memset; using ::memmove; using ::clock; using ::clock_t;
 
 /* What host code uses. */
 template <class...> class allocator; template <class...> class vector; template <class...> class deque;

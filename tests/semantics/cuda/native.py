@@ -21,6 +21,7 @@ N: Final = 3
 SIGNATURE: Final = "int *A, int *B, int n"
 _HOST: Final = f"""\
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #define __device__
@@ -67,14 +68,16 @@ def hosted(before: str, bodies: Sequence[str], folder: Path, std: str = "c++17")
     return [cells[i : i + LANES] for i in range(0, len(cells), LANES)]
 
 
-def lowered(read: Callable[..., Reading], before: str, body: str, std: str = "c++17") -> list[Cells]:
+def lowered(
+    read: Callable[..., Reading], before: str, body: str, std: str = "c++17", machine: type[Lowered] = Lowered
+) -> list[Cells]:
     """The same of the lowered kernel."""
     reading = read(f"{before}\n__global__ void k({SIGNATURE}) {{ {body} }}", "k", std=std)
     kernel, found = reading.kernel, []
     for lane in range(LANES):
         fixed = {"blockIdx": (2, 0, 0), "blockDim": (LANES, 1, 1), "gridDim": (5, 1, 1), "tid": (lane, 0, 0)}
         names = {f"{name}.{axis}": v for name, values in fixed.items() for axis, v in zip("xyz", values, strict=True)}
-        state = Lowered({"n": N, "warpSize": 32} | names | {d.name: 0 for d in kernel.locals})
+        state = machine({"n": N, "warpSize": 32} | names | {d.name: 0 for d in kernel.locals})
         for i in range(CELLS):
             state.cells["A", i], state.cells["B", i] = i, (i * 7 + i // 5) % 11
         state.cells |= {(name, i): v for name, values in reading.tables.items() for i, v in enumerate(values)}
@@ -84,13 +87,18 @@ def lowered(read: Callable[..., Reading], before: str, body: str, std: str = "c+
 
 
 def differences(
-    read: Callable[..., Reading], before: str, bodies: Sequence[str], folder: Path, std: str = "c++17"
+    read: Callable[..., Reading],
+    before: str,
+    bodies: Sequence[str],
+    folder: Path,
+    std: str = "c++17",
+    machine: type[Lowered] = Lowered,
 ) -> list[str]:
     """Bodies that leave something else than a host compiler has, with the first lane and cell that differ."""
     found = []
     for body, lanes in zip(bodies, hosted(before, bodies, folder, std), strict=True):
         try:
-            ours = lowered(read, before, body, std)
+            ours = lowered(read, before, body, std, machine)
         except CudaError as e:
             found.append(f"{body} {e}")
             continue

@@ -28,7 +28,7 @@ Read = Callable[..., Reading]
 Lower = Callable[..., str]
 
 HEAD: Final = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
-ELSEWHERE: Final = {"memcpy", "memmove", "memset", "operator++", "operator--", "declval"} | {
+ELSEWHERE: Final = {"memcpy", "memmove", "memset", "malloc", "free", "operator++", "operator--", "declval"} | {
     "cudaConfigureCall",
     "__cudaPushCallConfiguration",
     LAUNCH,

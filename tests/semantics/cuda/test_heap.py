@@ -1,0 +1,69 @@
+"""Memory that a thread asks for: malloc, new, free, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logic.syntax import Expr, Op
+from semantics.cuda import Reading
+from tests.semantics.cuda.lowered import Lowered
+from tests.semantics.cuda.native import COMPILER, differences
+
+Reader = Callable[..., Reading]
+
+BEFORE = """
+struct P { int a, b; };
+struct Node { int v; Node *next; __device__ Node(int x, Node *n) : v(x), next(n) {} };
+struct Start { int a = 3; int b = 4; };
+template <class T> __device__ T *many(int n) { return new T[n]; }
+"""
+
+BODIES = [
+    "int *p = (int *)malloc(n * sizeof(int)); if (p == NULL) return; p[0] = 4; p[n - 1] = 6; A[0] = p[0] + p[2];",
+    "int *p = new int[n], *q = new int[2]; for (int i = 0; i < n; i++) p[i] = i; q[1] = 7; A[0] = p[2] * 10 + q[1];",
+    "int *p = new int(5), *q = new int(); *q += *p; A[0] = *q; delete p; delete q;",
+    "Node *h = nullptr; for (int i = 0; i < n; i++) h = new Node(i, h); for (; h; h = h->next) A[h->v] = h->v;",
+    "P *p = new P{1, n}; P *q = new P; q->a = p->b; *p = P{q->a, 9}; A[0] = p->a * 10 + p->b;",
+    "Start *s = new Start; A[1] = s->a * 10 + s->b; s = new Start(); delete s;",
+    "int *p = many<int>(n); p[1] = 8; int **r = new int *[2]; r[1] = p + 1; A[0] = *r[1]; delete[] r;",
+    "int *p = static_cast<int *>(std::malloc(8)); p[1] = threadIdx.x; int *q = p; q++; A[0] = *q; std::free(p);",
+]  # fmt: skip
+
+
+class Allocating(Lowered):
+    """The same, with another address for each allocation."""
+
+    def value(self, e: Expr) -> int | bool:
+        match e:
+            case Op("int", (Op("call:allocated"),)):
+                self.names["allocations"] = int(self.names.get("allocations", 0)) + 1
+                return 1000 * int(self.names["allocations"])
+        return super().value(e)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Reader, tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path, machine=Allocating) == []
+
+
+def test_what_is_assumed(read: Reader) -> None:
+    notes = read("__global__ void k(int *A) { int *p = new int; *p = 1; A[0] = *p; delete p; }").notes
+    assert notes[0] == "what it takes to allocate memory is not counted; it is aligned to 16 bytes"
+    assert "what it takes to free memory is not counted" in notes
+
+
+REFUSED = {
+    "int *p = new int[2]{1, 2};": "an array of 'new' with values is not supported",
+    "Start *p = new Start[2]; A[0] = p->a;": "an array of 'new' with values is not supported",
+    "D *d = new D; delete d;": "the destructor of 'D'",
+    "int *p = new (A) int(3);": "",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(refused: Callable[[str, str], None], body: str) -> None:
+    dies = "struct D { int x; __device__ ~D() { x = 0; } };\n"
+    refused(f"{BEFORE}{dies}__global__ void k(int *A, int n) {{ {body} }}", REFUSED[body])
