@@ -153,8 +153,6 @@ extern "C" HD int putchar(int);
 extern "C" __device__ void __w_assert(bool);
 extern "C" __device__ void __assert_fail(const char *, const char *, unsigned, const char *);
 extern "C" __device__ void __assertfail(const void *, const void *, unsigned, const void *, size_t);
-extern "C" HD void *malloc(size_t);
-extern "C" HD void free(void *);
 extern "C" __device__ void __barrier_sync(unsigned);
 extern "C" __device__ void __barrier_sync_count(unsigned, unsigned);
 extern "C" __device__ void *__cvta_shared_to_generic(size_t);

@@ -111,8 +111,6 @@ REFUSED: Final = {
         ("a number as a pointer", "Pass the pointer to the kernel."),
     ),
     **dict.fromkeys(("__barrier_sync", "__barrier_sync_count"), ("a barrier of some threads", "Use __syncthreads().")),
-    "malloc": ("memory from the heap of the device", "Pass the memory to the kernel."),
-    "free": ("memory from the heap of the device", "Pass the memory to the kernel."),
     "__w_cluster": _CLUSTER,
     "__w_spins": ("waiting for an atomic to change", "How often that is looked for is not known."),
     "__w_algorithm": ("this algorithm", "Of reductions the one by warps is known, of loads and stores direct ones."),
