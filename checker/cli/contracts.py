@@ -7,7 +7,15 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.options import add_output_options, add_source_options, parse_bindings, read_kernel, required, tell
+from checker.cli.options import (
+    add_output_options,
+    add_source_options,
+    emit,
+    parse_bindings,
+    read_kernel,
+    required,
+    tell,
+)
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
@@ -37,6 +45,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         default=[],
         help="what an array holds, as for run",
     )
+    parser.add_argument(
+        "--emit", choices=("c++", "python"), help="print a function that tests the contracts in a host program instead"
+    )
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -54,6 +65,11 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem(
             f"{kernel.name} has no contract", kernel.loc, "State one: //@ requires forall i in [0, n): ..;"
         )
+    if args.emit:
+        from checker.report.contracts import as_code
+
+        emit(as_code(kernel, found, args.emit), args.output)
+        return 0
     given = parse_bindings(args.args, "--arg")
     for name in sorted(given.keys() - {d.name for d in kernel.params}):
         raise OptionProblem(f"--arg {name}: no such parameter", kernel.loc, parameters(kernel))

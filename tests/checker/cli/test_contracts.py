@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +94,60 @@ def test_what_cannot_be_tested(
     code, _, err = judged([contract], tmp_path, capsys, *options)
     assert code == 2
     assert told in err
+
+
+HALVES = "forall i in [0, n / 2): row[2 * i] % 4 <= min(w, 1) && !(row[i] == 7 || -row[i] > 3)"
+
+
+def emitted(contracts: list[str], language: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    (folder / "k.cu").write_text("".join(f"//@ requires {c};\n" for c in contracts) + KERNEL)
+    assert main(["contracts", str(folder / "k.cu"), "--emit", language]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("contracts", [[RISING], [NARROW], [WITHIN], [PAIRS], [RISING, NARROW], [HALVES]])
+def test_what_is_emitted_says_the_same(
+    contracts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The functions, run, against `contracts` on the same data."""
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    code: dict[str, Any] = {}
+    exec(emitted(contracts, "python", tmp_path, capsys), code)  # noqa: S102 (ours)
+    source = emitted(contracts, "c++", tmp_path, capsys)
+    rng, inputs, expected = np.random.default_rng(3), [], []
+    for _ in range(20):
+        n = int(rng.integers(0, 5))
+        given: dict[str, Any] = {
+            "n": n,
+            "w": 3,
+            "row": np.cumsum(rng.integers(-1, 5, n + 2)),
+            "col": rng.integers(0, n + 1, n),
+        }
+        for name in ("row", "col"):
+            np.save(tmp_path / f"{name}.npy", given[name])
+        arrays = [word for name in ("row", "col") for word in ("--array", f"{name}=@{tmp_path / name}.npy")]
+        _, rows, _ = judged(contracts, tmp_path, capsys, *arrays, "--arg", f"n={n}", "--arg", "w=3")
+        broken = next((row for row in rows if row["verdict"] == "broken"), None)
+        at = ", ".join(f"{name} = {i}" for name, i in (broken["index"] if broken else {}).items())
+        expected.append(f"{broken['text']}, at {at}" if broken else "")
+        parameters = inspect.signature(code["check_k"]).parameters
+        assert (code["check_k"](**{name: given[name] for name in parameters}) or "") == expected[-1]
+        inputs.append(given)
+    assert any(expected)
+    if compiler is None:
+        return
+    order = re.findall(r"[(,] (?:long long|const T_\w+) \*?(\w+)", source.split("check_k")[1].replace("(", "( ", 1))
+    calls = []
+    for given in inputs:
+        values = []
+        for name in order:
+            if np.ndim(given[name]):
+                values += [f"std::vector<int>{{{', '.join(map(str, given[name]))}}}.data()", str(len(given[name]))]
+            else:
+                values.append(str(given[name]))
+        calls.append(f"std::puts(check_k({', '.join(values)}).c_str());")
+    text = f"#include <cstdio>\n#include <vector>\n{source}int main() {{ {' '.join(calls)} }}\n"
+    (tmp_path / "host.cpp").write_text(text)
+    subprocess.run([compiler, "-std=c++17", "-O0", "-o", tmp_path / "host", tmp_path / "host.cpp"], check=True)
+    ran = subprocess.run([tmp_path / "host"], check=True, capture_output=True, text=True)
+    assert ran.stdout.splitlines() == expected

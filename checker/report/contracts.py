@@ -1,0 +1,177 @@
+"""Contracts on data as a function that a host program calls before a launch: in C++ or in Python.
+
+The function says which contract is broken first, and at which indices; nothing, or an empty text, where all are kept.
+Integers are those of the contract: C++ has 64 bits, Python any. What divides is written as a call, as C's division
+and remainder are not Python's, and a divisor may be 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from checker.notation.contracts import Contract
+from checker.notation.problem import OptionProblem
+from logic.syntax import Const, Expr, Kernel, Op, Param, Read, Var
+
+Language = Literal["c++", "python"]
+LANGUAGES: Final[tuple[Language, ...]] = ("c++", "python")
+
+_PYTHON: Final = {"&&": "and", "||": "or"}
+_CALLED: Final = {"/": "quotient", "%": "remainder", "<<": "left", ">>": "right", "min": "least", "max": "most"}
+
+_HELPERS: Final = {
+    "c++": {
+        "quotient": "static long long quotient(long long a, long long b) { return b ? a / b : 0; }",
+        "remainder": "static long long remainder(long long a, long long b) { return b ? a % b : a; }",
+        "left": "static long long left(long long a, long long k) { return k < 0 || k > 62 ? 0 : a * (1LL << k); }",
+        "right": "static long long right(long long a, long long k) { return k < 0 ? 0 : a >> (k > 63 ? 63 : k); }",
+        "least": "static long long least(long long a, long long b) { return a < b ? a : b; }",
+        "most": "static long long most(long long a, long long b) { return a < b ? b : a; }",
+    },
+    "python": {
+        "quotient": "def quotient(a, b):\n    return 0 if b == 0 else a // b if (a < 0) == (b < 0) else -(-a // b)",
+        "remainder": "def remainder(a, b):\n"
+        "    return a if b == 0 else a - b * (a // b if (a < 0) == (b < 0) else -(-a // b))",
+        "left": "def left(a, k):\n    return 0 if k < 0 else a << k",
+        "right": "def right(a, k):\n    return 0 if k < 0 else a >> k",
+        "least": "least = min",
+        "most": "most = max",
+    },
+}
+
+
+_AT: Final = """template <typename T>
+static long long at(const T *array, std::size_t length, long long i) {
+    return i >= 0 && i < (long long)length ? (long long)array[i] : 0;
+}"""
+_AT_PYTHON: Final = """def at(array, i):
+    return int(array[i]) if 0 <= i < len(array) else 0"""
+"""An element, and 0 outside of an array, as `run` has it."""
+
+
+def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -> str:
+    """The function `check_KERNEL` as a source text: of the parameters that contracts mention, then of their arrays, in
+    C++ each with its length. Raises OptionProblem for arrays that are fields of structures."""
+    named = dict.fromkeys(name for c in contracts for name in _names(c))
+    arrays = [a.name for a in kernel.arrays if a.name in named]
+    if fields := [name for name in arrays if "." in name]:
+        told = f"a contract on '{fields[0]}', a field of a structure, is no function of an array"
+        raise OptionProblem(told, kernel.loc, "Test it with --array.")
+    params = [_identifier(name) for name in named if name not in arrays]
+    python = language == "python"
+    name = f"check_{kernel.name.rpartition('::')[2].partition('<')[0]}"
+    used = dict.fromkeys(call for c in contracts for call in _calls(c))
+    lines = [_HELPERS[language][call] for call in used]
+    if python:
+        lines += [*([_AT_PYTHON, "", ""] if arrays else []), f"def {name}({', '.join((*params, *arrays))}):"]
+    else:
+        given = [f"long long {p}" for p in params]
+        given += [part for a in arrays for part in (f"const T_{a} *{a}", f"std::size_t {a}_length")]
+        types = ", ".join(f"typename T_{a}" for a in arrays)
+        lines += [_AT, "", f"template <{types}>", f"std::string {name}({', '.join(given)}) {{"]
+    for c in contracts:
+        lines += _loops(c, python)
+    lines += ["    return None"] if python else ['    return "";', "}"]
+    head = [] if python else ["#include <algorithm>", "#include <cstddef>", "#include <string>", ""]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def _identifier(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _names(c: Contract) -> Iterator[str]:
+    own = {name for name, *_ in c.ranges}
+    for e in (c.fact, *(e for _, *ends in c.ranges for e in ends if e is not None)):
+        yield from (t.array if isinstance(t, Read) else t.name for t in _parts(e) if _named(t) not in own)
+
+
+def _named(e: Expr) -> str:
+    return e.name if isinstance(e, Var | Param) else ""
+
+
+def _parts(e: Expr) -> Iterator[Read | Var | Param]:
+    match e:
+        case Var() | Param():
+            yield e
+        case Read(_, index):
+            yield e
+            yield from _parts(index)
+        case Op(_, args):
+            for a in args:
+                yield from _parts(a)
+
+
+def _calls(c: Contract) -> Iterator[str]:
+    stack = [c.fact, *(e for _, *ends in c.ranges for e in ends if e is not None)]
+    while stack:
+        match stack.pop():
+            case Op(op, args):
+                if op in _CALLED:
+                    yield _CALLED[op]
+                stack += args
+            case Read(_, index):
+                stack.append(index)
+
+
+def _loops(c: Contract, python: bool) -> Iterator[str]:
+    """A loop for each variable, and the test inside."""
+    pad = "    "
+    arrays = sorted(c.arrays)
+    lengths = [f"len({a})" if python else f"(long long){a}_length" for a in arrays]
+    for name, low, high in c.ranges:
+        first = "0" if low is None else _text(low, python)
+        if high is not None:
+            last = _text(high, python)
+        elif python:
+            last = f"min({', '.join(lengths)})" if len(lengths) > 1 else lengths[0]
+        else:
+            last = f"std::min({{{', '.join(lengths)}}})" if len(lengths) > 1 else lengths[0]
+        if python:
+            yield f"{pad}for {name} in range({first}, {last}):"
+        else:
+            yield f"{pad}for (long long {name} = {first}; {name} < {last}; {name}++)"
+        pad += "    "
+    text, fact = c.text, _text(c.fact, python)
+    if python:
+        at = ", ".join(f"{name} = {{{name}}}" for name, *_ in c.ranges)
+        yield f"{pad}if not ({fact}):"
+        told = f' + f", at {at}"' if at else ""
+        yield f'{pad}    return "{text}"{told}'
+    else:
+        heads = [", at ", *[", "] * len(c.ranges)]
+        at = "".join(
+            f' + "{head}{name} = " + std::to_string({name})' for head, (name, *_) in zip(heads, c.ranges, strict=False)
+        )
+        yield f"{pad}if (!({fact}))"
+        yield f'{pad}    return std::string("{text}"){at};'
+
+
+def _text(e: Expr, python: bool) -> str:
+    match e:
+        case Const(bool() as value):
+            return str(value) if python else str(value).lower()
+        case Const(value):
+            return f"{value}" if python else f"{value}LL"
+        case Var(name) | Param(name):
+            return _identifier(name)
+        case Read(array, index):
+            i = _text(index, python)
+            return f"at({array}, {i})" if python else f"at({array}, {array}_length, {i})"
+        case Op(op, args):
+            parts = [_text(a, python) for a in args]
+            match op, parts:
+                case "neg", [a]:
+                    return f"(-{a})"
+                case "!", [a]:
+                    return f"(not {a})" if python else f"(!{a})"
+                case "?:", [a, b, c]:
+                    return f"({b} if {a} else {c})" if python else f"({a} ? {b} : {c})"
+                case _, [a]:
+                    return f"({op}{a})" if op == "~" else f"{op}({a})"
+                case _, [a, b] if op in _CALLED:
+                    return f"{_CALLED[op]}({a}, {b})"
+                case _, [a, b]:
+                    return f"({a} {_PYTHON.get(op, op) if python else op} {b})"
+    raise ValueError(f"a contract has no {e}")
