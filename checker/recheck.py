@@ -1617,16 +1617,20 @@ class Checker(Program):
         come to."""
         body = self.value("s", self.document["kernel"]["body"])
         parts = body.parts if body.kind == "seq" else (body,)
-        p: Facts = frozenset()  # what holds of a thread that has kept what was assumed so far
+        kept: dict[Expr, Names] = {}  # what holds of a thread that has kept what was assumed, and which locals in that
         for s in parts if any(s.kind == "assume" for s in parts) else ():
-            p = frozenset(f for f in p if all(t[1] not in s.written for t in mentions(f, "var")))
+            spend(len(kept) + 1)
+            kept = {fact: names for fact, names in kept.items() if not names & s.written}
             match s.kind, *s.parts:
                 case "assume", e:
-                    p = self.given(p, e)
-                    if self.impossible(p):
-                        return True
+                    new = self.conj([e])
                 case "set", x, e if self.type_of(e) == INT and ("var", x) not in mentions(e, "var"):
-                    p = self.given(p, ("op", "==", ("var", x), e))
+                    new = self.conj([("op", "==", ("var", x), e)])
+                case _:
+                    new = frozenset()
+            kept |= {fact: frozenset(t[1] for t in mentions(fact, "var")) for fact in new}
+            if s.kind == "assume" and self.impossible(frozenset(kept) if len(kept) <= MAX_FACTS else new):
+                return True
         return self.impossible(frozenset())
 
     def impossible(self, p: Facts) -> bool:
