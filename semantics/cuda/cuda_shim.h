@@ -23,6 +23,7 @@
 #define __cluster_dims__(...)
 #define __block_size__(...)
 #define __grid_constant__
+#define __w_als _Alignas
 #define __managed__ __attribute__((device))
 #define __nv_pure__
 #define CUDARTAPI

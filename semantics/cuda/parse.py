@@ -50,6 +50,8 @@ _PRAGMA: Final = re.compile(
 )
 """Pragmas that say how to compile a loop, and nothing of what it does. clang takes it for an error where no loop
 follows."""
+_ALIGNED: Final = re.compile(rb"(?<![\w$])(__(?:shared|constant|device)__[ \t]+)alignas(?=[ \t]*\()")
+"""`alignas` where clang wants C's word for it; `cuda_shim.h` has one of its length."""
 _TEXT: Final = re.compile(rb"[^\r\n]")
 _MOST_TRIED: Final = 4
 _LONG: Final = 16_384
@@ -116,6 +118,7 @@ def parse(request: Request) -> Parsed:
     """Parse a file, with hidden references at its end to the instances of templates that libclang does not show, and to
     the one that is asked for."""
     data = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), read_bytes(request.path))
+    data = _ALIGNED.sub(rb"\1__w_als", data)
     unit = _unit(request, data)
     lines = references(unit)
     if lines:

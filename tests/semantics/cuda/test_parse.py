@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, parse, read_cuda
+from semantics.cuda import CudaError, Reading, parse, read_cuda
 from semantics.cuda.clang import Unit
 
 Write = Callable[[str], str]
@@ -61,3 +61,15 @@ def test_a_path_leads_elsewhere_from_another_folder(
     assert body(path) == "A[0] <- 1;"
     monkeypatch.chdir(other)
     assert body(path) == "A[0] <- 2;"
+
+
+def test_alignment_after_the_space_of_a_variable(read: Callable[..., Reading]) -> None:
+    """nvcc takes it there, clang does not; a structure has its own."""
+    text = """__constant__ alignas(8) int T[4];
+        __global__ void k(float *A) {
+          __shared__ alignas(16) float s[32]; extern __shared__ alignas(float4) float e[];
+          struct alignas(16) S { float x, y, z, w; }; S q = {1, 2, 3, 4};
+          s[threadIdx.x] = A[sizeof(S)]; e[T[1]] = q.y;
+        }"""
+    lines = show_stmt(read(text).kernel.body).splitlines()
+    assert lines[-2:] == ["s[tid.x] <- A[16];", "e[T[1]] <- q.y;"]
