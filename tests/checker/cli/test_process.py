@@ -269,6 +269,6 @@ def test_on_a_terminal_bound_says_what_it_works_on() -> None:
         document = json.loads(process.stdout.read())
         drawn = os.read(terminal, 1 << 16).decode()
     os.close(terminal)
-    assert [row["metric"] for row in document["results"]] == ["sectors", "conflicts", "divwarps", "steps"]
+    assert {row["metric"] for row in document["results"]} >= {"sectors", "conflicts", "divwarps", "steps"}
     assert "addSub3: " in drawn
     assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1

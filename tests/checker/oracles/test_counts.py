@@ -57,6 +57,8 @@ SIZES = (
     Array("T", "shared", INT, 3, 1, 2),
     Array("W", "global", FLOAT, 40, 0, 40),
     Array("V", "shared", FLOAT, 4, 0, 8),
+    Array("H", "global", DOUBLE, 8, 4),
+    Array("E", "global", FLOAT, 4, 8),
 )
 
 
