@@ -24,9 +24,10 @@ _CUDA: Final = (
 _PROVIDED: Final = re.compile(
     rf"({_CUDA}|float|limits|time|ctype|unistd|errno|getopt|malloc|memory|sys/(time|types|stat))\.h"
     r"|c(stdio|stdlib|stdint|stddef|math|assert|float|limits|string|time|ctype)|iostream|iomanip|fstream|sstream"
-    r"|vector|string|algorithm|chrono|random|numeric|functional|memory|map|set|array|utility|limits|type_traits"
+    r"|(cublas|cusparse|cusolver|cufft|cudnn|curand|nccl|nvml|nvrtc|cuda_profiler_api|cudaProfiler)\w*\.h"
+    r"|(nvtx3/)?nvToolsExt\w*\.h|vector|string|algorithm|chrono|random|numeric|functional|memory|map|set|array|utility|limits|type_traits"
 )
-"""Headers of the language and of CUDA: the shim stands in for what kernels use of them."""
+"""Headers of the language and of CUDA: the shim stands in for what kernels use of them, which of some is nothing."""
 
 _UNMISTAKABLE: Final = re.compile(rf"({_CUDA})\.h")
 """Those of them that no project has a file of its own for."""

@@ -352,6 +352,9 @@ def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
                 raise unsupported(f"a '{node.type_decl.name}' of a variable of one thread", e.loc, advice)
             found.append(parts.part(where))
             continue
+        if p.type.kind == "pointer":
+            found.append(parts.part(address(st, e, within(use))))
+            continue
         told = e.loc is None and not e.children  # of an argument that is not written, libclang tells no more
         value = integer(e) if told else convert(expr(st, e, within(use)), e.type, p.type, e.loc)
         found.append(parts.part(value))

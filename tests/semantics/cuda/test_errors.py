@@ -245,7 +245,7 @@ def test_errors_in_a_file_that_is_included_in_a_body_matter(here: Write, tmp_pat
 HOST = """
 #include <iostream>
 #include <vector>
-#include <cublas_v2.h>
+#include <helper_cuda.h>
 using namespace std;
 class Timer { string name; cudaEvent_t start; void begin() { cudaEventRecord(start); n = 3; } };
 vector<int> sizes;
@@ -266,7 +266,7 @@ def test_errors_in_host_code_do_not_matter(here: Write) -> None:
     kernel = "__global__ void k(int *A, int n) { int sum = n, start = 0; A[threadIdx.x] = sum + start; }"
     reading = read_cuda(here(kernel + HOST), "k")
     assert reading.block == (64, 1, 1)
-    assert reading.notes == ("the header 'cublas_v2.h' was not found and is taken as empty",)
+    assert reading.notes == ("the header 'helper_cuda.h' was not found and is taken as empty",)
 
 
 def test_the_shim_has_no_names_of_its_own(here: Write) -> None:

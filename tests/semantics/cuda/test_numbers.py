@@ -18,11 +18,17 @@ HEAD: Final = """#include <cuda_fp4.h>
 #include <cuda_fp8.h>
 #include <cuComplex.h>
 #include <math_constants.h>
+#include <thrust/complex.h>
+#include <cuda/std/complex>
+#include <cuda/std/span>
+#include <cuda/std/type_traits>
+#include <cublas_v2.h>
 """
 
 
 def kernel(body: str) -> str:
     parameters = "__nv_fp8_e4m3 *A, __nv_fp8x4_e4m3 *A4, __nv_fp8x2_e5m2 *A2, unsigned char *S, cuComplex *Z, float *F"
+    parameters += ", thrust::complex<float> *T, cuda::std::complex<double> *D"
     return f"{HEAD}__global__ void k({parameters}, int n) {{ {body} }}"
 
 
@@ -65,6 +71,35 @@ CASES: Final = {
         a.x <- t_2.x;
         a.y <- t_2.y;
         F[n] <- a.x;""",
+    # one access, as they are aligned
+    "thrust::complex<float> a = T[n]; a *= 2.f; T[0] = conj(a); F[n] = a.imag() + norm(a);": """\
+        t <- T[n];
+        a.__w_re <- t;
+        a.__w_im <- part(t, 4);
+        b <- 2.f;
+        a.__w_re <- a.__w_re * b;
+        a.__w_im <- a.__w_im * b;
+        a_1.__w_re <- a.__w_re;
+        a_1.__w_im <- a.__w_im;
+        made.__w_im <- -a_1.__w_im;
+        T[0] <- pack(a_1.__w_re, made.__w_im);
+        a_2.__w_re <- a.__w_re;
+        a_2.__w_im <- a.__w_im;
+        F[n] <- a.__w_im + (a_2.__w_re * a_2.__w_re + a_2.__w_im * a_2.__w_im);""",
+    "cuda::std::complex<double> z(1., 2.); D[n] = z;": """\
+        z.__w_re <- 1.;
+        z.__w_im <- 2.;
+        D[n] <- pack(z.__w_re, z.__w_im);""",
+    "cuda::std::span<float> s(F, 8); s[n] = 3; if (s.size() > n) s.subspan(2, 3)[1] = s.back();": """\
+        s.__w_count <- 8;
+        i <- n;
+        F[i] <- 3.0f;
+        if (s.__w_count > n) {
+          i_1 <- 2;
+          n_1 <- 3;
+          i_2 <- 1;
+          F[i_1 + i_2] <- F[s.__w_count - 1];
+        }""",
     "F[0] = CUDART_PIO2_F; F[1] = CUDART_PI; F[2] = CUDART_ZERO_F;": """\
         F[0] <- 1.5707963705062866f;
         F[1] <- as_float(3.141592653589793);
@@ -74,7 +109,9 @@ CASES: Final = {
 
 @pytest.mark.parametrize("body", CASES)
 def test_contents(read: Read, body: str) -> None:
-    assert show_stmt(read(kernel(body)).kernel.body) == dedent(CASES[body])
+    reading = read(kernel(body))
+    assert show_stmt(reading.kernel.body) == dedent(CASES[body])
+    assert not any("header" in note for note in reading.notes)
 
 
 FORMATS: Final = [("8", "e4m3"), ("8", "e5m2"), ("6", "e2m3"), ("6", "e3m2"), ("4", "e2m1")]
