@@ -63,7 +63,8 @@ def wording(kernel: str, what: str, bound: Poly | Fraction | str, metric: Metric
 def assumed_inside(kernel: Kernel) -> tuple[str, ...]:
     """What is assumed inside a kernel, wherever a thread comes to it, as texts, each once."""
     found = (s for s in statements(kernel.body) if isinstance(s, Assume))
-    return tuple(dict.fromkeys(f"given: {show(s.cond)}{f', at {s.loc}' if s.loc else ''}" for s in found))
+    told = ((show(s.cond), f"at {s.loc}" if s.loc else "wherever a thread comes to it") for s in found)
+    return tuple(dict.fromkeys(f"given: {fact}, {where}" for fact, where in told))
 
 
 def claimed(claim: Claim) -> str:
