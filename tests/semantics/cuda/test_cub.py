@@ -25,6 +25,9 @@ THREADS: Final = 96
 BEFORE: Final = """#include <cub/cub.cuh>
 typedef cub::BlockReduce<int, 96> Reduce; typedef cub::WarpReduce<int> Warp; typedef cub::WarpScan<int> Scan;
 typedef cub::BlockScan<int, 96> Raking; typedef cub::BlockScan<int, 96, cub::BLOCK_SCAN_WARP_SCANS> Warps;
+typedef cub::BlockExchange<int, 96, 4> Exchange; typedef cub::BlockExchange<int, 96, 8> Padded;
+typedef cub::BlockLoad<int, 96, 4, cub::BLOCK_LOAD_TRANSPOSE> LoadTurned;
+typedef cub::BlockStore<int, 96, 4, cub::BLOCK_STORE_WARP_TRANSPOSE> StoreTurned;
 typedef cub::BlockLoad<int, 96, 2> Load; typedef cub::BlockStore<int, 96, 2, cub::BLOCK_STORE_STRIPED> Store;
 """
 
@@ -92,13 +95,21 @@ RUNS: Final[dict[str, tuple[Expected, int, int]]] = {
     ),
     "__shared__ Load::TempStorage s; __shared__ Store::TempStorage q; int w[2]; Load(s).Load(V, w, n); "
     "w[0]++; Store(q).Store(A, w);": (lambda v, t: v[2 * t] + 1 if 2 * t < 40 else None, 0, 4),
+    # what each reads of one bank is 4 words of its own
+    "__shared__ Exchange::TempStorage s; int w[4] = {t, t + 96, t + 192, t + 288}; Exchange(s).StripedToBlocked(w); "
+    "A[t] = w[0] + 1000 * w[3];": (lambda _, t: 4 * t + 1000 * (4 * t + 3), 4 * 3, 0),
+    # of 8 there is room between them
+    "__shared__ Padded::TempStorage s; int w[8]; for (int i = 0; i < 8; i++) w[i] = i * 96 + t; "
+    "Padded(s).StripedToBlocked(w, w); A[t] = w[0] + 1000 * w[7];": (lambda _, t: 8 * t + 1000 * (8 * t + 7), 0, 0),
+    "__shared__ LoadTurned::TempStorage s; __shared__ StoreTurned::TempStorage q; int w[4]; LoadTurned(s).Load(V, w); "
+    "w[1]++; StoreTurned(q).Store(A, w);": (lambda v, t: v[t] + (t % 4 == 1), 2 * 4 * 3, 0),
 }
 """Bodies, with bounds on conflicts and divergent warps."""
 
 
 @pytest.mark.parametrize("body", RUNS)
 def test_runs(read: Read, body: str) -> None:
-    values = [(7 * i * i + 3 * i) % 41 - 20 for i in range(2 * THREADS)]
+    values = [(7 * i * i + 3 * i) % 41 - 20 for i in range(4 * THREADS)]
     expected, conflicts, divergent = RUNS[body]
     ran = vectorised.run(read(kernel(body)).kernel, (THREADS, 1, 1), (1, 1, 1), {"n": 40}, {"V": values})
     for t in range(THREADS):
@@ -139,6 +150,7 @@ def test_a_warp_that_is_not_whole(read: Read) -> None:
 def test_refused(refused: Refused) -> None:
     raking = "typedef cub::BlockReduce<int, 96, cub::BLOCK_REDUCE_RAKING> R; __shared__ R::TempStorage s; R(s).Sum(v);"
     refused(kernel(raking), "this algorithm is not supported")
-    load = "typedef cub::BlockLoad<int, 96, 2, cub::BLOCK_LOAD_TRANSPOSE> L; int w[2]; L().Load(V, w); A[t] = w[0];"
+    vectors = "typedef cub::BlockLoad<int, 96, 2, cub::BLOCK_LOAD_VECTORIZE> L; __shared__ L::TempStorage s; int w[2];"
+    load = f"{vectors} L(s).Load(V, w); A[t] = w[0];"
     refused(kernel(load), "this algorithm is not supported")
     refused(kernel("typedef cub::BlockRadixSort<int, 96, 1> S; __shared__ S::TempStorage s;"), "BlockRadixSort")

@@ -256,6 +256,52 @@ template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, i
   __device__ void ExclusiveSum(T v, T &out, T &total) const { ExclusiveScan(v, out, T(), cub::Sum(), total); }
 };
 
+/* --- blocks: exchanges: all threads write their items to shared memory in one order, and read them in another ------ */
+
+/* Where an item is kept: of more than 4 items, if that is a power of two, one word is left out after every 32. */
+template <int N> __device__ int __w_kept(int place) {
+  return N > 4 && (N & (N - 1)) == 0 ? place + (place >> 5) : place;
+}
+template <int N> __device__ int __w_blocked(int i) { return __w_kept<N>((int)__w_thread() * N + i); }
+template <int X, int N> __device__ int __w_striped(int i) { return __w_kept<N>(i * X + (int)__w_thread()); }
+template <int N> __device__ int __w_warp_striped(int i) {
+  return __w_kept<N>((int)(__w_thread() / 32) * 32 * N + i * 32 + (int)(__w_thread() % 32));
+}
+template <class T, int X, int N, bool SLICED = false, int Y = 1, int Z = 1, int P = 0> struct BlockExchange {
+  static constexpr int __w_count = X * Y * Z * N;
+  struct TempStorage { T __w_part[N > 4 && (N & (N - 1)) == 0 ? __w_count + (__w_count >> 5) : __w_count]; };
+  TempStorage *__w_at;
+  __device__ BlockExchange(TempStorage &s) : __w_at(&s) {}
+  __device__ void StripedToBlocked(T (&in)[N], T (&out)[N]) const {
+    if (SLICED) __w_algorithm();
+    for (int i = 0; i < N; i++) __w_at->__w_part[__w_striped<X * Y * Z, N>(i)] = in[i];
+    __syncthreads();
+    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_blocked<N>(i)];
+  }
+  __device__ void BlockedToStriped(T (&in)[N], T (&out)[N]) const {
+    if (SLICED) __w_algorithm();
+    for (int i = 0; i < N; i++) __w_at->__w_part[__w_blocked<N>(i)] = in[i];
+    __syncthreads();
+    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_striped<X * Y * Z, N>(i)];
+  }
+  __device__ void WarpStripedToBlocked(T (&in)[N], T (&out)[N]) const {
+    if (SLICED) __w_algorithm();
+    for (int i = 0; i < N; i++) __w_at->__w_part[__w_warp_striped<N>(i)] = in[i];
+    __syncwarp();
+    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_blocked<N>(i)];
+  }
+  __device__ void BlockedToWarpStriped(T (&in)[N], T (&out)[N]) const {
+    if (SLICED) __w_algorithm();
+    for (int i = 0; i < N; i++) __w_at->__w_part[__w_blocked<N>(i)] = in[i];
+    __syncwarp();
+    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_warp_striped<N>(i)];
+  }
+  __device__ void StripedToBlocked(T (&items)[N]) const { StripedToBlocked(items, items); }
+  __device__ void BlockedToStriped(T (&items)[N]) const { BlockedToStriped(items, items); }
+  __device__ void WarpStripedToBlocked(T (&items)[N]) const { WarpStripedToBlocked(items, items); }
+  __device__ void BlockedToWarpStriped(T (&items)[N]) const { BlockedToWarpStriped(items, items); }
+};
+
 /* --- blocks: loads and stores -------------------------------------------------------------------------------------- */
 
 enum BlockLoadAlgorithm { BLOCK_LOAD_DIRECT, BLOCK_LOAD_STRIPED, BLOCK_LOAD_VECTORIZE, BLOCK_LOAD_TRANSPOSE,
@@ -277,6 +323,20 @@ template <int X, class T, int N> __device__ void LoadDirectStriped(int thread, c
   for (int i = 0; i < N; i++)
     if (thread + i * X < valid) items[i] = from[thread + i * X];
 }
+template <class T, int N> __device__ void LoadDirectWarpStriped(int thread, const T *from, T (&items)[N]) {
+  for (int i = 0; i < N; i++) items[i] = from[thread / 32 * 32 * N + i * 32 + thread % 32];
+}
+template <class T, int N> __device__ void LoadDirectWarpStriped(int thread, const T *from, T (&items)[N], int valid) {
+  for (int i = 0; i < N; i++)
+    if (thread / 32 * 32 * N + i * 32 + thread % 32 < valid) items[i] = from[thread / 32 * 32 * N + i * 32 + thread % 32];
+}
+template <class T, int N> __device__ void StoreDirectWarpStriped(int thread, T *to, T (&items)[N]) {
+  for (int i = 0; i < N; i++) to[thread / 32 * 32 * N + i * 32 + thread % 32] = items[i];
+}
+template <class T, int N> __device__ void StoreDirectWarpStriped(int thread, T *to, T (&items)[N], int valid) {
+  for (int i = 0; i < N; i++)
+    if (thread / 32 * 32 * N + i * 32 + thread % 32 < valid) to[thread / 32 * 32 * N + i * 32 + thread % 32] = items[i];
+}
 template <class T, int N> __device__ void StoreDirectBlocked(int thread, T *to, T (&items)[N]) {
   for (int i = 0; i < N; i++) to[thread * N + i] = items[i];
 }
@@ -291,20 +351,33 @@ template <int X, class T, int N> __device__ void StoreDirectStriped(int thread, 
   for (int i = 0; i < N; i++)
     if (thread + i * X < valid) to[thread + i * X] = items[i];
 }
+/* Transposing: the items are loaded and stored in the order in which threads meet whole sectors, and exchanged. */
 template <class T, int X, int N, BlockLoadAlgorithm A = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1, int P = 0>
 struct BlockLoad {
-  struct TempStorage {};
-  __device__ BlockLoad() {}
-  __device__ BlockLoad(const TempStorage &) {}
+  static constexpr bool __w_turns = A == BLOCK_LOAD_TRANSPOSE || A == BLOCK_LOAD_WARP_TRANSPOSE;
+  typedef BlockExchange<T, X, __w_turns ? N : 1, false, Y, Z> __w_exchange;
+  typedef typename __w_exchange::TempStorage TempStorage;
+  TempStorage *__w_at;
+  __device__ BlockLoad(TempStorage &s) : __w_at(&s) {}
+  __device__ void __w_turned(T (&items)[N]) const {
+    BlockExchange<T, X, N, false, Y, Z> e(*(typename BlockExchange<T, X, N, false, Y, Z>::TempStorage *)__w_at);
+    if (A == BLOCK_LOAD_TRANSPOSE) e.StripedToBlocked(items, items);
+    else e.WarpStripedToBlocked(items, items);
+  }
   __device__ void Load(const T *from, T (&items)[N]) const {
-    if (A != BLOCK_LOAD_DIRECT && A != BLOCK_LOAD_STRIPED) __w_algorithm();
-    if (A == BLOCK_LOAD_STRIPED) LoadDirectStriped<X * Y * Z>(__w_thread(), from, items);
+    if (A == BLOCK_LOAD_VECTORIZE || A == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
+    if (A == BLOCK_LOAD_STRIPED || A == BLOCK_LOAD_TRANSPOSE) LoadDirectStriped<X * Y * Z>(__w_thread(), from, items);
+    else if (A == BLOCK_LOAD_WARP_TRANSPOSE) LoadDirectWarpStriped(__w_thread(), from, items);
     else LoadDirectBlocked(__w_thread(), from, items);
+    if (__w_turns) __w_turned(items);
   }
   __device__ void Load(const T *from, T (&items)[N], int valid) const {
-    if (A != BLOCK_LOAD_DIRECT && A != BLOCK_LOAD_STRIPED) __w_algorithm();
-    if (A == BLOCK_LOAD_STRIPED) LoadDirectStriped<X * Y * Z>(__w_thread(), from, items, valid);
+    if (A == BLOCK_LOAD_VECTORIZE || A == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
+    if (A == BLOCK_LOAD_STRIPED || A == BLOCK_LOAD_TRANSPOSE)
+      LoadDirectStriped<X * Y * Z>(__w_thread(), from, items, valid);
+    else if (A == BLOCK_LOAD_WARP_TRANSPOSE) LoadDirectWarpStriped(__w_thread(), from, items, valid);
     else LoadDirectBlocked(__w_thread(), from, items, valid);
+    if (__w_turns) __w_turned(items);
   }
   __device__ void Load(const T *from, T (&items)[N], int valid, T other) const {
     for (int i = 0; i < N; i++) items[i] = other;
@@ -313,17 +386,29 @@ struct BlockLoad {
 };
 template <class T, int X, int N, BlockStoreAlgorithm A = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1, int P = 0>
 struct BlockStore {
-  struct TempStorage {};
-  __device__ BlockStore() {}
-  __device__ BlockStore(const TempStorage &) {}
+  static constexpr bool __w_turns = A == BLOCK_STORE_TRANSPOSE || A == BLOCK_STORE_WARP_TRANSPOSE;
+  typedef BlockExchange<T, X, __w_turns ? N : 1, false, Y, Z> __w_exchange;
+  typedef typename __w_exchange::TempStorage TempStorage;
+  TempStorage *__w_at;
+  __device__ BlockStore(TempStorage &s) : __w_at(&s) {}
+  __device__ void __w_turned(T (&items)[N]) const {
+    BlockExchange<T, X, N, false, Y, Z> e(*(typename BlockExchange<T, X, N, false, Y, Z>::TempStorage *)__w_at);
+    if (A == BLOCK_STORE_TRANSPOSE) e.BlockedToStriped(items, items);
+    else e.BlockedToWarpStriped(items, items);
+  }
   __device__ void Store(T *to, T (&items)[N]) const {
-    if (A != BLOCK_STORE_DIRECT && A != BLOCK_STORE_STRIPED) __w_algorithm();
-    if (A == BLOCK_STORE_STRIPED) StoreDirectStriped<X * Y * Z>(__w_thread(), to, items);
+    if (A == BLOCK_STORE_VECTORIZE || A == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
+    if (__w_turns) __w_turned(items);
+    if (A == BLOCK_STORE_STRIPED || A == BLOCK_STORE_TRANSPOSE) StoreDirectStriped<X * Y * Z>(__w_thread(), to, items);
+    else if (A == BLOCK_STORE_WARP_TRANSPOSE) StoreDirectWarpStriped(__w_thread(), to, items);
     else StoreDirectBlocked(__w_thread(), to, items);
   }
   __device__ void Store(T *to, T (&items)[N], int valid) const {
-    if (A != BLOCK_STORE_DIRECT && A != BLOCK_STORE_STRIPED) __w_algorithm();
-    if (A == BLOCK_STORE_STRIPED) StoreDirectStriped<X * Y * Z>(__w_thread(), to, items, valid);
+    if (A == BLOCK_STORE_VECTORIZE || A == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
+    if (__w_turns) __w_turned(items);
+    if (A == BLOCK_STORE_STRIPED || A == BLOCK_STORE_TRANSPOSE)
+      StoreDirectStriped<X * Y * Z>(__w_thread(), to, items, valid);
+    else if (A == BLOCK_STORE_WARP_TRANSPOSE) StoreDirectWarpStriped(__w_thread(), to, items, valid);
     else StoreDirectBlocked(__w_thread(), to, items, valid);
   }
 };
