@@ -17,7 +17,7 @@ from checker.refutation.replay import Replay, replayed
 from checker.refutation.whole import Dearer, dearer
 from checker.synthesis.outline import Outline, Partial
 from checker.synthesis.walk import Stuck
-from logic.assertions import Condition, Context, Entails, P, Proved, Triple
+from logic.assertions import Condition, Context, Entails, Obligation, P, Proved, Triple, Unknown, Verdict
 from logic.derivation import Derivation
 from logic.refusals import Refusal, Rejected
 from logic.rules import RuleSet
@@ -101,7 +101,7 @@ def unneeded(
         rest = tuple(f for f in needed if f != fact)
         if time.process_time() > end:
             break
-        if all(_holds(fewer(context, rest), root, rules, oracle) for context, root in derivations) or again(rest):
+        if all(_holds(fewer(context, rest), root, rules, oracle, end) for context, root in derivations) or again(rest):
             dropped.append(fact)
             needed = rest
     return tuple(dropped)
@@ -112,9 +112,14 @@ def fewer(context: Context, assumptions: P) -> Context:
     return replace(context, launch=replace(context.launch, assumptions=assumptions))
 
 
-def _holds(context: Context, root: Derivation, rules: RuleSet, oracle: Oracles) -> bool:
+def _holds(context: Context, root: Derivation, rules: RuleSet, oracle: Oracles, end: float) -> bool:
+    """Whether the kernel accepts a derivation, and has asked all it needs to know by then."""
+
+    def asked(o: Obligation, c: Context) -> Verdict:
+        return oracle(o, c) if time.process_time() <= end else Unknown("nobody", "there is no time left")
+
     try:
-        trusted.check(root, rules, context, oracle, Ledger())
+        trusted.check(root, rules, context, asked, Ledger())
     except Rejected:
         return False
     return True

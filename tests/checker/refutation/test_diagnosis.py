@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+from unittest import mock
+
 import pytest
 
+from checker import limits
 from checker.cli.check import judge
 from checker.kernel import Claim, Theorem
 from checker.notation import parse_outline
@@ -42,6 +47,18 @@ def test_what_is_not_needed_can_be_dropped_all_together(rules: RuleSet) -> None:
     free = (judged.context, steps.derivation)
     assert len(unneeded([free], rules, ORACLE)) == 3
     assert sorted(show(f) for f in unneeded([free, one], rules, ORACLE)) == ["m > 0", "n % 4 == 0"]
+
+
+def test_a_derivation_is_left_where_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each clock that is read is a second later: after the first nothing is asked any more, or dropped."""
+    judged = judge(parse_outline(ROW, "k.qhl"), SOUND, ORACLE)
+    assert judged.derivation is not None
+    clock = itertools.count()
+    monkeypatch.setattr(time, "process_time", lambda: float(next(clock)))
+    monkeypatch.setattr(limits, "UNNEEDED_SECONDS", 1.5)
+    oracle = mock.Mock(side_effect=ORACLE)
+    assert unneeded([(judged.context, judged.derivation)], SOUND, oracle) == ()
+    assert oracle.call_count == 0
 
 
 @pytest.mark.parametrize("rules", [SOUND, PAPER], ids=lambda rules: rules.name)
