@@ -99,5 +99,5 @@ REPAIR_SECONDS: Final = 3.0
 RAISED: Final = 8
 """Times that a constant is raised before a difference is taken for one that is not constant."""
 
-UNNEEDED_SECONDS: Final = 3.0
+UNNEEDED_SECONDS: Final = 2.0
 """Seconds of processor time of the search for assumptions that are not needed."""
