@@ -21,11 +21,12 @@ from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point
-from semantics.cuda.records import declared, fields, initialised, reference, undefined, values
+from semantics.cuda.records import declared, fields, initialised, reference, undefined, union, values
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
 from semantics.cuda.shim import is_shim
 from semantics.cuda.state import Address, Moving, Pointer, State
+from semantics.cuda.unions import is_union
 
 
 def _check_attributes(decl: Node) -> None:
@@ -83,6 +84,8 @@ def declaration(st: State, decl: Node) -> None:
             elements(st, array, decl, decl.loc)
         elif first is not None and not undefined(first):
             _elements(st, array, t, decl.initialiser, decl.loc)
+    elif t.kind == "record" and is_union(decl):
+        st.bindings[decl.identity] = union(st, decl, decl.initialiser, "whole")
     elif t.kind == "record":
         init = decl.initialiser
         if init is None or (undefined(init) and not _with_braces(init)):

@@ -1,4 +1,4 @@
-"""Bytes that are moved as they are: `memcpy`, `memmove`, `memset`, and values read as another type of their size.
+"""Bytes that are moved as they are: `memcpy`, `memmove`, `memset`.
 
 What is moved are scalars: those of the destination, each with what the source has in its bytes. Of a scalar whose bytes
 are those of one other scalar its value is known; else it depends on all that it is made of, and may be anything. An
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import BOOL, DOUBLE, FLOAT, INT, Assign, Const, Expr, Op, Type, Var, While, seq
+from logic.syntax import BOOL, INT, Assign, Const, Expr, Op, Type, Var, While, seq
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import called, convert, retyped, zero
+from semantics.cuda.convert import zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
-from semantics.cuda.places import depending, frozen, resolved
+from semantics.cuda.places import bits, depending, frozen, resolved
 from semantics.cuda.pointers import address, deliver, fetch, place
 from semantics.cuda.records import scalars
 from semantics.cuda.regions import null, number, pointed
@@ -32,21 +32,6 @@ MOST: Final = 64
 
 Scalar = tuple[Place, CType, int]
 """A scalar's place and type, and where its bytes begin."""
-
-_AS_FLOAT: Final = {(4, True): "__int_as_float", (4, False): "__uint_as_float", (8, True): "__longlong_as_double"}
-_AS_INT: Final = {(4, True): "__float_as_int", (4, False): "__float_as_uint", (8, True): "__double_as_longlong"}
-
-
-def bits(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
-    """The value of type b that has the bytes of a value of type a, which has as many."""
-    source, target = scalar(a), scalar(b)
-    if source == target and (a.kind == b.kind == "int" or a.name == b.name):
-        return convert(e, a, b, loc)
-    if source == INT and target in (FLOAT, DOUBLE) and (name := _AS_FLOAT.get((b.size, a.signed))):
-        return retyped(called(name, retyped(e, INT, DOUBLE, loc), (), loc), DOUBLE, target, loc)
-    if source in (FLOAT, DOUBLE) and target == INT and (name := _AS_INT.get((a.size, b.signed))):
-        return Op("int", (called(name, retyped(e, source, DOUBLE, loc), (), loc),), loc)
-    return depending("bits", [e], target or INT, loc)
 
 
 def move(st: State, node: Node, name: str, use: Use) -> None:

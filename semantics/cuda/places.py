@@ -15,6 +15,7 @@ from typing import Final
 from logic.source import Loc
 from logic.syntax import (
     DOUBLE,
+    FLOAT,
     INT,
     Array,
     Assign,
@@ -33,7 +34,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import called, retyped, wrapped, zero
+from semantics.cuda.convert import called, convert, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer, reduced
@@ -183,6 +184,22 @@ def depending(name: str, on: Sequence[Expr], type_: Type, loc: Loc | None) -> Ex
     return retyped(called(name, zero(base, loc), on, loc), base, type_, loc)
 
 
+_AS_FLOAT: Final = {(4, True): "__int_as_float", (4, False): "__uint_as_float", (8, True): "__longlong_as_double"}
+_AS_INT: Final = {(4, True): "__float_as_int", (4, False): "__float_as_uint", (8, True): "__double_as_longlong"}
+
+
+def bits(e: Expr, a: CType, b: CType, loc: Loc | None) -> Expr:
+    """The value of type b that has the bytes of a value of type a, which has as many."""
+    source, target = scalar(a), scalar(b)
+    if source == target and (a.kind == b.kind == "int" or a.name == b.name):
+        return convert(e, a, b, loc)
+    if source == INT and target in (FLOAT, DOUBLE) and (name := _AS_FLOAT.get((b.size, a.signed))):
+        return retyped(called(name, retyped(e, INT, DOUBLE, loc), (), loc), DOUBLE, target, loc)
+    if source is not None and source in (FLOAT, DOUBLE) and target == INT and (name := _AS_INT.get((a.size, b.signed))):
+        return Op("int", (called(name, retyped(e, source, DOUBLE, loc), (), loc),), loc)
+    return depending("bits", [e], target or INT, loc)
+
+
 def evaluate(st: State, e: Expr) -> Expr:
     """Emit the evaluation of an expression whose value the logic does not use: its costs. Gives a name for it."""
     if is_plain(e):
@@ -205,7 +222,8 @@ TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
 def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -> Expr:
     """The number of the element that an address leads to. Raises Spill where variables are no good for the array."""
     type_ = INT if t.kind == "pointer" else scalar(t)
-    if a.path or a.offset or type_ != array.type or any(s % array.size for s, _ in a.terms):
+    alike = type_ == array.type or (array.of is not None and type_ is not None and t.size == array.size)
+    if a.path or a.offset or not alike or any(s % array.size for s, _ in a.terms):
         raise Spill(array.loc)
     at = index(a, array.size, loc)
     if isinstance(at, Const) and not (isinstance(at.value, int) and 0 <= at.value < len(array.variables)):
@@ -226,12 +244,17 @@ def _selected(st: State, a: Address, t: CType, loc: Loc | None) -> Expr:
         return anything(st, "local", TIDS, type_, loc)
     at = _which(st, array, a, t, loc)
     if isinstance(at, Const):
-        return Var(array.variables[int(at.value)], loc)
+        return _as(Var(array.variables[int(at.value)], loc), array.of, t, loc)
     at = at if isinstance(at, Var | Param | Tid) else st.saved(at, INT)
     found: Expr = Var(array.variables[-1], loc)
     for i, name in reversed(list(enumerate(array.variables[:-1]))):
         found = Op("?:", (Op("==", (at, Const(i)), loc), Var(name, loc), found), loc)
-    return found
+    return _as(found, array.of, t, loc)
+
+
+def _as(e: Expr, a: CType | None, b: CType, loc: Loc | None) -> Expr:
+    """The bytes of a value as another type, in a union."""
+    return e if a is None else bits(e, a, b, loc)
 
 
 def _select(st: State, a: Address, value: Expr, t: CType, loc: Loc | None) -> None:
@@ -242,6 +265,7 @@ def _select(st: State, a: Address, value: Expr, t: CType, loc: Loc | None) -> No
             evaluate(st, e)
         return
     at = _which(st, array, a, t, loc)
+    value = value if array.of is None else bits(value, t, array.of, loc)
     if isinstance(at, Const):
         st.emit(Assign(array.variables[int(at.value)], value, loc))
         return
@@ -269,13 +293,19 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
     """The place of a field, `node` being the expression and `decl` the field."""
     if decl.is_bitfield:
         raise unsupported(f"the bit-field '{decl.name}'", node.loc)
-    if not decl.name or (decl.parent is not None and decl.parent.kind == "UNION_DECL"):
+    p = resolved(st, p)
+    union = decl.parent is not None and decl.parent.kind == "UNION_DECL"
+    if not decl.name or "(anonymous" in node.name or (union and not isinstance(p, Address)):
         raise unsupported(f"the union member '{decl.name}'", node.loc)
-    if decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name):
+    array = st.registers.get(p.root) if isinstance(p, Address) else None
+    if isinstance(p, Address) and array is not None and array.variables and decl.field_offset % array.size == 0:
+        return p.plus(array.size, Const(decl.field_offset // array.size))
+    if union:
+        st.note(f"in runs '{decl.name}', a member of a union in memory, is an array of its own")
+    elif decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name):
         raise unsupported(f"the member '{decl.name}' of a structure without a name", node.loc)
     if decl.type.kind == "reference":
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
-    p = resolved(st, p)
     match p:
         case Address():
             return p.field(decl.name, decl.field_offset)

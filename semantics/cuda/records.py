@@ -30,6 +30,7 @@ from logic.syntax import (
     written,
 )
 from logic.typing import type_of
+from semantics.cuda import unions
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, copies_itself, initialiser, label, makes, odd
@@ -58,6 +59,7 @@ from semantics.cuda.state import (
     Use,
     pointee_size,
 )
+from semantics.cuda.unions import is_union
 
 Value = Expr | Address
 """Of a scalar, or a pointer."""
@@ -86,6 +88,8 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
         type_ = scalar(t)
         if type_ is not None:
             places.append((key, st.declare(inner, type_, node.loc, settled=settled, of=t)))
+        elif is_union(field) and t.kind == "record":
+            places.append((key, unions.variable(st, inner, field, node.loc)))
         elif t.kind == "record":
             places.append((key, declared(st, inner, field, settled=settled)))
         elif t.kind == "pointer":
@@ -109,6 +113,8 @@ def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) 
 def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     """The binding of a structure that is declared with a value, or passed by value: variables, but for one that does
     not change and has the value of a parameter of the kernel, or of threadIdx and its like."""
+    if is_union(decl):
+        return union(st, decl, value, use)
     steady, origin = not st.changed[decl.identity], source(value)
     if is_lambda(decl):
         return made(st, decl.name, origin)
@@ -126,6 +132,30 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     parts = declared(st, decl.name, decl, settled=steady)
     fill(st, parts, value, use)
     return parts
+
+
+def union(st: State, decl: Node, value: Node | None, use: Use) -> Address:
+    """A union of one thread, with a value for its first member, the one that is named, or a copy of another one."""
+    made_ = unions.variable(st, decl.name, decl, decl.loc)
+    if value is None or undefined(value):
+        return made_
+    if value.kind != "INIT_LIST_EXPR":
+        fill(st, made_, value, use)
+        return made_
+    given = value.children
+    named = _designated(given[0]) if given else None
+    own = [f for f in decl.fields if named is None or f.name == named[0]]
+    if len(given) != 1 or not own:
+        raise unsupported(f"this value of the union '{decl.name}'", value.loc, "Assign a member.")
+    part, first = named[1] if named else given[0], own[0]
+    where = member(st, made_, first, first)
+    if first.type.kind == "record":
+        put(st, where, _field(st, first, part, value.loc, use), first)
+    elif scalar(first.type) is not None:
+        deliver(st, where, convert(expr(st, part, use), part.type, first.type, value.loc), first.type, value.loc)
+    else:
+        raise unsupported(f"this value of the union '{decl.name}'", value.loc, "Assign a member.")
+    return made_
 
 
 def kept(node: Node) -> bool:
@@ -225,6 +255,8 @@ def copied(st: State, decl: Node, value: Node, type_: Type, use: Use = "part") -
 def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, CType, int]]:
     """The scalars of a structure of the node's type at a place, with their types and where they lie in it."""
     found: list[tuple[Place, CType, int]] = []
+    if is_union(node) and isinstance(p, Address):
+        return [*unions.scalars(p, node, at)]
     for field in fields(node):
         if field.kind == "CXX_BASE_SPECIFIER":
             found += scalars(st, subobject(st, p, node.type_decl, field, node.loc), field, at)

@@ -80,14 +80,15 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """An array of one thread: a local variable for each element, `size` bytes each; without variables, an array whose
-    elements may hold anything."""
+    """An array of one thread: a local variable for each element, `size` bytes each, of a C type where that is known;
+    without variables, an array whose elements may hold anything."""
 
     name: str
     type: Type
     size: int
     variables: tuple[str, ...]
     loc: Loc | None
+    of: CType | None = None
 
 
 class Spill(Exception):

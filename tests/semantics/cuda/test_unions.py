@@ -1,0 +1,70 @@
+"""Unions: the members of one are the same bytes, as a host compiler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from semantics.cuda import Reading
+from tests.semantics.cuda.native import COMPILER, differences
+
+BEFORE = """
+struct P { int a; unsigned b; };
+union U { int i; unsigned u; };
+union W { P p; int v[2]; unsigned m[2][1]; };
+struct S { int kind; U u; W w; };
+__device__ int top(U u) { u.i = -u.i; return u.u >> 28; }
+__device__ void fill(W &w, int x) { for (int &y : w.v) y = x++; }
+"""
+
+BODIES = [
+    "U u; u.i = -1; A[0] = u.u >> 20; u.u = 4000000000u; A[1] = u.i / 1000; u.u++; A[2] = u.i;",
+    "W w; w.v[0] = 5; w.p.b = 7; A[0] = w.p.a * 10 + w.v[1]; w.v[threadIdx.x & 1] = 9; A[1] = w.p.a * 10 + w.p.b;",
+    "U u = {n}, v = u, w = {.u = 4294967295u}; v.u <<= 1; A[0] = u.i * 10 + v.i; u = w; A[1] = u.i; A[2] = top(u);",
+    "W w = {{n, 8}}; W z = w; z.p.a = 1; P p = z.p; p.a += w.m[1][0]; w.p = p; A[0] = w.v[0] * 10 + z.v[0];",
+    "S s; s.kind = 1; s.u.i = -2; s.w.p.a = n; s.w.v[1] = 6; S t = s; t.u.u >>= 30; A[0] = s.u.i + t.u.i * t.w.p.b;",
+    "W w; fill(w, n); A[0] = w.p.a + w.p.b; W *q = &w; q->v[1] = 2; A[1] = w.m[1][0];",
+    "union { int x; unsigned y; } o; o.x = -1; A[2] = o.y >> 30;",
+    "__shared__ union { int v[4]; unsigned m[4]; } s; s.v[threadIdx.x] = n; A[0] = s.v[threadIdx.x];",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path) == []
+
+
+LOWERED = {
+    "union { float f; unsigned u; } x; x.f = F[n]; x.u &= 2147483647u; F[0] = x.f;": [
+        "x_0 <- int(__float_as_uint(as_double(F[n])));", "x_0 <- x_0 & 2147483647;",
+        "F[0] <- as_float(__uint_as_float(as_double(x_0)));",
+    ],
+    "union { float4 v; float a[4]; } x; x.v = ((float4 *)F)[n]; F[0] = x.a[0] + x.a[3];": [
+        "t <- F.as_float4[n * 4];", "x_0 <- t;", "x_1 <- part(t, 4);", "x_2 <- part(t, 8);", "x_3 <- part(t, 12);",
+        "F[0] <- x_0 + x_3;",
+    ],
+    # of members of several sizes nothing is known; what is evaluated is paid for
+    "union { int i; unsigned char c[4]; } x; x.i = A[n]; A[0] = x.c[1];": [
+        "t <- A[n];", "A[0] <- int(local(local(0.0, tid.x, tid.y), tid.z, 1));",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", LOWERED)
+def test_contents(lower: Callable[..., str], body: str) -> None:
+    assert lower(body).splitlines() == LOWERED[body]
+
+
+REFUSED = {
+    "union { int i; short s[2]; } u, v; u.i = 1; v = u;": "a copy of the union",
+    "union { int i : 3; int j; } u; u.j = 1;": "the bit-field 'i' in a union is not supported",
+    "union { int i; double d; } u = {1}; A[0] = G.i;": "the union member 'i' is not supported",
+    "struct { union { int x; unsigned y; }; int z; } s; s.x = 1;": "",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(refused: Callable[[str, str], None], body: str) -> None:
+    refused(f"{BEFORE}__global__ void k(int *A, U G, int n) {{ {body} }}", REFUSED[body])
