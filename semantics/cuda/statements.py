@@ -608,7 +608,7 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
         return flags if c == TRUE else Op("&&", (flags, c), c.loc)
     go = go_flag(st)
     st.emit(If(flags, seq(*effects, Assign(go, c, loc)), Skip(), loc))
-    on: Expr = Var(go, loc) if Var(go) == flags or go in local_vars(flags) else Op("&&", (flags, Var(go)), loc)
+    on = flags if go in local_vars(flags) else Op("&&", (flags, Var(go)), loc)
     implied = st.implied.get(c.name) if isinstance(c, Var) else None if reads_array(c) else c
     return on if implied is None else Op("&&", (implied, on), loc)
 

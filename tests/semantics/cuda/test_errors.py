@@ -51,7 +51,6 @@ BODIES = {
         "Use two statements.",
     ),
     "int a[4]; a[4] = 1;": (11, "'a' has no element 4", ""),
-    "W w;": (3, "the union 'W' as a value is not supported", "Use its fields one by one."),
     "U[n] = U[0];": (8, "the union 'W' as a value is not supported", "Use its fields one by one."),
     "static int s = 1;": (12, "the static variable 's' is not supported", "All threads share it."),
     "__shared__ float *p;": (19, "the shared pointer 'p' is not supported", "Share an index in place of it."),
@@ -77,7 +76,6 @@ BODIES = {
         "a lambda that changes its copy of 'n' is not supported",
         "Capture it by reference.",
     ),
-    "U[n].a = 1;": (1, "the union member 'a' is not supported", ""),
     "__shared__ int q[8][n];": (
         16,
         "the row length of the shared array 'q' is not a constant",

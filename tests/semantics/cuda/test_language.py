@@ -120,6 +120,9 @@ BODIES = [
     "switch (n) { case 3: if (threadIdx.x) goto d; A[0] = 1; break; default: A[1] = 2; } A[2] = 3; d: A[3] = 4;",
     "int i = 0; do { if (A[i] > 2) goto x; i++; } while (i < 9); x: A[0] = i;",
     "int i = 0; for (;;) { if (++i > 8) goto y; } y: A[1] = i;",
+    # a loop that both flags of its own end
+    "int i = 0; while (i++ < 4) { if (threadIdx.x == 1) return; if (A[i] == n) break; A[20 + i] = 7; } A[0] = i;",
+    "int i = 0; while (i++ < 4) { return; break; A[1] = 2; } A[0] = 3;",
     # functions that are arguments of templates
     "A[0] = (twice)(n) + (*next)(2) + (&twice)(3); (bump)(A);",
     "int x = n, y = 0; const int &r = (n > 5 ? x : y); y = 100; A[0] = r;",
