@@ -11,9 +11,11 @@ import pytest
 
 from checker.certificates.document import canonical, digest
 from checker.cli import main
+from tests.examples import LONG
 
 VECTOR = Path(__file__).resolve().parents[3] / "proofs/vectorAdd"
 Capture = pytest.CaptureFixture[str]
+FORMS = ("text", "html", "markdown", "sarif", "json")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_nothing_of_a_certificate_can_write_on_the_terminal(
     for value in (ESCAPE, [ESCAPE], {ESCAPE: ESCAPE}, [["op", ESCAPE, ["param", ESCAPE]]]):
         path = forged(tmp_path / "c.json", where, value)
         for command in ("check", "recheck", "report"):
-            for form in ("text", "html", "markdown", "sarif", "json"):
+            for form in FORMS if LONG or value == [ESCAPE] else ("text", "json"):
                 main([command, path, "--format", form])
                 printed = capsys.readouterr()
                 assert printed.err.replace("\n", "").isprintable()
