@@ -15,7 +15,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs warpbound tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code million bench growth venv lock clean
+.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code million bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -23,6 +23,7 @@ help:
 	@echo 'make quick   the tests that are not slow, seven of ten (under a minute on two cores)'
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
 	@echo 'make growth  docs/benchmarks.md: how the search grows with the program (a minute)'
+	@echo 'make limits  docs/limits.md: what each limit of a search buys (minutes; MORE=1: ten times each, too)'
 	@echo 'make slow    tests/slow.txt: all tests, and which of them are slow'
 	@echo 'make lint    style, types and import rules alone'
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
@@ -90,6 +91,9 @@ bench: venv
 
 growth: venv
 	$(BIN)/python -m tests.bench.growth
+
+limits: venv
+	$(BIN)/python -m tests.bench.limits $(if $(MORE),--more)
 
 venv: .venv/.installed
 
