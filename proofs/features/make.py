@@ -6,7 +6,7 @@ python -m proofs.features.make
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
@@ -15,10 +15,12 @@ from checker import kernel as trusted
 from checker.certificates.seconded import seconded
 from checker.kernel import Ledger
 from checker.notation import parse_assumption, parse_expr, parse_kernel, parse_potential
+from checker.notation.contracts import parse_contract
 from checker.oracles import Oracles
 from checker.synthesis.bound import Per, Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Condition, Context, Dim, Launch, Scope, assume, conj
+from logic.contracts import arrays_of
 from logic.derivation import Derivation, Value
 from logic.metrics import HARDWARE, METRICS, Hardware, Linear, Metric
 from logic.rules import FRAME, SOUND, SPLIT, WEAK
@@ -40,6 +42,7 @@ class Feature:
     block: Dim = (64, 1, 1)
     grid: Dim = (None, None, None)
     given: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
     scope: Scope = "warp"
     per: Per = "warp"
     frame: str = ""
@@ -89,6 +92,15 @@ A[int(a * 2.0f) + tid.x] <- 1;
 A[n / m / m + tid.x] <- 1;
 end"""
 
+_SPARSE = """kernel feature
+param int n, w;
+global int row[], A[];
+local int i, j;
+begin
+i <- blockIdx.x * blockDim.x + tid.x;
+if (i < n) { j <- row[i]; while (j < row[i + 1]) { A[j] <- 1; j <- j + 1; } } else { skip; }
+end"""
+
 _ENERGY: Final = Metric(
     "energy",
     {"op": Fraction(1, 2), "if": Fraction(1, 3)},
@@ -119,6 +131,14 @@ FEATURES: Final[dict[str, Feature]] = {
     "admitted-barrier": Feature(_kernel(_ADMITTED)),
     "any-block": Feature(_kernel(_UNKNOWN), block=(None, None, None)),
     "the-same-in-a-block": Feature(_kernel(_SAME), scope="block"),
+    "contracts": Feature(
+        _SPARSE,
+        METRICS["divwarps"],
+        data=(
+            "forall i in [0, n): row[i] <= row[i + 1]",
+            "forall i in [0, n): row[i + 1] - row[i] <= w",
+        ),
+    ),
     "custom": Feature(_kernel(_PRICED), _ENERGY, _HALF),
 }
 
@@ -129,7 +149,9 @@ def made(feature: Feature, oracle: Oracles) -> Result:
     kernel = parse_kernel(feature.kernel, "feature.qhl")
     sigma, metric = check_kernel(kernel), feature.metric
     given: tuple[Expr, ...] = tuple(parse_assumption(text, sigma, "feature.qhl") for text in feature.given)
-    launch = Launch(feature.block, feature.grid, conj(given, sigma))
+    data = tuple(c for text in feature.data for c in parse_contract(text, sigma, "feature.qhl").contracts)
+    launch = Launch(feature.block, feature.grid, conj(given, sigma), data)
+    sigma = replace(sigma, stable=arrays_of(data))
     context = Context(sigma, metric, feature.hardware, launch, feature.scope)
     (found,) = find_bounds(Outline(kernel, context, bare(kernel.body)), (metric,), oracle, per=feature.per)
     if found.claim is None or found.derivation is None:
