@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym
+from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym, atom
 
 
 def _show_atom(a: Atom) -> str:
@@ -19,12 +19,21 @@ def _show_atom(a: Atom) -> str:
         case Log2(arg):
             return f"log2({show(arg)})"
         case Apply(op, (p,)):
-            return f"{op.removeprefix(ELEMENT)}[{show(p)}]"
+            return f"{op.removeprefix(ELEMENT)}[{_index(p)}]"
         case Apply(op, args):
             return f"{_NAMES[op]}({('/' if op == '/' else ', ').join(map(_numerator, args))})"
 
 
 _NAMES: Final = {"/": "trunc", ">>": "shr", "&": "and", "|": "or", "^": "xor"}
+
+
+def _index(p: Poly) -> str:
+    """An index as text: p - max(0, p - q) is the smaller of p and q."""
+    match [m[0].arg for m, c in p.terms if c == -1 and len(m) == 1 and isinstance(m[0], Max0)]:
+        case [arg]:
+            whole = p + atom(Max0(arg))
+            return f"min({show(whole)}, {show(whole - arg)})"
+    return show(p)
 
 
 def _numerator(p: Poly) -> str:

@@ -1,0 +1,135 @@
+"""The kernels of proofs/data, whose loops end by data: both checkers accept their certificates, no run costs more.
+
+Data: rows of random lengths, skewed ones, nearly all empty, one long row, all equal; what is above the bound in a run
+would be a false certificate.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from checker.certificates.document import read
+from checker.kernel import Claim
+from checker.oracles import Oracles
+from checker.recheck import recheck
+from checker.refutation.contracts import broken
+from checker.refutation.witness import Input, worth
+from proofs.data.make import HOME, KERNELS, certificates, path_of
+from proofs.make import judged
+from semantics import vectorised
+from semantics.cuda import read_cuda
+from tests.mutants.certificates import leaves, mutant, other
+from tests.mutants.quick import plain, signed
+
+ROWS: Final = 70
+WIDTH: Final = 40
+SHAPES: Final = ("random", "skewed", "empty", "long", "equal")
+MOST: Final = 12
+"""Mutants that are tried of a certificate."""
+
+
+@cache
+def claim(name: str, metric: str, per: str) -> Claim:
+    path = path_of(name, metric, per)
+    found = judged(read(path.read_text(encoding="ascii"), str(path)), Oracles())
+    assert found is not None
+    return found
+
+
+def lengths(shape: str, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, WIDTH + 1, ROWS)
+    match shape:
+        case "skewed":
+            rows = np.minimum(rng.pareto(1.0, ROWS) * 2, WIDTH).astype(int)
+        case "empty":
+            rows = np.where(rng.random(ROWS) < 0.9, 0, rows)
+        case "long":
+            rows = np.where(np.arange(ROWS) == rng.integers(ROWS), WIDTH, rng.integers(0, 2, ROWS))
+        case "equal":
+            rows = np.full(ROWS, rng.integers(0, WIDTH + 1))
+    return rows
+
+
+def given(name: str, shape: str, seed: int) -> tuple[Input, dict[str, Any]]:
+    """A launch on data that keep the contracts of a kernel, and these."""
+    rng, rows = np.random.default_rng(seed + 1), lengths(shape, seed)
+    starts = np.concatenate([[0], np.cumsum(rows)]) + (rng.integers(0, 9) if name == "run_lengths" else 0)
+    columns = rng.integers(0, ROWS, max(1, int(starts[-1])))
+    width = int(rows.max(initial=0))
+    kernel = claim(name, "sectors", "warp").kernel
+    known: Mapping[str, Any] = {
+        **dict.fromkeys(("rowptr", "first", "row", "start"), starts),
+        **dict.fromkeys(("col", "from"), columns),
+        "len": rows,
+        "level": rng.integers(-1, 1, ROWS),
+    }
+    if name == "ell":
+        known = {"col": rng.integers(-1, ROWS, ROWS * WIDTH)}
+    arrays = {a.name: known[a.name].tolist() for a in kernel.arrays if a.name in known}
+    sizes = {"n": ROWS, "batches": ROWS, "now": 0, "damping": 0.85, "width": width, "degree": width, "longest": width}
+    x, _, _ = claim(name, "sectors", "warp").context.launch.block
+    assert x is not None
+    per_row = {"spmv_vector": 32, "pagerank_pull": 32, "spmv_block": x, "run_lengths": x}.get(name, 1)
+    grid = (2, ROWS, 1) if name == "ragged" else (-(-ROWS * per_row // x), 1, 1)
+    return Input((x, 1, 1), grid, {d.name: sizes[d.name] for d in kernel.params}), arrays
+
+
+@pytest.mark.parametrize(("name", "metric", "per"), certificates())
+def test_both_checkers_accept(name: str, metric: str, per: str) -> None:
+    document = json.loads(path_of(name, metric, per).read_text(encoding="ascii"))
+    found = recheck(document)
+    assert (found.verdict, found.problem) == ("valid", "")
+    assert ("assumed of data: forall" in found.claim) == (name != "ell")
+    assert claim(name, metric, per).per == per
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_run_costs_more(name: str) -> None:
+    """Four data sets of each shape, and sectors of the grid where they are summed."""
+    own = [claim(*row) for row in certificates() if row[0] == name]
+    context, metrics = own[0].context, [c.context.metric for c in own if c.per == "warp"]
+    kernel = read_cuda(str(HOME / f"{name}.cu")).kernel
+    least: dict[str, Fraction] = {}
+    for shape, seed in product(SHAPES, range(4)):
+        launch, arrays = given(name, shape, seed)
+        assert all(broken(c, launch.args, arrays) is None for c in context.launch.contracts)
+        sizes = launch.block, launch.grid, launch.args
+        run = vectorised.run(kernel, *sizes, arrays, metrics, context.hardware)
+        for c in own:
+            metric = c.context.metric.name
+            cost = run.totals[metric] if c.per == "grid" else run.max_per_warp[metric]
+            bound = worth(c, launch, arrays)
+            assert cost <= bound, (metric, c.per, shape, seed)
+            ratio = bound / cost if cost else bound + 1
+            least[f"{metric} a {c.per}"] = min(least.get(f"{metric} a {c.per}", ratio), ratio)
+    print({key: round(float(n), 2) for key, n in least.items()})
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_mutants(name: str) -> None:
+    """What the second checker calls valid, the kernel accepts."""
+    document = json.loads(path_of(name, "divwarps", "warp").read_text(encoding="ascii"))
+    places, refused = list(leaves(document)), 0
+    for route, old in places[7 :: max(1, len(places) // MOST)]:
+        changed = mutant(document, route, other(document, route, old))
+        if recheck(signed(changed)).verdict == "valid":
+            assert plain(changed)[0] is not None, (route, old)
+        else:
+            refused += 1
+    assert refused > 0
+
+
+def test_every_kernel_is_on_the_page() -> None:
+    page = (HOME.parent.parent / "docs" / "data.md").read_text(encoding="utf-8")
+    for name in KERNELS:
+        assert re.search(rf"^\| \[{name}\]", page, re.MULTILINE)
