@@ -296,7 +296,8 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
     p = resolved(st, p)
     union = decl.parent is not None and decl.parent.kind == "UNION_DECL"
     if not decl.name or "(anonymous" in node.name or (union and not isinstance(p, Address)):
-        raise unsupported(f"the union member '{decl.name}'", node.loc)
+        own = f"the union member '{decl.name}'" if decl.name and "(" not in decl.name else "a union without a name"
+        raise unsupported(own, node.loc, "Give it a name.")
     array = st.registers.get(p.root) if isinstance(p, Address) else None
     if isinstance(p, Address) and array is not None and array.variables and decl.field_offset % array.size == 0:
         return p.plus(array.size, Const(decl.field_offset // array.size))

@@ -141,6 +141,13 @@ def _member(st: State, node: Node, use: Use) -> Place:
         raise unsupported(f"the member '{node.name}'", node.loc)
     if decl.is_mutable:  # what is constant changes, and nobody counts that
         raise unsupported(f"the mutable member '{node.name}'", node.loc, "Leave out 'mutable'.")
+    within_ = None if inner is None else inner.pointee_decl if inner.type.kind == "pointer" else inner.type_decl
+    nameless = decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name)
+    if decl.parent is not None and (nameless or decl.parent.kind == "UNION_DECL"):
+        of = st.frame.this.decl if within_ is None and st.frame.this is not None else within_
+        if of is None or of.identity != decl.parent.identity:  # libclang leaves out what has no name, and its offset
+            what = "union" if decl.parent.kind == "UNION_DECL" else "structure"
+            raise unsupported(f"the member '{node.name}' of a {what} without a name", node.loc, "Give it a name.")
     if inner is None or is_this(inner):
         this, parent = st.frame.this, decl.parent
         own = this is not None and parent is not None and parent.identity == this.type

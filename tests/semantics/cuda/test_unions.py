@@ -15,6 +15,7 @@ struct P { int a; unsigned b; };
 union U { int i; unsigned u; };
 union W { P p; int v[2]; unsigned m[2][1]; };
 struct S { int kind; U u; W w; };
+struct V { int kind; union { int x; unsigned y; }; __device__ int get() const { return x; } };
 __device__ int top(U u) { u.i = -u.i; return u.u >> 28; }
 __device__ void fill(W &w, int x) { for (int &y : w.v) y = x++; }
 """
@@ -62,6 +63,9 @@ REFUSED = {
     "union { int i : 3; int j; } u; u.j = 1;": "the bit-field 'i' in a union is not supported",
     "union { int i; double d; } u = {1}; A[0] = G.i;": "the union member 'i' is not supported",
     "struct { union { int x; unsigned y; }; int z; } s; s.x = 1;": "",
+    "union { struct { int k; struct { int x; }; }; int v[2]; } u; u.v[1] = 1; A[0] = u.x;": "without a name is not",
+    "A[0] = ((V *)A)->x;": "the member 'x' of a union without a name is not supported",
+    "A[0] = ((V *)A)->get();": "the member 'x' of a union without a name is not supported",
 }
 
 
