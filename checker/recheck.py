@@ -443,6 +443,8 @@ def normal_op(op: str, *args: Potential) -> Potential:
     return operated(op, *args) if op in OPERATED else single("op", op, *args)
 
 
+MEMORY: Final = re.compile(r"memory(_\d+)*", re.ASCII)  # what is reached through pointers that may lead anywhere
+LAUNCH: Final = "call:launch"  # the operator that launches another kernel, which may write to what it is given
 ELEMENT: Final = "elem:"  # the operator that gives what a stable array holds, with the array's name after it
 
 
@@ -596,6 +598,7 @@ class Program:
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
         self.worth = lru_cache(1 << 12)(self._worth)
         self.written = {row[1].partition(".")[0] for row in document["statements"] if row[:1] == ("write",)}
+        self.launches = any(op == LAUNCH for e in document.get("expressions", ()) for _, op, *_ in mentions(e, "op"))
         self.stable: set[str] = set()
         rows = document["launch"].get("contracts", ())
         want(len(rows) <= MAX_ASSUMED, "there are too many contracts")
@@ -608,8 +611,9 @@ class Program:
         for name in elements(fact):
             known = self.arrays.get(name)
             want(known is not None and known[:2] == ("global", INT), "a contract is about '{:.80}'", name)
-            views = {name.partition(".")[0], "memory"}  # A.x is a view of A; memory.x may be anywhere
-            want(not views & self.written, "the program may write to '{:.80}'", name)
+            root = name.partition(".")[0]  # A.x is a view of A
+            unsure = root in self.written or any(map(MEMORY.fullmatch, {root, *self.written})) or self.launches
+            want(not unsure, "the program may write to '{:.80}'", name)
             self.stable.add(name)
         bound = [("var", f"?i{i}") for i in range(len(ranges))]
         limits = [e for ends in ranges for e in ends if e is not None]

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from logic.assertions import opaque
 from logic.contracts import BOUND, Contract, elements
-from logic.syntax import BOOL, INT, WARP_INDEX, Kernel, Param, Read, Tid, Var, Write, statements, subterms
+from logic.syntax import (
+    BOOL,
+    INT,
+    WARP_INDEX,
+    Assign,
+    Assume,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Stmt,
+    Tid,
+    Var,
+    While,
+    Write,
+    statements,
+    subterms,
+)
 from logic.typing import Signature, type_of
 
-ANYWHERE: Final = "memory"
-"""The name of memory that is written through pointers of which it is not known where they lead."""
+ANYWHERE: Final = re.compile(r"memory(_\d+)*", re.ASCII)
+"""The name of memory that is reached through pointers of which it is not known where they lead."""
+
+LAUNCH: Final = "call:launch"
+"""The operator that launches another kernel, which may write to what it is given."""
 
 _OWN: Final = {Param(name) for name in (WARP_INDEX, "blockIdx.x", "blockIdx.y", "blockIdx.z")}
 
@@ -44,8 +67,19 @@ def unwritten(kernel: Kernel) -> frozenset[str]:
     >>> sorted(unwritten(Kernel("k", (), arrays, (), Write("B.as_char", Const(0), Const(1)))))
     ['A']
     """
-    written = {root(s.array) for s in statements(kernel.body) if isinstance(s, Write)}
-    if ANYWHERE in written:
+    all_ = [*statements(kernel.body)]
+    written = {root(s.array) for s in all_ if isinstance(s, Write)}
+    launches = any(isinstance(t, Op) and t.op == LAUNCH for s in all_ for e in _values(s) for t in subterms(e))
+    if launches or any(map(ANYWHERE.fullmatch, written)):
         return frozenset()
     known = (a for a in kernel.arrays if a.space == "global" and a.elem == INT)
-    return frozenset(a.name for a in known if root(a.name) not in written)
+    return frozenset(a.name for a in known if root(a.name) not in written and not ANYWHERE.fullmatch(root(a.name)))
+
+
+def _values(s: Stmt) -> tuple[Expr, ...]:
+    match s:
+        case Assign(_, e) | If(e) | While(e) | Assume(e):
+            return (e,)
+        case Write(_, index, e):
+            return (index, e)
+    return ()

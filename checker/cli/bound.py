@@ -143,11 +143,18 @@ def launch_contracts(args: argparse.Namespace, sigma: Signature) -> list[Stated]
     return found
 
 
-def assumed_of_data(kernel: Kernel, stated: Sequence[Stated]) -> tuple[Contract, ...]:
-    """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to."""
+def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
+    """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to, and on
+    elements that C narrows where they become an int."""
     from logic.stable import unwritten
 
-    stable = unwritten(kernel)
+    kernel, stable = reading.kernel, unwritten(reading.kernel)
+    for c in stated:
+        for array in sorted(c.arrays & stable):
+            types = reading.types.arrays.get(array, frozenset())
+            if not types or any(t.bits > 31 + t.signed for t in types):
+                told = f"the elements of '{array}' are no ints: a contract on them is not used as CUDA may narrow them"
+                raise OptionProblem(f"{told}: {c.text}", kernel.loc, "Contracts are about ints and smaller types.")
     for c in stated:
         for array in sorted(c.arrays - stable):
             told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
@@ -414,7 +421,7 @@ def _outline(
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
     launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
-    given = assumed_of_data(reading.kernel, (*hints.contracts, *launch_contracts(args, sigma)))
+    given = assumed_of_data(reading, (*hints.contracts, *launch_contracts(args, sigma)))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma), contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)

@@ -165,6 +165,12 @@ def free(d: Json) -> None:
     read[:] = ["op", "elem:rowptr", read[2]]
 
 
+def launching(d: Json) -> None:
+    """The program launches another kernel, which may write to what it is given."""
+    row = next(row for row in d["statements"] if row[0] == "write")
+    d["expressions"][row[3]] = ["op", "call:launch", d["expressions"][row[3]]]
+
+
 @pytest.mark.parametrize(
     "tamper",
     [
@@ -177,6 +183,8 @@ def free(d: Json) -> None:
         lambda d: written(d, "rowptr"),
         lambda d: written(d, "rowptr.as_char"),
         lambda d: written(d, "memory.int32"),
+        lambda d: written(d, "memory_1.int32"),
+        launching,
         over_other_ranges,
         not_counted,
         of_an_older_version,
@@ -202,6 +210,43 @@ def test_a_contract_on_what_the_kernel_writes(tmp_path: Path, capsys: pytest.Cap
     view = own.replace("rowptr[r] = 0;", "((char *)rowptr)[r] = 0;")
     assert bound(view, tmp_path) == 2
     assert "the kernel may write to 'rowptr'" in capsys.readouterr().err
+
+
+LOOP = "for (int j = row[r]; j < row[r + 1]; j++) y[r] = j;"
+WIDTH = "//@ requires forall i in [0, n): row[i + 1] - row[i] <= width;\n"
+HEAD = "__global__ void k(int *row, int *other, float *y, int n, int width) { int r = threadIdx.x; "
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (  # what unknown pointers lead to has another name where the user's own takes it
+            f"{WIDTH}{HEAD} int memory = other[r]; int *p = memory > 0 ? row : other; p[r] = 9; if (r < n) {LOOP} }}",
+            "the kernel may write to 'row'",
+        ),
+        (
+            f"__global__ void child(int *p) {{ p[0] = 9; }}\n{WIDTH}{HEAD} child<<<1, 1>>>(row); if (r < n) {LOOP} }}",
+            "the kernel may write to 'row'",
+        ),
+        (
+            (
+                f"{WIDTH.replace('row', 'memory.int32')}{HEAD} const int *p = r & 1 ? row : other; row[r] = 1; "
+                f"if (r < n) {LOOP.replace('row', 'p')} }}"
+            ),
+            "the kernel may write to 'memory.int32'",
+        ),
+        (WIDTH + (HEAD + f" if (r < n) {LOOP} }}").replace("int *row", "const long long *row"), "are no ints"),
+        (WIDTH + (HEAD + f" if (r < n) {LOOP} }}").replace("int *row", "const unsigned *row"), "are no ints"),
+        (WIDTH + (HEAD + " if (r < n) y[r] = *row[r]; }").replace("int *row", "int *const *row"), "are no ints"),
+    ],
+)
+def test_what_a_contract_cannot_be_about(
+    source: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Arrays that may be written in a roundabout way, and elements that an int cannot hold."""
+    (tmp_path / "k.cu").write_text(source)
+    assert main(["bound", str(tmp_path / "k.cu"), "--kernel", "k", "--metric", "divwarps", "--block", "32"]) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_a_contract_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
