@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 Act = Callable[[], int]
 """What a process does; its exit code."""
@@ -20,8 +21,8 @@ Act = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a process and its own children used: seconds of processor time and on the clock, KiB of resident memory; its
-    exit code, negative for a signal, and what it printed."""
+    """What a process and its own children used: seconds of processor time and on the clock, KiB of resident memory
+    besides what it began with, which it has of its parent; its exit code, negative for a signal, and what it printed."""
 
     code: int
     cpu: float
@@ -34,7 +35,7 @@ def limited(act: Act, seconds: int, addresses: int) -> Used:
     """Runs `act` in a child that is killed after so many seconds of processor time, or twenty times as many on the
     clock, and gets no more than so many bytes of address space."""
     with tempfile.TemporaryFile() as out:
-        start = time.monotonic()
+        start, before = time.monotonic(), _resident()
         child = os.fork()
         if child == 0:
             _become(act, seconds, addresses, out.fileno())
@@ -43,7 +44,14 @@ def limited(act: Act, seconds: int, addresses: int) -> Used:
         out.seek(0)
         said = out.read(1 << 20).decode("utf-8", "replace")
     code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
-    return Used(code, cpu, wall, used.ru_maxrss, said)
+    return Used(code, cpu, wall, max(0, used.ru_maxrss - before), said)
+
+
+def _resident() -> int:
+    """KiB of this process that are in memory; 0 where the system does not say."""
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize() // 1024
+    return 0
 
 
 def _become(act: Act, seconds: int, addresses: int, out: int) -> None:
