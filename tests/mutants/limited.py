@@ -22,7 +22,7 @@ Act = Callable[[], int]
 @dataclass(frozen=True, slots=True)
 class Used:
     """What a process and its own children used: seconds of processor time and on the clock, KiB of resident memory
-    besides what it began with, which it has of its parent; its exit code, negative for a signal, and what it printed."""
+    besides what its parent gave it; its exit code, negative for a signal, and what it printed."""
 
     code: int
     cpu: float
