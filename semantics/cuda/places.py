@@ -173,7 +173,8 @@ def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
 
 def anything(st: State, name: str, rest: Sequence[Expr], type_: Type, loc: Loc | None) -> Expr:
     """A value of which nothing is known but what it depends on. The last argument is another at each place in the
-    program: no two values are known to be the same. It cannot be run."""
+    program: no two values are known to be the same. In another turn of a loop it is another value, though the same
+    term: sound, as it is of a base type inside, which conditions and potentials never speak of. It cannot be run."""
     st.unknowns += 1
     return depending(name, [*rest, Const(st.unknowns)], type_, loc)
 

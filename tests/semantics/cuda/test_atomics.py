@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from textwrap import dedent
 from typing import Final
 
 import pytest
 
+from checker.cli import main
 from logic.syntax import show_stmt
 from semantics.cuda import Reading
 
@@ -113,3 +116,25 @@ def test_what_is_assumed(read: Read) -> None:
 def test_refused(refused: Refused) -> None:
     refused(kernel("int x = 0; cuda::atomic_ref<int> r(x);"), "of a variable of one thread is not supported")
     refused(kernel("P->wait(3);"), "waiting for an atomic to change is not supported, in 'wait'")
+
+
+@pytest.mark.parametrize(
+    ("call", "each"), [("atomicAdd(c, 1)", 2), ("clock64()", 0), ("__shfl_down_sync(~0u, i, 1)", 0)]
+)
+def test_two_turns_may_give_different_values(
+    call: str, each: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A value of which nothing is known is one term in the program: no condition may say that it is the same again. The
+    write in the second turn takes a sector a lane, and is paid for."""
+    source = f"""__global__ void k(int *A, int *c) {{
+        long long before = 0;
+        for (int i = 0; i < 2; i++) {{
+            long long v = {call};
+            if (i == 1 && v != before) A[64 * threadIdx.x] = 1;
+            before = v;
+        }}
+    }}"""
+    (tmp_path / "k.cu").write_text(source)
+    assert main(["bound", str(tmp_path / "k.cu"), "--metric", "sectors", "--block", "32", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["results"]
+    assert int(row["bound"]) >= 32 + 2 * each
