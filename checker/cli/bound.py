@@ -146,6 +146,7 @@ def launch_contracts(args: argparse.Namespace, sigma: Signature) -> list[Stated]
 def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
     """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to, and on
     elements that C narrows where they become an int."""
+    from checker.refutation.contracts import some_data
     from logic.stable import unwritten
 
     kernel, stable = reading.kernel, unwritten(reading.kernel)
@@ -159,7 +160,11 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contrac
         for array in sorted(c.arrays - stable):
             told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
             raise OptionProblem(told, kernel.loc, "Copy it, or leave out the contract.")
-    return tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
+    found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
+    if not some_data(found):
+        told = "warning: no small data keep the contracts: if they contradict each other, anything follows from them"
+        print(f"{reading.kernel.loc.file if reading.kernel.loc else kernel.name}: {told}", file=sys.stderr)
+    return found
 
 
 def check_assumptions(context: Context, oracle: Oracles) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import product
+from collections.abc import Mapping, Sequence
+from itertools import islice, product
 from math import prod
 from typing import Final
 
 from logic.contracts import BOUND, Contract
 from logic.operators import denote
 from logic.potentials import ELEMENT
-from logic.syntax import Const, Expr, Op, Param, Var, show
+from logic.syntax import Const, Expr, Op, Param, Var, show, subterms
 from semantics.grid import Contents
 from semantics.lockstep import Initial
 from semantics.values import Value
@@ -89,3 +89,36 @@ def element(contents: Contents, i: int) -> int:
     if isinstance(contents, Initial):
         return int(contents.value(i)) if contents.value else 0
     return int(contents[i])
+
+
+SIZES: Final = (0, 1, 2, 3, 5, 8)
+"""Values of parameters for which data are looked for that keep contracts."""
+
+LENGTH: Final = 9
+TRIES: Final = 20_000
+
+
+def some_data(contracts: Sequence[Contract]) -> bool:
+    """Whether some small data keep all contracts: arrays that rise by the same from element to element, from a first
+    one on. Where none do, the contracts may contradict each other, and then anything follows from them.
+
+    >>> from logic.contracts import element
+    >>> i, n = Var("?i0"), Param("n")
+    >>> positive = Contract(((Const(0), n),), Op("<", (Const(0), element("A", i))))
+    >>> some_data([positive]), some_data([positive, Contract((), Op("==", (element("A", Const(0)), Const(-1))))])
+    (True, True)
+    >>> some_data([Contract((), Op("==", (element("A", n), Const(k)))) for k in (2, 3)])
+    False
+    """
+    names = sorted({t.name for c in contracts for e in _expressions(c) for t in subterms(e) if isinstance(t, Param)})
+    arrays = sorted(frozenset[str]().union(*(c.arrays for c in contracts)))
+    ramps = [[first + step * i for i in range(LENGTH)] for step in (0, 1, 2, 3) for first in (0, 1, -1, 2, 5)]
+    for values in islice(product(product(SIZES, repeat=len(names)), product(ramps, repeat=len(arrays))), TRIES):
+        params, held = dict(zip(names, values[0], strict=True)), dict(zip(arrays, values[1], strict=True))
+        if all(broken(c, params, held) is None for c in contracts):
+            return True
+    return False
+
+
+def _expressions(c: Contract) -> tuple[Expr, ...]:
+    return (c.fact, *(e for ends in c.ranges for e in ends if e is not None))

@@ -318,3 +318,14 @@ def test_rows_telescope_over_a_grid(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert any('"telescope"' in json.dumps(e) for e in document["evidence"])
     shifted = json.loads(json.dumps(document).replace('"telescope", 0, "+"', '"telescope", 0, "-"'))
     assert judged(shifted, tmp_path)[0] != "valid"
+
+
+def test_contracts_that_no_data_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = CSR.split("\n", 2)[2]
+    small = "//@ requires forall i in [0, n): rowptr[i] < 3;\n//@ requires n > 0;\n"
+    assert bound(small + plain, tmp_path) == 1
+    assert "no small data keep the contracts" not in capsys.readouterr().err
+    assert bound("//@ requires forall i in [0, n]: rowptr[i] < 3;\n" + plain, tmp_path) == 2
+    capsys.readouterr()
+    bound("//@ requires rowptr[0] < 3 && rowptr[0] > 3;\n" + plain, tmp_path)
+    assert "no small data keep the contracts" in capsys.readouterr().err
