@@ -88,6 +88,8 @@ def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
 def show(p: Poly) -> str:
     """p as text: `+ - *`, exact `/`, max, min, floor, ceil and log2; `checker.notation` reads it back.
 
+    >>> from logic.potentials import const, floor_div, log2, sym
+    >>> from logic.syntax import Param
     >>> n = sym(Param("n"))
     >>> show(n * Fraction(1, 2) - 1)
     '1/2*n - 1'

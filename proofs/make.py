@@ -143,8 +143,9 @@ class Written:
 
 def written() -> list[Path]:
     """The outlines by hand, METRIC.qhl or METRIC-NOTE.qhl, and annotated sources, METRIC.cu."""
-    found = [path for path in ROOT.glob("*/*") if path.suffix in (".qhl", ".cu") and path.name != "kernel.cu"]
     names = list(BLOCKS)
+    found = [path for name in names for path in (ROOT / name).glob("*") if path.suffix in (".qhl", ".cu")]
+    found = [path for path in found if path.name != "kernel.cu"]
     return sorted(found, key=lambda path: (names.index(path.parent.name), path.name))
 
 

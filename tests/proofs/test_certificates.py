@@ -17,6 +17,7 @@ from checker.recheck import MAX_WORK, Work, recheck
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, const, substitute
 from logic.syntax import Kernel, same
+from proofs.data.make import certificates, path_of
 from proofs.features.make import FEATURES, HOME
 from proofs.make import BLOCKS, PAGE, ROOT, TABLE, Row, Written, bounds, committed, judged, page, text_of, written
 from semantics.cuda import read_cuda
@@ -70,8 +71,8 @@ def test_every_kernel_and_metric_has_its_line() -> None:
 
 
 def test_no_certificate_is_without_a_line() -> None:
-    features = {HOME / f"{name}.json" for name in FEATURES}
-    assert {path for _, _, path in COMMITTED} | features == set(ROOT.glob("*/*.json"))
+    others = {HOME / f"{name}.json" for name in FEATURES} | {path_of(*row) for row in certificates()}
+    assert {path for _, _, path in COMMITTED} | others == set(ROOT.glob("*/*.json"))
     assert {(name, metric) for name, metric, _ in COMMITTED} == {key for key, row in said().items() if row.first}
     assert len(COMMITTED) >= 50
 
