@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal
 
-from logic.contracts import Contract, element
+from logic.contracts import Contract
+from logic.contracts import settled as elements_for_reads
 from logic.metrics import Hardware, Metric
 from logic.operators import COMPARISONS, NEGATED
 from logic.potentials import Poly
@@ -71,12 +72,7 @@ def opaque(e: Expr, sigma: Signature) -> bool:
 
 def settled(e: Expr, sigma: Signature) -> Expr:
     """e, which is not opaque, with the elements of stable arrays in place of reads."""
-    match e:
-        case Read(array, index):
-            return element(array, settled(index, sigma))
-        case Op(op, args) if sigma.stable:
-            return Op(op, tuple(settled(a, sigma) for a in args), e.loc)
-    return e
+    return elements_for_reads(e) if sigma.stable else e
 
 
 def _nnf(e: Expr, positive: bool, sigma: Signature) -> Expr:

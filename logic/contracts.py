@@ -29,7 +29,7 @@ from typing import Final
 
 from logic.comparisons import differences
 from logic.potentials import ELEMENT, Apply, Leaf, Poly, atom, atoms, element_of, leaves, of_expr, substitute, sym
-from logic.syntax import Expr, Op, Param, Var, show, subterms
+from logic.syntax import Expr, Op, Param, Read, Var, show, subterms
 from logic.syntax import substitute as put
 
 BOUND: Final = "?i"
@@ -39,6 +39,16 @@ BOUND: Final = "?i"
 def element(array: str, index: Expr) -> Op:
     """What a stable array holds at an index."""
     return Op(f"{ELEMENT}{array}", (index,))
+
+
+def settled(e: Expr) -> Expr:
+    """e with the elements of stable arrays in place of reads."""
+    match e:
+        case Read(array, index):
+            return element(array, settled(index))
+        case Op(op, args):
+            return Op(op, tuple(map(settled, args)), e.loc)
+    return e
 
 
 def elements(e: Expr) -> frozenset[str]:

@@ -102,22 +102,15 @@ def add_launch_options(parser: argparse._ActionsContainer) -> None:
 def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
     """The launch that the options describe. Raises SourceError."""
     from checker.certificates.claims import extent
-    from checker.notation import parse_assumption
-    from checker.notation.contracts import is_contract
+    from checker.notation.contracts import Contract as Stated
     from logic.assertions import MAX_BLOCK, Launch, conj
-    from logic.source import SourceError
     from logic.typing import signature
 
-    sigma = signature(kernel)
-    facts = []
+    sigma, facts = signature(kernel), []
     for text in args.assume:
-        if is_contract(text):
-            continue
-        try:
-            facts.append(parse_assumption(text, sigma, "--assume"))
-        except SourceError as error:
-            error.source = text
-            raise
+        if isinstance(given := stated(text, sigma), Stated):
+            raise OptionProblem(f"--assume {text}: this command uses no contracts on data", advice="bound does.")
+        facts.append(given)
     if args.block:
         block = parse_dim(args.block, "--block")
     if block and None not in block and (block[0] or 1) * (block[1] or 1) * (block[2] or 1) > MAX_BLOCK:
@@ -128,19 +121,17 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
 
 
-def launch_contracts(args: argparse.Namespace, sigma: Signature) -> list[Stated]:
-    """The contracts among --assume. Raises SourceError."""
+def stated(text: str, sigma: Signature) -> Expr | Stated:
+    """An --assume: a contract on data, or a fact about parameters. Raises SourceError."""
+    from checker.notation import parse_assumption
     from checker.notation.contracts import is_contract, parse_contract
     from logic.source import SourceError
 
-    found = []
-    for text in filter(is_contract, args.assume):
-        try:
-            found.append(parse_contract(text, sigma, "--assume"))
-        except SourceError as error:
-            error.source = text
-            raise
-    return found
+    try:
+        return (parse_contract if is_contract(text) else parse_assumption)(text, sigma, "--assume")
+    except SourceError as error:
+        error.source = text
+        raise
 
 
 def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
@@ -290,7 +281,6 @@ def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
 def _assumed(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:
     """The assumptions that are about each kernel; says what is left out. Raises SourceError for what no kernel has the
     parameters for."""
-    from checker.notation import parse_assumption
     from logic.source import SourceError
     from logic.typing import signature
 
@@ -299,10 +289,9 @@ def _assumed(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Cho
         lacking: dict[str, SourceError] = {}
         for choice, kernel in kernels.items():
             try:
-                parse_assumption(text, signature(kernel), "--assume")
+                stated(text, signature(kernel))
                 found[choice].append(text)
             except SourceError as problem:
-                problem.source = text
                 lacking[choice.name] = problem
         if len(lacking) == len(kernels) > 0:
             raise next(iter(lacking.values()))
@@ -416,6 +405,7 @@ def _outline(
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
     from checker.notation import read_annotations
+    from checker.notation.contracts import Contract as Stated
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.contracts import arrays_of
@@ -425,8 +415,10 @@ def _outline(
     hints = read_annotations(reading.kernel, source_text(args.file), sigma)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
-    launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
-    given = assumed_of_data(reading, (*hints.contracts, *launch_contracts(args, sigma)))
+    own = {text: one for text in args.assume if isinstance(one := stated(text, sigma), Stated)}
+    plain = argparse.Namespace(**{**vars(args), "assume": [text for text in args.assume if text not in own]})
+    launch = launch_of(plain, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
+    given = assumed_of_data(reading, (*hints.contracts, *own.values()))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma), contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)

@@ -9,7 +9,7 @@ from typing import Final
 
 from checker.notation.expressions import parse_expr
 from checker.notation.problem import SyntaxProblem
-from logic.contracts import BOUND, element
+from logic.contracts import BOUND, settled
 from logic.contracts import Contract as Bounded
 from logic.source import Loc
 from logic.syntax import BOOL, INT, Expr, Op, Read, Tid, Var, substitute, subterms
@@ -35,7 +35,7 @@ class Contract:
         """The contracts of the logic that it is: one for each comparison that it makes."""
         names = {name: Var(f"{BOUND}{k}") for k, (name, *_) in enumerate(self.ranges)}
         ends = tuple((low, high) for _, low, high in self.ranges)
-        return tuple(Bounded(ends, _elements(substitute(e, names))) for e in _conjuncts(self.fact))
+        return tuple(Bounded(ends, settled(substitute(e, names))) for e in _conjuncts(self.fact))
 
     @property
     def arrays(self) -> frozenset[str]:
@@ -84,16 +84,6 @@ def _conjuncts(e: Expr) -> tuple[Expr, ...]:
         case Op("&&", (a, b)):
             return (*_conjuncts(a), *_conjuncts(b))
     return (e,)
-
-
-def _elements(e: Expr) -> Expr:
-    """The same with the elements of stable arrays in place of reads."""
-    match e:
-        case Read(array, index):
-            return element(array, _elements(index))
-        case Op(op, args):
-            return Op(op, tuple(map(_elements, args)), e.loc)
-    return e
 
 
 def _arrays(e: Expr) -> set[str]:

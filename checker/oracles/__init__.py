@@ -13,7 +13,7 @@ from typing import Final
 
 from checker.oracles import arithmetic, smt
 from checker.oracles.counts import Count, What, one_access
-from checker.oracles.instances import instances
+from checker.oracles.instances import shown
 from checker.oracles.lanes import View
 from checker.oracles.terms import alike, facts_of, inputs, leaf_type, prepared, with_fresh
 from logic.assertions import (
@@ -30,7 +30,7 @@ from logic.assertions import (
     X,
     opaque,
 )
-from logic.comparisons import as_expr, differences
+from logic.comparisons import differences
 from logic.contracts import elements_in
 from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, atoms, leaves
 from logic.source import SourceError
@@ -169,13 +169,11 @@ class Oracles:
         if not contracts or not elements_in(polys):
             return ()
         known = [q for f in p for q, _ in differences(f)]
-        found = dict[Expr, None]()
-        for one in instances(contracts, elements_in([*polys, *known])):
-            needs = (AtLeast(p, frozenset(), need, ZERO) for need in one.needs)
-            e = as_expr(one.poly, bases=True)
-            if e is not None and all(isinstance(self._record(need, context).verdict, Proved) for need in needs):
-                found[Op(">=", (e, Const(0)))] = None
-        return tuple(found)
+
+        def proves(need: Poly) -> bool:
+            return isinstance(self._record(AtLeast(p, frozenset(), need, ZERO), context).verdict, Proved)
+
+        return shown(contracts, elements_in([*polys, *known]), proves)
 
     def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
         if alike(o.expr, o.x, context.scope):

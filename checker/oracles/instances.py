@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, permutations
 from typing import Any, Final, NamedTuple
 
+from logic.comparisons import as_expr
 from logic.contracts import BOUND, Contract, elements_in
 from logic.potentials import Apply, Poly, sym
-from logic.syntax import Var
+from logic.syntax import Const, Expr, Op, Var
 from logic.terms_as_json import potential
 
 MOST: Final = 48
@@ -27,6 +28,16 @@ def instances(contracts: Sequence[Contract], elements: Iterable[Apply]) -> Itera
     """What contracts say of elements, and of nothing but these."""
     known = tuple(elements)
     return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
+
+
+def shown(contracts: Sequence[Contract], elements: Iterable[Apply], proves: Callable[[Poly], bool]) -> tuple[Expr, ...]:
+    """The instances as facts, where it is proved that all that they need is nonnegative."""
+    found = dict[Expr, None]()
+    for one in instances(contracts, elements):
+        e = as_expr(one.poly, bases=True)
+        if e is not None and all(map(proves, one.needs)):
+            found[Op(">=", (e, Const(0)))] = None
+    return tuple(found)
 
 
 def _instances(contracts: Sequence[Contract], elements: tuple[Apply, ...]) -> Iterator[Instance]:

@@ -12,10 +12,9 @@ from typing import Final, Literal
 
 from checker.notation.contracts import Contract
 from checker.notation.problem import OptionProblem
-from logic.syntax import Const, Expr, Kernel, Op, Param, Read, Var
+from logic.syntax import Const, Expr, Kernel, Op, Param, Read, Var, subterms
 
 Language = Literal["c++", "python"]
-LANGUAGES: Final[tuple[Language, ...]] = ("c++", "python")
 
 _PYTHON: Final = {"&&": "and", "||": "or"}
 _CALLED: Final = {"/": "quotient", "%": "remainder", "<<": "left", ">>": "right", "min": "least", "max": "most"}
@@ -81,38 +80,24 @@ def _identifier(name: str) -> str:
     return name.replace(".", "_")
 
 
+def _terms(c: Contract) -> Iterator[Expr]:
+    """All terms of a contract."""
+    for e in (c.fact, *(e for _, *ends in c.ranges for e in ends if e is not None)):
+        yield from subterms(e)
+
+
 def _names(c: Contract) -> Iterator[str]:
     own = {name for name, *_ in c.ranges}
-    for e in (c.fact, *(e for _, *ends in c.ranges for e in ends if e is not None)):
-        yield from (t.array if isinstance(t, Read) else t.name for t in _parts(e) if _named(t) not in own)
-
-
-def _named(e: Expr) -> str:
-    return e.name if isinstance(e, Var | Param) else ""
-
-
-def _parts(e: Expr) -> Iterator[Read | Var | Param]:
-    match e:
-        case Var() | Param():
-            yield e
-        case Read(_, index):
-            yield e
-            yield from _parts(index)
-        case Op(_, args):
-            for a in args:
-                yield from _parts(a)
+    for t in _terms(c):
+        match t:
+            case Read(array, _):
+                yield array
+            case Var(name) | Param(name) if name not in own:
+                yield name
 
 
 def _calls(c: Contract) -> Iterator[str]:
-    stack = [c.fact, *(e for _, *ends in c.ranges for e in ends if e is not None)]
-    while stack:
-        match stack.pop():
-            case Op(op, args):
-                if op in _CALLED:
-                    yield _CALLED[op]
-                stack += args
-            case Read(_, index):
-                stack.append(index)
+    return (_CALLED[t.op] for t in _terms(c) if isinstance(t, Op) and t.op in _CALLED)
 
 
 def _loops(c: Contract, python: bool) -> Iterator[str]:

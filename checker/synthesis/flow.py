@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from checker import limits
 from checker.kernel import Oracle
-from checker.oracles.instances import instances
+from checker.oracles.instances import shown
 from checker.synthesis import flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
 from checker.synthesis.guards import sized
@@ -209,11 +209,11 @@ class _Analysis(Analysis):
         for part in (*(t for c in state.p for t in subterms(c)), *(settled(t, self.sigma) for t in reads)):
             if (p := of_expr(part)) is not None and elements_in([p]):
                 named.setdefault(facts.plain(p), p)  # not again by another name
-        more = dict[Expr, None]()
-        for one in instances(self.context.launch.contracts, elements_in(named.values())):
-            said = as_expr(one.poly, bases=True)
-            if said is not None and all(self.proves(AtLeast(state.p, frozenset(), need, ZERO)) for need in one.needs):
-                more[Op(">=", (said, Const(0)))] = None
+
+        def proves(need: Poly) -> bool:
+            return self.proves(AtLeast(state.p, frozenset(), need, ZERO))
+
+        more = shown(self.context.launch.contracts, elements_in(named.values()), proves)
         after = State(conj((*state.p, *more), self.sigma), state.x)
         if after != state:
             nodes.append(Cut(after, None, None))

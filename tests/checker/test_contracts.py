@@ -329,3 +329,15 @@ def test_contracts_that_no_data_keep(tmp_path: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     bound("//@ requires rowptr[0] < 3 && rowptr[0] > 3;\n" + plain, tmp_path)
     assert "no small data keep the contracts" in capsys.readouterr().err
+
+
+def test_a_contract_for_one_of_several_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is for the kernels that have its arrays; a command that uses no contracts says so, and drops none."""
+    plain = CSR.split("\n", 2)[2] + "__global__ void other(float *y) { y[threadIdx.x] = 1; }\n"
+    given = [word for line in CSR.splitlines()[:2] for word in ("--assume", line[13:].rstrip(";"))]
+    assert bound(plain, tmp_path, *given) == 0
+    out, err = capsys.readouterr()
+    assert "2 + max(0, width)" in out
+    assert "is not used for other" in err
+    assert main(["coalesce", str(tmp_path / "k.cu"), "--kernel", "csr", "--block", "32", *given]) == 2
+    assert "this command uses no contracts on data" in capsys.readouterr().err
