@@ -45,7 +45,8 @@ def said(unit: Unit) -> object:
 
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_tree_is_the_same(text: bytes, host: bool) -> None:
+def test_the_tree_is_the_same(text: bytes, host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precompiled, "_kept", {})
     plain = tuple(Request("x.cu", defines=("SIZE=4",), host=host).args)
     precompiled.precompiled(plain)
     quick = precompiled.precompiled(plain)
