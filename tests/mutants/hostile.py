@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from checker import recheck
 from checker.certificates.document import digest
+from proofs.make import ROOT as PROOFS
 from proofs.make import committed
 from tests.mutants.limited import limited
 
@@ -58,6 +59,9 @@ TRUTHFUL: Final = frozenset(
         "splits",
         "assumptions",
         "deep terms",
+        "contracts",
+        "telescopes",
+        "elements",
     )
 )
 """Families of which a document may be a certificate: it may be accepted."""
@@ -201,13 +205,26 @@ def family(make: Family) -> Family:
 
 
 @functools.cache
-def _real(number: int) -> str:
-    return committed()[number % len(committed())][2].read_text(encoding="ascii")
+def _paths() -> list[Path]:
+    return [path for _, _, path in committed()] + sorted(path for path in PROOFS.glob("*/*.json") if _newer(path))
+
+
+def _newer(path: Path) -> bool:
+    return path.parent.name in ("data", "features") and '"version":4' in path.read_text(encoding="ascii")
+
+
+@functools.cache
+def _read(path: Path) -> str:
+    return path.read_text(encoding="ascii")
+
+
+def _real(random: Random) -> str:
+    return _read(random.choice(_paths()))
 
 
 def real(random: Random) -> dict[str, Json]:
-    """A certificate of proofs/."""
-    return json.loads(_real(random.randrange(len(committed()))))  # type: ignore[no-any-return]
+    """A certificate of proofs/, with contracts or without."""
+    return json.loads(_real(random))  # type: ignore[no-any-return]
 
 
 def under(draft: Draft, facts: Sequence[Expr], e: Expr, x: Sequence[str] = ()) -> str:
@@ -681,6 +698,126 @@ def solvers(random: Random, size: int) -> str:
     return draft.text()
 
 
+# --- documents with contracts, of the newer version ---
+
+
+def elem(index: Expr, array: str = "A") -> Expr:
+    """What a stable array holds, in conditions."""
+    return op(f"elem:{array}", index)
+
+
+def index(i: int) -> Expr:
+    """The variable of a contract's i-th range."""
+    return ["var", f"?i{i}"]
+
+
+N: Final[Expr] = ["param", "n"]
+
+
+def keeping(draft: Draft, *contracts: tuple[Sequence[Sequence[Expr | None]], Expr]) -> Draft:
+    """A draft whose launch keeps contracts, about two arrays that its program does not write."""
+    draft.doc["version"] = 4
+    draft.doc["kernel"]["arrays"] += [[name, "global", INT, 4, 0, 4, None] for name in "AB"]
+    draft.doc["launch"]["contracts"] = [[[list(ends) for ends in ranges], fact] for ranges, fact in contracts]
+    return draft
+
+
+@family
+def contracts(random: Random, size: int) -> str:
+    """Many contracts, of one or more variables, about elements at elements; or one that is long, or deep."""
+    how = random.choice(["many", "long", "deep", "wide"])
+    count = {"many": min(random.choice([40, 256, 300]), max(1, size // 500)), "wide": 8}.get(how, 1)
+    found = []
+    for i in range(count):
+        width = random.randrange(1, 4) if how != "wide" else random.choice([3, 30, 200])
+        ranges = [[random.choice([None, const(j)]), random.choice([None, N, op("*", N, N)])] for j in range(width)]
+        at = op(random.choice("+-*/&"), index(i % width), const(i + 1))
+        left, parts = elem(at), max(1, size // (200 * count))
+        for j in range(parts if how == "long" else min(parts, 200) if how == "deep" else min(parts, 20)):
+            part = op(random.choice(["max", "/", "^", "*", "+"]), elem(index(j % width)), const(j))
+            left = op("+", left, part) if how == "long" and j < 200 else elem(left, random.choice("AB"))
+        found.append((ranges, op(random.choice(["<", "<=", "==", ">"]), left, op("+", elem(index(0), "B"), const(i)))))
+    facts = [
+        op("<", elem(op("+", TID, const(i))), elem(var("x")))
+        for i in range(min(random.choice([1, 9, 60, 400, 4000]), size // 200 + 1))
+    ]
+    draft = keeping(Draft(), *found)
+    draft.doc["launch"]["block"] = random.choice([[256, 1, 1], [None, 1, 1]])
+    return under(draft, facts, op("<", var("x"), TID))
+
+
+@family
+def telescopes(random: Random, size: int) -> str:
+    """Proofs by instances and telescopes of contracts, at indices that are long or deep, as often as fits."""
+    here, there = elem(index(0)), elem(op("+", index(0), const(1)))
+    rises = op("<=", op("*", const(3), here), op("+", op("*", const(3), there), N))
+    pairs = op("<=", elem(index(1)), elem(index(0), "B"))
+    draft = keeping(Draft(), ([[None, None]], rises), ([[None, None]] * 2, pairs))
+    more: Json = ["max0", [["1", [["param", "m"]]]]]
+    rows: list[Json] = []
+    left = size - 2500
+    while left > 0:
+        width, depth = random.choice([(1, 1), (40, 1), (1, 30), (6, 4), (60, 8)])
+        t: Json = [[str(i + 1), [["param", "n"]] * i] for i in range(width)]
+        for j in range(depth):
+            t = [["1", [["op", f"elem:{random.choice('AB')}", t]]], ["2", [["param", "m"]]], [str(j + 1), []]]
+        kind, k = random.choice([("instance", 0), ("instance", 1), ("telescope", 0)])
+        ends = [t] if (kind, k) == ("instance", 0) else [t, [*t, ["1", [more]]]]
+        shown: Json = [["1", [more]]]
+        factor = [kind, k, "+", ends, [shown] * (kind == "telescope")]
+        copies = random.choice([1, 1, 1, 9])
+        rows += [[str(random.randrange(1, 99)), [factor] * random.choice([1, 1, 2, 8, 60])] for _ in range(copies)]
+        left -= len(json.dumps(rows[-copies:]))
+    draft.weak(draft.skip(0), 0, 0, proof={"sum": rows})
+    draft.ask()
+    return draft.text()
+
+
+@family
+def elements(random: Random, size: int) -> str:
+    """What arrays hold where they say, again and again: in conditions, in a program's reads, in what is assigned."""
+    how, n = random.randrange(4), max(2, min(size // 160, random.choice([12, 60, 400, 4000])))
+    names = [f"x{i}" for i in range(n + 1)]
+    low: tuple[list[list[Expr | None]], Expr] = ([[None, None]], op("<=", const(0), elem(index(0))))
+    draft = keeping(
+        Draft(names), low, ([[const(0), N]], op("<=", elem(index(0)), elem(op("+", index(0), const(1)), "B")))
+    )
+    if how == 0:  # a value that doubles with each
+        facts = [
+            op("==", var(a), op(random.choice(["+", "max", "/"]), elem(var(b)), elem(op("+", var(b), const(1)), "B")))
+            for a, b in itertools.pairwise(names)
+        ]
+        return under(draft, facts, op("<", var(names[0]), TID), random.choice([(), sorted(names)]))
+    if how == 1:  # many elements, each of which has instances
+        facts = [op("<", elem(op("+", TID, const(i))), elem(op("*", TID, const(i + 2)), "B")) for i in range(n)]
+        return under(draft, facts, op("<", var("x1"), TID))
+    e: Expr = var("x0")
+    for _ in range(min(n, 200)):
+        e = elem(e, random.choice("AB"))
+    if how == 2:
+        return under(
+            draft, [op("<", e, const(5))] * (size // (len(json.dumps(e)) + 9) // 3 + 1), op("<", var("x0"), TID)
+        )
+    body, q = [], draft.put("potentials", [["1", [["max0", [["1", [var("x0")]]]]]]])
+    inner: Expr = ["read", "B", var("x0")]
+    index_ = draft.put("expressions", op("+", inner, var("x0")))
+    read = draft.put("expressions", ["read", "A", op("+", inner, var("x0"))])
+    p, x0 = draft.facts(op("<", var("x0"), const(5))), draft.put("expressions", var("x0"))
+    for _ in range(min(n, size // 2000)):
+        known: dict[str, Any] = {"P": p, "X": ["x0"]}
+        one, two = (draft.node("OQ:Var", **known, x="x0") for _ in range(2))
+        once = draft.node("EQ:GArray", [one], **known, G="B", o=x0, C="0", n=32)
+        sum_ = draft.node(
+            "EQ:Op", [once, two], **known, op="+", e1=draft.put("expressions", inner), e2=x0, C1="32", C2="0"
+        )
+        at = draft.node("EQ:GArray", [sum_], **known, G="A", o=index_, C="32", n=32)
+        draft.node("Q:VWrite1", [at], **known, e=read, C="64", x="x0", Q=q, **{"P'": p, "Q'": q})
+        draft.ask(None, 5)
+        body.append(draft.put("statements", ["set", "x0", read]))
+    draft.doc["kernel"]["body"] = draft.put("statements", ["seq", body]) if len(body) > 1 else body[0]
+    return draft.text()
+
+
 @family
 def scaled(random: Random, size: int) -> str:
     """Real certificates with much that is not used."""
@@ -720,7 +857,7 @@ def unicode(random: Random, size: int) -> bytes:
 
 @family
 def odd_json(random: Random, size: int) -> str:
-    doc, text = real(random), _real(random.randrange(100))
+    doc, text = real(random), _real(random)
     return random.choice(
         [
             "", " " * size, "null", "[]", "{}", "0", '"' + "a" * (size - 2) + '"', "[" * size, "{" * size, "nan",
@@ -738,14 +875,14 @@ def odd_json(random: Random, size: int) -> str:
 
 @family
 def truncated(random: Random, size: int) -> str:
-    text = _real(random.randrange(100))
+    text = _real(random)
     return text[: random.randrange(len(text))]
 
 
 @family
 def flipped(random: Random, size: int) -> bytes:
     """A few bytes of a real certificate changed."""
-    raw = bytearray(_real(random.randrange(100)).encode())
+    raw = bytearray(_real(random).encode())
     for _ in range(random.randrange(1, 20)):
         raw[random.randrange(len(raw))] = random.randrange(256)
     return bytes(raw)
