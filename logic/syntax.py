@@ -259,7 +259,8 @@ class Exchange:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel: its signature Sigma (parameters, arrays, locals) and its body. `exchanges` has, by their numbers, the
-    values that come from other lanes: for runs, nothing is proved of them."""
+    values that come from other lanes: for runs, nothing is proved of them. `removed` are the first and last lines of
+    what the preprocessor left out of its file."""
 
     name: str
     params: tuple[Decl, ...]
@@ -268,6 +269,7 @@ class Kernel:
     body: Stmt
     loc: Loc | None = field(default=None, compare=False, repr=False)
     exchanges: Mapping[int, Exchange] = field(default_factory=dict, compare=False, repr=False)
+    removed: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 
 
 GHOST: Final = "ghost:"

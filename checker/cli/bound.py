@@ -14,6 +14,7 @@ from checker.cli.options import (
     add_output_options,
     add_queries_option,
     add_source_options,
+    annotated,
     emit,
     parse_bindings,
     parse_dim,
@@ -22,7 +23,6 @@ from checker.cli.options import (
     read_kernel,
     reading_words,
     refuse_others,
-    source_text,
     tell,
 )
 from checker.cli.progress import working
@@ -233,6 +233,7 @@ def _each(
     from logic.source import SourceError
 
     per = "span" if args.scope == "block" else args.per
+    args = argparse.Namespace(**vars(args), warned=set())
     read: dict[Choice, Reading | SourceError] = {}
     for choice in chosen:
         try:
@@ -404,7 +405,6 @@ def _outline(
 ) -> tuple[Outline, str | None, Reading]:
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
-    from checker.notation import read_annotations
     from checker.notation.contracts import Contract as Stated
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
@@ -412,7 +412,7 @@ def _outline(
     from logic.typing import check_kernel
 
     sigma = check_kernel(reading.kernel)
-    hints = read_annotations(reading.kernel, source_text(args.file), sigma)
+    hints = annotated(args, reading.kernel)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
     own = {text: one for text in args.assume if isinstance(one := stated(text, sigma), Stated)}
@@ -423,7 +423,7 @@ def _outline(
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
-    hints = read_annotations(reading.kernel, source_text(args.file), sigma)
+    hints = annotated(args, reading.kernel)
     reading = replace(reading, kernel=hints.kernel)
     context = replace(context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(given)))
     return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading

@@ -13,12 +13,12 @@ from checker.cli.options import (
     add_queries_option,
     add_reading_options,
     add_trust_option,
+    annotated,
     parse_hardware,
     parse_metrics,
     read_kernel,
     read_text,
     reading_words,
-    source_text,
     tell,
 )
 from checker.notation.problem import OptionProblem
@@ -166,7 +166,6 @@ def _refuse_source_options(args: argparse.Namespace) -> None:
 def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tuple[str, ...]]:
     """The outline that the annotations of a CUDA source make, with what the options add to them, and what it was read
     under. Raises OptionProblem where the two contradict each other."""
-    from checker.notation import read_annotations
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Launch, conj
     from logic.typing import check_kernel
@@ -174,7 +173,7 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     path = args.file
     reading = read_kernel(args, path)
     sigma = check_kernel(reading.kernel)
-    given = read_annotations(reading.kernel, source_text(path), sigma)
+    given = annotated(args, reading.kernel)
     metric = _metric(args, given, reading.kernel)
     asked = launch_of(args, reading.kernel, None, None)
     block = _agreed("block", args.block and asked.block, given.block, path)
@@ -186,7 +185,7 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     if args.assume:
         check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
-    given = read_annotations(reading.kernel, source_text(path), sigma)
+    given = annotated(args, reading.kernel)
     context = replace(context, sigma=check_kernel(given.kernel))
     return Outline(given.kernel, context, given.body), reading.notes
 

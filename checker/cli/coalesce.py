@@ -12,6 +12,7 @@ from checker.cli.bound import add_launch_options, check_assumptions, launch_of, 
 from checker.cli.options import (
     add_output_options,
     add_source_options,
+    annotated,
     known_sizes,
     parse_bindings,
     parse_dim,
@@ -125,7 +126,6 @@ def run(args: argparse.Namespace) -> int:
 def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, Reading, list[str]]:
     """The context that the kernel is judged under, the part of it that the user stated, the kernel as it is then, and
     what else that rests on. Raises SourceError."""
-    from checker.notation import read_annotations, with_assumptions
     from checker.oracles import Oracles
     from logic.assertions import Context, conj
     from logic.metrics import METRICS
@@ -133,7 +133,7 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
     from logic.typing import check_kernel
 
     sigma = check_kernel(reading.kernel)
-    hints = read_annotations(reading.kernel, source_text(args.file), sigma)
+    hints = annotated(args, reading.kernel)
     launch = launch_of(args, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
     stated = given = conj((*hints.assumptions, *launch.assumptions), sigma)
     notes = []
@@ -144,7 +144,7 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
     oracle = Oracles()
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
-    reading = replace(reading, kernel=with_assumptions(reading.kernel, source_text(args.file)))
+    reading = replace(reading, kernel=annotated(args, reading.kernel).kernel)
     context = replace(context, sigma=check_kernel(reading.kernel))
     return context, stated, reading, [*reading.notes, *notes]
 

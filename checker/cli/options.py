@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,10 +14,12 @@ from checker.notation.problem import OptionProblem
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 
 if TYPE_CHECKING:
+    from checker.notation import Annotations
     from checker.notation.contracts import Contract
     from checker.report.page import Page
     from logic.assertions import Dim
     from logic.formulas import Formula
+    from logic.source import Loc
     from logic.syntax import Kernel
     from semantics.cuda import Reading
     from semantics.values import Value
@@ -64,14 +67,11 @@ def known_sizes(sizes: Dim) -> tuple[int, int, int] | None:
 def run_sizes(args: argparse.Namespace, reading: Reading, values: Mapping[str, Value]) -> tuple[Sizes, Sizes]:
     """The sizes of a block and of the grid in a run: the options', else those of `//@ launch` in the source, else the
     block that the source's host code has, and one block. Raises SourceError."""
-    from checker.notation import read_annotations
-    from logic.typing import check_kernel
-
     block = parse_dim(args.block, "--block") if args.block else None
     grid = parse_dim(args.grid, "--grid") if args.grid else None
     if block is None or grid is None:
         kernel = reading.kernel
-        hints = read_annotations(kernel, source_text(args.file), check_kernel(kernel))
+        hints = annotated(args, kernel)
         block = block or (hints.block and known_sizes(hints.block)) or reading.block
         grid = grid or (hints.grid and known_sizes(hints.grid)) or evaluated_grid(hints.formulas, kernel, values)
         if block is None:
@@ -87,20 +87,30 @@ def as_declared(reading: Reading, values: Mapping[str, Value]) -> dict[str, Valu
     return {name: remainder(int(v), types[name]) if name in types else v for name, v in values.items()}
 
 
+def annotated(args: argparse.Namespace, kernel: Kernel) -> Annotations:
+    """The annotations of a kernel in its file; warns, of each place once, of those that have no effect. Raises
+    SourceError."""
+    from checker.notation import read_annotations
+    from logic.typing import check_kernel
+
+    text = source_text(kernel.loc.file) if kernel.loc else ""
+    hints = read_annotations(kernel, text, check_kernel(kernel))
+    warned: set[Loc] = vars(args).setdefault("warned", set())
+    for place, told in hints.ignored:
+        if place not in warned:
+            warned.add(place)
+            print(f"{place}: warning: {told}", file=sys.stderr)
+    return hints
+
+
 def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
     """The kernel with what its source assumes inside it. Raises SourceError."""
-    from checker.notation import with_assumptions
-
-    return with_assumptions(kernel, source_text(args.file))
+    return annotated(args, kernel).kernel
 
 
 def required(args: argparse.Namespace, kernel: Kernel) -> tuple[Contract, ...]:
     """The contracts on data that the source of a kernel states. Raises SourceError."""
-    from checker.notation import read_annotations
-    from logic.typing import check_kernel
-
-    source = source_text(args.file)
-    return read_annotations(kernel, source, check_kernel(kernel)).contracts if "//@" in source else ()
+    return annotated(args, kernel).contracts
 
 
 def for_run(reading: Reading, values: Mapping[str, Value], block: Sizes, grid: Sizes) -> Reading:

@@ -13,10 +13,10 @@ from checker.cli.machine import SUFFIX
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
+    annotated,
     known_sizes,
     read_kernel,
     refuse_others,
-    source_text,
     tell,
 )
 from checker.notation.problem import OptionProblem
@@ -117,7 +117,6 @@ def _job(
     """A kernel with its launch, as it is to be bounded, and the limits that count there. Raises SourceError."""
     from checker.analysis.runtime import hardware
     from checker.certificates.claims import excluded
-    from checker.notation import read_annotations
     from checker.report import prediction as report
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
@@ -127,7 +126,7 @@ def _job(
     reading = read_kernel(args, path, name)
     kernel = reading.kernel
     sigma = check_kernel(kernel)
-    hints = read_annotations(kernel, source_text(path), sigma)
+    hints = annotated(args, kernel)
     grid = _grid(args, kernel, sigma, hints, reading)
     assumed, limits = _limits(args, sigma)
     launch = launch_of(assumed, kernel, hints.block or reading.block, report.constant(grid))
@@ -138,7 +137,7 @@ def _job(
     context = Context(sigma, METRICS["sectors"], hardware(device), launch)
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
-    hints = read_annotations(reading.kernel, source_text(path), sigma)
+    hints = annotated(args, reading.kernel)
     kernel, context = hints.kernel, replace(context, sigma=check_kernel(hints.kernel))
     row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]

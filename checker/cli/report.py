@@ -13,6 +13,7 @@ from checker.cli.bound import add_point_option, point
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
+    annotated,
     emit,
     parse_dim,
     read_kernel,
@@ -123,12 +124,8 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
         if name not in kernel_names(path, args.includes, args.defines, args.std):
             continue
         reading = read_kernel(args, path, name)
-        first = reading.kernel.loc
-        try:
-            lines = source_text(first.file).split("\n") if first else []
-        except OSError:
-            lines = []
-        return Source(path, reading, _launches(reading, "\n".join(lines)), tuple(lines))
+        lines = source_text(reading.kernel.loc.file).split("\n") if reading.kernel.loc else []
+        return Source(path, reading, _launches(args, reading), tuple(lines))
     return None
 
 
@@ -141,13 +138,11 @@ def _asked(args: argparse.Namespace) -> tuple[Sizes, ...]:
     return (Sizes(grid, block, "option"),) if args.grid or args.block else ()
 
 
-def _launches(reading: Reading, text: str) -> tuple[Sizes, ...]:
+def _launches(args: argparse.Namespace, reading: Reading) -> tuple[Sizes, ...]:
     """The launches of a kernel as read: that of `//@ launch`, else those of the host code. Raises SourceError."""
-    from checker.notation import read_annotations
     from checker.report.launches import OPEN, Sizes
-    from logic.typing import check_kernel
 
-    hints = read_annotations(reading.kernel, text, check_kernel(reading.kernel))
+    hints = annotated(args, reading.kernel)
     if hints.block or hints.grid:
         return (Sizes(hints.grid or OPEN, hints.block or OPEN, "source"),)
     return tuple(Sizes(grid or OPEN, block or OPEN, "source") for grid, block in reading.launches)

@@ -21,13 +21,13 @@ from checker.cli.machine import (
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
+    annotated,
     as_declared,
     evaluated_grid,
     for_run,
     known_sizes,
     parse_bindings,
     read_kernel,
-    source_text,
     tell,
 )
 from checker.notation.problem import OptionProblem
@@ -162,7 +162,6 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     from checker.analysis.wcet.estimate import kernel_job
     from checker.certificates.claims import excluded_in_run
     from checker.cli.run import read_args, read_arrays
-    from checker.notation import read_annotations
     from checker.oracles import Oracles
     from checker.report.bounds import parameters
     from checker.synthesis.outline import Outline
@@ -178,7 +177,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     reading = read_kernel(args)
     kernel = reading.kernel
     sigma = check_kernel(kernel)
-    hints = read_annotations(kernel, source_text(args.file), sigma)
+    hints = annotated(args, kernel)
     names = {d.name for d in kernel.params}
     for name in texts:
         if name not in names:
@@ -192,7 +191,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
         raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")
     check_launch(block, blocks)
     kernel = for_run(reading, values, block, blocks).kernel
-    hints = read_annotations(kernel, source_text(args.file), sigma)
+    hints = annotated(args, kernel)
     if hints.kernel != kernel:
         raise OptionProblem(
             "what is assumed inside a kernel is not for wcet", kernel.loc, "Leave //@ assume out of the kernel's body."

@@ -26,7 +26,7 @@ from typing import Final
 
 from checker.notation.contracts import Contract, is_contract, parse_contract
 from checker.notation.expressions import parse_assumption, parse_fact
-from checker.notation.extents import LOOPS, Place, Text, read_text
+from checker.notation.extents import KERNEL, LOOPS, Place, Text, read_text
 from checker.notation.formulas import parse_formula
 from checker.notation.potentials import parse_potential
 from checker.notation.problem import SyntaxProblem
@@ -57,11 +57,10 @@ _ABOUT_THE_KERNEL: Final = ("requires", "assume", "launch", "metric")
 INSIDE: Final = "assume inside"
 """The kind of an assumption that stands at a statement."""
 
-_LINE: Final = re.compile(r"//@(.*)")
 _CLAUSE: Final = re.compile(r"\s*((?:loop\s+)?[A-Za-z]+)\b\s*(.*?)\s*;\s*$")
 Sizes = tuple[Formula, Formula, Formula]
 
-_BLOCK: Final = re.compile(r"/\*@\s*(?=$|(?:loop|requires|assumes?|launch|metric|potential|assert|split)\b)")
+_BLOCK: Final = re.compile(r"/\*@\s*(?=\n|$|(?:loop|requires|assumes?|launch|metric|potential|assert|split)\b)")
 """ACSL's other form, `/*@ ... */`; not every comment that begins so."""
 
 _SIZES: Final = re.compile(r"(block|grid)\s*=")
@@ -93,7 +92,7 @@ class Annotations:
 
     `formulas` are the three sizes of a grid that depends on parameters, whose `grid` is None. `kernel` is the kernel
     with what is assumed inside it, and with the counters of turns that are assumed. `contracts` are assumed of
-    data.
+    data. `ignored` are annotations in functions of which no statement is in a kernel, with what is said of them.
     """
 
     assumptions: P
@@ -105,15 +104,19 @@ class Annotations:
     body: Block
     kernel: Kernel
     contracts: tuple[Contract, ...] = ()
+    ignored: tuple[tuple[Loc, str], ...] = ()
 
 
 def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
-    """The annotations of a kernel in the text of its file. Raises SyntaxProblem and TypeProblem."""
+    """The annotations of a kernel in the text of its file: comments that begin with //@ and that the preprocessor has
+    left there. Raises SyntaxProblem and TypeProblem."""
+    source = _left(kernel, source)
     assumptions, limits, metric = [], list[Limit](), None
     sizes, formulas = dict[str, Dim](), dict[str, Sizes]()
     seen = dict[str, Dim | Sizes]()
     local: list[Clause] = []
     contracts: list[Contract] = []
+    ignored: list[tuple[Loc, str]] = []
     for c in _clauses(kernel, source):
         match c.kind:
             case "requires" if is_contract(c.text):
@@ -145,15 +148,23 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
     body = bare(kernel.body)
     if local:
         counting, wider = _counting(kernel, sigma, local)
-        body = _Placer(kernel, source, wider, local, {id(c): _counter(c, sigma) for c in local}).body(body)
+        placer = _Placer(kernel, source, wider, local, {id(c): _counter(c, sigma) for c in local})
+        body, ignored = placer.body(body), placer.ignored
         kernel = counting
         if any(c.kind in (INSIDE, "loop turns") for c in local):
             kernel = replace(kernel, body=strip(body))
     facts = conj(assumptions, sigma)
-    grid = formulas.get("grid")
-    return Annotations(
-        facts, tuple(limits), sizes.get("block"), sizes.get("grid"), grid, metric, body, kernel, tuple(contracts)
-    )
+    block, grid = sizes.get("block"), sizes.get("grid")
+    data, unused = tuple(contracts), tuple(ignored)
+    return Annotations(facts, tuple(limits), block, grid, formulas.get("grid"), metric, body, kernel, data, unused)
+
+
+def _left(kernel: Kernel, source: str) -> str:
+    """The text without what the preprocessor left out, line by line."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for first, last in kernel.removed:
+        lines[first - 1 : last] = [""] * len(lines[first - 1 : last])
+    return "\n".join(lines)
 
 
 def with_assumptions(kernel: Kernel, source: str) -> Kernel:
@@ -193,50 +204,43 @@ def _clauses(kernel: Kernel, source: str) -> Iterable[Clause]:
     about statements, of functions that it may call as well."""
     if kernel.loc is None:
         return
-    lines, text = source.splitlines(), read_text(source)
-    heads = [n for n, line in enumerate(lines, start=1) if "__global__" in line.partition("//")[0]]
+    text, file = read_text(source), kernel.loc.file
+    heads = [line for token, (line, _) in zip(text.tokens, text.places, strict=True) if token == KERNEL]
     own = max((n for n in heads if n <= kernel.loc.line), default=kernel.loc.line)
     before = max((n for n in heads if n < own), default=0)
-    after = min((n for n in heads if n > own), default=len(lines) + 1)
-    for n, line in enumerate(lines, start=1):
+    after = min((n for n in heads if n > own), default=source.count("\n") + 2)
+    for n, column, note in text.notes:
+        loc = Loc(file, n, column)
         if not before < n < after:
-            yield from _local(kernel.loc.file, n, line, text)
+            yield from _local(loc, note, text)
             continue
-        other = _BLOCK.search(line.partition("//")[0])
-        if other:
-            loc = Loc(kernel.loc.file, n, other.start() + 1)
-            raise SyntaxProblem("annotations are lines that begin with //@", loc, "Write //@ KIND TEXT; for each.")
-        found = _LINE.search(line)
-        if not found:
+        if note.startswith("/*"):
+            if _BLOCK.match(note):
+                raise SyntaxProblem("annotations are lines that begin with //@", loc, "Write //@ KIND TEXT; for each.")
             continue
-        loc = Loc(kernel.loc.file, n, found.start() + 1)
-        clause = _CLAUSE.match(found[1])
+        clause = _CLAUSE.match(note[3:])
         if not clause:
             raise SyntaxProblem("this is no annotation", loc, "Write //@ KIND TEXT; with a semicolon at the end.")
         kind = " ".join(clause[1].split())
         if kind not in KINDS:
             raise SyntaxProblem(f"no annotation is called '{kind}'", loc, f"There are: {', '.join(KINDS)}.")
-        if kind == "assume" and text.function((n, found.start() + 1)):
-            yield from _local(kernel.loc.file, n, line, text)
-        elif kind in _ABOUT_THE_KERNEL:
-            if n < own or n <= kernel.loc.line:
-                yield Clause(kind, clause[2], loc, Loc(loc.file, n, found.start(1) + clause.start(2) + 1))
-            elif n < after and not any(n < h for h in heads if h > own):
-                raise SyntaxProblem(f"'{kind}' belongs before the kernel", loc, "Move it above __global__.")
-        else:
-            yield from _local(kernel.loc.file, n, line, text)
+        inside = text.function((n, column)) is not None
+        if kind not in _ABOUT_THE_KERNEL or (kind == "assume" and inside):
+            yield from _local(loc, note, text)
+        elif not inside and (n < own or n <= kernel.loc.line):
+            yield Clause(kind, clause[2], loc, Loc(file, n, column + 3 + clause.start(2)))
+        elif inside or not any(n < h for h in heads if h > own):
+            raise SyntaxProblem(f"'{kind}' belongs before the kernel", loc, "Move it above __global__.")
 
 
-def _local(file: str, n: int, line: str, text: Text) -> Iterable[Clause]:
-    """The annotation in a line, if there is one and it is about a statement."""
-    found = _LINE.search(line)
-    clause = _CLAUSE.match(found[1]) if found else None
+def _local(loc: Loc, note: str, text: Text) -> Iterable[Clause]:
+    """The annotation that a comment is, if it is one about a statement."""
+    clause = _CLAUSE.match(note[3:]) if note.startswith("//") else None
     kind = " ".join(clause[1].split()) if clause else ""
-    about = kind in _ABOUT_THE_KERNEL and not (found and kind == "assume" and text.function((n, found.start() + 1)))
-    if found and clause and kind in KINDS and not about:
+    about = kind in _ABOUT_THE_KERNEL and not (kind == "assume" and text.function((loc.line, loc.column)))
+    if clause and kind in KINDS and not about:
         kind = INSIDE if kind == "assume" else kind
-        inside = Loc(file, n, found.start(1) + clause.start(2) + 1)
-        yield Clause(kind, clause[2], Loc(file, n, found.start() + 1), inside)
+        yield Clause(kind, clause[2], loc, Loc(loc.file, loc.line, loc.column + 3 + clause.start(2)))
 
 
 def _metric(c: Clause) -> Metric:
@@ -334,6 +338,7 @@ class _Placer:
         """Statements at the end of a block, by the identity of the last item there."""
         self.last: list[Clause] = []
         """Statements behind everything."""
+        self.ignored: list[tuple[Loc, str]] = []
         self.kernel = self.text.function(self.text.place(self.opening(kernel)))
 
     def opening(self, kernel: Kernel) -> int:
@@ -380,6 +385,15 @@ class _Placer:
                 self.behind.setdefault(id(item), []).append(c)
         elif function == self.kernel or self.within(*function, c):
             raise self.lost(c, i)
+        elif not self.of_another(function[0]):
+            told = f"this annotation has no effect: no statement of '{self.text.called(function[0])}' is in the kernel"
+            self.ignored.append((c.loc, told))
+
+    def of_another(self, begin: Place) -> bool:
+        """Whether the function whose body begins there is another kernel, or may be called by one."""
+        begins = (self.text.places[i] for i, _ in self.text.bodies)
+        others = [at for at in begins if at != (self.kernel or (0,))[0] and self.text.is_kernel(at)]
+        return begin in others or (bool(others) and self.text.called(begin) in self.text.reached(others))
 
     def within(self, start: Place, end: Place, c: Clause) -> list[Item]:
         """The items within a part of the text, in the order of the program."""

@@ -83,6 +83,10 @@ class Source:
         except UnicodeDecodeError:
             self._encoding = "latin-1"
 
+    def line(self, offset: int) -> int:
+        """The line that a byte is in, from 1."""
+        return bisect_right(self._starts, offset)
+
     def column(self, line: int, column: int) -> int:
         """The character column of a byte column; both count from 1."""
         if self._ascii or not 1 <= line <= len(self._starts):
@@ -221,6 +225,11 @@ class Unit:
     def skipped(self, name: str) -> list[tuple[int, int]]:
         """The extents of a file that the preprocessor leaves out."""
         return self._skipped(self._cindex.File.from_name(self._tu, self._name if name == self.path else name))
+
+    def removed(self, name: str) -> list[tuple[int, int]]:
+        """The first and last lines of what the preprocessor leaves out of a file, with the directives around it."""
+        source = self._source(name)
+        return [(source.line(start), source.line(end)) for start, end in self.skipped(name)]
 
     def printed(self, cursor: Any, body: bool = False) -> str:
         """A declaration as clang prints it, with or without its body."""

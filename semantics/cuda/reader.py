@@ -131,6 +131,7 @@ def read_cuda(
     seen = sizes_seen(parsed.whole, host, node)
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
     remarks = (*notes, *st.notes)
+    kernel = replace(kernel, removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
     return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row).under()
 
 

@@ -861,7 +861,7 @@ def odd_json(random: Random, size: int) -> str:
     return random.choice(
         [
             "", " " * size, "null", "[]", "{}", "0", '"' + "a" * (size - 2) + '"', "[" * size, "{" * size, "nan",
-            text.replace('"version":3', '"version":3,"version":3'),
+            text.replace('"version":', '"version":3,"version":'),
             text.replace('"admitted":[]', '"admitted":[NaN]'),
             text.replace('"admitted":[]', '"admitted":[-Infinity]'),
             text.replace('"tools":{', '"tools":{"a":1e400,'),

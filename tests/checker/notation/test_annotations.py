@@ -292,6 +292,137 @@ def test_one_without_effect_is_an_error(tmp_path: Path, where: str, text: str, s
     assert source.splitlines()[caught.value.loc.line - 1].startswith("//@")
 
 
+LEFT_OUT = """#if 0
+//@ requires n > 7;
+//@ launch block = 64;
+void f() { if (
+#endif
+/* //@ requires n > 8;
+//@ requires n > 9;
+*/
+// //@ requires n > 10;
+// a comment that goes on \\
+//@ requires n > 11;
+const char *text = "//@ requires n > 12;", other = '"'; /* " */ //@ requires n > 3;
+#ifdef CUDA_2
+//@ requires n > 13;
+#elif 1 // not this one
+//@ launch block = 32;
+#else
+//@ launch block = 128;
+#endif
+__global__ void k(int *A, int n) {
+#ifdef CUDA_2
+    //@ potential 77 * n;
+    for (int i = 0; i < 5; i++) {
+#else
+    //@ loop potential 4 * |[i, n]|;
+    for (int i = 0; i < n; i++) {
+#endif
+        A[threadIdx.x] = i; // //@ assert i > 7;
+    }
+}
+"""
+
+
+def test_what_is_no_text_of_the_program_is_no_annotation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the preprocessor leaves out, other comments, and literals: neither an assumption nor an error."""
+    path = written(tmp_path, LEFT_OUT)
+    kernel = read_cuda(path).kernel
+    given = read_annotations(kernel, LEFT_OUT, check_kernel(kernel))
+    assert [show_p((fact,)) for fact in given.assumptions] == ["n > 3"]
+    assert (given.block, given.metric, given.ignored) == ((32, 1, 1), None, ())
+    assert stated(given.body) == ["while (i < n) 4*max(0, n - i)"]
+    assert main(["bound", path, "--metric", "sectors", "--format", "json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    (row,) = json.loads(printed.out)["results"]
+    assert (row["bound"], row["verdict"]) == ("4*max(0, n)", "certified")
+    assert [fact for fact in row["assumptions"] if " > " in fact] == ["given: n > 3"]
+    other = read_cuda(path, defines=["CUDA_2"]).kernel
+    given = read_annotations(other, LEFT_OUT, check_kernel(other))
+    assert [show_p((fact,)) for fact in given.assumptions] == ["n > 13", "n > 3"]
+    assert (given.block, stated(given.body)) == (None, ["77*n", "while (i < 5) None"])
+
+
+UNUSED = """__device__ int never(int n) {{
+    //@ assert n > 1;
+    while (n > 9) n -= 7;
+    return n;
+}}
+struct S {{ int x; S(int n) : x(n) {{
+    //@ assert n > 1;
+    x++; }} }};
+template <class T> __device__ T twice(const T *A, int n) {{
+    T s = 0;
+    //@ loop potential 4 * |[i, n]|;
+    for (int i = 0; i < n; i++) s += A[i];
+    return s;
+}}
+__device__ int once(const int *A, int n) {{
+    //@ loop potential 3;
+    while (n > 0) n--;
+    return twice(A, n);
+}}
+__device__ int (*table[])(const int *, int) = {{once}};
+#define KERNEL __global__ void
+#define SUM(A) twice(A, 3)
+{first}
+KERNEL k(int *A, int n) {{
+    {body}
+    A[threadIdx.x] = n;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "body", "warned"),
+    [
+        ("", "", {2: "never", 7: "S", 11: "twice", 16: "once"}),
+        ("", "if (0) n = twice(A, n);", {2: "never", 7: "S", 11: "twice", 16: "once"}),
+        ("", "n = twice(A, n);", {2: "never", 7: "S", 16: "once"}),
+        (
+            "__global__ void other(int *A, int n) { A[0] = 3; }",
+            "",
+            {2: "never"},
+        ),  # the table has one, the macro the other
+        ("KERNEL other(int *A, int n) { A[0] = never(n); }", "", {}),
+        ("template <class T> __global__ void other(T *A) { A[0] = 3; }\n#define UNUSED never", "", {}),
+    ],
+)
+def test_one_of_a_function_that_no_kernel_comes_to_is_told(
+    first: str, body: str, warned: dict[int, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once, by every command that reads annotations; not where another kernel may come there, as far as names tell."""
+    path = written(tmp_path, UNUSED.format(first=first, body=body))
+    told = [
+        f"{path}:{n}:5: warning: this annotation has no effect: no statement of '{f}' is in the kernel"
+        for n, f in warned.items()
+    ]
+    certificate = str(tmp_path / "c.json")
+    for command, *options in (
+        ("bound", "--metric=sectors", "--block=32"),
+        ("bound", "--metric=sectors", "--kernel=k", "--block=32", f"--certificate={certificate}"),
+        ("report", "--source", path, "--block=32"),
+        ("run", "--kernel=k", "--block=32", "--arg=n=1"),
+        ("coalesce", "--kernel=k", "--block=32"),
+        ("wcet", "--kernel=k", "--block=32", "--at=n=1"),
+        ("contracts", "--kernel=k"),
+    ):
+        main([command, certificate if command == "report" else path, *options])
+        printed = capsys.readouterr()
+        assert [line for line in printed.err.splitlines() if "no effect" in line] == told, (command, printed.err)
+
+
+def test_one_about_the_kernel_is_in_no_function(tmp_path: Path) -> None:
+    """It would be about the kernel's parameters, whatever the function's are called."""
+    text = EFFECT.format(before="\n//@ requires n > 3;", outside="", body="x = sum(A, n);", end="")
+    text = text.replace("__global__ void other", "__device__ void other")
+    kernel = read_cuda(written(tmp_path, text)).kernel
+    with pytest.raises(SourceError, match="'requires' belongs before the kernel"):
+        read_annotations(kernel, text, check_kernel(kernel))
+
+
 def stated(block: Block) -> list[str]:
     """The conditions of an outline, each before what it is about; indented in a loop."""
     found = []
