@@ -1387,7 +1387,7 @@ class Checker(Program):
                 case ("if" | "while" | "assume", e, *_):
                     self.condition("a condition", e)
             inner = [part for part in parts if isinstance(part, Statement)]
-            spend(sum(len(s.written) for s in inner))
+            spend(2 * sum(len(s.written) for s in inner))  # a name in a set takes some 40 bytes
             written = frozenset(parts[:1] if kind == "set" else ()).union(*(s.written for s in inner))
             barriers = int(kind == "sync") + sum(s.barriers for s in inner)
             self.statements[kind, *parts] = Statement(kind, parts, written, barriers)

@@ -149,10 +149,12 @@ class Seq:
 
     stmts: tuple[Stmt, ...]
     loc: Loc | None = field(default=None, compare=False, repr=False)
+    writes: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.stmts) < 2 or any(isinstance(s, Seq) for s in self.stmts):
             raise ValueError("a Seq holds two statements or more, none of them a Seq")
+        object.__setattr__(self, "writes", written(*self.stmts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,10 @@ class If:
     then: Stmt
     orelse: Stmt
     loc: Loc | None = field(default=None, compare=False, repr=False)
+    writes: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writes", written(self.then, self.orelse))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +197,10 @@ class While:
     cond: Expr
     body: Stmt
     loc: Loc | None = field(default=None, compare=False, repr=False)
+    writes: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writes", written(self.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,13 +389,19 @@ def statements(s: Stmt) -> Iterator[Stmt]:
                 stack.append(body)
 
 
-def written(s: Stmt) -> frozenset[str]:
-    """W(s): the local variables that s may write.
+def written(*ss: Stmt) -> frozenset[str]:
+    """W(s): the local variables that s may write; or that one of several statements may.
 
     >>> sorted(written(While(Op("<", (Var("i"), Param("n"))), Assign("i", Op("+", (Var("i"), Const(1)))))))
     ['i']
     """
-    return frozenset(t.var for t in statements(s) if isinstance(t, Assign))
+    sets = [
+        frozenset((s.var,)) if isinstance(s, Assign) else s.writes
+        for s in ss
+        if isinstance(s, (Assign, Seq, If, While))
+    ]
+    most = max(sets, key=len, default=frozenset[str]())
+    return most if all(part <= most for part in sets) else most.union(*sets)
 
 
 def same(a: Stmt, b: Stmt) -> bool:

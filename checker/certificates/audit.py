@@ -84,8 +84,10 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
     second = recheck(json.loads(text)) if made.digest else None
     ledger = Ledger()
     outcome: Claim | Theorem | Refusal
-    if made.rules == rules.name and second is not None and second.verdict == "invalid":
-        # the kernel is not asked: how long it takes for what proves nothing has no bound
+    # the kernel is not asked about what is refused anyway: how long it takes for that has no bound
+    if made.rules != rules.name:
+        return Audited(path, made, Refusal("rule set", expected=rules.name, got=made.rules), ledger, second)
+    if second is not None and second.verdict == "invalid":
         place = _place(json.loads(text), second.problem)
         outcome = Refusal("second checker", about=second.problem, loc=place)
         return Audited(path, made, outcome, ledger, second)
@@ -93,9 +95,7 @@ def audit(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
         outcome = decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)
     except Rejected as problem:
         outcome = problem.refusal
-    if made.rules != rules.name:
-        outcome = Refusal("rule set", expected=rules.name, got=made.rules)
-    elif isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
+    if isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
         outcome = Refusal("admitted", got=made.admitted)
     vacuous = isinstance(oracle(Entails((), (FALSE,)), made.context), Proved)
     vacuous = vacuous or (second is not None and VACUOUS in second.solver_backed)

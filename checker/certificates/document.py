@@ -47,6 +47,7 @@ from logic.syntax import (
     Var,
     While,
     Write,
+    written,
 )
 from logic.terms_as_json import expression, json_type, potential
 from logic.typing import TypeProblem, signature
@@ -78,6 +79,9 @@ MAX_STATEMENTS: Final = 1 << 17
 
 MAX_DEGREE: Final = 64
 """The most factors of a monomial."""
+
+MAX_WORK: Final = 8_000_000
+"""The most terms, rows and names in the sets that statements write, which are looked at to read one document."""
 
 Json = Any
 _T = TypeVar("_T")
@@ -328,23 +332,44 @@ class _Reader:
 
     def __init__(self, document: dict[str, Json]) -> None:
         self.document = document
-        self.expressions: list[Expr] = [self.expression(row) for row in document["expressions"]]
+        self.left = MAX_WORK
+        self.known: dict[Any, Any] = {}
+        """Rows of expressions by their text, and statements by what they are made of: the same are one object."""
+        self.expressions: list[Expr] = [
+            self.known.setdefault(canonical({"": row}), self.expression(row)) for row in document["expressions"]
+        ]
         self.assertions: list[P] = [tuple(self._at(self.expressions, i) for i in row) for row in document["assertions"]]
         self.potentials: list[Poly] = [self.potential(row) for row in document["potentials"]]
         self.statements: list[Stmt] = []
         lengths: list[int] = []
         for row in document["statements"]:
-            self.statements.append(self.statement(row))
+            self.statements.append(self.one(self.statement(row)))
+            self.spend(2 * len(written(self.statements[-1])))  # a name in a set takes some 40 bytes
             inner = row[1] if row[0] == "seq" else row[2:] if row[0] in ("if", "while") else ()
             lengths.append(_within(1 + sum(lengths[i] for i in inner), 1, MAX_STATEMENTS, "the length of a program"))
 
-    @staticmethod
-    def _at(table: list[Any], i: Json) -> Any:
+    def spend(self, steps: int = 1) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise ValueError("it takes too much work to be read")
+
+    def _at(self, table: list[Any], i: Json) -> Any:
+        self.spend()
         if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i < len(table):
             raise ValueError(f"{_short(i)} is no index")
         return table[i]
 
+    def one(self, s: Stmt) -> Stmt:
+        """The one statement that is like this, the parts of which are such."""
+        parts = (getattr(s, name) for name in s.__match_args__ if name != "loc")
+        key = (id(part) if not isinstance(part, (str, tuple)) else part for part in parts)
+        found: Stmt = self.known.setdefault(
+            (type(s), *(tuple(map(id, k)) if isinstance(k, tuple) else k for k in key)), s
+        )
+        return found
+
     def expression(self, row: Json) -> Expr:
+        self.spend()
         match row:
             case ["var", str(name)]:
                 return Var(name)
@@ -380,7 +405,7 @@ class _Reader:
     def potential(self, rows: Json) -> Poly:
         total: list[tuple[Monomial, Fraction]] = []
         for c, atoms in rows:
-            _within(len(atoms), 0, MAX_DEGREE, "the degree of a monomial")
+            self.spend(1 + _within(len(atoms), 0, MAX_DEGREE, "the degree of a monomial"))
             total.append((tuple(self.atom(a) for a in atoms), _rational(c)))
         return Poly(tuple(total))
 
@@ -441,6 +466,7 @@ class _Reader:
         if what == "variables":
             if not isinstance(row, list) or not all(isinstance(x, str) for x in row):
                 raise TypeError(f"no set of variables: {_short(row)}")
+            self.spend(len(row))
             return frozenset(row)
         if what == "cost":
             return _rational(row)

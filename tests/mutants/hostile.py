@@ -59,6 +59,7 @@ TRUTHFUL: Final = frozenset(
         "splits",
         "assumptions",
         "deep terms",
+        "dead branches",
         "contracts",
         "telescopes",
         "elements",
@@ -573,6 +574,38 @@ def statements(random: Random, size: int) -> str:
     draft.node("Q:Ghost", [draft.skip(values["P"])], **values, s=body, s1=body, x="ghost:x", **{
         "P'": values["P"], "Q'": 0, "X'": []
     })  # fmt: skip
+    return draft.text()
+
+
+@family
+def dead_branches(random: Random, size: int) -> str:
+    """A program that is long where it is written out, in a branch that nothing is proved of, again and again."""
+    draft = Draft()
+    test, one = draft.put("expressions", op("<", const(0), const(1))), draft.put("expressions", const(1))
+    last, length = draft.put("statements", ["set", "x", one]), 1
+    most = random.choice([1 << 10, 1 << 14, 1 << 16])
+    while length < most:
+        how = random.choice(["if", "seq"])
+        last = draft.put("statements", ["if", test, last, last] if how == "if" else ["seq", [0, last, last]])
+        if how == "seq":
+            last = draft.put("statements", ["while", test, last])
+        length = 2 * length + 3
+    body, p = draft.put("statements", ["if", test, 0, last]), 0
+    at, _ = draft.cost(p, (), op("<", const(0), const(1)))
+    below = draft.node("Q:If2", [at, draft.skip(p)], P=p, Q=0, X=[], e=test, C="0", s1=0, s2=last, **{
+        "P'": p, "Q'": 0, "X'": []
+    })  # fmt: skip
+    draft.ask()
+    for _ in range(max(1, (size - 3000) // 300)):
+        if random.random() < 0.5:
+            below = draft.weak(below, p, p)
+            draft.doc["derivation"][below]["with"]["s"] = body
+            continue
+        values: dict[str, Any] = {"P": p, "Q": 0, "X": [], "F": 0, "s": body}
+        below = draft.node("Q:Frame", [below], **values, **{"P'": p, "Q'": 0, "X'": []})
+        draft.ask()
+    draft.doc["kernel"]["body"] = body
+    draft.ask()
     return draft.text()
 
 

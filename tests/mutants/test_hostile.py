@@ -147,6 +147,7 @@ WORST: Final = (
     ("doubling", 34),  # states are looked for that there are none of
     ("choices", 56),  # an assertion that grows, at many nodes
     ("deep terms", 63),  # Z3 asks for 2 GiB
+    ("dead branches", 8),  # what a statement writes, which is long where it is written out, at many nodes
 )
 """Documents that took a command more than 10 seconds or 512 MiB, each for a reason of its own."""
 
@@ -156,7 +157,7 @@ def test_what_once_took_too_much(name: str, seed: int, tmp_path: Path) -> None:
     path = tmp_path / "hostile.json"
     path.write_bytes(document(name, seed, 1_000_000))
     found = judged(name, seed, "check", path)
-    assert (found.fault, found.code) == ("", 1)
+    assert (found.fault, found.code) == ("", 0 if name == "dead branches" else 1)
     assert found.cpu < SECONDS
     assert found.memory < MEMORY
 

@@ -295,6 +295,7 @@ def test_another_rule_set() -> None:
     a = audit(certificate(LOOP), "k.json", RULE_SETS["paper"], Oracles())
     assert isinstance(a.outcome, Refusal)
     assert sentence(a.outcome) == "it was written for another rule set"
+    assert not a.ledger.discharged  # the kernel is not asked: that has no bound
 
 
 def test_a_claim_that_is_not_proved_to_be_no_higher() -> None:

@@ -292,10 +292,59 @@ def test_a_program_that_is_long_where_it_is_written_out_is_not_read() -> None:
     assert "the length of a program" in bad(d)
 
 
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("expressions", ["op", "neg", ["var", "i"]]),
+        ("potentials", [["1", [["param", "n"]]]]),
+        ("assertions", [0, 0, 0]),
+        ("statements", ["if", 0, 0, 0]),
+    ],
+)
+def test_reading_has_its_budget_of_work(table: str, row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificate, "MAX_WORK", 2000)
+    d = document()
+    assert read(text(d), "c.json").kernel.name == "k"
+    d[table] += [row] * 1000
+    assert "too much work" in bad(d)
+    monkeypatch.setattr(certificate, "MAX_WORK", 20_000)
+    assert read(text(d), "c.json").kernel.name == "k"
+
+
+def test_names_that_statements_write_are_work() -> None:
+    """Each of these writes what the ones before do, and one more: sets of 16 million names in all."""
+    d = document()
+    first, names = len(d["statements"]), [f"more{i}" for i in range(4000)]
+    d["kernel"]["locals"] += [[name, ["int", "int", 4]] for name in names]
+    one = len(d["expressions"])
+    d["expressions"] += [["const", ["int", "int", 4], 1]]
+    d["statements"] += [row for name in names for row in (["set", name, one], ["if", 0, 0, 0])]
+    for i in range(first + 1, len(d["statements"]), 2):
+        d["statements"][i] = ["if", 0, i - 1, i - 2 if i > first + 2 else i - 1]
+    assert len(text(d)) < 300_000
+    assert "too much work" in bad(d)
+    report = recheck(json.loads(text(d)))
+    assert report.problem == "too much work: this is not decided"
+
+
+def test_what_is_written_the_same_is_one_object() -> None:
+    """Kernel and search compare by identity first: statements written out may be long."""
+    d = document()
+    d["statements"] += copy.deepcopy(d["statements"])
+    d["expressions"] += copy.deepcopy(d["expressions"])
+    half = len(d["expressions"]) // 2
+    d["statements"] += [["if", i, 0, 0] for i in (0, half)] + [["if", 0, 1, 0]]
+    reader = certificate._Reader(d)
+    n = (len(reader.statements) - 3) // 2
+    assert all(reader.statements[i] is reader.statements[n + i] for i in range(n))
+    assert reader.statements[-3] is reader.statements[-2] is not reader.statements[-1]
+    assert read(text(d), "c.json").kernel == read(text(document()), "c.json").kernel
+
+
 def test_the_limits_are_those_of_the_second_checker() -> None:
     from checker import recheck
 
-    for name in ("LARGEST", "MAX_SIZE", "MAX_UNIT", "MAX_DEGREE", "MAX_ASSUMED"):
+    for name in ("LARGEST", "MAX_SIZE", "MAX_UNIT", "MAX_DEGREE", "MAX_ASSUMED", "MAX_WORK"):
         assert getattr(certificate, name) == getattr(recheck, name)
     assert next(shape for shape in recheck.DIMS[0] if shape).stop == certificate.MAX_EXTENT + 1
     for digits in (certificate.MAX_DIGITS, certificate.MAX_DIGITS + 1):
