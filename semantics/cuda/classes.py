@@ -59,7 +59,25 @@ def is_virtual(decl: Node) -> bool:
 
 def label(part: Node) -> str:
     """What a field or a base class is called among the parts of a structure of one thread."""
-    return f"<{part.type.name}>" if part.kind == "CXX_BASE_SPECIFIER" else part.name
+    if part.kind == "CXX_BASE_SPECIFIER":
+        return f"<{part.type.name}>"
+    return f"<{part.field_offset}>" if is_nameless(part) else part.name
+
+
+def is_nameless(field: Node) -> bool:
+    """Whether a field is a structure or a union without a name, whose members are used as if they were beside it."""
+    return field.kind == "FIELD_DECL" and field.type.kind == "record" and (not field.name or "(anonymous" in field.name)
+
+
+def way(decl: Node, to: Node) -> tuple[Node, ...] | None:
+    """The fields without a name that lead from a structure to one in it, which libclang leaves out of expressions."""
+    for field in decl.fields:
+        if is_nameless(field):
+            inner = field.type_decl
+            rest = () if inner.identity == to.identity else way(inner, to)
+            if rest is not None:
+                return (field, *rest)
+    return None
 
 
 def is_template(decl: Node) -> bool:

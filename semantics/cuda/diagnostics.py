@@ -13,7 +13,7 @@ from typing import Final
 
 from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
 from semantics.cuda.errors import CudaError
-from semantics.cuda.lost import WORD, blanked, may_declare, without_directives
+from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim, own
 
@@ -305,13 +305,43 @@ def _encloses(decl: Node, offset: int) -> bool:
     if decl.kind not in _CLASSES or not decl.name or "(" in decl.name:
         return False
     text = _blanked(unit, file)[start:end]
-    opened = text.find(b"{")
-    depths = list(accumulate((c == 0x7B) - (c == 0x7D) for c in text))
+    plain = _without_conditions(text, offset - start)
+    if plain is None:
+        return False
+    opened = plain.find(b"{")
+    depths = list(accumulate((c == 0x7B) - (c == 0x7D) for c in plain))
     if not 0 <= opened < offset - start or min(depths[opened:-1], default=0) < 1 or depths[-1] != 0:
         return False
     bracing = unit.saying(lambda said: b"{" in said or b"}" in said or pastes(said))
     words = {word.decode("latin-1") for word in WORD.findall(text)}
-    return b"#" not in text and b"%:" not in text and not words & (bracing | {"friend"})
+    return not words & (bracing | {"friend"})
+
+
+def _without_conditions(text: bytes, at: int) -> bytes | None:
+    """A text with blanks for its directives, if its braces are the same whichever of its conditions hold: what is under
+    one has braces in pairs. None else, and where a place is in a directive, or something is included."""
+    plain, depth, here = without_directives(text), 0, 0
+    for m in DIRECTIVE.finditer(text):
+        word = WORD.search(m[0])
+        name = word[0] if word else b""
+        if m.start() <= at <= m.end() or not (name in _BRANCHING or name in (b"define", b"undef", b"pragma", b"")):
+            return None
+        if depth > 0 and not _paired(plain[here : m.start()]):
+            return None
+        depth, here = depth + _BRANCHING.get(name, 0), m.end()
+        if depth < 0:
+            return None
+    return plain if depth == 0 else None
+
+
+_BRANCHING: Final = {b"if": 1, b"ifdef": 1, b"ifndef": 1, b"elif": 0, b"else": 0, b"endif": -1}
+"""How far directives lead into conditions."""
+
+
+def _paired(text: bytes) -> bool:
+    """Whether each brace of a text has its other one in it."""
+    depths = list(accumulate((c == 0x7B) - (c == 0x7D) for c in text))
+    return min(depths, default=0) >= 0 and (not depths or depths[-1] == 0)
 
 
 def _own(decl: Node) -> Iterator[Place]:

@@ -16,7 +16,7 @@ _SKIPPED: Final = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """Comments, literals, and numbers that end in a point and a letter: `2.f` has no word `f` in it."""
-_DIRECTIVE: Final = re.compile(rb"^[ \t]*(?:#|%:)(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+DIRECTIVE: Final = re.compile(rb"^[ \t]*(?:#|%:)(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 _NOT_BLANK: Final = re.compile(rb"[^\n]")
 _TOKEN: Final = re.compile(WORD.pattern + rb"|::|->|[^\s\w]")
 
@@ -39,7 +39,7 @@ def blanked(text: bytes) -> bytes:
 
 def without_directives(text: bytes) -> bytes:
     """A blanked text with blanks for the preprocessor's directives. Nothing moves."""
-    return _DIRECTIVE.sub(lambda m: _NOT_BLANK.sub(b" ", m[0]), text)
+    return DIRECTIVE.sub(lambda m: _NOT_BLANK.sub(b" ", m[0]), text)
 
 
 def may_declare(text: bytes, macros: Collection[bytes]) -> set[bytes] | None:

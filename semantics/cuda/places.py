@@ -34,6 +34,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import is_nameless, label
 from semantics.cuda.convert import called, convert, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -296,23 +297,24 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         raise unsupported(f"the bit-field '{decl.name}'", node.loc)
     p = resolved(st, p)
     union = decl.parent is not None and decl.parent.kind == "UNION_DECL"
-    if not decl.name or "(anonymous" in node.name or (union and not isinstance(p, Address)):
-        own = f"the union member '{decl.name}'" if decl.name and "(" not in decl.name else "a union without a name"
-        raise unsupported(own, node.loc, "Give it a name.")
+    if union and not isinstance(p, Address):
+        raise unsupported(f"the union member '{node.name}'", node.loc, "Give the union a name.")
     array = st.registers.get(p.root) if isinstance(p, Address) else None
     if isinstance(p, Address) and array is not None and array.variables and decl.field_offset % array.size == 0:
         return p.plus(array.size, Const(decl.field_offset // array.size))
     if union:
         st.note(f"in runs '{decl.name}', a member of a union in memory, is an array of its own")
-    elif decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name):
-        raise unsupported(f"the member '{decl.name}' of a structure without a name", node.loc)
     if decl.type.kind == "reference":
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
     match p:
+        case Address() if is_nameless(decl):
+            return replace(p, offset=p.offset + decl.field_offset)
         case Address():
             return p.field(decl.name, decl.field_offset)
         case Parts(_, places):
-            return dict(places)[decl.name]
+            return dict(places)[label(decl)]
+        case Fields() if is_nameless(decl):
+            return p
         case Fields(outer):
             found = parameter(st, f"{outer}.{decl.name}", decl.type, node.loc)
             return st.pointer(found) if decl.type.kind == "pointer" and isinstance(found, Address) else found

@@ -16,7 +16,7 @@ from logic.source import Loc
 from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Stmt, Var, reads_array
 from semantics.cuda.bases import part, whole_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import derives
+from semantics.cuda.classes import derives, way
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -142,25 +142,29 @@ def _member(st: State, node: Node, use: Use) -> Place:
     if decl.is_mutable:  # what is constant changes, and nobody counts that
         raise unsupported(f"the mutable member '{node.name}'", node.loc, "Leave out 'mutable'.")
     within_ = None if inner is None else inner.pointee_decl if inner.type.kind == "pointer" else inner.type_decl
-    nameless = decl.parent is not None and (not decl.parent.name or "(" in decl.parent.name)
-    if decl.parent is not None and (nameless or decl.parent.kind == "UNION_DECL"):
-        of = st.frame.this.decl if within_ is None and st.frame.this is not None else within_
-        if of is None or of.identity != decl.parent.identity:  # libclang leaves out what has no name, and its offset
-            what = "union" if decl.parent.kind == "UNION_DECL" else "structure"
+    of = within_ if within_ is not None else None if st.frame.this is None else st.frame.this.decl
+    parent, hidden = decl.parent, tuple[Node, ...]()
+    if parent is not None and (not parent.name or "(" in parent.name or parent.kind == "UNION_DECL"):
+        found = None if of is None else () if of.identity == parent.identity else way(of, parent)
+        if found is None:
+            what = "union" if parent.kind == "UNION_DECL" else "structure"
             raise unsupported(f"the member '{node.name}' of a {what} without a name", node.loc, "Give it a name.")
+        hidden, parent = found, of if found else parent
     if inner is None or is_this(inner):
-        this, parent = st.frame.this, decl.parent
+        this = st.frame.this
         own = this is not None and parent is not None and parent.identity == this.type
         whole = None if this is None or parent is None else this.place
         if this is not None and this.decl is not None and parent is not None and not own:
             whole = part(st, this.place, this.decl, parent, node.loc)
         if whole is None:
             raise unsupported(f"the member '{node.name}' of this object", node.loc)
-        return member(st, whole, node, decl)
-    if inner.type.kind == "pointer":
+    elif inner.type.kind == "pointer":
         whole = _led(st, address(st, inner, use)).plus(pointee_size(inner.type), Const(0, loc=node.loc))
-        return member(st, whole, node, decl)
-    return member(st, place(st, inner, use), node, decl)
+    else:
+        whole = place(st, inner, use)
+    for field in hidden:
+        whole = member(st, whole, node, field)
+    return member(st, whole, node, decl)
 
 
 def _named(st: State, node: Node) -> Place:

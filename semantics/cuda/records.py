@@ -33,7 +33,7 @@ from logic.typing import type_of
 from semantics.cuda import unions
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, copies_itself, initialiser, label, makes, odd
+from semantics.cuda.classes import bases, copies_itself, initialiser, is_nameless, label, makes, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -84,7 +84,8 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
     places: list[tuple[str, Place]] = []
     for field in fields(node):
         t, key = field.type, label(field)
-        inner = root if field.kind == "CXX_BASE_SPECIFIER" else f"{root}.{field.name}"
+        hidden = field.kind == "CXX_BASE_SPECIFIER" or is_nameless(field)
+        inner = root if hidden else f"{root}.{field.name}"
         type_ = scalar(t)
         if type_ is not None:
             places.append((key, st.declare(inner, type_, node.loc, settled=settled, of=t)))

@@ -114,6 +114,37 @@ def test_what_clang_may_have_lost_is_not_taken_for_something_else(read: Read, wh
             assert "A" in show_stmt(read(text, "k").kernel.body)
 
 
+MEMBERS = """class Tester { std::vector<float> W; bool off;
+#define NOTED 3
+#if defined(TESTING)
+  void begin() { if (off) { W.clear(); } }
+#elif 0
+  void begin() { }
+#else
+  void begin() { return; }
+# ifdef MORE
+  int more() { return 0; }
+# endif
+#endif
+};
+"""
+
+
+def test_what_is_lost_in_a_class_with_conditions_is_seen_in_it_alone(read: Read) -> None:
+    text = OUTSIDE + "#include <vector>\n%s__global__ void k(int *A) { A[threadIdx.x * W] = 1; }\n"
+    assert show_stmt(read(text % MEMBERS, "k").kernel.body) == "A[tid.x * 1] <- 1;"
+    for change in (
+        ("class Tester {", "class Before {\n#ifndef TESTING\n};\nclass Tester {\n#endif\n"),  # ends in a condition
+        ("#define NOTED 3", "#if 0\n{\n#endif"),
+        ("#define NOTED 3", "#include NOTED"),
+        ("#define NOTED 3", "#if lib::size(3)\n#endif"),
+        ("begin() { }", "begin() { "),
+    ):
+        assert change[0] in MEMBERS
+        with pytest.raises(CudaError):
+            read(text % MEMBERS.replace(*change), "k")
+
+
 def test_a_word_is_a_function_s_own_only_where_all_of_its_mentions_are(read: Read) -> None:
     """`W` is a variable in one block, and something from outside in another."""
     lost = "constexpr int W = 1;\nnamespace q {\nstatic const lib::size W = 32;\n"
