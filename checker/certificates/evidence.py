@@ -19,8 +19,9 @@ from checker.certificates.judge import decided, facts, frozen, implied, judge
 from checker.oracles import farkas
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X, abstracted, assume, opaque
+from logic.comparisons import as_expr
 from logic.facts import numbers
-from logic.potentials import of_expr, sym
+from logic.potentials import Poly, leaves, of_expr, sym
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
@@ -172,7 +173,8 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
     warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
     first: Expr = Const(0) if block is not None and block <= size else warp
     last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
-    for start in dict.fromkeys((base, put(base, Tid("x"), first), put(base, Tid("x"), last))):
+    starts = [base, put(base, Tid("x"), first), put(base, Tid("x"), last), *_shared(index, o, context)]
+    for start in dict.fromkeys(starts):
 
         def fits(span: int, start: Expr = start) -> bool:
             return view.most(array, frozen(start), range(span + 1)) <= o.n
@@ -192,6 +194,18 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
             found = farkas.entails(o.p, (Op("==", (index, same)), *ends), context, implied)
             if found is not None:
                 yield {"is": expression(same), "first": expression(start), "span": low, "by": found}
+
+
+def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:
+    """What lanes share of a sum, and the least that the rest is."""
+    poly = of_expr(e)
+    if poly is None:
+        return
+    mine = {a for a in leaves(poly) if not isinstance(a, Param) and not (isinstance(a, Var) and a.name in o.x)}
+    own = Poly(tuple((m, c) for m, c in poly.terms if leaves(Poly(((m, c),))) & mine))
+    low, rest = farkas.least(own, farkas.given(o.p, context)), as_expr(poly - own, bases=True)
+    if low is not None and rest is not None:
+        yield Op("+", (rest, Const(ceil(low)))) if ceil(low) else rest
 
 
 def _base(e: Expr, o: AtMost, view: recheck.Lanes) -> Expr:

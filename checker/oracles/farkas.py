@@ -419,7 +419,7 @@ def _sure(on: Poly, name: str, because: Json, then: Json, depth: int) -> Json:
 
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     """A polynomial that the facts let be negative over the rationals only: the goal without its common factor, or f - n
-    or n - f for a floor f in the goal or in the facts."""
+    or n - f for a floor f in the goal or in the facts, or f for one of products."""
     for part in _parts(goal).values():
         size = gcd(*(c.numerator for _, c in part.terms)), lcm(*(c.denominator for _, c in part.terms))
         whole = part * Fraction(size[1], size[0])
@@ -431,7 +431,15 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
             least = _least(f, have)
             if least is not None and least.denominator != 1:
                 return f - ceil(least)
+            if least is None and sign == 1 and _of_product(a, have):
+                return f
     return None
+
+
+def _of_product(a: Floor, have: list[Fact]) -> bool:
+    """Whether a floor of products is nonnegative as these are, and nothing says so yet, or that it is not."""
+    products = any(len(m) > 1 for m, _ in a.arg.terms)
+    return products and _solution(atom(a) * -1 - 1, have) is None and _solution(a.arg, have) is not None
 
 
 def _least(f: Poly, have: list[Fact], again: bool = True) -> Fraction | None:

@@ -26,6 +26,7 @@ SIGMA: Final = Signature(
 )
 ONE_WARP: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
 TWO_ROWS: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((16, 16, 1)))
+ANY: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((None, None, None)))
 ANY_ROW: Final = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((None, 1, 1)))
 
 
@@ -69,6 +70,10 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ONE_WARP, "", "8 * n + (i & 7)", 1),
         (ONE_WARP, "i >= 0", "8 * n + i % 8", 1),
         (ONE_WARP, "", "G[i] & 15", 2),
+        # what lanes share, and where the rest of a sum begins and ends
+        (ANY, "x == tid.x; x * 4 < 768", "((n * 3 >> 2) + x)", 25),
+        (ANY, "x == tid.x; x * 4 < 768; x >= 8", "8 * (n * 3 >> 2) + x", 23),
+        (ONE_WARP, "i == (y >> m & 15); x == i + 8", "8 * n + x", 2),
         # signs, which no literal says
         (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x; blockDim.x % 32 == 0", "x % 32", 4),
         (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
@@ -95,7 +100,13 @@ def test_nothing_is_accessed_where_no_thread_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "index", "n"), [("x >= 0; x <= 15", "x", 1), ("x >= 0; x <= 63", "x", 2), ("", "max(tid.x - n, 0)", 1)]
+    ("p", "index", "n"),
+    [
+        ("x >= 0; x <= 15", "x", 1),
+        ("x >= 0; x <= 63", "x", 2),
+        ("", "max(tid.x - n, 0)", 1),
+        ("x == (y >> m & 255)", "16 + x", 8),
+    ],
 )
 def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
     o = reads(p, index, n, array="S")
