@@ -620,6 +620,17 @@ class Node:
         return self.unit.printed(self._cursor, body=True)
 
     @property
+    def printed_head(self) -> str:
+        """A structure as clang prints it, without its members."""
+        return self.unit.printed(self._cursor)
+
+    def as_base(self) -> Node:
+        """This structure as the base class of another one, which is not virtual."""
+        found = Node(self.unit, self._cursor)
+        found.kind = "CXX_BASE_SPECIFIER"
+        return found
+
+    @property
     def displayed(self) -> str:
         """The name of a structure with the arguments that it is an instance for."""
         return str(self._cursor.displayname)

@@ -12,6 +12,7 @@ from typing import Final
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import innermost
 from semantics.cuda.errors import unsupported
+from semantics.cuda.inherited import inherited
 from semantics.cuda.shim import in_shim
 
 _SPECIAL: Final = ("CONSTRUCTOR", "DESTRUCTOR")
@@ -46,8 +47,12 @@ def odd(node: Node) -> str:
 
 
 def bases(decl: Node) -> list[Node]:
-    """The base classes of a structure, which libclang shows of what is no instance of a template."""
-    return [c for c in decl.members if c.kind == "CXX_BASE_SPECIFIER"]
+    """The base classes of a structure. One that depends on the arguments of a template, libclang does not show: it is
+    the one that clang prints, where hidden lines refer to that (`semantics.cuda.inherited`)."""
+    listed = [c for c in decl.members if c.kind == "CXX_BASE_SPECIFIER"]
+    if all(c.type.kind == "record" for c in listed):
+        return listed
+    return [c if c.type.kind == "record" else inherited(decl, c, i, len(listed)) or c for i, c in enumerate(listed)]
 
 
 def is_virtual(decl: Node) -> bool:
@@ -132,11 +137,12 @@ def check_objects(function: Node) -> None:
 
 
 def _initialised(field: Node) -> bool:
-    """Whether a field has an initialiser: anything but names of types, attributes, and what follows a `[` or, as the
-    width of bits, a `:`. Of what a macro makes nothing is known."""
+    """Whether a field has an initialiser: anything but names of types, attributes, what stands before its name, and
+    what follows a `[` or, as the width of bits, a `:`. Of what a macro makes nothing is known."""
     if in_shim(field):
         return False  # what its type is made with stands there
     parts = [c for c in field.children if not c.kind.endswith(("_REF", "_ATTR", "_DECL"))]
+    parts = [c for c in parts if c.span[1] >= field.offset or c.span[0] != field.file]  # N of `Vector<N> x`
     code = [(text, at) for text, at in field.tokens() if not text.startswith(("//", "/*"))] if parts else []
     sizes = {at for (mark, _), (_, at) in pairwise(code) if mark == "[" or (mark == ":" and field.is_bitfield)}
     return any(c.span[1] not in sizes for c in parts)
@@ -199,7 +205,7 @@ def _destroyed(decl: Node, known: dict[int, str]) -> str:
         return found
     known[decl.identity] = ""  # a structure that holds itself is clang's error
     members = decl.members
-    inner = [*(c for c in members if c.kind == "CXX_BASE_SPECIFIER"), *decl.fields]
+    inner = [*bases(decl), *decl.fields]
     name = decl.name if any(_dies(c, decl) for c in members) else ""
     for part in inner:
         if innermost(part.type).kind == "record":

@@ -19,7 +19,7 @@ from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import MOST, member, store
 from semantics.cuda.pointers import address, deliver
-from semantics.cuda.records import fill, source
+from semantics.cuda.records import fill, source, undefined
 from semantics.cuda.regions import null
 from semantics.cuda.state import Address, Place, State, This
 
@@ -32,6 +32,8 @@ def members(st: State, this: This, constructor: Node) -> None:
         raise unsupported("this constructor", constructor.loc, _ADVICE)
     for base in _listed_bases(constructor):
         if base.type_decl.identity == this.decl.identity:  # it passes all on to another constructor
+            if base.kind != "CALL_EXPR":
+                raise unsupported("this constructor", constructor.loc, _ADVICE)
             st.construct(st, this.place, base, "whole")
             return
     given = dict(_listed_fields(constructor))
@@ -41,11 +43,13 @@ def members(st: State, this: This, constructor: Node) -> None:
         raise unsupported(f"a base class of '{this.decl.name}'", constructor.loc, _ADVICE)
     for base in known:
         place = subobject(st, this.place, this.decl, base, constructor.loc)
-        call = called.get(base.type_decl.identity)
-        if call is not None:
-            st.construct(st, place, call, "whole")
-        else:
+        value = called.get(base.type_decl.identity)
+        if value is None:
             default(st, place, base, constructor.loc)
+        elif value.kind == "CALL_EXPR" and _constructs(value) and not undefined(value):
+            st.construct(st, place, value, "whole")
+        else:
+            fill(st, place, value, "whole")
     for field in _fields(this.decl):
         _field(st, this.place, field, given.get(field.name), field.name in given, constructor.loc)
 
@@ -72,10 +76,12 @@ def _fields(decl: Node) -> tuple[Node, ...]:
 
 
 def _listed_bases(constructor: Node) -> list[Node]:
-    """The constructors that one calls before its body, for base classes or in its place."""
+    """The values that one gives to base classes before its body, or to the whole object: those of structures that are
+    no field's."""
     found, before = [], ""
-    for c in constructor.children:
-        if c.kind == "CALL_EXPR" and before in ("TYPE_REF", "TEMPLATE_REF"):
+    for c in constructor.children[:-1]:
+        names = c.kind.endswith(("_REF", "_ATTR", "_DECL"))
+        if before != "MEMBER_REF" and not names and c.type.kind == "record":
             found.append(c)
         before = c.kind
     return found

@@ -151,8 +151,8 @@ REFUSED = {
     ),
     "a reference outside": ("__device__ int x; __device__ int &r = x;", "r = 1;", "the reference 'r'"),
     "a base that depends": (
-        "template<class T> struct B { T a; };\ntemplate<class T> struct V : B<T> { T x; };",
-        "V<int> v; A[threadIdx.x] = 0;",
+        "struct Q { int q; }; template<class T> struct B { T a; };\ntemplate<class T> struct V : B<T> { T x; };",
+        "V<Q> v; A[threadIdx.x] = 0;",
         "the destructor of 'V'",  # for all that is known
     ),
     "a virtual function": (

@@ -25,6 +25,11 @@ template <class T, int N> __device__ Vec<T, N> operator+(const Vec<T, N> &a, con
 }
 struct Base { int a; int b = 3; __device__ Base(int q) : a(q) {} __device__ int both() const { return 10 * a + b; }
   __device__ void add(int x) { a += x; } };
+struct Agg { int a; int b = 3; };
+struct Listed : Agg { int z; __device__ Listed(int *p, int n) : z(n), Agg{p[n], n * 2} {} };
+struct Some : Agg { int z; __device__ Some(int n) : Agg{n}, z(b) {} };
+struct Zero : Agg { int z; __device__ Zero(int n) : Agg(), z(n) {} };
+struct Copied : Agg { int z; __device__ Copied(const Agg &o) : Agg(o), z(o.a) {} };
 struct P : Base {
   int *p; int n;
   __device__ P(int *q, int m) : Base(m), p(q), n{m + 1} {}
@@ -102,6 +107,8 @@ BODIES = [
     "Z z(n); A[0] = z.a * 1000 + z.b[1] * 100 + z.b[2] * 10 + z.i.q; A[1] = z.j.q + z.c; if (z.p) A[2] = 1;",
     "Defaults d; d.y = 1; A[0] = d.x + d.y + d.z.q; Outer o(n); A[1] = o.c.re + 10 * o.v[0] + 100 * o.k;",
     "In v[3]; In w[2]; A[0] = 1;",
+    "Listed l(A, n); A[0] = l.a * 100 + l.b * 10 + l.z; Some s(n); A[1] = s.a * 100 + s.b * 10 + s.z;",
+    "Zero o(n); A[0] = o.a * 100 + o.b * 10 + o.z; Listed l(B, 4); Copied c(l); A[1] = c.a * 100 + c.b * 10 + c.z;",
     "Deeper d = Deeper(); A[0] = d.a + d.b + d.c + d.i.q + Deeper().i.q; A[1] = Plain().b; Deep e{}; A[2] = e.a + e.c;",
     "Own a(3), b(a); Own c = b; c = a; A[0] = a.x + 10 * b.x + 100 * c.x;",
     "int x = n, y = 2; larger(x, y, A + 1) = 70; larger(y, x, A)++; int &r = larger(x, y, A); r += 5;",

@@ -1,0 +1,86 @@
+"""Base classes that depend on the arguments of a template, as a host compiler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from semantics.cuda import CudaError, Reading
+from tests.semantics.cuda.native import COMPILER, differences
+
+BEFORE = """
+namespace q {
+template <typename T, bool B> struct Base { int last, stride;
+  __device__ T next(const T *p) { last += B ? stride : 1; return p[last]; } };
+template <typename T, bool B> struct Loader : protected Base<T, B> { int own;
+  __device__ void init(int n) { this->last = n; this->stride = 2; own = 5; }
+  __device__ T load(const T *p) { T x = this->next(p); own++; return x + own; } };
+template <typename T> struct Twice : Loader<const T, true> { T more;
+  __device__ T both(const T *p) { T a = this->load(p); more = this->own; T b = this->load(p); return a * 10 + b; } };
+template <typename D> struct Crtp { __device__ int g() { return static_cast<D *>(this)->h() + 1; } };
+template <typename T> struct Mine : Crtp<Mine<T>> { T v; __device__ T h() { return v * 3; } };
+template <int N> struct Left { int l[N];
+  __device__ int sum() { int s = 0; for (int i = 0; i < N; i++) s += l[i]; return s; } };
+template <int N> struct Right { int r[N]; };
+template <int N> struct Made { int r; __device__ Made(int x) : r(x + N) {} };
+template <int N> struct Two : Left<N>, Right<N + 1> { int z;
+  __device__ Two(int n) : z(n) { this->l[0] = this->l[1] = n; } };
+template <int N> struct Given : Made<N> { int z; __device__ Given(int n) : Made<N>(n), z(n + this->r) {} };
+}
+template <int N> struct Holder { q::Left<N> inner; int n; };
+"""
+
+BODIES = [
+    "q::Loader<int, true> x; x.init(n); A[0] = x.load(B); A[1] = x.load(B);",
+    "q::Loader<int, false> x; x.init(n); A[0] = x.load(B); A[1] = x.load(B);",
+    "q::Twice<int> x; x.init(n); A[0] = x.both(B); A[1] = x.more; q::Twice<int> y = x; A[2] = y.both(B);",
+    "q::Mine<int> m; m.v = n; A[0] = m.g(); q::Mine<unsigned> u; u.v = 7; A[1] = u.g();",
+    "q::Two<2> t(n); A[0] = t.sum() * 10 + t.z; t.r[2] = 7; A[1] = t.r[2] + t.l[1];",
+    "q::Given<4> g(n); A[0] = g.r * 10 + g.z;",
+    "Holder<3> h; h.inner.l[0] = n; h.inner.l[1] = 2; h.inner.l[2] = 3; h.n = 4; A[0] = h.inner.sum() + h.n;",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path) == []
+
+
+def test_where_it_lies_in_memory(read: Callable[..., Reading]) -> None:
+    reading = read(f"{BEFORE}__global__ void k(q::Twice<int> *S, int *A, int n) {{ A[0] = S[n].both(A); }}", "k")
+    found = {a.name: (a.offset, a.stride) for a in reading.kernel.arrays if a.name.startswith("S.")}
+    assert found == {"S.last": (0, 16), "S.stride": (4, 16), "S.own": (8, 16), "S.more": (12, 16)}
+
+
+def test_sizes_of_shared_objects(read: Callable[..., Reading]) -> None:
+    text = "__global__ void k(int *A, int n) { __shared__ q::Twice<int> s[4]; s[n & 3].init(n); A[0] = s[1].both(A); }"
+    reading = read(BEFORE + text, "k")
+    assert {a.name: a.offset for a in reading.kernel.arrays if a.name.startswith("s.")} == {
+        "s.last": 0, "s.stride": 4, "s.own": 8, "s.more": 12,
+    }  # fmt: skip
+
+
+ONE = "template <class T> struct E : B<T> { T z; };"
+NOT = [
+    # which P is meant, clang does not print
+    """struct P { int x; }; namespace r { struct P { long x[9]; }; template <class T> struct B { T t; };
+    template <int N> struct D : B<P> { int y[N]; }; template <class T> struct F : B<T> { int y; }; }
+    template <class T> struct E : r::F<P> { int z; };""",
+    "template <class T> struct B { T t; __device__ ~B() { t = 0; } };" + ONE,
+    "template <class T> struct B { T t; };" + ONE.replace("B<T>", "virtual B<T>"),
+    "template <class T> struct B { T t; __device__ virtual T f() { return t; } };" + ONE,
+]
+
+
+@pytest.mark.parametrize("before", NOT)
+def test_refused(read: Callable[..., Reading], before: str) -> None:
+    with pytest.raises(CudaError):
+        read(f"{before}\n__global__ void k(int *A, int n) {{ E<int> e; A[0] = e.z; }}", "k")
+
+
+def test_the_second_of_two_in_memory_is_refused(refused: Callable[[str, str], None]) -> None:
+    both = ONE.replace("B<T>", "F<T>, B<T>")
+    before = f"template <class T> struct F {{ T f; }}; template <class T> struct B {{ T t; }}; {both}"
+    refused(f"{before} __global__ void k(E<int> *e) {{ e->t = 1; }}", "which may begin anywhere in 'E'")
