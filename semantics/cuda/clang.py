@@ -654,6 +654,11 @@ class Node:
         return bool(self._cursor.is_mutable_field())
 
     @property
+    def bits(self) -> tuple[int, int]:
+        """The first bit of a bit-field in its structure, and how many it has."""
+        return int(self._cursor.get_field_offsetof()), int(self._cursor.get_bitfield_width())
+
+    @property
     def field_offset(self) -> int:
         """The byte offset of a field in its structure."""
         return int(self._cursor.get_field_offsetof()) // 8

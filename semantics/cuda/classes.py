@@ -41,7 +41,7 @@ def odd(node: Node) -> str:
         return "a field that is a reference in"
     if any(_initialised(f) and initialiser(f) is None for f in listed):
         return "a field with this initialiser in"
-    if any(not f.name or _copies(f) for f in node.fields):
+    if any(not (f.name or f.is_bitfield) or _copies(f) for f in node.fields):
         return "a field without a name or with a copy or destructor of its own in"
     return ""
 

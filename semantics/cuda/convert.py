@@ -54,8 +54,13 @@ def _fits(a: CType, b: CType) -> bool:
 
 def wrapped(e: Expr, t: CType) -> Expr:
     """e modulo 2^bits in an integer type of 8 or 16 bits."""
-    full = 1 << 8 * t.size
-    half = full // 2 if t.signed else 0
+    return narrowed_to(e, 8 * t.size, t.signed)
+
+
+def narrowed_to(e: Expr, bits: int, signed: bool) -> Expr:
+    """e modulo 2^bits, as a number with a sign or without."""
+    full = 1 << bits
+    half = full // 2 if signed else 0
     if isinstance(e, Const) and isinstance(e.value, int):
         return Const((e.value + half) % full - half, INT, e.loc)
     shifted = Op("+", (e, Const(half)), e.loc) if half else e

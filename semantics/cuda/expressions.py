@@ -40,7 +40,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.convert import common, convert, literal, rounded, zero
+from semantics.cuda.convert import common, convert, literal, narrowed_to, rounded, zero
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import operation
@@ -71,7 +71,7 @@ from semantics.cuda.shapes import (
     to_a_value,
 )
 from semantics.cuda.shim import in_shim, is_index
-from semantics.cuda.state import Address, Local, Place, State, Use, is_plain
+from semantics.cuda.state import Address, Bits, Local, Place, State, Use, is_plain
 
 # --- values ----------------------------------------------------------------------------------------------------------
 
@@ -336,6 +336,8 @@ def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr
         p = evaluated(st, p)
         store(st, p, value, t, loc)
         return load(st, p, t, loc)
+    if isinstance(p, Bits):
+        value = value if t.kind == "bool" else narrowed_to(value, p.width, t.signed)
     if not isinstance(p, Local) and not is_plain(value):
         value = st.saved(value, scalar(t) or INT)
     store(st, p, value, t, loc)

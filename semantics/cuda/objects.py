@@ -72,7 +72,8 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
 
 
 def _fields(decl: Node) -> tuple[Node, ...]:
-    return tuple(c for c in decl.children if c.kind == "FIELD_DECL") or decl.fields
+    found = tuple(c for c in decl.children if c.kind == "FIELD_DECL") or decl.fields
+    return tuple(f for f in found if f.name or not f.is_bitfield)  # bits without a name are padding
 
 
 def _listed_bases(constructor: Node) -> list[Node]:

@@ -14,6 +14,7 @@ from typing import Final
 
 from logic.source import Loc
 from logic.syntax import (
+    BOOL,
     DOUBLE,
     FLOAT,
     INT,
@@ -35,7 +36,7 @@ from logic.syntax import (
 from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import is_nameless, label
-from semantics.cuda.convert import called, convert, retyped, wrapped, zero
+from semantics.cuda.convert import called, convert, narrowed_to, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer, reduced
@@ -43,6 +44,7 @@ from semantics.cuda.regions import cell, is_region
 from semantics.cuda.state import (
     Address,
     Binding,
+    Bits,
     Fields,
     Local,
     Parts,
@@ -98,6 +100,13 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             raise unsupported("a pointer as a number", loc)
         case Const():
             return p
+        case Bits(Local(name)):
+            return Var(name, loc)
+        case Bits(place, first, width, size):
+            whole = load(st, place, CType("int", "bits", size, signed=False), loc)
+            shifted = Op(">>", (whole, Const(first)), loc) if first else whole
+            found = narrowed_to(shifted, width, signed=t.signed and t.kind == "int")
+            return Op("!=", (found, Const(0)), loc) if t.kind == "bool" else found
         case Address() if p.root in st.registers:
             return _selected(st, p, t, loc)
         case Address():
@@ -122,6 +131,16 @@ def store(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> None:
     match p:
         case Local(name):
             st.emit(Assign(name, value, loc))
+        case Bits(Local(name), _, width):
+            value = value if t.kind == "bool" else narrowed_to(value, width, signed=t.signed)
+            st.emit(Assign(name, value, loc))
+        case Bits(place, first, width, size):
+            unit, mask = CType("int", "bits", size, signed=False), (1 << width) - 1 << first
+            place = place if isinstance(place, Local) else _steady(st, place)
+            given = retyped(value, BOOL, INT, loc) if t.kind == "bool" else narrowed_to(value, width, signed=False)
+            given = Op("<<", (given, Const(first)), loc) if first else given
+            kept = Op("&", (load(st, place, unit, loc), Const((1 << 8 * size) - 1 - mask)), loc)
+            store(st, place, Op("|", (kept, given), loc), unit, loc)
         case Address() if p.root in st.registers:
             _select(st, p, value, t, loc)
         case Address() if p.root in st.passed:
@@ -277,15 +296,23 @@ def _select(st: State, a: Address, value: Expr, t: CType, loc: Loc | None) -> No
         st.emit(Assign(name, chosen, loc))
 
 
+def _steady(st: State, p: Address) -> Address:
+    return replace(p, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in p.terms))
+
+
 def evaluated(st: State, p: Place) -> Place:
     """The place with every index that reads an array saved in a variable, so that it can be used twice."""
+    if isinstance(p, Bits) and isinstance(p.place, Address):
+        return replace(p, place=_steady(st, p.place))
     if not isinstance(p, Address):
         return p
-    return replace(p, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in p.terms))
+    return _steady(st, p)
 
 
 def frozen(st: State, p: Place, name: str) -> Place:
     """The place with every index that may change later saved in a variable called `name`."""
+    if isinstance(p, Bits) and isinstance(p.place, Address) and isinstance(where := frozen(st, p.place, name), Address):
+        return replace(p, place=where)
     if not isinstance(p, Address):
         return p
     return replace(p, terms=tuple((s, st.saved(e, INT, name)) for s, e in p.terms))
@@ -293,9 +320,9 @@ def frozen(st: State, p: Place, name: str) -> Place:
 
 def member(st: State, p: Place, node: Node, decl: Node) -> Place:
     """The place of a field, `node` being the expression and `decl` the field."""
-    if decl.is_bitfield:
-        raise unsupported(f"the bit-field '{decl.name}'", node.loc)
     p = resolved(st, p)
+    if decl.is_bitfield and isinstance(p, Address):
+        return _bits(st, p, node, decl)
     union = decl.parent is not None and decl.parent.kind == "UNION_DECL"
     if union and not isinstance(p, Address):
         raise unsupported(f"the union member '{node.name}'", node.loc, "Give the union a name.")
@@ -319,6 +346,22 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
             found = parameter(st, f"{outer}.{decl.name}", decl.type, node.loc)
             return st.pointer(found) if decl.type.kind == "pointer" and isinstance(found, Address) else found
     raise unsupported(f"the member '{decl.name}' of this value", node.loc)
+
+
+def _bits(st: State, p: Address, node: Node, decl: Node) -> Bits:
+    """The place of a bit-field in memory: in a number of the size of its type, which a compiler may access at once."""
+    (begin, width), size = decl.bits, decl.type.size
+    at = begin // (8 * size) * size
+    first = begin - 8 * at
+    if p.root in st.registers or scalar(decl.type) not in (INT, BOOL) or first + width > 8 * size or size > _WIDEST:
+        raise unsupported(f"the bit-field '{decl.name}'", node.loc, "Use shifts and masks.")
+    where = p.field(f"bits{at}" if size == INT.size else f"bits{at}_{size}", at)
+    st.note(f"the bit-fields in '{where.root}{where.path}' are in runs a number of their own")
+    return Bits(where, first, width, size)
+
+
+_WIDEST: Final = 8
+"""The most bytes of a bit-field's type."""
 
 
 def parameter(st: State, name: str, t: CType, loc: Loc | None) -> Place:

@@ -42,6 +42,7 @@ from semantics.cuda.shapes import CASTS, bare, described, gives_reference, opera
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import (
     Address,
+    Bits,
     Local,
     Moving,
     Parts,
@@ -127,6 +128,7 @@ def located(st: State, node: Node, use: Use = "part") -> tuple[Place, bool]:
 
 def indices(p: Place) -> list[Expr]:
     """The numbers that say which element a place is."""
+    p = p.place if isinstance(p, Bits) else p
     return [e for _, e in p.terms] if isinstance(p, Address) else []
 
 

@@ -49,6 +49,7 @@ from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import (
     Address,
     Binding,
+    Bits,
     Fields,
     Local,
     Moving,
@@ -75,7 +76,8 @@ def fields(node: Node) -> tuple[Node, ...]:
     what = odd(node)
     if what:
         raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
-    return (*(b for b in bases(node.type_decl) if b.fields), *node.fields)
+    own = (f for f in node.fields if f.name or not f.is_bitfield)  # bits without a name are padding
+    return (*(b for b in bases(node.type_decl) if b.fields), *own)
 
 
 def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
@@ -88,7 +90,8 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
         inner = root if hidden else f"{root}.{field.name}"
         type_ = scalar(t)
         if type_ is not None:
-            places.append((key, st.declare(inner, type_, node.loc, settled=settled, of=t)))
+            local = st.declare(inner, type_, node.loc, settled=settled, of=t)
+            places.append((key, Bits(local, 0, field.bits[1], t.size) if field.is_bitfield else local))
         elif is_union(field) and t.kind == "record":
             places.append((key, unions.variable(st, inner, field, node.loc)))
         elif t.kind == "record":
@@ -206,7 +209,10 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     if inner is not None and is_copy(inner):
         raise unsupported(f"the reference '{decl.name}' to a part of a copy", value.loc, "Give the copy a name.")
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
-        return frozen(st, place(st, inner, use), decl.name)
+        found = frozen(st, place(st, inner, use), decl.name)
+        if isinstance(found, Bits):  # the reference is one to a copy
+            return copied(st, decl, value, scalar(inner.type) or INT, use)
+        return found
     if inner is None and t.inner is not None and t.inner.kind == "record" and upward(value):
         return frozen(st, place(st, value, use), decl.name)
     steady = t.inner is not None and (t.inner.const or t.name.endswith("&&"))  # no other one takes a value
@@ -423,9 +429,14 @@ def loaded(st: State, p: Place, node: Node) -> list[Value]:
     type_ = scalar(t) or INT
     first = st.saved(Read(array, index, loc), type_)
     of, base = based(first, type_, loc)
-    parts = ((called("part", of, [Const(offset)], loc), u) for _, u, offset in places[1:])
+    bits = isinstance(places[0][0], Bits)
+    parts = (
+        (called("part", of, [Const(offset), *([Const(q.first)] if isinstance(q, Bits) else [])], loc), u)
+        for q, u, offset in places[not bits :]
+    )
     rest = [(retyped(part, base, scalar(u) or INT, loc), u) for part, u in parts]
-    return [pointed(st, e, u.inner) if u.kind == "pointer" else e for e, u in ((first, t), *rest)]
+    known = [] if bits else [(first, t)]
+    return [pointed(st, e, u.inner) if u.kind == "pointer" else e for e, u in (*known, *rest)]
 
 
 def _given(

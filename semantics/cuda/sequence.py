@@ -29,7 +29,7 @@ from logic.syntax import (
     written,
 )
 from semantics.cuda.errors import CudaError
-from semantics.cuda.state import Address, Local, State, This, Use
+from semantics.cuda.state import Address, Bits, Local, State, This, Use
 
 T = TypeVar("T")
 
@@ -119,7 +119,7 @@ def _of(value: object) -> frozenset[str]:
     match value:
         case Address(_, _, terms):
             return frozenset[str]().union(*(_of(e) for _, e in terms))
-        case This(place):
+        case This(place) | Bits(place):
             return _of(place)
         case list() | tuple():
             return frozenset[str]().union(*map(_of, value))

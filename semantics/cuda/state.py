@@ -144,11 +144,22 @@ class Fields:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """A bit-field: so many bits, from the `first` one on, of the integer at a place, which is a variable or a number of
+    `size` bytes in memory."""
+
+    place: Local | Address
+    first: int
+    width: int
+    size: int
+
+
 Use = Literal["part", "apart", "whole", "statement"]
 """How a value is used: in a larger expression; in one that looks at what calls in its parts change
 (`semantics.cuda.sequence`), so that they may; as all that a statement evaluates; or not at all."""
 
-Place = Local | Address | Param | Fields | Parts | Pointer | Const
+Place = Local | Address | Param | Fields | Parts | Pointer | Bits | Const
 """A literal is that of a part of a structure that nothing changes."""
 
 Binding = Place | Moving
