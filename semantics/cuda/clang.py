@@ -616,13 +616,8 @@ class Node:
 
     @property
     def printed(self) -> str:
-        """A function as clang prints it."""
+        """A function, or a structure, as clang prints it."""
         return self.unit.printed(self._cursor, body=True)
-
-    @property
-    def printed_head(self) -> str:
-        """A structure as clang prints it, without its members."""
-        return self.unit.printed(self._cursor)
 
     def as_base(self) -> Node:
         """This structure as the base class of another one, which is not virtual."""

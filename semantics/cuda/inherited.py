@@ -69,7 +69,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
 def _named(decl: Node, specifier: Node, i: int, of: int) -> str | None:
     """What a base class is called outside of all namespaces, as clang prints it; None for what may be another there."""
     template = next((c.referenced for c in specifier.children if c.kind == "TEMPLATE_REF"), None)
-    head = decl.printed_head.partition("{")[0].partition(" : ")[2]
+    head = decl.printed.partition("{")[0].partition(" : ")[2]
     listed = [_ACCESS.sub("", part.strip()) for part in _parts(head)]
     if template is None or template.kind != "CLASS_TEMPLATE" or len(listed) != of:
         return None
