@@ -836,7 +836,7 @@ def elements(random: Random, size: int) -> str:
     index_ = draft.put("expressions", op("+", inner, var("x0")))
     read = draft.put("expressions", ["read", "A", op("+", inner, var("x0"))])
     p, x0 = draft.facts(op("<", var("x0"), const(5))), draft.put("expressions", var("x0"))
-    for _ in range(min(n, size // 2000)):
+    for _ in range(min(n, size // 2000 + 1)):
         known: dict[str, Any] = {"P": p, "X": ["x0"]}
         one, two = (draft.node("OQ:Var", **known, x="x0") for _ in range(2))
         once = draft.node("EQ:GArray", [one], **known, G="B", o=x0, C="0", n=32)
