@@ -18,9 +18,11 @@ from typing import Any, Protocol, Self, TypeVar
 
 
 class Coefficient(Protocol):
-    """A coefficient: it can be added, and multiplied by a number."""
+    """A coefficient: it can be added, subtracted, and multiplied by a number."""
 
     def __add__(self, other: Self, /) -> Self: ...
+
+    def __sub__(self, other: Self, /) -> Self: ...
 
     def __mul__(self, other: Any, /) -> Self: ...
 
@@ -36,6 +38,19 @@ def total(terms: Iterable[tuple[M, C]]) -> dict[M, C]:
     for m, c in terms:
         before = found.get(m)
         found[m] = c if before is None else before + c
+    return found
+
+
+def difference(a: Iterable[tuple[M, C]], b: Iterable[tuple[M, C]]) -> dict[M, C]:
+    """The terms of a, no monomial twice, less those of b; a's monomials come first, in their order.
+
+    >>> difference([("x", 2), ("y", 1)], [("z", 3), ("y", 4)])
+    {'x': 2, 'y': -3, 'z': -3}
+    """
+    found = dict(a)
+    for m, c in b:
+        before = found.get(m)
+        found[m] = c * -1 if before is None else before - c
     return found
 
 

@@ -20,7 +20,7 @@ from operator import mul
 from typing import Final
 
 from logic.operators import denote
-from logic.polynomials import product, replaced, scaled, total
+from logic.polynomials import difference, product, replaced, scaled, total
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
 
 Leaf = Var | Param | Tid
@@ -32,12 +32,18 @@ class Sym:
 
     leaf: Leaf
 
+    def __hash__(self) -> int:
+        return hash(self.leaf)
+
 
 @dataclass(frozen=True, slots=True)
 class Max0:
     """max(0, arg); arg has coprime integer coefficients."""
 
     arg: Poly
+
+    def __hash__(self) -> int:
+        return ~hash(self.arg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ class Poly:
         return of_terms((*self.terms, *_lift(other).terms))
 
     def __sub__(self, other: Poly | int | Fraction) -> Poly:
-        return of_terms((*self.terms, *scaled(_lift(other).terms, -1)))
+        return _sorted(difference(self.terms, _lift(other).terms))
 
     def __mul__(self, other: Poly | int | Fraction) -> Poly:
         if isinstance(other, Poly):
@@ -167,7 +173,11 @@ def _times(m: Monomial, n: Monomial) -> Monomial:
 
 def of_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
     """The sum of terms, in canonical form; the atoms in them are in theirs."""
-    kept = [(m, c) for m, c in total(terms).items() if c]
+    return _sorted(total(terms))
+
+
+def _sorted(terms: dict[Monomial, Fraction]) -> Poly:
+    kept = [(m, c) for m, c in terms.items() if c]
     return Poly(tuple(sorted(kept, key=_order) if len(kept) > 1 else kept))
 
 

@@ -29,6 +29,9 @@ class Type:
     name: str
     size: int
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __str__(self) -> str:
         return self.name
 
@@ -69,12 +72,23 @@ class Array:
 Axis = Literal["x", "y", "z"]
 
 
+class _Hashed:
+    """What keeps its hash: terms are looked up far more often than made. It is no field, so copies in other processes,
+    where texts hash otherwise, do without."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
 @dataclass(frozen=True, slots=True)
 class Var:
     """A thread-local variable."""
 
     name: str
     loc: Loc | None = field(default=None, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,9 @@ class Param:
 
     name: str
     loc: Loc | None = field(default=None, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +110,9 @@ class Const:
     type: Type = INT
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        return hash(self.value)
+
 
 @dataclass(frozen=True, slots=True)
 class Tid:
@@ -101,6 +121,9 @@ class Tid:
     axis: Axis
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        return hash(self.axis)
+
     @property
     def name(self) -> str:
         """As conditions spell it."""
@@ -108,7 +131,7 @@ class Tid:
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class Op(_Hashed):
     """An operator applied to one, two or three expressions; see `logic.operators`.
 
     An operator `call:NAME` is a pure function on base types (sqrtf), `as:NAME` a conversion to base type NAME.
@@ -118,14 +141,28 @@ class Op:
     args: tuple[Expr, ...]
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash((self.op, self.args)))
+            return self._hash
+
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Read(_Hashed):
     """A[e]: an element of a global or shared array."""
 
     array: str
     index: Expr
     loc: Loc | None = field(default=None, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash((self.array, self.index)))
+            return self._hash
 
 
 Expr = Var | Param | Const | Tid | Op | Read

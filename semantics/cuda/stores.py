@@ -218,7 +218,7 @@ class Store:
         changed = frozenset(names)
 
         def mentions(e: Expr) -> bool:
-            return bool(local_vars(e) & changed)
+            return e.name in changed if isinstance(e, Var) else not local_vars(e).isdisjoint(changed)
 
         gone = [e for e in self.ranges if mentions(e) and (ranges or not isinstance(e, Var))]
         for e in gone:
