@@ -14,15 +14,14 @@ unknowns with fractions (`checker.synthesis.linear`). What a canonical form is, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar
 
 
 class Coefficient(Protocol):
-    """A coefficient: it can be added, subtracted, and multiplied by a number."""
+    """A coefficient: it can be added, and multiplied by a number."""
 
     def __add__(self, other: Self, /) -> Self: ...
-
-    def __sub__(self, other: Self, /) -> Self: ...
 
     def __mul__(self, other: Any, /) -> Self: ...
 
@@ -41,7 +40,7 @@ def total(terms: Iterable[tuple[M, C]]) -> dict[M, C]:
     return found
 
 
-def difference(a: Iterable[tuple[M, C]], b: Iterable[tuple[M, C]]) -> dict[M, C]:
+def difference(a: Iterable[tuple[M, Fraction]], b: Iterable[tuple[M, Fraction]]) -> dict[M, Fraction]:
     """The terms of a, no monomial twice, less those of b; a's monomials come first, in their order.
 
     >>> difference([("x", 2), ("y", 1)], [("z", 3), ("y", 4)])
@@ -50,7 +49,7 @@ def difference(a: Iterable[tuple[M, C]], b: Iterable[tuple[M, C]]) -> dict[M, C]
     found = dict(a)
     for m, c in b:
         before = found.get(m)
-        found[m] = c * -1 if before is None else before - c
+        found[m] = -c if before is None else before - c
     return found
 
 

@@ -686,9 +686,10 @@ class Node:
         """Whether a node is written with exactly the text of another one, as a conversion that is not written is."""
         return bool(self._cursor.extent == other._cursor.extent)
 
-    def tokens(self) -> list[tuple[str, int]]:
-        """The tokens of the node as written, with their byte offsets."""
-        return [(t.spelling, self.unit.place(t.location)[1]) for t in self._cursor.get_tokens()]
+    def tokens(self) -> Iterator[tuple[str, int]]:
+        """The tokens of the node as written, with their byte offsets. Who asks only for the first of them pays for
+        these alone: a nest of statements holds the inner ones' tokens at every level."""
+        return ((t.spelling, self.unit.place(t.location)[1]) for t in self._cursor.get_tokens())
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, in source order. Works on any depth."""

@@ -147,7 +147,7 @@ def _copy(st: State, decl: Node, init: Node) -> Address:
 
 def _with_braces(init: Node) -> bool:
     """Whether a structure that is made without a value is written with braces, as `S s{}`: then it is zero."""
-    return any(text == "}" for text, _ in init.tokens()[-1:])
+    return any(text == "}" for text, _ in [*init.tokens()][-1:])
 
 
 def _function(st: State, decl: Node) -> Node | None:

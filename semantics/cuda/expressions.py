@@ -117,7 +117,7 @@ def _floating(st: State, node: Node, _: Use) -> Expr:
     t = scalar(node.type)
     if t is None:
         raise unsupported(described(node), node.loc)
-    text = next(iter(node.tokens()), ("", 0))[0]
+    text = next(node.tokens(), ("", 0))[0]
     if not text[:1].isdigit() and not text.startswith("."):
         text = f"{node.evaluate()}{'f' if t.name == 'float' else ''}"
     return Const(text.replace("'", ""), t, node.loc)

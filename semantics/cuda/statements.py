@@ -44,6 +44,7 @@ What the constructs become:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from logic.source import Loc
@@ -299,7 +300,8 @@ def _checked_if(st: State, node: Node) -> tuple[Node, ...]:
         if test[:2] == then[:2]:
             raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
         end, begin = then[2], other[1]  # a statement and a test would be three parts, too
-        between = [text for text, offset, depth in _nested(node) if depth == 0 and end <= offset < begin]
+        before = takewhile(lambda token: token[1] < begin, _nested(node))
+        between = [text for text, offset, depth in before if depth == 0 and end <= offset]
         code = [text for text in between if not text.startswith(("//", "/*"))]
         if code[-1:] != ["else"] or {"#", "%:"} & {*code}:
             raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
@@ -457,9 +459,9 @@ def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     semicolons: list[int] = []
     depth = 0
     tokens = node.tokens()
-    if tokens[:1] != [("for", node.span[1])] or len({part.span[1] for part in head}) < len(head):
+    if next(tokens, None) != ("for", node.span[1]) or len({part.span[1] for part in head}) < len(head):
         raise unsupported("a 'for' with its parts in a macro", node.loc, "Write it as a 'while'.")
-    for text, offset in tokens[1:]:
+    for text, offset in tokens:
         depth += (text in "([{") - (text in ")]}")
         if depth == 0:
             break

@@ -46,11 +46,11 @@ def ratio(text: str | int) -> Fraction | int:
     return found.numerator if found.denominator == 1 else found
 
 
-def number(p: Any, at: Point) -> Fraction | int:
-    return sum(ratio(c) * prod(atom(a, at) for a in atoms) for c, atoms in p)
+def number(p: Any, at: Point) -> Any:
+    return sum((ratio(c) * prod(atom(a, at) for a in atoms) for c, atoms in p), 0)
 
 
-def atom(a: Any, at: Point) -> Fraction | int:
+def atom(a: Any, at: Point) -> Any:
     match a:
         case ["var" | "param", name]:
             return at[name]
@@ -74,7 +74,7 @@ def term(e: Any, at: Point) -> Any:
     return int(atom(e, at))
 
 
-def factor(f: Any, at: Point, cases: list[Measure], known: list[Any]) -> Fraction | int:
+def factor(f: Any, at: Point, cases: list[Measure], known: list[Any]) -> Any:
     match f:
         case ["fact", e, sign]:
             assert e in known
@@ -122,7 +122,7 @@ def points(where: list[Callable[[Point], bool]], values: list[Any]) -> list[Poin
     return found
 
 
-def combined(combination: Any, at: Point, cases: list[Measure], known: list[Any]) -> Fraction | int:
+def combined(combination: Any, at: Point, cases: list[Measure], known: list[Any]) -> Any:
     assert all(ratio(c) >= 0 for c, _ in combination)
     return sum(ratio(c) * prod(factor(f, at, cases, known) for f in fs) for c, fs in combination)
 
