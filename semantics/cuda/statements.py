@@ -301,8 +301,7 @@ def _checked_if(st: State, node: Node) -> tuple[Node, ...]:
             raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
         end, begin = then[2], other[1]  # a statement and a test would be three parts, too
         before = takewhile(lambda token: token[1] < begin, _nested(node))
-        between = [text for text, offset, depth in before if depth == 0 and end <= offset]
-        code = [text for text in between if not text.startswith(("//", "/*"))]
+        code = [text for text, at, depth in before if depth == 0 and end <= at and not text.startswith(("//", "/*"))]
         if code[-1:] != ["else"] or {"#", "%:"} & {*code}:
             raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
     return node.children
