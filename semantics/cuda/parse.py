@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from logic.source import Loc
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.inherited import depends
@@ -64,6 +65,14 @@ _PROBE: Final = (
     "import sys, clang.cindex as c\n"
     "c.Index.create().parse(sys.argv[1], sys.argv[2:], [(sys.argv[1], sys.stdin.buffer.read())], 0x201)\n"
 )
+
+
+_MOST_NESTED: Final = 64
+_MOST_TOKENS: Final = 1 << 16
+"""The most tokens that one macro may stand for: clang takes gigabytes for more, or ends."""
+
+_DEFINED: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
+_WORD: Final = re.compile(rb"[A-Za-z_]\w*|[^\s\w\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +127,41 @@ def read_bytes(path: str) -> bytes:
     raise CudaError(f"cannot read '{path}': {reason}", None)
 
 
+def _macros(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """The macros of a text, where each is defined, and how many tokens it stands for, at most one more than what is too
+    much."""
+    found = {m[1]: (_WORD.findall(m[2]), m.start(1)) for m in _DEFINED.finditer(data)}
+    sizes: dict[bytes, int] = {}
+
+    def size(name: bytes, inside: frozenset[bytes]) -> int:
+        if name not in found or name in inside or len(inside) > _MOST_NESTED:
+            return 1
+        if name not in sizes:
+            total = 0
+            for word in found[name][0]:
+                total += size(word, inside | {name})
+                if total > _MOST_TOKENS:
+                    break
+            sizes[name] = total
+        return sizes[name]
+
+    for name, (_, at) in found.items():
+        yield name, at, size(name, frozenset())
+
+
+def _check_macros(path: str, data: bytes) -> None:
+    """Raises for a macro that stands for more tokens than clang is given: macros of macros double."""
+    for name, at, size in _macros(data):
+        if size > _MOST_TOKENS:
+            loc = Loc(path, data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
+            what = f"the macro '{name.decode('latin-1')}' stands for more than {_MOST_TOKENS} tokens"
+            raise CudaError(what, loc, "Write a loop or a function.")
+
+
 def parse(request: Request) -> Parsed:
     """Parse a file, with hidden references at its end to the instances of templates that libclang does not show, and to
     the one that is asked for."""
+    _check_macros(request.path, read_bytes(request.path))
     data = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), read_bytes(request.path))
     data = _ALIGNED.sub(rb"\1__w_als", data)
     unit = _unit(request, data)
@@ -230,7 +271,7 @@ def _parsed(path: str, data: bytes, args: tuple[str, ...], here: int) -> tuple[U
 def _probe(path: str, data: bytes, args: Sequence[str]) -> None:
     """Let another process parse a suspicious file first: clang's recursion is only bounded by the stack."""
     run = max((len(part) for part in re.split(rb"[;{}]", data)), default=0)
-    if len(data) < _LONG and run < _LONG_RUN:
+    if len(data) < _LONG and run < _LONG_RUN and all(size < _LONG_RUN for _, _, size in _macros(data)):
         return
     name = f"./{path}" if path.startswith("-") else path
     command = [sys.executable, "-c", _PROBE, name, *args]

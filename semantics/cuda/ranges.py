@@ -525,7 +525,7 @@ class Walk:
             if step == steps:
                 head.ranges |= {Var(x): ANY for x in changed}
             made, end, cond, needs = self._turn(s, head)
-            if self.ordinary and step == 0:
+            if self.ordinary and step == 0 < steps:
                 again = _around(at, end, changed)
                 if all(
                     low - again.get(x, ANY)[0] <= grown[x][0] and again.get(x, ANY)[1] - high <= grown[x][1]

@@ -473,3 +473,13 @@ def test_a_for_in_two_files(here: Write, tmp_path: Path) -> None:
     (tmp_path / "body.inc").write_text("{ A[i] = 1; if (i > 3) break; i++; }\n")
     path = here('__global__ void k(int *A) { int i = 0; for (;;)\n#include "body.inc"\n}\n')
     assert failure(path).message == "a 'for' with its parts in a macro is not supported"
+
+
+def test_macros_that_double_one_another_are_refused(here: Write) -> None:
+    """clang would take gigabytes for them, or end the process."""
+    head = "#define M0 x++;\n" + "".join(f"  # define M{i + 1} M{i} \\\n M{i}\n" for i in range(20))
+    error = failure(here(f"{head}__global__ void k(int *A) {{ int x = 0; M20 A[0] = x; }}"))
+    assert error.message == "the macro 'M15' stands for more than 65536 tokens"
+    assert error.loc == Loc("x.cu", 30, 12)
+    few = head[: head.index("  # define M8 ")].replace("x++;", "1 +") + "#define SELF SELF SELF\n"
+    assert read_cuda(str(here(f"{few}__global__ void k(int *A) {{ A[0] = M6 0; }}")), None).kernel.name == "k"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from logic.syntax import Const, Op, Param, show, show_stmt
-from semantics.cuda import Reading
+from semantics.cuda import Reading, ranges
 
 Reader = Callable[..., Reading]
 
@@ -116,3 +116,11 @@ def test_without_assumptions(read: Reader) -> None:
 def test_an_array_of_ints_that_is_only_read_without_a_sign(read: Reader) -> None:
     body = show_stmt(read("__global__ void k(int *A, int *out) { out[0] = ((unsigned *)A)[1] >> 3; }").kernel.body)
     assert body == f"out[0] <- (A[1] & {MASK}) >> 3;"
+
+
+def test_what_is_too_much_work_is_left_as_it_is(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    loops = "for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) A[j] += x; x += 2; }"
+    text = f"__global__ void k(int *A, int n) {{ int x = 0; {loops} }}"
+    wanted = show_stmt(read(text, "k").kernel.body)
+    monkeypatch.setattr(ranges, "WORK", -1)
+    assert show_stmt(read(text, "k").kernel.body) == wanted
