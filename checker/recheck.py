@@ -1238,6 +1238,17 @@ class Arithmetic:
             case ("case", i):
                 fitted(i, range(len(self.cases)), "a case's number")
                 return self.cases[int(i)]
+            case ("apart", e, i):  # integers that differ, one not below the other: it is above
+                fact, case = self._fact(e), self.cases[int(fitted(i, range(len(self.cases)), "a case's number"))]
+                sides = [self.program.worth(side) for side in fact[2:] if self.program.type_of(side) == INT]
+                want(
+                    fact[:2] == ("op", "!=") and len(sides) == 2 and all(map(sayable, sides)),
+                    "{:.200} is no a != b",
+                    fact,
+                )
+                gap, at = (reduce(replaced, self.swaps, p) for p in (sides[0] - sides[1], case))
+                want(at in (gap, gap * -1), "the case is not about what {:.200} tells apart", fact)
+                return case - 1
             case (("max0" | "above" | "log2") as kind, of):
                 p = self.program.potential(of, True)
                 return max0(p) - p if kind == "above" else NORMAL[kind](p)

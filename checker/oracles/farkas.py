@@ -12,7 +12,7 @@ their products, in the same cases for all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
@@ -22,6 +22,7 @@ from typing import Any, Final
 from checker.oracles import lp
 from checker.oracles.instances import Instance, instances
 from checker.oracles.laws import laws
+from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.comparisons import differences
@@ -39,15 +40,11 @@ from logic.potentials import (
     Monomial,
     Poly,
     Sym,
-    applied,
     atom,
     atoms,
     const,
-    floor_div,
     leaves,
     log2,
-    mapped,
-    max0,
     of_expr,
     substitute,
     sym,
@@ -84,11 +81,12 @@ FACTOR: Final = "factor:"
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A polynomial that is nonnegative, and how the certificate names it; or what is `told` of elements of arrays, by
-    contracts."""
+    contracts; or one that is not 0: `apart`."""
 
     poly: Poly
     name: Json
     told: Callable[[Iterable[Apply]], Iterator[Instance]] | None = None
+    apart: Poly | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +230,7 @@ def given(p: P, context: Context) -> Given:
     values = (*_once(row for row in told if all(_is_parameter(a) for a in atoms(row[1]))), *numbers)
     pairs = ((e, pair) for e in stated if _numeric(e, context) for pair in differences(e))
     facts = [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs]
+    facts += [Fact(ZERO, expression(e), apart=_put(d, values)) for e, d in _unequal(stated, context)]
 
     def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
         for poly, needs, name in instances(context.launch.contracts, elements):
@@ -239,6 +238,14 @@ def given(p: P, context: Context) -> Given:
 
     facts += [Fact(ZERO, [], of_contracts)] * bool(context.launch.contracts)
     return Given(values, facts)
+
+
+def _unequal(stated: P, context: Context) -> Iterator[tuple[Expr, Poly]]:
+    """The comparisons a != b of integers, and a - b."""
+    for e in (e for e in stated if isinstance(e, Op) and e.op == "!=" and _numeric(e, context)):
+        p, q = map(of_expr, e.args)
+        if p is not None and q is not None:
+            yield e, p - q
 
 
 def _stated(p: P, context: Context) -> P:
@@ -285,23 +292,44 @@ def _shown(goal: Poly, have: Given) -> Json:
 def _prove(goal: Poly, have: list[Fact]) -> Json:
     """The same where all is put: from the facts as they are, or with each max(0, .) in them whose sign they tell, as
     that of threadIdx, settled first; or that the facts contradict each other."""
+    whole, wanted = have, goal
+    have = [f for f in have if f.apart is None]
     ways = _factored(goal)  # they come first: as it is, a product is split into many cases before it is given up
     found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in ways)), None)
     found = found or prove(goal, have)
     if found is not None:
         return found
-    whole = have
     first: list[tuple[Poly, str, Json]] = []
-    todo = dict.fromkeys(on for f in _relevant(goal, have) for on in _innermost(f.poly))
+    todo = dict.fromkeys(on for f in _relevant(goal, have) for on in innermost(f.poly))
     for on in todo:
         if (sign := _sign(on, have)) is not None:
             value = on if sign[0] == "arg" else ZERO
             goal, have = replaced(goal, on, value), _after(have, on, value)
             first.append((on, *sign))
-    found = prove(goal, have, depth=len(first)) if first else None
+    found = _surely(first, goal, have) if first else None
+    return found or _sum(const(-1), _relevant(ZERO, whole)) or _told_apart(wanted, whole)
+
+
+def _told_apart(goal: Poly, have: list[Fact]) -> Json:
+    """The same from what differs by the facts, first of all where they tell which is the larger; None without any."""
+    first: list[tuple[Poly, str, Json]] = []
+    unequal = [f for f in have if f.apart is not None]
+    for f in unequal:
+        on = f.apart or ZERO
+        if (sign := _sign(on, have)) is not None:
+            value, case = (on, on) if sign[0] == "arg" else (ZERO, on * -1)
+            goal, have = replaced(goal, on, value), _after(have, on, value)
+            have.append(Fact(case - 1, ["apart", f.name, len(first)]))
+            first.append((on, *sign))
+    return _surely(first, goal, have) if unequal else None
+
+
+def _surely(first: list[tuple[Poly, str, Json]], goal: Poly, have: list[Fact]) -> Json:
+    """A proof after signs that are settled, which goal and facts show already."""
+    found = prove(goal, have, depth=len(first), done=frozenset(p for on, _, _ in first for p in (on, on * -1)))
     for depth, (on, name, because) in reversed([*enumerate(first)]):
         found = found and _sure(on, name, because, found, depth)
-    return found or _sum(const(-1), _relevant(ZERO, whole))
+    return found
 
 
 def _factored(goal: Poly) -> Iterator[tuple[Poly, list[Fact]]]:
@@ -345,22 +373,30 @@ def _parts(goal: Poly) -> dict[Monomial, Poly]:
     return found
 
 
-def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0) -> Json:
+def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: frozenset[Poly] = frozenset()) -> Json:
     """An arithmetic proof of goal >= 0 from the facts, or None. `cases` are those that it is split in already, `depth`
-    is the number of the next case in the proof."""
+    is the number of the next case in the proof. A max(0, on) with `on` in `done` had its value put in its place before
+    it came up again: there is none of it in the proof's sums, so it is settled again."""
     if goal.is_constant and goal.constant >= 0:
         return {"sum": [[str(goal.constant), []]] if goal.terms else []}
+    if done:
+        have = [f for f in have if not any(isinstance(a, Max0) and a.arg in done for a in atoms(f.poly))]
+        for on in innermost(goal):
+            if on in done and (sign := _sign(on, have)) is not None:
+                return _settled(on, *sign, goal, have, cases, depth, done)
+        if any(isinstance(a, Max0) and a.arg in done for a in atoms(goal)):
+            return None
     if _termwise(goal):
         return {"sum": [[str(c), [_named(a, have) for a in m]] for m, c in goal.terms]}
-    for on in _outer(goal) if cases < MAX_SPLITS else ():
+    for on in outer(goal) if cases < MAX_SPLITS else ():
         if all(_termwise(replaced(goal, on, value)) for value in (on, ZERO)):
-            return _split(on, goal, have, cases, depth)
-    inside = _innermost(goal)
+            return _split(on, goal, have, cases, depth, done)
+    inside = innermost(goal)
     for on in inside:
         if (sign := _sign(on, have)) is not None:
-            return _settled(on, *sign, goal, have, cases, depth)
+            return _settled(on, *sign, goal, have, cases, depth, done)
     if inside and cases < MAX_SPLITS:
-        return _split(_middle(inside), goal, have, cases, depth)
+        return _split(middle(inside), goal, have, cases, depth, done)
     relevant = _relevant(goal, have)
     combination = _by_factors(goal, relevant)
     if combination is not None:
@@ -376,16 +412,16 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0) -> Json:
             return {"sum": combination}
     if cases >= MAX_SPLITS:
         return None
-    for on in dict.fromkeys(on for f in relevant for on in _innermost(f.poly)):
+    for on in dict.fromkeys(on for f in relevant for on in innermost(f.poly)):
         sign = _sign(on, have)
         if sign is None:
-            return _split(on, goal, have, cases, depth)
-        return _settled(on, *sign, goal, have, cases, depth)
+            return _split(on, goal, have, cases, depth, done)
+        return _settled(on, *sign, goal, have, cases, depth, done)
     for arg in dict.fromkeys(a.arg for a in atoms(goal) if isinstance(a, Log2)):
         if _combination(arg - 1, relevant) is None and _combination(arg * -1, relevant) is None:
-            return _split(arg - 1, goal, have, cases, depth)  # log2 is 0 for all that is less than 1
-    split = _rounded(goal, relevant)
-    return None if split is None else _split(split, goal, have, cases, depth)
+            return _split(arg - 1, goal, have, cases, depth, done)  # log2 is 0 for all that is less than 1
+    split = _rounded(goal, relevant) or _unequal_to(goal, have, done)
+    return None if split is None else _split(split, goal, have, cases, depth, done)
 
 
 def _termwise(goal: Poly) -> bool:
@@ -404,10 +440,18 @@ def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
     return None
 
 
-def _settled(on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], cases: int, depth: int) -> Json:
+def _unequal_to(goal: Poly, have: list[Fact], done: frozenset[Poly]) -> Poly | None:
+    """What is not 0 by a fact about leaves of the goal, and no case of the proof already."""
+    found = (f.apart for f in have if f.apart is not None and f.apart not in done)
+    return next((p for p in found if {*leaves(p)} & {*leaves(goal)} and not innermost(p)), None)
+
+
+def _settled(
+    on: Poly, name: str, because: Json, goal: Poly, have: list[Fact], cases: int, depth: int, done: frozenset[Poly]
+) -> Json:
     """A proof that goes on with the value of max(0, on) in its place."""
     value = on if name == "arg" else ZERO
-    then = prove(replaced(goal, on, value), _after(have, on, value), cases, depth + 1)
+    then = prove(replaced(goal, on, value), _after(have, on, value), cases, depth + 1, done | {on, on * -1})
     return None if then is None else _sure(on, name, because, then, depth)
 
 
@@ -456,12 +500,17 @@ def _most(f: Poly, have: tuple[Poly, ...], again: bool) -> Fraction | None:
     return None if solution is None else solution.get("0", Fraction(0))
 
 
-def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int) -> Json:
-    """Two cases: `on` is nonnegative, or not, which is at most -1; max(0, on) is replaced by its value in each."""
-    sides = {}
+def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int, done: frozenset[Poly]) -> Json:
+    """Two cases: `on` is nonnegative, or not, which is at most -1; max(0, on) is replaced by its value in each. What is
+    not 0 is at least 1 in the first one."""
+    sides, settled = {}, done | {on, on * -1}
     for side, fact, value in (("yes", on, on), ("no", on * -1 - 1, ZERO)):
-        case = Fact(replaced(fact, on, value), ["case", depth])
-        sides[side] = prove(replaced(goal, on, value), [*_after(have, on, value), case], cases + 1, depth + 1)
+        case = [Fact(replaced(fact, on, value), ["case", depth])]
+        if side == "yes":
+            other = (f for f in have if f.apart in (on, on * -1))
+            case += [Fact(replaced(on - 1, on, value), ["apart", f.name, depth]) for f in other]
+        here = [*_after(have, on, value), *case]
+        sides[side] = prove(replaced(goal, on, value), here, cases + 1, depth + 1, settled)
         if sides[side] is None:
             return None
     return {"split": potential(on), **sides}
@@ -469,55 +518,7 @@ def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int) -> Js
 
 def _after(have: list[Fact], on: Poly, value: Poly) -> list[Fact]:
     """The facts with the value of max(0, on) in its place."""
-    return [Fact(replaced(f.poly, on, value), f.name, f.told) for f in have]
-
-
-def _innermost(p: Poly) -> list[Poly]:
-    """The arguments of those max(0, .) in p that have no other max inside."""
-    found = dict.fromkeys(a.arg for a in atoms(p) if isinstance(a, Max0))
-    return [arg for arg in found if not any(isinstance(a, Max0) for a in atoms(arg))]
-
-
-def _outer(p: Poly) -> list[Poly]:
-    """The arguments of those max(0, .) in p that have another max inside."""
-    inside = _innermost(p)
-    return list(dict.fromkeys(a.arg for a in atoms(p) if isinstance(a, Max0) and a.arg not in inside))
-
-
-def _middle(args: list[Poly]) -> Poly:
-    """Where to split: rounded to integers, the middle one of the most arguments that differ by constants only, so that
-    either case settles half of them."""
-    rounded = [_rounded_down(a) for a in args]
-    alike = max(([b for b in rounded if (b - a).is_constant] for a in rounded), key=len)
-    return sorted(alike, key=lambda b: b.constant)[(len(alike) - 1) // 2]
-
-
-def _rounded_down(p: Poly) -> Poly:
-    """x - 2 for 2*x - 3: what is nonnegative on integers exactly where p is, which has integer coefficients."""
-    g = gcd(*(c.numerator for m, c in p.terms if m))
-    return (p - p.constant) * Fraction(1, g) + p.constant.numerator // g
-
-
-def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
-    """p with `value` in place of max(0, arg), which tells max(0, -arg), inside other atoms too, in canonical form
-    again."""
-    other = arg * -1
-
-    def image(a: Atom) -> Poly:
-        match a:
-            case Sym():
-                return atom(a)
-            case Max0(inner):
-                known = {arg: value, other: value - arg}.get(inner)
-                return max0(replaced(inner, arg, value)) if known is None else known
-            case Floor(inner, k):
-                return floor_div(replaced(inner, arg, value), k)
-            case Log2(inner):
-                return log2(replaced(inner, arg, value))
-            case Apply(op, args):
-                return applied(op, *(replaced(p, arg, value) for p in args))
-
-    return mapped(p, image)
+    return [replace(f, poly=replaced(f.poly, on, value)) for f in have]
 
 
 def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
@@ -533,7 +534,8 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
         if grown <= near:
             break
         near |= grown
-    found = [f for i, f in enumerate(have) if f.told is None and (i in chosen or leaves(f.poly) <= near)]
+    own = [(i, f) for i, f in enumerate(have) if f.told is None and f.apart is None]
+    found = [f for i, f in own if i in chosen or leaves(f.poly) <= near]
     inside = dict.fromkeys(a for p in (goal, *(f.poly for f in found)) for a in atoms(p))
     for a in inside:
         match a:

@@ -1235,6 +1235,19 @@ BOTH: Final = [["1", [["fact", row(e(("==", "m", k))), sign]]] for k, sign in ((
 """m is 1 and 2: there is no such state."""
 CASE: Final = ["1", [["case", 0]]]
 MINUS_N: Final = [["-1", [["param", "n"]]]]
+APART: Final = ["apart", row(e(("!=", "i", "j"))), 0]
+I_LESS_J: Final = [["1", [["var", "i"]]], ["-1", [["var", "j"]]]]
+J_LESS_I: Final = [["1", [["var", "j"]]], ["-1", [["var", "i"]]]]
+
+
+APART_GOAL: Final = recheck.max0(poly(("-", "i", "j"))) + recheck.max0(poly(("-", "j", "i"))) - 1
+
+
+def apart(by: Json = APART, p: Json = I_LESS_J) -> Json:
+    """|i - j| is at least 1: by what tells i and j apart where i is not below j, and by the case where it is."""
+    return {"split": p, "yes": {"sum": [["1", [by]]]}, "no": {"sum": [["1", [["case", 0]]]]}}
+
+
 GOOD_SPLIT: Final = {"split": N_ROWS, "yes": {"sum": [CASE]}, "no": {"sum": []}}
 
 
@@ -1250,6 +1263,8 @@ GOOD_SPLIT: Final = {"split": N_ROWS, "yes": {"sum": [CASE]}, "no": {"sum": []}}
             {"sum": [["1", [["high", N_ROWS, 4]]]]},
         ),
         (MAX0_N, GOOD_SPLIT),
+        (APART_GOAL, apart()),
+        (APART_GOAL, {"split": J_LESS_I, "yes": apart()["yes"], "no": apart()["no"]}),
         (poly(("-", ("*", "a", "a"), 25)), puts(("==", "a", 5))),
         (MAX0_N - poly("n"), {"split": N_ROWS, "yes": {"sum": []}, "no": {"sum": POSITIVE}}),
         (MAX0_N - poly("n"), {"split": MINUS_N, "yes": {"sum": [CASE]}, "no": {"sum": []}}),
@@ -1276,6 +1291,12 @@ def test_arithmetic_proofs(goal: recheck.Potential, given: Json) -> None:
         (poly(("-", 2, "i")), {"sum": [["1", [["fact", row(e((">=", "i", 2))), "+"]]]]}, "does not give '+'"),
         (poly(("-", "i", "j")), {"sum": [["1", [["fact", row(e((">=", "i", "j"))), "-"]]]]}, "is no fact here"),
         (poly(("-", "i", "j")), {"sum": [["1", [["fact", row(e(("!=", "i", "j"))), "-"]]]]}, "does not give '-'"),
+        (APART_GOAL, apart(["apart", row(e(("!=", "i", "n"))), 0]), "is no fact here"),
+        (APART_GOAL, apart(["apart", FACT, 0]), "is no a != b"),
+        (APART_GOAL, apart(["apart", row(e(("!=", "i", "j"))), 1]), "a case's number"),
+        (APART_GOAL, apart(APART, N_ROWS), "the case is not about"),
+        (APART_GOAL, apart(APART, [*I_LESS_J, ["1", []]]), "the case is not about"),
+        (APART_GOAL - 1, apart(APART), "the sum is"),
         (MAX0_N, GOOD_SPLIT | {"yes": {"sum": [["1", [["case", 1]]]]}}, "a case's number"),
         (MAX0_N, GOOD_SPLIT | {"yes": {"sum": [["1", [["case", -1]]]]}}, "a case's number"),
         (poly("n"), GOOD_SPLIT, "the sum is"),
@@ -1301,6 +1322,25 @@ def test_arithmetic_proofs(goal: recheck.Potential, given: Json) -> None:
 )
 def test_wrong_arithmetic_proofs(goal: recheck.Potential, given: Json, reason: str) -> None:
     assert reason in proves(goal, given)
+
+
+@pytest.mark.parametrize(("c", "d"), [(c, d) for c in range(-3, 4) for d in range(-2, 3)])
+def test_what_differs_is_more_where_it_is_not_less(c: int, d: int) -> None:
+    """i != c*j + d: where a case says that i - c*j - d is not negative, or that the opposite is not, it is 1 at least,
+    as it is at every store; and no proof shows 2."""
+    other = ("+", ("*", c, "j"), d)
+    made = arithmetic(("!=", "i", other))
+    gap = poly(("-", "i", other))
+    size = recheck.max0(gap) + recheck.max0(gap * -1)
+    by = ["apart", row(e(("!=", "i", other))), 0]
+    parts: list[tuple[int, Json]] = [(1, [["var", "i"]]), (-c, [["var", "j"]]), (-d, [])]
+    for sign in (1, -1):
+        turned = [[str(sign * k), names] for k, names in parts if k]
+        made.prove(size - 1, recheck.frozen(apart(by, turned)), "goal")
+        with pytest.raises(Bad, match="the sum is"):
+            made.prove(size - 2, recheck.frozen(apart(by, turned)), "goal")
+    for i, j in product(range(-9, 10), repeat=2):
+        assert abs(i - c * j - d) >= 1 or i == c * j + d
 
 
 def numbers(*values: int) -> list[Json]:

@@ -85,6 +85,10 @@ def factor(f: Any, at: Point, cases: list[Measure], known: list[Any]) -> Any:
             return int(gap - (op in "<>"))
         case ["case", i]:
             return cases[i](at)
+        case ["apart", ["op", "!=", a, b] as e, i]:
+            assert e in known
+            assert abs(cases[i](at)) == abs(term(a, at) - term(b, at))
+            return cases[i](at) - 1
         case ["max0", p]:
             return max(0, number(p, at))
         case ["log2", p]:
@@ -255,6 +259,14 @@ TRUE = [
     at_least("", "x", "3*floor(x/3)"),
     at_least("", "3*floor(x/3) + 2", "x"),
     at_least("x >= 0, y >= 1", "64*max(0, n)", "64*max(0, n - floor((x*y)/1024))"),
+    at_least("x != 5, x <= 5", "|[x, 5]|", "1 + |[x, 4]|"),
+    at_least("x != n, x >= n", "|[n, x]|", "1"),
+    at_least("x != 3, y == x + 1, n >= y", "|[x, 3]| + |[2, x]| + |[n, y]|", "1 + |[3, x]|"),
+    at_least("2*x != n, 2*x >= n", "2*x", "n + 1"),
+    at_least(
+        "x < n, x != 5", "max(0, n - x - max(0, n - 6))", "max(0, n - 1 - x - max(0, n - 6)) + |[x, 6]| - |[x, 5]|"
+    ),
+    entails("x != n, x <= n", "x < n"),
     entails("x <= 2*n, x >= 0", "x/2 <= n"),
     entails("x < n", "x + 1 <= n, x <= n"),
     entails("x == n", "x >= n, x <= n, n == x"),
@@ -310,6 +322,9 @@ FALSE = [
     at_least("", "n*n", "x*x"),
     at_least("", "3*floor(x/3) + 1", "x"),
     at_least("x >= -1, y >= 1", "64*max(0, n)", "64*max(0, n - floor((x*y)/1024))"),
+    at_least("x != 5, x <= 5", "|[x, 5]|", "2 + |[x, 4]|"),
+    at_least("x != 5, x <= 6", "|[x, 5]|", "1 + |[x, 4]|"),
+    at_least("2*x != n, x >= n", "2*x", "n + 2"),
     at_least("n > 0", "1", "log2(n)"),
     at_least("x < n, x >= 0", nest("|[x, n]|"), nest("2 + |[2*x + 5, n]|")),
     at_least("x < n, x >= 0", nest("|[x, n]|"), nest("1 + |[2*x + 5, n]|", "y + 1")),
