@@ -15,14 +15,15 @@ from checker.certificates.evidence import proof as arithmetic_proof
 from checker.certificates.seconded import REPORT, Prove, Seconded, remembered, seconded, verdict
 from checker.kernel import INDICES, Claim, Ledger
 from checker.oracles import Oracles
-from checker.oracles.farkas import replaced
+from checker.oracles.maxima import replaced
 from checker.synthesis.elaborate import Elaborator, by_cases, weaken
 from checker.synthesis.flow import analyse
-from checker.synthesis.ghosts import cycles, windows, with_ghosts, with_names
+from checker.synthesis.ghosts import cycles, windows, with_flags, with_ghosts, with_names
 from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, without
 from checker.synthesis.search import Engine, find_potentials, risen, without_potentials
 from checker.synthesis.sums import antidifference
+from checker.synthesis.turning import turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
 from logic.assertions import AtLeast, Context, P, Proved, assume, conj
 from logic.contracts import elements_in
@@ -81,12 +82,13 @@ class Result:
 class Way:
     """A way to search, by the ghosts that it uses: those that count turns at places where loops are in the way, those
     of counters that begin where another one is that has a ghost, and those that keep what variables were before. Of
-    loops at the places `apart` the first turn is taken apart."""
+    loops at the places `apart` the first turn is taken apart. A sharp one looks at what branches tell, too."""
 
     stuck: frozenset[Loc | None] = frozenset()
     again: bool = False
     named: bool = False
     apart: frozenset[Loc | None] = frozenset()
+    sharp: bool = False
 
 
 def find_bounds(
@@ -106,16 +108,21 @@ def find_bounds(
     worked on. Without `judge` the second checker is left to the caller (`judged`), and nothing is certified.
     """
     start = time.perf_counter()
-    cases, kept = _cases(outline.context, per), with_names(outline)
+    cases, kept, flagged = _cases(outline.context, per), with_names(outline), with_flags(outline)
 
     @cache
-    def plain(p: P, apart: frozenset[Loc | None] = frozenset()) -> Flow:
-        return analyse(outline, oracle, start=p, apart=apart)
+    def plain(p: P, apart: frozenset[Loc | None] = frozenset(), sharp: bool = False) -> Flow:
+        return analyse(outline, oracle, start=p, apart=apart, sharp=sharp)
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
+        if way.sharp and flagged is not outline:
+            first = analyse(flagged, oracle, cases[0], apart=way.apart, sharp=True)
+            return with_ghosts(flagged, first, oracle, way.stuck, more=True)
         if not way.again:
-            first = analyse(kept, oracle, cases[0], apart=way.apart) if way.named else plain(cases[0], way.apart)
+            first = plain(cases[0], way.apart, way.sharp)
+            if way.named:
+                first = analyse(kept, oracle, cases[0], apart=way.apart, sharp=way.sharp)
             return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, more=way.named)
         once = replace(way, again=False)
         found, ghosts = ghosted(once)
@@ -125,7 +132,9 @@ def find_bounds(
     @cache
     def flow(way: Way, p: P) -> Flow:
         wider, ghosts = ghosted(way)
-        return analyse(wider, oracle, start=p, apart=way.apart) if ghosts else plain(p, way.apart)
+        if not ghosts:
+            return plain(p, way.apart, way.sharp)
+        return analyse(wider, oracle, start=p, apart=way.apart, sharp=way.sharp)
 
     def bounded(metric: Metric, way: Way) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
@@ -137,7 +146,7 @@ def find_bounds(
             """Of one warp, of none for the last number, or of all alike."""
             found = flow(way, () if warp is None else cases[warp])
             own = found if hinted in (None, metric.name) else without_potentials(found)
-            return _proof(own, context, oracle, search, warp)
+            return _proof(own, context, oracle, search, warp, turns=way.sharp)
 
         def one(apart: bool, anywhere: bool) -> Result:
             def whole() -> Proof[Poly]:
@@ -160,6 +169,12 @@ def find_bounds(
             return found
         first = replace(way, apart=way.apart | {at})
         return first if flow(first, cases[0]) != flow(way, cases[0]) else None
+
+    def told(sharp: Way) -> bool:
+        """Whether flags or branches, if they are not too many, tell more in a sharp way."""
+        found = turning(flow(sharp, cases[0]), ghosted(sharp)[0].context)
+        few = len(found.forks) <= limits.TURNS and sum(map(len, found.heads.values())) <= limits.SHARPER
+        return few and (len(found.forks) > 0 or flagged is not outline)
 
     flow(Way(), cases[0])
     windowed = windows(plain(cases[0]))
@@ -184,6 +199,11 @@ def find_bounds(
         narrow = replace(way, stuck=way.stuck | windowed)
         if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
             found = bounded(metric, narrow)
+            if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
+                result = found
+        sharp = replace(way, sharp=True)
+        if result.claim is not None and told(sharp):
+            found = bounded(metric, sharp)
             if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
                 result = found
         result = judged(result, outline.kernel, prove) if judge else result
@@ -222,10 +242,16 @@ def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp",
 
 
 def _proof(
-    flow: Flow, context: Context, oracle: Oracles, search: Engine, warp: int | None, printed: bool = False
+    flow: Flow,
+    context: Context,
+    oracle: Oracles,
+    search: Engine,
+    warp: int | None,
+    printed: bool = False,
+    turns: bool = False,
 ) -> Proof[Poly]:
     elaborator = Elaborator(context, oracle, oracle.least, warp, printed)
-    complete = find_potentials(flow, elaborator, search)
+    complete = find_potentials(flow, elaborator, search, turns)
     return elaborator.block(complete, Point(flow.end.p, ZERO, flow.end.x))
 
 

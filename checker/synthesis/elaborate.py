@@ -129,8 +129,12 @@ class Elaborator(Walk[Poly]):
         """Whether the oracle proves q >= r in the state."""
         return isinstance(self.oracle(AtLeast(state.p, state.x, q, r), self.context), Proved)
 
-    def larger(self, a: State, q: Poly, b: State, r: Poly) -> Poly:
-        """A potential that is at least q in a's states and at least r in b's, as small as can be told."""
+    def larger(self, a: State, q: Poly, b: State, r: Poly, at: Fork | None = None) -> Poly:
+        """A potential that is at least q in a's states and at least r in b's, as small as can be told: the one that was
+        found for a branch, where either needs it."""
+        found = None if at is None else at.q
+        if found is not None and self.at_least(a, found, q) and self.at_least(b, found, r):
+            return found
         if self.at_least(b, q, r):
             return q
         return r if self.at_least(a, r, q) else maximum(q, r)
@@ -265,6 +269,10 @@ class Elaborator(Walk[Poly]):
     def turn(self, node: Cycle, q: Poly, head: Point[Poly]) -> Proof[Poly]:
         body = self.body(_paying(node.body, q), head)
         return self.weaken(body, Point(node.body.start.p, q, head.x), body.post)
+
+    def paid(self, flow: Flow, q: Poly, proof: Proof[Poly], /) -> Proof[Poly]:
+        told = any(isinstance(node, Cut) for node in opening(flow)) and q != proof.pre.q
+        return self.block(_paying(flow, q), proof.post) if told else proof
 
     def body(self, flow: Flow, head: Point[Poly]) -> Proof[Poly]:
         warp, self.warp = self.warp, None  # the loop's potential covers a whole warp

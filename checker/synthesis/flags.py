@@ -76,6 +76,13 @@ def kept(wanted: Sequence[Expr], gone: P, stays: P, sigma: Signature) -> Iterato
             yield from (Op("||", (out, c)) for c in new[: limits.FLAGGED])
 
 
+def weaker(wanted: Sequence[Expr], known: Iterable[Expr], sigma: Signature) -> Iterator[Expr]:
+    """Orders as what holds while flags are up."""
+    for c in known:
+        if _compares(c):
+            yield from (Op("||", (lowered(flag, sigma), c)) for flag in wanted if not local_vars(c) & local_vars(flag))
+
+
 def assigned(wanted: Iterable[Expr], x: str, e: Expr, sigma: Signature) -> Iterator[Expr]:
     """The facts that a flag stands for after it got this value: go <- i < n that i < n, unless it is lowered."""
     for flag in wanted:

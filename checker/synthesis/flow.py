@@ -93,22 +93,28 @@ def analyse(
     start: P = (),
     printed: bool = False,
     apart: Collection[Loc | None] = frozenset(),
+    sharp: bool = False,
 ) -> Flow:
     """The flow of an outline's body, from {P; .; {}}, or from the condition that its body begins with; for the rules
     as printed where `printed` says so. Of loops at the places `apart` the first turn is taken apart where flags end
-    them."""
-    return _Analysis(outline.context, oracle, printed, apart).block(outline.body, State(start, frozenset()), given=True)
+    them. A sharp one knows of tests for equality in such loops which side is the larger where they fail."""
+    return _Analysis(outline.context, oracle, printed, apart, sharp).block(
+        outline.body, State(start, frozenset()), given=True
+    )
 
 
 class _Analysis(Analysis):
     """The walk; holds what never changes during it."""
 
-    def __init__(self, context: Context, oracle: Oracle, printed: bool, apart: Collection[Loc | None]) -> None:
+    def __init__(
+        self, context: Context, oracle: Oracle, printed: bool, apart: Collection[Loc | None], sharp: bool
+    ) -> None:
         self.rules = PRINTED if printed else SOUND
         self.context = context
         self.oracle = oracle
         self.printed = printed
         self.apart = apart
+        self.sharp = sharp
         self.sigma = context.sigma
         self.given = said((), context)
         self.begun: list[Loop] = []
@@ -154,8 +160,23 @@ class _Analysis(Analysis):
         return next(node for node in found if node is not None)
 
     def fork(self, item: Branch, state: State) -> Fork:
+        item = self.ordered(item, state) if self.sharp else item
         fork: Fork = self.taken(BRANCHES, item, state, item.rule)
         return fork
+
+    def ordered(self, item: Branch, state: State) -> Branch:
+        """The branch with what its sides know of ghosts by flags, and, in loops that flags end, with the orders that
+        hold where a test for equality fails."""
+
+        def told(side: Block, cond: Expr) -> Block:
+            p, parts = assume(state.p, cond, self.sigma), conj((cond,), self.sigma)
+            tests = (c.args for c in parts if self.flags and isinstance(c, Op) and c.op == "!=" and local_vars(c))
+            orders = (Op(op, args) for args in tests if not any(opaque(a, self.sigma) for a in args) for op in "<>")
+            known: list[Expr] = [e for e in orders if of_expr(Op("-", e.args)) is not None and self.entails(p, e)]
+            known += (e for e in flags.told(parts, p, self.sigma)[0] if any(x.startswith(GHOST) for x in local_vars(e)))
+            return (Partial(tuple(known)), *side) if known else side
+
+        return replace(item, then=told(item.then, item.cond), orelse=told(item.orelse, Op("!", (item.cond,))))
 
     def block(self, block: Block, start: State, given: bool = False) -> Flow:
         """The flow of a block. With `given`, a condition at its beginning is taken as the precondition."""
@@ -222,7 +243,8 @@ class _Analysis(Analysis):
     def left(self, item: Loop, state: State, after: live.Names) -> State:
         """What is kept after a loop: nothing about what only the loop needed. P would grow from loop to loop."""
         changed = written(strip(item.body))
-        dead = changed - after
+        kept = {GHOST + x for x in after} if self.sharp else set()
+        dead = changed - after - kept
         return State(live.kept(state.p, dead, changed), state.x - dead)
 
     # --- statements ---
@@ -413,8 +435,10 @@ class _Analysis(Analysis):
             kept = [c for c in guesses if self.entails(inside.end.p, c)]
             if any(c not in kept for c in guesses if isinstance(c, Op) and c.op == "=="):
                 kept += [c for c in strict if c not in kept]  # what a turn does was seen for that value only
+            if self.sharp:  # what does not stay so may stay so while the loop goes on
+                kept += flags.weaker(own, (c for c in guesses if c not in kept), self.sigma)
             smaller = x & inside.end.x if item.invariant.x is None else x
-            if len(kept) == len(guesses) and smaller == x:
+            if kept == guesses and smaller == x:
                 break
             guesses, x = kept, smaller
         del self.flags[len(self.flags) - len(own) :]

@@ -154,6 +154,46 @@ def with_names(outline: Outline) -> Outline:
     return replace(outline, context=replace(outline.context, sigma=sigma), body=body)
 
 
+def with_flags(outline: Outline) -> Outline:
+    """The outline with a ghost for each flag that ends a loop and gets constants alone: 1 while the flag says to go on,
+    else 0. What a turn costs that lowers the flag is paid once by that. Itself where there are none, or where its
+    writer chose ghosts."""
+    locals_ = outline.context.sigma.locals
+    loops = [item for item in _items(outline.body) if isinstance(item, Loop)]
+    wanted = dict.fromkeys(flag for item in loops for flag in flags(item.cond, strip(item.body), outline.context.sigma))
+    values: dict[str, list[Expr]] = {}
+    for item in _items(outline.body):
+        if isinstance(item, Plain) and isinstance(item.stmt, Assign):
+            values.setdefault(item.stmt.var, []).append(item.stmt.value)
+    ghosts: dict[str, tuple[Var, Expr]] = {}
+    for flag in wanted:
+        name = next(iter(local_vars(flag)))
+        if name not in ghosts and all(isinstance(e, Const) for e in values.get(name, ())):
+            ghosts[name] = Var(f"{GHOST}{name}"), flag
+    if not ghosts or any(x.startswith(GHOST) for x in locals_):
+        return outline
+
+    def marked(block: Block) -> Iterator[Item]:
+        for item in block:
+            match item:
+                case Plain(Assign(x, e)) if x in ghosts:
+                    ghost, flag = ghosts[x]
+                    yield item
+                    yield Plain(Assign(ghost.name, Const(int(worth(substitute(flag, {x: e}), {}) is True))))
+                    yield Partial((_unless(flag, Op(">=", (ghost, Const(1)))), Op(">=", (ghost, Const(0)))))
+                case Loop():
+                    yield replace(item, body=tuple(marked(item.body)))
+                case Branch():
+                    then, orelse = (tuple(marked(side)) for side in (item.then, item.orelse))
+                    yield replace(item, then=then, orelse=orelse)
+                case _:
+                    yield item
+
+    sigma = replace(outline.context.sigma, locals={**locals_, **{ghost.name: INT for ghost, _ in ghosts.values()}})
+    context = replace(outline.context, sigma=sigma)
+    return replace(outline, context=context, body=tuple(marked(outline.body)))
+
+
 def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Oracle) -> Left | None:
     """A ghost for the turns that are left at most, what it is before the loop, and what is at most that at each lane:
     how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it, or a

@@ -51,7 +51,8 @@ class Fork:
     """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program.
 
     With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing. Under Q:CaseSplit
-    both sides are the same program, which does not test `cond`.
+    both sides are the same program, which does not test `cond`. `q` is a potential for where both sides begin, if one
+    was found that serves either.
     """
 
     rule: str
@@ -62,6 +63,7 @@ class Fork:
     after: State
     loc: Loc | None
     loop: While | None = None
+    q: Poly | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,12 @@ def opening(flow: Flow) -> Iterator[Cut | Step]:
         first.append(node)
     last = max((i for i, node in enumerate(first) if isinstance(node, Step)), default=len(first) - 1)
     yield from first[: last + 1]
+
+
+def begun(flow: Flow, start: State) -> State:
+    """The state where a flow from this state has taken in the conditions that it begins with."""
+    cuts = [node.state for node in opening(flow) if isinstance(node, Cut)]
+    return cuts[-1] if cuts else start
 
 
 def _items(flow: Flow) -> Iterator[Item]:

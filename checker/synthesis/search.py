@@ -24,8 +24,9 @@ from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, li
 from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.rules import SOUND
+from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
 from checker.synthesis.walk import Parts, Point, Proof, Walk
-from logic.assertions import AtLeast, Context, P, Proved, X
+from logic.assertions import AtLeast, Context, P, Proved, X, assume
 from logic.derivation import Derivation
 from logic.facts import Facts, compared, definitions, said, value
 from logic.polynomials import total
@@ -38,6 +39,7 @@ from logic.potentials import (
     Max0,
     Monomial,
     Poly,
+    Sym,
     atom,
     atoms,
     const,
@@ -49,7 +51,7 @@ from logic.potentials import (
     variables,
 )
 from logic.source import Loc
-from logic.syntax import WARP_INDEX, Assign, Expr, Param, Stmt, Tid, Var, written
+from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, written
 
 Engine = Literal["lp", "smt"]
 """The solver of the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -61,14 +63,16 @@ _NONE: Final = Derivation("", {})
 
 class Search(Walk[Linear]):
     """One linear program: the walk over a flow fills it. A wide one has |[a, b]| and |[a, b + step - 1]|
-    among its base functions wherever steps are counted too."""
+    among its base functions wherever steps are counted too. What branches add to it is said by `turns`."""
 
-    def __init__(self, elaborator: Elaborator, wide: bool = False) -> None:
+    def __init__(self, elaborator: Elaborator, wide: bool = False, turns: Turning = NOWHERE) -> None:
         super().__init__(elaborator.context, {name: rule.before for name, rule in SOUND.items()})
         self.elaborator = elaborator
         self.wide = wide
+        self.turns = turns
         self.program = lp.Program()
         self.heads: dict[int, Linear] = {}
+        """The potentials at the heads of loops and, where `turns` has them, in front of branches."""
         self.falls: dict[Poly, None] = {}
         """A polynomial that is nonnegative where a loop's logarithm falls by 1."""
         self.names = count()
@@ -139,21 +143,33 @@ class Search(Walk[Linear]):
         if row or a.get(ONE):
             self.program.equations.append((row, -a.get(ONE, Fraction(0))))
 
-    def larger(self, a: State, q: Linear, b: State, r: Linear) -> Linear:
+    def larger(self, a: State, q: Linear, b: State, r: Linear, at: Fork | None = None) -> Linear:
         """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
         whose multiples could grow for ever as the constant falls."""
+        turn = None if at is None else self.turns.forks.get(id(at.then))
         known, there = self.facts(a).constants, self.facts(b).constants
         same = {leaf: p for leaf, p in known.items() if leaf.name in self.context.sigma.locals and there.get(leaf) == p}
         q, r = (side.mapped(lambda m: substitute(monomial(m), same)) for side in (q, r))
         gap = (q - r).known()
-        if gap is not None and gap.is_constant:
+        if gap is not None and gap.is_constant and (turn is None or not gap.terms):
             return q if gap.constant >= 0 else r
         top = Linear({})
-        for m in dict.fromkeys((*q.terms, *r.terms)):
+        more = () if turn is None else (m for base in self.before_branch(turn) for m, _ in substitute(base, same).terms)
+        for m in dict.fromkeys((*q.terms, *r.terms, *more)):
             top = top + unknown(self.fresh("j", free=True), monomial(m))
         self.require(a, top - q)
         self.require(b, top - r)
+        if at is not None and turn is not None:
+            self.heads[id(at.then)] = top
         return top
+
+    def before_branch(self, turn: Turn) -> Iterator[Poly]:
+        """What a branch adds to the potential in front of it: also what stands at the head of its loop."""
+        yield from turn.bases
+        head = None if turn.loop is None else self.heads.get(id(turn.loop))
+        for m in head.terms if head is not None else ():
+            if not variables(monomial(m)) & turn.unsaid:
+                yield substitute(monomial(m), turn.earlier)
 
     def head(self, node: Cycle, price: Fraction, post: Linear) -> Linear:
         own = measures(node, self.context, self.wide)
@@ -164,7 +180,7 @@ class Search(Walk[Linear]):
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
             later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
-            found = (*bases(node, own, self.context, self.wide), *later)
+            found = (*bases(node, own, self.context, self.wide), *self.turns.heads.get(id(node), ()), *later)
             # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
             for base in dict.fromkeys(substitute(b, said((), self.context).constants) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
@@ -181,6 +197,9 @@ class Search(Walk[Linear]):
         self.require(start, q - body.pre.q)
         return body
 
+    def paid(self, _: Flow, __: Linear, proof: Proof[Linear], /) -> Proof[Linear]:
+        return proof
+
     def covers(self, state: State, q: Linear, r: Linear, /) -> None:
         self.require(state, q - r)
 
@@ -194,6 +213,11 @@ class Search(Walk[Linear]):
     def require(self, state: State, q: Linear, stated: Iterable[Atom] = ()) -> None:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P; `stated`
         are atoms that may be more than others of q: a person's |[0, n]| is more than |[i, n]| is."""
+        for differ in self.differing(state, q):
+            rest = tuple(c for c in state.p if c != differ)
+            for op in "<>":
+                self.require(State(assume(rest, Op(op, differ.args), self.context.sigma), state.x), q, stated)
+            return
         q, positive = self.resolved(state, q)
         inside = {a: None for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)}
         pairs = ((a, b) for a in stated if isinstance(a, Max0) and a in inside for b in inside if a != b)
@@ -202,6 +226,17 @@ class Search(Walk[Linear]):
         parts = (q, *(unknown(self.fresh(f"l{i}_"), g * -1) for i, g in known))
         for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
+
+    def differing(self, state: State, q: Linear) -> list[Op]:
+        """The facts a != b of P, where a branch's test tells what q is by which of them is the larger."""
+        inside = {a.arg for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)} if self.turns.forks else ()
+        found: list[Op] = []
+        for fact in state.p if inside else ():
+            match fact:
+                case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (r := of_expr(b)) is not None:
+                    if any((arg - d).is_constant for arg in inside for d in (p - r, r - p)):
+                        found.append(fact)
+        return found
 
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
         """q with known numbers in place of variables, and p or 0 in place of every max(0, p) whose sign P decides.
@@ -374,7 +409,8 @@ _FAR: Final = 10**9
 
 
 def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
-    """The flow with a potential at each loop head."""
+    """The flow with a potential at each loop head, and in front of branches, by the identity of loops and of
+    first sides."""
 
     def put(node: Node) -> Node:
         match node:
@@ -382,7 +418,7 @@ def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
                 return replace(node, q=potentials.get(id(node), node.q), body=with_potentials(node.body, potentials))
             case Fork():
                 sides = [with_potentials(s, potentials) if isinstance(s, Flow) else s for s in (node.then, node.orelse)]
-                return replace(node, then=sides[0], orelse=sides[1])
+                return replace(node, then=sides[0], orelse=sides[1], q=potentials.get(id(node.then)))
         return node
 
     return replace(flow, nodes=tuple(put(node) for node in flow.nodes))
@@ -405,15 +441,17 @@ def without_potentials(flow: Flow) -> Flow:
     return replace(flow, nodes=tuple(bare(node) for node in flow.nodes))
 
 
-def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp") -> Flow:
-    """The flow with potentials at its loop heads such that the bound is least at sample points. Raises Stuck."""
+def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp", turns: bool = False) -> Flow:
+    """The flow with potentials at its loop heads such that the bound is least at sample points; with `turns` also in
+    front of branches. Raises Stuck."""
     loops = list(cycles(flow))
-    if all(loop.q is not None for loop in loops):
+    more = turning(flow, elaborator.context) if turns else NOWHERE
+    if all(loop.q is not None for loop in loops) and not more.forks:
         return flow
     for wide in (False, True):
-        search = Search(elaborator, wide)
+        search = Search(elaborator, wide, more)
         entry = search.within(flow.start, search.before(flow))
-        search.program.objective = _objective(entry, elaborator.context)
+        search.program.objective = _objective(entry, elaborator.context, bool(more.forks))
         solution = _solved(search, engine)
         if solution is not None:
             return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
@@ -443,12 +481,14 @@ _LARGEST: Final = 10**9
 """Of the values in an objective: those at larger sizes are scaled down to it."""
 
 
-def _objective(entry: Linear, context: Context) -> lp.Row:
+def _objective(entry: Linear, context: Context, turns: bool = False) -> lp.Row:
+    """The bound at all sample points together; with `turns` also where its terms begin to count."""
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
     row: lp.Row = {}
     inside = {b for m in entry.terms for a in m if isinstance(a, Max0) for b in atoms(a.arg) if isinstance(b, Max0)}
     orders = (names, names[::-1]) if any(len(leaves(b.arg)) > 1 for b in inside) else (names,)  # which is less of two
-    for store in (store for order in orders for store in _stores(order, context)):
+    stores = [store for order in orders for store in _stores(order, context, _turns(entry) if turns else ())]
+    for store in stores:
         values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}
         scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
         for m, a in entry.terms.items():
@@ -458,7 +498,22 @@ def _objective(entry: Linear, context: Context) -> lp.Row:
     return row
 
 
-def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]:
+def _turns(entry: Linear) -> list[tuple[Poly, Leaf, int]]:
+    """The p of each max(0, p) in a bound, with a parameter that p rises (1) or falls (-1) with by 1: by that p can be
+    made any number."""
+    found: dict[Poly, tuple[Poly, Leaf, int]] = {}
+    for a in dict.fromkeys(a for m in entry.terms for a in atoms(monomial(m)) if isinstance(a, Max0)):
+        for m, c in a.arg.terms:
+            if len(m) == 1 and isinstance(m[0], Sym) and abs(c) == 1:
+                rest = a.arg - Poly(((m, c),))
+                if m[0].leaf not in leaves(rest):
+                    found.setdefault(a.arg, (a.arg, m[0].leaf, int(c)))
+    return [*found.values()][: limits.TURNS]
+
+
+def _stores(
+    names: Sequence[str], context: Context, turns: Sequence[tuple[Poly, Leaf, int]] = ()
+) -> Iterator[dict[Leaf, int]]:
     """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
     anything. Where it depends on the block or warp, for the first one, too."""
     facts = said((), context)
@@ -477,7 +532,14 @@ def _stores(names: Sequence[str], context: Context) -> Iterator[dict[Leaf, int]]
     def excluded(store: dict[Leaf, int]) -> bool:
         return any(value(e, store | known) is False for e in facts)
 
-    for store in [s for s in (far, *near) if not excluded(s)] or near:
+    ends = [
+        store | {leaf: store[leaf] - sign * int(evaluate(p, store, risen))}
+        for p, leaf, sign in turns
+        for store in (far, *near)
+        if evaluate(p, store, risen).denominator == 1
+    ]
+    ends = [store for store in ends if abs(max(store.values(), key=abs)) <= 2 * _FARTHEST]
+    for store in [s for s in (far, *near, *ends) if not excluded(s)] or near:
         yield store | {index: min(store[index], end) for index, end in last.items()}
         if first:
             yield store | {Param(n): 0 for n in first}

@@ -95,8 +95,8 @@ class Walk(ABC, Generic[A]):
         """The n of an access that is priced by `price`."""
 
     @abstractmethod
-    def larger(self, a: State, q: A, b: State, r: A) -> A:
-        """A potential that covers q in a's states and r in b's."""
+    def larger(self, a: State, q: A, b: State, r: A, at: Fork | None = None) -> A:
+        """A potential that covers q in a's states and r in b's: in front of both sides of a branch, if one is given."""
 
     @abstractmethod
     def clamped(self, state: State, q: A, /) -> A:
@@ -125,6 +125,10 @@ class Walk(ABC, Generic[A]):
     @abstractmethod
     def turn(self, node: Cycle, q: A, head: Point[A]) -> Proof[A]:
         """A proof of a loop's body that ends in its head; q is what the test leaves of that."""
+
+    @abstractmethod
+    def paid(self, flow: Flow, q: A, proof: Proof[A], /) -> Proof[A]:
+        """A proof of a block that begins with q, where the conditions that it begins with show that q is enough."""
 
     @abstractmethod
     def covers(self, state: State, q: A, r: A, /) -> None:

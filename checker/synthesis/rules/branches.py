@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from checker.synthesis.nodes import Flow, Fork, State, flowing
+from checker.synthesis.nodes import Flow, Fork, State, begun, flowing
 from checker.synthesis.outline import Block, Branch, Split, strip
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
@@ -77,7 +77,9 @@ def _agree(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     yes, no = then.start, w.opposite(node.before, node.cond)
     second = w.block(orelse, post)
     first = w.block(then, post)
-    q = w.within(node.before, w.larger(yes, w.clamped(yes, first.pre.q), no, w.clamped(no, second.pre.q)))
+    sides = w.clamped(yes, first.pre.q), w.clamped(no, second.pre.q)
+    q = w.within(node.before, w.larger(begun(then, yes), sides[0], begun(orelse, no), sides[1], node))
+    first, second = w.paid(then, q, first), w.paid(orelse, q, second)
     c, d = w.cost(p, x, node.cond)
     first = w.weaken(first, Point(yes.p, q, x), post)
     second = w.weaken(second, Point(no.p, q, x), post)

@@ -1,0 +1,198 @@
+"""Where branches turn: what tells their sides apart, as base functions for the potentials in front of them.
+
+A test a < b holds where the integer d = b - a is at least 1, and max(0, d) - max(0, d - 1) is 1 there and 0 elsewhere.
+With both as base functions a potential in front of a branch can be what either side needs; so two tests of one
+condition do not both pay for their dearer sides. In a loop that moves d, max(0, d) at its head pays for the turns in
+which the test still holds, as the distance of a loop's own test does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from checker.synthesis.counters import moves, per_turn
+from checker.synthesis.flags import inverse
+from checker.synthesis.measures import lengths
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from logic.assertions import Context, conj, opaque
+from logic.facts import Facts, said
+from logic.potentials import Leaf, Poly, ceil_div, is_closed, max0, minimum, of_expr, substitute, sym, variables
+from logic.rules import SOUND
+from logic.syntax import BOOL, GHOST, Assign, Expr, Op, Var, local_vars, written
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a branch adds to the potential in front of it: base functions; and the innermost loop around it, with what
+    variables were at its head in terms of what they are here, as far as that can be said."""
+
+    bases: tuple[Poly, ...]
+    loop: Cycle | None = None
+    earlier: Mapping[Leaf, Poly] = field(default_factory=dict)
+    unsaid: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """Of the branches and loops of a flow, by the identity of the first side and of the loop: what each adds to the
+    template in front of it."""
+
+    forks: Mapping[int, Turn]
+    heads: Mapping[int, tuple[Poly, ...]]
+
+
+NOWHERE = Turning({}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A branch with the distances of its test, as they are in front of it."""
+
+    fork: Fork
+    distances: tuple[Poly, ...]
+    marks: tuple[Poly, ...]
+    """The ghosts of the flags that it tests: 1 or 0."""
+    loop: Cycle | None
+    earlier: Mapping[Leaf, Poly]
+    unsaid: frozenset[str]
+
+
+def turning(flow: Flow, context: Context) -> Turning:
+    """What the branches of a flow add to templates: those that a loop turns, and those whose tests say something of
+    each other."""
+    seen = list(_branches(flow, context, None))
+    forks: dict[int, Turn] = {}
+    heads: dict[int, dict[Poly, None]] = {}
+    for one in seen:
+        turned = one.loop is not None and any(variables(d) & written(one.loop.body.stmt) for d in one.distances)
+        related = any(_related(one.distances, other.distances) for other in seen if other is not one)
+        if not (turned or related or one.marks):
+            continue
+        bases = dict.fromkeys(base for d in one.distances for base in (max0(d), max0(d - 1)) if turned or related)
+        bases |= dict.fromkeys(one.marks)
+        forks[id(one.fork.then)] = Turn(tuple(bases), one.loop if turned else None, one.earlier, one.unsaid)
+        if turned and one.loop is not None:
+            found = heads.setdefault(id(one.loop), {})
+            found |= dict.fromkeys(_at_head(one, one.loop, context))
+    return Turning(forks, {key: tuple(found) for key, found in heads.items()})
+
+
+def _related(some: tuple[Poly, ...], others: tuple[Poly, ...]) -> bool:
+    return any((a - b).is_constant for a in some for b in others)
+
+
+def _branches(flow: Flow, context: Context, loop: Cycle | None) -> Iterator[_Seen]:
+    """The branches by uniform tests that potentials can speak of, in the innermost loops around them."""
+
+    def walk(part: Flow, earlier: Mapping[Leaf, Poly], unsaid: frozenset[str]) -> Iterator[_Seen]:
+        for node in part.nodes:
+            match node:
+                case Step(Assign(x, e)) if loop is not None:
+                    back = inverse(x, e)
+                    old = None if back is None else of_expr(back)
+                    if old is None or variables(old) - {x} & written(loop.body.stmt):
+                        unsaid |= {x}
+                    else:
+                        earlier = {leaf: substitute(p, {Var(x): old}) for leaf, p in earlier.items()}
+                        earlier = {Var(x): old, **earlier}
+                case Fork():
+                    if SOUND.rules[node.rule].agrees and node.loop is None:
+                        found, marks = _distances(node, loop, context), _marks(node, context)
+                        if found or marks:
+                            yield _Seen(node, found, marks, loop, earlier, unsaid)
+                    for side in (node.then, node.orelse):
+                        if isinstance(side, Flow):
+                            yield from walk(side, earlier, unsaid)
+                            unsaid |= written(side.stmt)
+                case Cycle():
+                    yield from _branches(node.body, context, node)
+                    unsaid |= written(node.body.stmt)
+
+    yield from walk(flow, {}, frozenset())
+
+
+def _distances(fork: Fork, loop: Cycle | None, context: Context) -> tuple[Poly, ...]:
+    """For each comparison of a test, integers that are at least 1 exactly where it holds, or fails; in a loop those
+    that fall from turn to turn, by 1."""
+    facts = said(fork.before.p, context)
+    found: dict[Poly, None] = {}
+    for distance in _compared(fork.cond, context):
+        d = substitute(distance, {leaf: p for leaf, p in facts.constants.items() if leaf.name not in fork.before.x})
+        if variables(d) <= fork.before.x and is_closed(d) and all(c.denominator == 1 for _, c in d.terms):
+            found |= dict.fromkeys(_falling(d, loop, facts))
+    return tuple(d for d in found if not d.is_constant)
+
+
+def _marks(fork: Fork, context: Context) -> tuple[Poly, ...]:
+    """The ghosts of the flags that a branch tests."""
+    flags = (x for c in conj((fork.cond,), context.sigma) for x in local_vars(c))
+    return tuple(sym(Var(GHOST + x)) for x in flags if GHOST + x in fork.before.x and context.sigma.locals[x] == BOOL)
+
+
+def _compared(cond: Expr, context: Context) -> Iterator[Poly]:
+    """Integers that are at least 1 where a comparison holds, for each in a test; two for tests of equality."""
+    stack = list(conj((cond,), context.sigma))
+    while stack:
+        match stack.pop():
+            case Op("&&" | "||" | "!", args):
+                stack.extend(args)
+            case Op("<" | "<=" | ">" | ">=" | "==" | "!=" as op, (a, b)) if not (
+                opaque(a, context.sigma) or opaque(b, context.sigma)
+            ):
+                p, q = of_expr(a), of_expr(b)
+                if p is None or q is None:
+                    continue
+                match op:
+                    case "<" | ">=":
+                        yield q - p
+                    case ">" | "<=":
+                        yield p - q
+                    case _:
+                        yield from (q - p + 1, q - p)
+
+
+def _falling(d: Poly, loop: Cycle | None, facts: Facts) -> Iterator[Poly]:
+    """The distance, or 1 less it, which is at least 1 where the distance is not: the one that falls in the loop, in
+    its steps; else the one whose first term is positive."""
+    if loop is not None and variables(d) & written(loop.body.stmt):
+        taken = per_turn(d, loop.body.stmt, Facts(loop.invariant.p))
+        if taken is None:
+            found = {x: moves(x, loop.body.stmt) for x in variables(d) & written(loop.body.stmt)}
+            steps = {d - substitute(d, {Var(x): sym(Var(x)) + m}) for x, own in found.items() for m in own or ()}
+            known = {int(p.constant) for p in steps if p.is_constant and p.constant.denominator == 1}
+            taken = known.pop() if len(known) == 1 and len(steps) == 1 and None not in found.values() else None
+        if taken is None:
+            return
+        if taken < 0:
+            d, taken = d * -1 + 1, -taken
+        if taken:
+            yield ceil_div(d, taken)
+            return
+    first = next((c for m, c in d.terms if m), 1)
+    yield d if first > 0 else d * -1 + 1
+
+
+def _at_head(one: _Seen, loop: Cycle, context: Context) -> Iterator[Poly]:
+    """The base functions of a branch at the head of its loop, and the less of each and how far the loop is from its
+    end."""
+    changed = written(loop.body.stmt)
+    later = _later(one.earlier)
+    for d in one.distances:
+        if variables(d) & one.unsaid or not variables(d) & changed:
+            continue
+        at = substitute(d, later)
+        if not variables(at) <= loop.invariant.x:
+            continue
+        yield from (max0(at), max0(at - 1))
+        for over in lengths(loop, context):
+            taken = per_turn(over, loop.body.stmt, Facts(loop.invariant.p))
+            over = ceil_div(over, taken) if taken is not None and taken > 0 else over
+            gap = over - at
+            if not (variables(gap) & changed or gap.is_constant):
+                yield max0(minimum(over, at))
+
+
+def _later(earlier: Mapping[Leaf, Poly]) -> dict[Leaf, Poly]:
+    """What variables are now in terms of what they were, for steps by what does not change."""
+    return {x: sym(x) * 2 - p for x, p in earlier.items()}
