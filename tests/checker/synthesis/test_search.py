@@ -401,6 +401,17 @@ def test_what_differs_within_a_warp_is_not_its_number(block: str, number: str, c
     assert found.claim is None or evaluate(found.claim.bound, {}) >= cost
 
 
+def test_a_guard_that_lets_a_part_of_a_warp_through_is_paid_by_the_lanes() -> None:
+    """Per block: 8 lanes write a sector, whichever warps they are of; a warp alone may be whole."""
+    body = "if (tid.x < n) { A[tid.x] <- 1; }"
+    assert valid(result(body, block="64")) == pot("4")
+    found = result(body, block="64", per="block")
+    assert rechecked(found) == "valid"
+    assert found.claim is not None
+    for n in range(-1, 70):
+        assert evaluate(found.claim.bound, {Param("n"): n}) == (min(max(0, n), 64) + 7) // 8
+
+
 def test_a_nest_over_the_blocks_number() -> None:
     """Blocks cost 0, 1, 4, .., 81: squares have a sum in closed form."""
     body = "x <- 0; while (x < blockIdx.x) { y <- 0; while (y < blockIdx.x) { A[0] <- 1; y <- y + 1; } x <- x + 1; }"
