@@ -49,7 +49,8 @@ class Row:
 
     @property
     def certified(self) -> bool:
-        return len(self.verdicts) == METRICS and set(self.verdicts) == {"certified"}
+        """Every instance of it under every metric."""
+        return len(self.verdicts) % METRICS == 0 and set(self.verdicts) == {"certified"}
 
 
 def roots(folder: Path) -> list[Path]:
