@@ -99,6 +99,10 @@ class Poly:
     def __hash__(self) -> int:
         return self._hash
 
+    def __getstate__(self) -> dict[str, object]:
+        """The terms alone: a hash is no good in another process."""
+        return {"terms": self.terms}
+
     @cached_property
     def _hash(self) -> int:
         return hash(self.terms)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -219,3 +223,13 @@ def test_what_is_too_long_to_write_is_no_potential() -> None:
         wide = Op("+", (wide, Param(f"n{i}")))
     assert potentials.of_expr(wide) is not None
     assert potentials.of_expr(Op("*", (wide, wide))) is None
+
+
+def test_a_potential_is_the_same_in_a_process_that_hashes_otherwise() -> None:
+    """Hashes of strings differ between processes: none goes from one to another."""
+    q = sym(Param("n")) * 2 + max0(sym(Param("m")))
+    assert hash(q) == hash(pickle.loads(pickle.dumps(q)))
+    program = "import pickle, sys; q = pickle.load(sys.stdin.buffer); sys.exit(q not in {type(q)(q.terms)})"
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    found = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(q), env=environment, check=False)
+    assert found.returncode == 0
