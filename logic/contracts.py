@@ -62,6 +62,16 @@ def elements_in(polys: Iterable[Poly]) -> tuple[Apply, ...]:
     return tuple(a for a in found if isinstance(a, Apply) and a.op.startswith(ELEMENT))
 
 
+def nested(a: Apply) -> int:
+    """How deep elements are nested in an element: 1 in A[i], 2 in A[B[i] + 1].
+
+    >>> x = element_of(f"{ELEMENT}B", sym(Param("i")))
+    >>> [nested(a) for a in elements_in([x, element_of(f"{ELEMENT}A", x + 1)])]
+    [1, 2]
+    """
+    return 1 + max(map(nested, elements_in(a.args)), default=0)
+
+
 @dataclass(frozen=True)
 class Contract:
     """For all ?i0, ?i1, .. in their ranges [low, high), with None for no limit, a comparison of integers holds. It is

@@ -31,7 +31,7 @@ from logic.assertions import (
     opaque,
 )
 from logic.comparisons import differences
-from logic.contracts import elements_in
+from logic.contracts import elements_in, nested
 from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, atoms, leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
@@ -164,16 +164,19 @@ class Oracles:
                 return self._at_most(o, context, desk)
 
     def _by_contracts(self, p: P, polys: Sequence[Poly], context: Context) -> tuple[Expr, ...]:
-        """Facts: what contracts say of the elements of arrays in polynomials, and in P where these have some."""
+        """Facts: what contracts say of the elements of arrays in polynomials, and in P where these have some; of none
+        that is nested deeper. So what is asked for that, about the indices, is nested less deep, and this ends."""
         contracts = context.launch.contracts
-        if not contracts or not elements_in(polys):
+        asked = elements_in(polys)
+        if not contracts or not asked:
             return ()
-        known = [q for f in p for q, _ in differences(f)]
+        known = elements_in([q for f in p for q, _ in differences(f)])
+        deepest = max(map(nested, asked))
 
         def proves(need: Poly) -> bool:
             return isinstance(self._record(AtLeast(p, frozenset(), need, ZERO), context).verdict, Proved)
 
-        return shown(contracts, elements_in([*polys, *known]), proves)
+        return shown(contracts, dict.fromkeys((*asked, *(a for a in known if nested(a) <= deepest))), proves)
 
     def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
         if alike(o.expr, o.x, context.scope):
