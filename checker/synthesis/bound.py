@@ -123,7 +123,7 @@ def find_bounds(
             first = plain(cases[0], way.apart, way.sharp)
             if way.named:
                 first = analyse(kept, oracle, cases[0], apart=way.apart, sharp=way.sharp)
-            return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, more=way.named)
+            return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, way.named, per != "warp")
         once = replace(way, again=False)
         found, ghosts = ghosted(once)
         own = not ghosts or outline.context.sigma.locals.keys() & {*ghosts}
@@ -311,7 +311,7 @@ def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Po
     q = proof.pre.q
     for name in INDICES:
         index, size = Param(name), trusted.extent(name, context)
-        for at in (ZERO, size - 1):
+        for at in () if index in {leaf for a in elements_in([q]) for leaf in leaves(a.args[0])} else (ZERO, size - 1):
             worst = substitute(q, {index: at})
             if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
                 q = worst
@@ -393,9 +393,11 @@ def _cases(context: Context, per: Per) -> list[P]:
 
 
 def _alike(proof: Callable[[int | None], Proof[Poly]], warps: int) -> bool:
-    """Whether the first, second and last warp, by themselves, cost what is found for all."""
+    """Whether the first, second and last warp, by themselves, cost what is found for all, or that is in elements of
+    arrays, whose sum telescopes only where a warp's number is in it."""
     try:
-        return len({proof(k).pre.q for k in (None, 0, 1, warps - 1)}) == 1
+        q = proof(None).pre.q
+        return bool(elements_in([q])) or all(proof(k).pre.q == q for k in (0, 1, warps - 1))
     except Stuck:
         return False
 

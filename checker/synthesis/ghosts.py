@@ -15,7 +15,7 @@ what is known of other variables by that stays a polynomial, whatever it was.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -29,9 +29,9 @@ from checker.synthesis.guards import by_lane, gaps, relaxed, sized, uniform_boun
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
-from logic.assertions import Entails, P, Proved, X, conj
+from logic.assertions import Context, Entails, P, Proved, X, conj
 from logic.comparisons import as_expr
-from logic.contracts import elements
+from logic.contracts import elements, elements_in
 from logic.facts import MAX_CHAIN, Facts, equations, numbers, said, unfolded
 from logic.facts import value as worth
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym, variables
@@ -83,12 +83,19 @@ Parts = dict[tuple[str, Loc | None], tuple[Expr, Expr]]
 
 
 def with_ghosts(
-    outline: Outline, flow: Flow, oracle: Oracle, stuck: Collection[Loc | None] = (), more: bool = False
+    outline: Outline,
+    flow: Flow,
+    oracle: Oracle,
+    stuck: Collection[Loc | None] = (),
+    more: bool = False,
+    summed: bool = False,
 ) -> tuple[Outline, tuple[str, ...]]:
     """The outline with a ghost for each counter that needs one, or those that its writer chose, and the ghosts.
 
     A loop at a place in `stuck` gets one that counts the turns that are left at most, if there is a limit to them. With
-    `more`, the outline may have ghosts that the writer did not choose, and gets these beside them.
+    `more`, the outline may have ghosts that the writer did not choose, and gets these beside them. Of a limit to turns
+    over parameters and one over elements of arrays the first is taken, or if costs are `summed` the second, as it
+    telescopes.
     """
     chosen = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
     if chosen and not more:
@@ -111,7 +118,7 @@ def with_ghosts(
     lanes = {place: parts for place, parts in lanes.items() if place not in wrong}
     left: dict[Loc | None, Left] = {}
     for cycle, entry in _entered(flow):
-        if cycle.loc in stuck and (found := _left(cycle, entry, len(left), outline, oracle)):
+        if cycle.loc in stuck and (found := _left(cycle, entry, len(left), outline, oracle, summed)):
             left.setdefault(cycle.loc, found)
     flagged = {loc for loc, one in left.items() if one.flag is not None}
     lanes = {place: parts for place, parts in lanes.items() if place[1] not in flagged}
@@ -194,7 +201,7 @@ def with_flags(outline: Outline) -> Outline:
     return replace(outline, context=context, body=tuple(marked(outline.body)))
 
 
-def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Oracle) -> Left | None:
+def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Oracle, summed: bool) -> Left | None:
     """A ghost for the turns that are left at most, what it is before the loop, and what is at most that at each lane:
     how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it, or a
     flag ends the loop in a turn that does not move the counter."""
@@ -213,12 +220,10 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
             continue
         starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
         starts.sort(key=lambda q: (any(isinstance(leaf, Tid) for leaf in leaves(q)), len(variables(q))))
-        bounds = (*(uniform_bound(q, x, facts) for q in starts), most_of(gap, x, facts))
-        shown = [
-            e
-            for e in dict.fromkeys(as_expr(q) for q in bounds if q is not None)
-            if e is not None and isinstance(oracle(Entails(p, (Op("<=", (gap, e)),)), context), Proved)
-        ]
+        found = (*(uniform_bound(q, x, facts) for q in starts), most_of(gap, x, facts, context))
+        bounds = [q for q in found if q is not None]
+        kinds = [[q for q in bounds if bool(elements_in([q])) == rows] for rows in (summed, not summed)]
+        shown = next(filter(None, (_shown(gap, kind, p, context, oracle) for kind in kinds)), [])
         if shown:
             order = Op("<=", (shown[0], shown[-1]))
             known_less = isinstance(oracle(Entails(p, (order,)), context), Proved)
@@ -238,6 +243,12 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
             if differs and other is None:
                 other = Left(ghost, most, gap, by_one)
     return other
+
+
+def _shown(gap: Expr, bounds: Iterable[Poly], p: P, context: Context, oracle: Oracle) -> list[Expr]:
+    """Those of the bounds that the gap is shown not to be above, as expressions."""
+    said = dict.fromkeys(as_expr(q, bases=bool(elements_in([q]))) for q in bounds)
+    return [e for e in said if e is not None and isinstance(oracle(Entails(p, (Op("<=", (gap, e)),)), context), Proved)]
 
 
 def _fall(distance: Poly, cycle: Cycle) -> Expr | None:

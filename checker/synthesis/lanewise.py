@@ -6,12 +6,29 @@ It is a guess at a potential for a loop that runs up to such a limit: the checke
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final
 
-from logic.assertions import X
+from logic.assertions import Context, X
 from logic.facts import Facts, compared
-from logic.potentials import Poly, const, max0, maximum, minimum, of_expr, operated, sym, variables
-from logic.syntax import Expr, Op, Param, Tid, Var, mentions_tid
+from logic.potentials import (
+    ELEMENT,
+    ZERO,
+    Max0,
+    Poly,
+    atom,
+    const,
+    element_of,
+    max0,
+    maximum,
+    minimum,
+    of_expr,
+    operated,
+    substitute,
+    sym,
+    variables,
+)
+from logic.syntax import WARP_INDEX, Expr, Op, Param, Tid, Var, mentions_tid
 
 MAX_SHIFT: Final = 32
 """A shift to the left by more is not looked at."""
@@ -20,8 +37,9 @@ DEEPEST: Final = 12
 """How deep expressions are looked into, and what facts say of variables in them."""
 
 
-def most(e: Expr, x: X, facts: Facts) -> Poly | None:
-    """What e is at most, in terms of parameters and of what is in X; None where that is not seen.
+def most(e: Expr, x: X, facts: Facts, context: Context | None = None) -> Poly | None:
+    """What e is at most, in terms of parameters and of what is in X; None where that is not seen. With a context, also
+    by what its contracts say of the elements of arrays in e.
 
     >>> from logic.syntax import Const
     >>> facts = Facts((Op("==", (Var("t"), Tid("x"))), Op(">", (Param("m"), Const(0)))))
@@ -31,12 +49,14 @@ def most(e: Expr, x: X, facts: Facts) -> Poly | None:
     >>> print(most(Op("-", (m, Op("&", (t, Const(3))))), frozenset(), facts))
     m
     """
-    return _Lanes(x, facts).end(e, True, DEEPEST)
+    return _Lanes(x, facts, context).end(e, True, DEEPEST)
 
 
 class _Lanes:
-    def __init__(self, x: X, facts: Facts) -> None:
-        self.x, self.facts = x, facts
+    """`within` the index of an element, threadIdx.x is where the warp is, if blocks have one dimension."""
+
+    def __init__(self, x: X, facts: Facts, context: Context | None, within: bool = False) -> None:
+        self.x, self.facts, self.context, self.within = x, facts, context, within
 
     def end(self, e: Expr, up: bool, left: int) -> Poly | None:
         """What e is at most (up), or at least."""
@@ -48,12 +68,17 @@ class _Lanes:
         match e:
             case Var():
                 return self.known(e, up, left)
+            case Tid("x") if self.within and self.context and self.context.launch.block[1:] == (1, 1):
+                warp = self.context.hardware.warp
+                return sym(Param(WARP_INDEX)) * warp + (warp - 1 if up else 0)
             case Tid(axis):
                 size = sym(Param(f"blockDim.{axis}")) - 1 if up else const(0)
                 return self.plain(size)
             case Op("neg", (a,)):
                 p = self.end(a, not up, left - 1)
                 return None if p is None else p * -1
+            case Op(op, (index,)) if op.startswith(ELEMENT):
+                return self.element(op, index, up, left - 1)
             case Op("?:", (_, a, b)):
                 return self.either(a, b, up, up, left)
             case Op(op, (a, b)):
@@ -64,13 +89,44 @@ class _Lanes:
         return self.facts.plain(p)
 
     def known(self, e: Var, up: bool, left: int) -> Poly | None:
-        """What facts say that a variable is at most, or at least."""
-        for leaf, op, bound in compared(self.facts, either=True):
+        """What facts say that a variable is at most, or at least: in an index all of them together."""
+        all_, said = None, compared(self.facts, either=True)
+        for leaf, op, bound in sorted(said, key=lambda fact: fact[1] != "==") if self.within else said:
             if leaf == e and (op == "==" or op in (("<", "<=") if up else (">", ">="))) and bound != e:
                 found = self.end(bound, up, left // 2)
                 if found is not None:
-                    return found - (op == "<") + (op == ">")
+                    found = found - (op == "<") + (op == ">")
+                    if not self.within:
+                        return found
+                    all_ = found if all_ is None else minimum(all_, found) if up else maximum(all_, found)
+        return all_
+
+    def element(self, op: str, index: Expr, up: bool, left: int) -> Poly | None:
+        """Of an array of which a contract says that it rises, or falls, where the index is within the contract's range
+        for all lanes or cut to it."""
+        inner = _Lanes(self.x, self.facts, self.context, within=True)
+        rise = element_of(op, const(1)) - element_of(op, ZERO)
+        for c in () if self.context is None else self.context.launch.contracts:
+            for sign, way in product(c.quantities, (1, -1)):
+                steps = c.telescope(sign, ZERO, const(1))[:1]
+                if not any((p - rise * way).is_constant and (p - rise * way).constant <= 0 for p in steps):
+                    continue
+                last = up == (way > 0)
+                found = inner.end(index, last, left)
+                limit = c.ranges[0][last]
+                end = None if limit is None else of_expr(limit)
+                if found is not None and end is not None and not self.cut(found, end, last):
+                    found = minimum(found, end) if last else maximum(found, end)
+                return None if found is None else element_of(op, substitute(found, self.facts.constants))
         return None
+
+    def cut(self, p: Poly, end: Poly, up: bool) -> bool:
+        """Whether p is known to be no farther than this end: as the smaller of the end and something else, too."""
+        sign = 1 if up else -1
+        return self.sure((end - p) * sign, 0) or any(
+            len(m) == 1 and isinstance(m[0], Max0) and c == -sign and p + (atom(m[0]) - m[0].arg) * sign == end
+            for m, c in p.terms
+        )
 
     def either(self, a: Expr, b: Expr, up: bool, larger: bool, left: int) -> Poly | None:
         """The end of the larger of two, or of the smaller: of what both are, or of what one is that is known."""

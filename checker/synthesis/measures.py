@@ -96,7 +96,9 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
     before: list[Poly] = []
 
     def bounds(tested: Iterable[tuple[Expr, Poly]], shared: frozenset[str]) -> list[Poly]:
-        found = (uniform_bound(distance, shared, facts) or most(gap, shared, facts) for gap, distance in tested)
+        found = (
+            uniform_bound(distance, shared, facts) or most(gap, shared, facts, context) for gap, distance in tested
+        )
         return [over for over in found if over is not None and over * -1 not in facts.nonnegative]
 
     assumed = (

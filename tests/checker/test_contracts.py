@@ -341,3 +341,49 @@ def test_a_contract_for_one_of_several_kernels(tmp_path: Path, capsys: pytest.Ca
     assert "is not used for other" in err
     assert main(["coalesce", str(tmp_path / "k.cu"), "--kernel", "csr", "--block", "32", *given]) == 2
     assert "this command uses no contracts on data" in capsys.readouterr().err
+
+
+ROWS = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
+__global__ void rows(const int *rowptr, int *y, int n) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x, s = 0;
+    if (r < n)
+        for (int j = rowptr[r]; j < rowptr[r + 1]; j++) s++;
+    y[r] = s;
+}
+"""
+
+
+def test_rows_of_lanes_are_between_those_of_the_warp(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A warp turns as often as its longest row is long: at most what all of its rows hold together, and that telescopes
+    over the grid: two for each of eight warps, and 500."""
+    at = "n=200,gridDim.x=2,rowptr[0]=3,rowptr[200]=503"
+    assert bound(ROWS, tmp_path, "--per", "grid", "--at", at) == 0
+    assert re.search(r"certified .* = 516\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("contract", ["[0, n): rowptr[i] <= rowptr[i + 1] + 1", "[1, n): rowptr[i] <= rowptr[i + 1]"])
+def test_rows_that_may_overlap_have_no_such_bound(
+    contract: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing says that a later row ends later, or not of the first row."""
+    source = ROWS.replace("[0, n): rowptr[i] <= rowptr[i + 1]", contract)
+    assert bound(source, tmp_path) == 1
+    assert "no bound" in capsys.readouterr().out
+
+
+def test_elements_nested_in_elements_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a contract asks of an index that is an element is asked once, not for ever."""
+    source = """//@ requires forall c in [0, n): first[c] <= first[c + 1];
+//@ requires forall c in [0, n): first[c + 1] - first[c] <= most;
+//@ requires forall k: 0 <= near[k] && near[k] < n;
+__global__ void cells(const int *first, const int *near, int *y, int n, int most) {
+    int p = blockIdx.x * blockDim.x + threadIdx.x, s = 0;
+    for (int k = 0; k < 9; k++) {
+        int c = near[9 * p + k];
+        for (int j = first[c]; j < first[c + 1]; j++) s++;
+    }
+    y[p] = s;
+}
+"""
+    assert bound(source, tmp_path) == 0
+    assert "max(0, most)  certified" in capsys.readouterr().out
