@@ -19,7 +19,7 @@ KERNELS: Final = tuple(sorted(path.stem for path in HOME.glob("*.cu")))
 
 METRICS: Final = ("sectors", "conflicts", "divwarps", "steps")
 
-SUMMED: Final = ("pagerank_pull", "run_lengths", "spmv_block", "spmv_vector")
+SUMMED: Final = ("pagerank_pull", "run_lengths", "spmv_block", "spmv_scalar", "spmv_vector")
 """The kernels whose sectors are summed over the grid, too: there row lengths telescope."""
 
 

@@ -72,16 +72,27 @@ def given(name: str, shape: str, seed: int) -> tuple[Input, dict[str, Any]]:
         **dict.fromkeys(("col", "from"), columns),
         "len": rows,
         "level": rng.integers(-1, 1, ROWS),
+        "around": rng.integers(0, ROWS, 9 * ROWS),
+        "cell": rng.integers(0, ROWS, ROWS),
+        **{name: np.sort(rng.integers(0, 100, ROWS)) for name in "ab"},
+        "volume": rng.random(ROWS * WIDTH * 4) * rng.choice([0.01, 0.3]),
     }
     if name == "ell":
         known = {"col": rng.integers(-1, ROWS, ROWS * WIDTH)}
+    if name == "coo_segments":
+        known = {"row": np.repeat(np.arange(ROWS), rows), "col": columns}
     arrays = {a.name: known[a.name].tolist() for a in kernel.arrays if a.name in known}
-    sizes = {"n": ROWS, "batches": ROWS, "now": 0, "damping": 0.85, "width": width, "degree": width, "longest": width}
-    x, _, _ = claim(name, "sectors", "warp").context.launch.block
+    sizes = {"n": ROWS, "batches": ROWS, "now": 0, "damping": 0.85, "longest": width, "degree": width, "crowd": width}
+    sizes |= {"entries": int(rows.sum()), "particles": ROWS, "cells": ROWS, "reach": 0.5, "na": ROWS, "part": 1 + seed}
+    sizes |= {"nb": width, "width": width, "height": 8, "depth": 4, "steps": 9, "scale": 0.1, "limit": 9 + 4 * seed}
+    x, y, z = claim(name, "sectors", "warp").context.launch.block
     assert x is not None
+    assert y is not None
+    assert z is not None
     per_row = {"spmv_vector": 32, "pagerank_pull": 32, "spmv_block": x, "run_lengths": x}.get(name, 1)
-    grid = (2, ROWS, 1) if name == "ragged" else (-(-ROWS * per_row // x), 1, 1)
-    return Input((x, 1, 1), grid, {d.name: sizes[d.name] for d in kernel.params}), arrays
+    threads = int(rows.sum()) if name == "coo_segments" else ROWS * per_row
+    grid = (2, ROWS, 1) if name == "ragged" else (-(-threads // x), 1, 1)
+    return Input((x, y, z), grid, {d.name: sizes[d.name] for d in kernel.params}), arrays
 
 
 @pytest.mark.parametrize(("name", "metric", "per"), certificates())
@@ -89,8 +100,18 @@ def test_both_checkers_accept(name: str, metric: str, per: str) -> None:
     document = json.loads(path_of(name, metric, per).read_text(encoding="ascii"))
     found = recheck(document)
     assert (found.verdict, found.problem) == ("valid", "")
-    assert ("assumed of data: forall" in found.claim) == (name != "ell")
+    contracts = "requires forall" in (HOME / f"{name}.cu").read_text(encoding="ascii")
+    assert ("assumed of data: forall" in found.claim) == contracts
     assert claim(name, metric, per).per == per
+
+
+def test_a_warp_is_bounded_by_the_width_and_a_grid_by_the_rows() -> None:
+    """Of two limits of a loop: a warp's turns are nearer to the width, the rows' lengths telescope."""
+    warp, grid = (str(claim("spmv_scalar", "sectors", per).bound) for per in ("warp", "grid"))
+    assert "width" in warp
+    assert "rowptr" not in warp
+    assert "width" not in grid
+    assert "rowptr[min(128*gridDim.x, n)]" in grid
 
 
 @pytest.mark.parametrize("name", KERNELS)
