@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from logic.source import Loc
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, is_virtual, label
+from semantics.cuda.classes import bases, holds, is_virtual, label
 from semantics.cuda.errors import unsupported
 from semantics.cuda.state import Address, Fields, Parts, Place, State
 
@@ -34,7 +34,7 @@ def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
     for inner in bases(derived):
         if inner.type.kind == "record" and (found := whole_of(st, p, base, inner.type_decl)) is not None:
             match found:
-                case Parts(name) if inner.fields:
+                case Parts(name) if holds(inner):
                     return st.derived.get(name)
                 case Parts():
                     return found

@@ -55,6 +55,11 @@ def bases(decl: Node) -> list[Node]:
     return [c if c.type.kind == "record" else inherited(decl, c, i, len(listed)) or c for i, c in enumerate(listed)]
 
 
+def holds(node: Node) -> bool:
+    """Whether a structure has fields, or a base class of it has."""
+    return bool(node.fields) or any(map(holds, bases(node.type_decl)))
+
+
 def is_virtual(decl: Node) -> bool:
     """Whether a structure, or a base class of it, has virtual functions or bases."""
     return any(c.is_virtual for c in decl.members) or any(
@@ -97,7 +102,7 @@ def makes(decl: Node) -> bool:
 
 def initialiser(field: Node) -> Node | None:
     """What a field is given where nothing else is; of an instance of a template, where that is a number."""
-    if not _initialised(field):
+    if field.is_bitfield or not _initialised(field):  # of a bit-field libclang shows the width alone
         return None
     value = field.children[-1]
     plain = value.kind in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CXX_BOOL_LITERAL_EXPR", _NULL)
@@ -138,13 +143,15 @@ def check_objects(function: Node) -> None:
 
 def _initialised(field: Node) -> bool:
     """Whether a field has an initialiser: anything but names of types, attributes, what stands before its name, and
-    what follows a `[` or, as the width of bits, a `:`. Of what a macro makes nothing is known."""
+    what follows a `[`. Of what a macro makes nothing is known."""
     if in_shim(field):
         return False  # what its type is made with stands there
+    if field.is_bitfield:
+        return " = " in field.printed or "{" in field.printed
     parts = [c for c in field.children if not c.kind.endswith(("_REF", "_ATTR", "_DECL"))]
     parts = [c for c in parts if c.span[1] >= field.offset or c.span[0] != field.file]  # N of `Vector<N> x`
     code = [(text, at) for text, at in field.tokens() if not text.startswith(("//", "/*"))] if parts else []
-    sizes = {at for (mark, _), (_, at) in pairwise(code) if mark == "[" or (mark == ":" and field.is_bitfield)}
+    sizes = {at for (mark, _), (_, at) in pairwise(code) if mark == "["}
     return any(c.span[1] not in sizes for c in parts)
 
 

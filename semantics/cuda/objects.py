@@ -13,7 +13,7 @@ from logic.source import Loc
 from logic.syntax import Const
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, initialiser, is_template, makes
+from semantics.cuda.classes import bases, initialiser, is_nameless, is_template, makes
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -50,8 +50,9 @@ def members(st: State, this: This, constructor: Node) -> None:
             st.construct(st, place, value, "whole")
         else:
             fill(st, place, value, "whole")
-    for field in _fields(this.decl):
-        _field(st, this.place, field, given.get(field.name), field.name in given, constructor.loc)
+    _all(st, this.place, this.decl, given, constructor.loc)
+    if given:
+        raise unsupported(f"the value of '{next(iter(given))}'", constructor.loc, _ADVICE)
 
 
 def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False) -> None:
@@ -67,12 +68,22 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
         return
     for base in bases(decl):
         default(st, subobject(st, p, decl, base, loc), base, loc)
-    for field in _fields(decl):
-        _field(st, p, field, None, False, loc)
+    _all(st, p, decl, {}, loc)
+
+
+def _all(st: State, p: Place, decl: Node, given: dict[str, Node | None], loc: Loc | None) -> None:
+    """Emit the initialisation of all fields, and take out of `given` what they are listed with."""
+    listed = [f for f in _fields(decl) if f.name in given]
+    for field in listed if listed and decl.kind == "UNION_DECL" else _fields(decl):
+        if is_nameless(field):
+            _all(st, member(st, p, field, field), field.type_decl, given, loc)
+        else:
+            _field(st, p, field, given.get(field.name), field.name in given, loc)
+            given.pop(field.name, None)
 
 
 def _fields(decl: Node) -> tuple[Node, ...]:
-    found = tuple(c for c in decl.children if c.kind == "FIELD_DECL") or decl.fields
+    found = decl.fields or tuple(c for c in decl.children if c.kind == "FIELD_DECL")
     return tuple(f for f in found if f.name or not f.is_bitfield)  # bits without a name are padding
 
 

@@ -33,7 +33,7 @@ from logic.typing import type_of
 from semantics.cuda import unions
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, copies_itself, initialiser, is_nameless, label, makes, odd
+from semantics.cuda.classes import bases, copies_itself, holds, initialiser, is_nameless, label, makes, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -77,7 +77,7 @@ def fields(node: Node) -> tuple[Node, ...]:
     if what:
         raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
     own = (f for f in node.fields if f.name or not f.is_bitfield)  # bits without a name are padding
-    return (*(b for b in bases(node.type_decl) if b.fields), *own)
+    return (*filter(holds, bases(node.type_decl)), *own)
 
 
 def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:

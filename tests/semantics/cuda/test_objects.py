@@ -81,6 +81,14 @@ struct Outer { Complex c; Vec<int, 2> v; int k; __device__ Outer(int m) : c(m, 2
 struct Plain { int a, b; };
 struct Deep : Plain { int c = 4; };
 struct Deeper : Plain { int c; In i; };
+struct Less : Plain {};
+struct Again : Less { int a; };
+struct Built : Less { int a; __device__ Built(int n) : Less(), a(n) { Plain::a = 4; b = 5; } };
+struct Inside { int p; struct { int q = 4, r; }; int t = 6; };
+struct Put { struct { int a; struct { int b; }; int c = 7; }; int d;
+  __device__ Put(int n) : a(n), b(a + 1), d(b + c) {} };
+struct Either { union { int a = 5; unsigned u; }; int c = 2; __device__ Either() {}
+  __device__ Either(unsigned n) : u(n) {} };
 struct Own { int x; __device__ Own(int a) : x(a) {} __device__ Own(const Own &o) : x(o.x + 1) {}
   __device__ Own &operator=(const Own &o) { x = o.x * 2; return *this; } };
 __device__ Own give(int x) { Own o(x); return o; }
@@ -110,6 +118,10 @@ BODIES = [
     "Listed l(A, n); A[0] = l.a * 100 + l.b * 10 + l.z; Some s(n); A[1] = s.a * 100 + s.b * 10 + s.z;",
     "Zero o(n); A[0] = o.a * 100 + o.b * 10 + o.z; Listed l(B, 4); Copied c(l); A[1] = c.a * 100 + c.b * 10 + c.z;",
     "Deeper d = Deeper(); A[0] = d.a + d.b + d.c + d.i.q + Deeper().i.q; A[1] = Plain().b; Deep e{}; A[2] = e.a + e.c;",
+    "Again t; t.a = 1; t.Plain::a = 2; t.b = 3; Plain &p = t; p.a += 5; A[0] = t.a * 100 + t.Less::a * 10 + p.b;",
+    "Again t; t.a = 6; t.Less::a = 4; Again u = t; u.Plain::a++; A[0] = t.a * 10 + t.Plain::a; Built b(n); A[1] = b.a;",
+    "Inside s; A[0] = s.q * 10 + s.t; Inside t{1, {2, 3}}; A[1] = t.q * 100 + t.r * 10 + t.t;",
+    "Put p(n); A[0] = p.a * 1000 + p.b * 100 + p.c * 10 + p.d; Either e, f(9u); A[1] = e.a * 100 + f.u * 10 + f.c;",
     "Own a(3), b(a); Own c = b; c = a; A[0] = a.x + 10 * b.x + 100 * c.x;",
     "int x = n, y = 2; larger(x, y, A + 1) = 70; larger(y, x, A)++; int &r = larger(x, y, A); r += 5;",
     "int i = 0; for (; i < n; i++) { Complex c(i, 1); c *= c; A[i] = c.re; } A[i] = Complex(4).re;",
