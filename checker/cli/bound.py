@@ -364,6 +364,9 @@ def _check_options(args: argparse.Namespace, metrics: Sequence[Metric], kernels:
     if args.certificate and max(len(metrics), kernels) > 1 and args.certificate.endswith(".json"):
         told = "Name one: --kernel NAME --metric sectors; or give a folder for all of them."
         raise OptionProblem(f"--certificate {args.certificate} is for one bound", advice=told)
+    if args.certificate and max(len(metrics), kernels) > 1 and Path(args.certificate).is_file():
+        told = "There are several bounds: choose a folder for their certificates."
+        raise OptionProblem(f"--certificate {args.certificate}: Not a directory", advice=told)
 
 
 def chosen_kernels(args: argparse.Namespace) -> list[Choice]:

@@ -287,7 +287,7 @@ def check_paths(args: argparse.Namespace) -> None:
         told, folder = f"{option} {path}", name == "queries"
         if folder and Path(path).exists() and not Path(path).is_dir():
             raise OptionProblem(f"{told}: Not a directory", advice="Choose another folder.")
-        if not folder and Path(path).is_dir():
+        if not folder and Path(path).is_dir() and name != "certificate":
             raise OptionProblem(f"{told}: Is a directory", advice="Choose another file.")
         if not folder and not Path(path).absolute().parent.is_dir():
             raise OptionProblem(f"{told}: No such file or directory", advice="Choose another file.")

@@ -314,6 +314,26 @@ def test_certificates_of_several_kernels_go_to_a_folder(several: str, tmp_path: 
     assert main(["recheck", *map(str, sorted(folder.iterdir()))]) == 0
 
 
+def test_certificates_go_into_a_folder_that_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One or several; where several would go into a file, that is said before any work."""
+    path = tmp_path / "two.cu"
+    path.write_text("".join(f"__global__ void {name}(int *A) {{ A[threadIdx.x] = 1; }}\n" for name in ("one", "two")))
+    words = ["bound", str(path), "--metric", "sectors", "--block", "32", "--certificate"]
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    assert main([*words, str(folder), "--kernel", "one"]) == 0
+    assert [p.name for p in folder.iterdir()] == ["one-sectors.json"]
+    assert main([*words, str(folder)]) == 0
+    assert sorted(p.name for p in folder.iterdir()) == ["one-sectors.json", "two-sectors.json"]
+    capsys.readouterr()
+    (tmp_path / "a file").write_text("mine")
+    assert main([*words, str(tmp_path / "a file")]) == 2
+    out = capsys.readouterr()
+    assert (out.out, out.err.count("\n")) == ("", 2)
+    assert "a file: Not a directory" in out.err
+    assert (tmp_path / "a file").read_text() == "mine"
+
+
 def test_the_output_goes_to_a_file(cu: Path, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out.json"
     words = ["bound", str(cu), "--kernel", "k", "--block", "32", "--metric", "sectors", "--format", "json"]
