@@ -43,6 +43,8 @@ def odd(node: Node) -> str:
         return "a field with this initialiser in"
     if any(not (f.name or f.is_bitfield) or _copies(f) for f in node.fields):
         return "a field without a name or with a copy or destructor of its own in"
+    if any(map(_copies, bases(decl))):
+        return "a base class with a copy of its own in"
     return ""
 
 
