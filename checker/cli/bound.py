@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from logic.assertions import Context, Dim, Launch
     from logic.contracts import Contract
     from logic.metrics import Hardware, Metric
+    from logic.source import Loc
     from logic.syntax import Expr, Kernel
     from logic.typing import Signature
     from semantics.cuda import Choice, Reading
@@ -145,17 +146,23 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contrac
         for array in sorted(c.arrays & stable):
             types = reading.types.arrays.get(array, frozenset())
             if not types or any(t.bits > 31 + t.signed for t in types):
-                told = f"the elements of '{array}' are no ints: a contract on them is not used as CUDA may narrow them"
-                raise OptionProblem(f"{told}: {c.text}", kernel.loc, "Contracts are about ints and smaller types.")
+                told = f"the elements of '{array}' are no ints: C may narrow them, so bounds use no contract on them"
+                advice = "Declare them as int, where their values are; or leave the contract out."
+                raise OptionProblem(f"{told}: {c.text}", _stated(c, kernel), advice)
     for c in stated:
         for array in sorted(c.arrays - stable):
             told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
-            raise OptionProblem(told, kernel.loc, "Copy it, or leave out the contract.")
+            raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
     if not some_data(found):
         told = "warning: no small data keep the contracts: if they contradict each other, anything follows from them"
         print(f"{reading.kernel.loc.file if reading.kernel.loc else kernel.name}: {told}", file=sys.stderr)
     return found
+
+
+def _stated(c: Stated, kernel: Kernel) -> Loc | None:
+    """Where a contract stands in the source, else the kernel: an option has no line."""
+    return kernel.loc if c.loc is None or c.loc.file == "--assume" else c.loc
 
 
 def check_assumptions(context: Context, oracle: Oracles) -> None:

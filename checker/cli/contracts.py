@@ -75,8 +75,9 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem(f"--arg {name}: no such parameter", kernel.loc, parameters(kernel))
     values = read_args(kernel, given)
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
-    for name in sorted(arrays.keys() - {a.name for a in kernel.arrays}):
-        raise OptionProblem(f"--array {name}: no such array", kernel.loc, "Give arrays of the kernel.")
+    known = sorted(a.name for a in kernel.arrays if a.space == "global")
+    for name in sorted(arrays.keys() - set(known)):
+        raise OptionProblem(f"--array {name}: no such array", kernel.loc, f"It has: {', '.join(known)}.")
     rows = [tested(c, values, arrays) for c in found]
 
     def line(row: Mapping[str, Any]) -> str:

@@ -53,7 +53,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "run",
         help="execute a kernel on a grid and count its cost",
         description="Executes a kernel on every warp of a grid, by the operational semantics, and prints what it cost. "
-        "Exit code 3: threads of a block wait at different barriers.",
+        "Exit code 3: threads of a block wait at different barriers, or what the source assumes does not hold.",
     )
     add_source_options(parser)
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")

@@ -18,6 +18,7 @@ from logic.typing import Signature, TypeProblem, type_of
 WORD: Final = "forall"
 _HEAD: Final = re.compile(r"\s*(?:forall\b([^:]*):)?(.*)", re.DOTALL)
 _RANGE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:in\s*\[(.*),(.*)\)\s*)?", re.DOTALL)
+_MEANT: Final = re.compile(rf"\s*({WORD}\s|[A-Za-z][A-Za-z ]*\sin\s*[\[(])")
 _ADVICE: Final = "Write forall i in [0, n): row[i] <= row[i + 1]."
 
 
@@ -54,6 +55,8 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     found = _HEAD.fullmatch(text)
     if found is None or not is_contract(text):
         raise SyntaxProblem("this is no contract", place, _ADVICE)
+    if found[1] is None and _MEANT.match(text):
+        raise SyntaxProblem("a contract is 'forall', variables with ranges, a colon and a fact", place, _ADVICE)
     plain = replace(sigma, locals={})
 
     def part(start: int, within: str, known: Signature) -> Expr:
@@ -62,8 +65,11 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     ranges: list[tuple[str, Expr | None, Expr | None]] = []
     for start, piece in _pieces(found[1], found.start(1)) if found[1] is not None else ():
         limits = _RANGE.fullmatch(piece)
-        if limits is None or limits[1] in {*sigma.params, *(name for name, *_ in ranges)}:
-            raise SyntaxProblem("a variable of a contract has a name of its own, and a range", place, _ADVICE)
+        if limits is None:
+            told = "a variable of a contract has a range [low, high), to which high does not belong"
+            raise SyntaxProblem(told, place, _ADVICE)
+        if limits[1] in {*sigma.params, *(name for name, *_ in ranges)}:
+            raise SyntaxProblem(f"a variable of a contract has a name of its own, not '{limits[1]}'", place, _ADVICE)
         ends = [None if limits[k] is None else part(start + limits.start(k), limits[k], plain) for k in (2, 3)]
         for e in ends:
             if e is not None and (type_of(e, plain) != INT or any(isinstance(t, Read | Tid) for t in subterms(e))):

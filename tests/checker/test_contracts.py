@@ -249,6 +249,16 @@ def test_what_a_contract_cannot_be_about(
     assert told in capsys.readouterr().err
 
 
+def test_what_is_no_contract_is_told_where_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = HEAD.replace("int *row", "const unsigned *row") + f" if (r < n) {LOOP} }}"
+    assert bound("\n" + WIDTH + source, tmp_path) == 2
+    assert ".cu:2:14: error: the elements of 'row' are no ints" in capsys.readouterr().err
+    assert bound(source, tmp_path, "--assume", WIDTH.removeprefix("//@ requires ").rstrip(";\n")) == 2
+    assert ".cu:1:17: error: the elements of 'row' are no ints" in capsys.readouterr().err
+    assert bound("\n" + WIDTH.replace("row", "other") + HEAD + " other[r] = n; }", tmp_path) == 2
+    assert ".cu:2:14: error: the kernel may write to 'other'" in capsys.readouterr().err
+
+
 def test_a_contract_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = CSR.split("\n", 2)[2]
     assert bound(plain, tmp_path) == 1

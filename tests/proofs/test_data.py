@@ -23,6 +23,7 @@ from checker.oracles import Oracles
 from checker.recheck import recheck
 from checker.refutation.contracts import broken
 from checker.refutation.witness import Input, worth
+from logic.potentials_as_text import show
 from proofs.data.make import HOME, KERNELS, certificates, path_of
 from proofs.make import judged
 from semantics import vectorised
@@ -154,3 +155,12 @@ def test_every_kernel_is_on_the_page() -> None:
     page = (HOME.parent.parent / "docs" / "data.md").read_text(encoding="utf-8")
     for name in KERNELS:
         assert re.search(rf"^\| \[{name}\]", page, re.MULTILINE)
+
+
+def test_the_bounds_on_the_page_are_those_of_the_kernel_in_it() -> None:
+    page = (HOME.parent.parent / "docs" / "data.md").read_text(encoding="utf-8")
+    own = (HOME / "spmv_scalar.cu").read_text(encoding="utf-8")
+    shown = page.split("```c\n")[1].split("```")[0].replace("csr", "spmv_scalar")
+    assert shown.split() == re.sub(r"^//(?!@ requires).*$", "", own, flags=re.MULTILINE).split()
+    for metric in ("sectors", "divwarps"):
+        assert f"`{show(claim('spmv_scalar', metric, 'warp').bound)}` {metric[:3]}" in " ".join(page.split())
