@@ -80,10 +80,17 @@ def run_sizes(args: argparse.Namespace, reading: Reading, values: Mapping[str, V
 
 
 def as_declared(reading: Reading, values: Mapping[str, Value]) -> dict[str, Value]:
-    """Arguments in the types of their parameters, where these have no sign: -1 is the largest number."""
+    """Arguments in the types of their parameters, where these have no sign: -1 is the largest number. Raises
+    OptionProblem for numbers that a parameter with a sign cannot have."""
     from semantics.cuda.modular import remainder
 
-    types = {name: t for name, t in reading.types.scalars.items() if not t.signed}
+    declared = {name: t for name, t in reading.types.scalars.items() if name in values}
+    for name, t in declared.items():
+        if t.signed and not -(1 << t.bits - 1) <= int(values[name]) < 1 << t.bits - 1:
+            told = f"'{name}' has {t.bits} bits: it cannot be {values[name]}"
+            most = f"It is from {-(1 << t.bits - 1)} to {(1 << t.bits - 1) - 1}."
+            raise OptionProblem(told, reading.kernel.loc, most)
+    types = {name: t for name, t in declared.items() if not t.signed}
     return {name: remainder(int(v), types[name]) if name in types else v for name, v in values.items()}
 
 

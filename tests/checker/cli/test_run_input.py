@@ -29,6 +29,8 @@ REFUSED = {
     "--arg n=1 --array C=zeros": "k.cu:1:17: error: kernel k has no global array 'C'\n    __global__ void k(",
     "": "k.cu:1:39: error: parameter 'n' has no value\n    __global__ void k(int *A, int *B, int n)\n",
     "--arg n=1.5": "error: --arg n=1.5: 'n' is int",
+    "--arg n=2147483648": "k.cu:1:17: error: 'n' has 32 bits: it cannot be 2147483648",
+    "--arg n=-2147483649": "error: 'n' has 32 bits: it cannot be -2147483649",
     "--arg n=1 --arg m=2": "k.cu:1:17: error: kernel k has no parameter 'm'",
     "--arg n=9999 --step-limit 500": "k.cu:4:5: error: the loop at k.cu:4:5 did not end within 500 steps\n"
     "        while (B[i] < n) {\n        ^\n  Raise --step-limit if it does end.\n",
