@@ -382,7 +382,10 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
     if asked is not None:
         line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors if e.loc and e.loc.line == line), "there is no such kernel")
-        raise CudaError(f"cannot instantiate '{asked}': {said}", template.loc)
+        said = "the template takes other arguments" if INSTANCE in said else said
+        example = _example(unit, template, found, request)
+        advice = f"Write it as --instantiate '{example}'." if example else ""
+        raise CudaError(f"cannot instantiate '{asked}': {said}", template.loc, advice)
     how = "several instances" if found else "no instance"
     example = _example(unit, template, found, request)
     raise CudaError(

@@ -420,7 +420,7 @@ def test_instances(read: Read) -> None:
             "the kernel 'k' is a template with several instances in this file",
         ),
         (T, "j<float>", "there is no kernel 'j' in"),
-        (T, "k<float>", "cannot instantiate 'k<float>'"),
+        (T, "k<float>", "cannot instantiate 'k<float>': the template takes other arguments"),
         (T, "k<float,2>; int z", "'k<float,2>; int z' is no template instance"),
     ],
 )
@@ -435,6 +435,9 @@ def test_the_instance_that_is_advised_can_be_read(read: Read) -> None:
     with pytest.raises(CudaError) as caught:
         read(text)
     assert caught.value.advice == "Choose one, such as --instantiate 'k<float,256,true>'."
+    with pytest.raises(CudaError) as caught:
+        read(text, instantiate="k<float>")
+    assert caught.value.advice == "Write it as --instantiate 'k<float,256,true>'."
     assert read(text, instantiate="k<float,256,true>").kernel.name == "k"
 
 
