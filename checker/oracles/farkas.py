@@ -313,7 +313,7 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
 def _told_apart(goal: Poly, have: list[Fact]) -> Json:
     """The same from what differs by the facts, first of all where they tell which is the larger; None without any."""
     first: list[tuple[Poly, str, Json]] = []
-    unequal = [f for f in have if f.apart is not None]
+    unequal = [f for f in have if f.apart is not None and not f.apart.is_constant]  # no proof splits on a number
     for f in unequal:
         on = f.apart or ZERO
         if (sign := _sign(on, have)) is not None:
