@@ -335,7 +335,7 @@ def _with_ones(unit: Unit) -> tuple[bytes, frozenset[int]]:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
-def find(parsed: Parsed, request: Request, name: str | None) -> Node:
+def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True) -> Node:
     """The kernel that is meant, its template arguments filled in."""
     unit = parsed.unit
     found = kernels(unit)
@@ -358,7 +358,7 @@ def find(parsed: Parsed, request: Request, name: str | None) -> Node:
     if len(wanted) > 1:
         raise CudaError(f"there are {len(wanted)} kernels called '{wanted[0].name}'", wanted[1].loc, "Rename one.")
     if is_template(wanted[0]):
-        return _instance(unit, wanted[0], request)
+        return _instance(unit, wanted[0], request, advise)
     if request.instantiate is not None and "<" in request.instantiate:
         raise CudaError(f"the kernel '{wanted[0].name}' is no template", wanted[0].loc, "Leave out --instantiate.")
     return wanted[0]
@@ -370,8 +370,9 @@ def _meant(kernel: Node, request: Request) -> bool:
     return "::" not in path or f"::{qualified(kernel)}".endswith(f"::{path}")
 
 
-def _instance(unit: Unit, template: Node, request: Request) -> Node:
-    """The specialisation of a template that is asked for, or the only one that the file uses anywhere."""
+def _instance(unit: Unit, template: Node, request: Request, advise: bool) -> Node:
+    """The specialisation of a template that is asked for, or the only one that the file uses anywhere. Where the one
+    asked for does not fit, to `advise` looks for one that does."""
     found, asked = instances(unit, template), request.instantiate
     if asked is not None:
         found = [k for k in found if is_called(k, asked)] or instances(unit, template, asked=True)
@@ -383,7 +384,7 @@ def _instance(unit: Unit, template: Node, request: Request) -> Node:
         line = unit.data.count(b"\n", 0, unit.data.rindex(INSTANCE.encode())) + 1
         said = next((e.message for e in unit.errors if e.loc and e.loc.line == line), "there is no such kernel")
         said = "the template takes other arguments" if INSTANCE in said else said
-        example = _example(unit, template, found, request)
+        example = _example(unit, template, found, request) if advise else ""
         advice = f"Write it as --instantiate '{example}'." if example else ""
         raise CudaError(f"cannot instantiate '{asked}': {said}", template.loc, advice)
     how = "several instances" if found else "no instance"
@@ -409,7 +410,7 @@ def _example(unit: Unit, template: Node, found: Sequence[Node], request: Request
         with suppress(CudaError):
             asked = replace(request, instantiate=tries[lines.index(line)])
             parsed = parse(asked)
-            node = find(parsed, asked, None)
+            node = find(parsed, asked, None, advise=False)
             (file, start, end), last = node.span, parsed.unit.data.rindex(INSTANCE.encode())
             places = ((e.loc.file, e.offset) for e in parsed.unit.errors if e.loc is not None)
             if not any(at >= last - 20 or (f == file and start <= at <= end) for f, at in places):
