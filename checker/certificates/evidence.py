@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from math import ceil, floor
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from checker.oracles.terms import with_fresh
 from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X, abstracted, assume, opaque
 from logic.comparisons import as_expr
 from logic.facts import numbers
-from logic.potentials import Poly, leaves, of_expr, sym
+from logic.potentials import Poly, leaves, of_expr, of_terms, sym
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
@@ -173,8 +174,12 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
     warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
     first: Expr = Const(0) if block is not None and block <= size else warp
     last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
-    starts = [base, put(base, Tid("x"), first), put(base, Tid("x"), last), *_shared(index, o, context)]
-    for start in dict.fromkeys(starts):
+    plain = (base, put(base, Tid("x"), first), put(base, Tid("x"), last))
+    tried: set[Expr] = set()
+    for start in chain(plain, _shared(index, o, context)):  # the last one is looked for where no other will do
+        if start in tried:
+            continue
+        tried.add(start)
 
         def fits(span: int, start: Expr = start) -> bool:
             return view.most(array, frozen(start), range(span + 1)) <= o.n
@@ -202,7 +207,7 @@ def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:
     if poly is None:
         return
     mine = {a for a in leaves(poly) if not isinstance(a, Param) and not (isinstance(a, Var) and a.name in o.x)}
-    own = Poly(tuple((m, c) for m, c in poly.terms if leaves(Poly(((m, c),))) & mine))
+    own = of_terms(t for t in poly.terms if leaves(Poly((t,))) & mine)
     low, rest = farkas.least(own, farkas.given(o.p, context)), as_expr(poly - own, bases=True)
     if low is not None and rest is not None:
         yield Op("+", (rest, Const(ceil(low)))) if ceil(low) else rest
