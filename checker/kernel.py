@@ -635,7 +635,7 @@ def _summed(
 
 
 def extent(index: str, context: Context) -> Poly:
-    """How many warps a block has, or blocks the grid along an axis."""
+    """The number of warps of a block, or of blocks of the grid along an axis."""
 
     def size(name: str, known: int | None) -> Poly:
         return sym(Param(name)) if known is None else const(known)

@@ -77,7 +77,7 @@ class TooMuch(Bad):
 
 
 class Work:
-    """How many steps are left to the certificate, or question, at hand, and the potentials that it has."""
+    """The number of steps left to the certificate, or question, at hand, and the potentials that it has."""
 
     left = MAX_WORK
     polys: ClassVar[dict[Any, Poly]] = {}
@@ -399,7 +399,7 @@ OPERATED: Final = ("/", ">>", "&", "|", "^")  # on integers, where they are no o
 
 
 def operated(op: str, p: Potential, q: Potential) -> Potential:
-    """What one of OPERATED, or %, gives, p and q being potentials with integer coefficients."""
+    """The value of one of OPERATED, or %, p and q being potentials with integer coefficients."""
     found = binary(op, p, q)
     if found is not None:
         return found
@@ -415,7 +415,7 @@ def operated(op: str, p: Potential, q: Potential) -> Potential:
 
 
 def laws(op: str, p: Potential, q: Potential) -> dict[str, tuple[Potential, ...]]:
-    """What is nonnegative of an operator's value, by name, and after that what has to be for it."""
+    """The potentials about an operator's value that are nonnegative, by name, and those that have to be for that."""
     v = operated(op, p, q)
     rest = p - times(q, v)
     found: dict[str, dict[str, tuple[Potential, ...]]] = {
@@ -543,7 +543,7 @@ class Contract(NamedTuple):
     fact: Expr
 
     def within(self, i: int, t: Potential, last: int) -> list[Potential]:
-        """What has to be nonnegative for an index to be in the i-th range, or one past it where `last` is 0."""
+        """The potentials that are nonnegative where an index is in the i-th range, or one past it where `last` is 0."""
         low, high = self.ranges[i]
         return [*([] if low is None else [t - low]), *([] if high is None else [high - last - t])]
 
@@ -584,7 +584,7 @@ class Program:
         x, y, z, *blocks = (single("param", name) if size is None else size for name, size in sizes)
         warps = floor_of(times(times(x, y), z) * -1, self.hardware["warp"]) * -1
         self.extents = dict(zip(INDICES, (warps, *blocks), strict=True))
-        """How many warps a block has, and blocks the grid along each axis."""
+        """The number of warps of a block, and of blocks of the grid along each axis."""
         alignment, sector, word, banks = (self.hardware[unit] for unit in ("alignment", "sector", "word", "banks"))
         units = {"global": (sector, 1), "shared": (word, banks)}
         self.arrays = {name: Array(*(*row[:5], *units[row[0]])) for name, *row in kernel["arrays"]}
@@ -1619,7 +1619,7 @@ class Checker(Program):
         return own or any(map(self.names_elements, inner))
 
     def assumed(self, s: Statement) -> Iterator[Expr]:
-        """What is assumed inside a statement."""
+        """The assumptions inside a statement."""
         spend()
         if s.kind == "assume":
             yield s.parts[0]

@@ -37,7 +37,7 @@ BOUND: Final = "?i"
 
 
 def element(array: str, index: Expr) -> Op:
-    """What a stable array holds at an index."""
+    """The element of a stable array at an index."""
     return Op(f"{ELEMENT}{array}", (index,))
 
 
@@ -63,7 +63,7 @@ def elements_in(polys: Iterable[Poly]) -> tuple[Apply, ...]:
 
 
 def nested(a: Apply) -> int:
-    """How deep elements are nested in an element: 1 in A[i], 2 in A[B[i] + 1].
+    """The depth to which elements are nested in an element: 1 in A[i], 2 in A[B[i] + 1].
 
     >>> x = element_of(f"{ELEMENT}B", sym(Param("i")))
     >>> [nested(a) for a in elements_in([x, element_of(f"{ELEMENT}A", x + 1)])]
@@ -93,7 +93,7 @@ class Contract:
 
     @cached_property
     def quantities(self) -> dict[str, Poly]:
-        """What the comparison makes nonnegative, by sign."""
+        """The differences that the comparison makes nonnegative, by sign."""
         return {sign: p for p, sign in differences(self.fact)}
 
     @property
@@ -117,12 +117,12 @@ class Contract:
         return () if high is None else tuple((name, high - 1 + last) for name, last in found.items())
 
     def _within(self, i: int, t: Poly, last: int) -> tuple[Poly, ...]:
-        """What has to be nonnegative for t to be in the i-th range, or one past it where `last` is 0."""
+        """The potentials that are nonnegative where t is in the i-th range, or one past it where `last` is 0."""
         p, q = (None if e is None else of_expr(e) for e in self.ranges[i])
         return (*(() if p is None else (t - p,)), *(() if q is None else (q - last - t,)))
 
     def instance(self, sign: str, terms: Sequence[Poly]) -> tuple[Poly, ...]:
-        """What is nonnegative at some indices, and then what has to be for that."""
+        """A potential that is nonnegative at some indices, and those that have to be for that."""
         put: dict[Leaf, Poly] = {Var(f"{BOUND}{i}"): t for i, t in enumerate(terms)}
         needs = (q for i, t in enumerate(terms) for q in self._within(i, t, 1))
         return (substitute(self.quantities[sign], put), *needs)

@@ -111,7 +111,7 @@ class Facts:
         return ceil(total)
 
     def moved(self, p: Poly) -> int | None:
-        """How far p, which is not 0, is from 0 at least, where its sign is known."""
+        """The least distance of p, which is not 0, from 0, where its sign is known."""
         return self.least(p) or self.least(p * -1)
 
 

@@ -65,7 +65,7 @@ OPERATED: Final = ("/", ">>", "&", "|", "^")
 """The operators that `Apply` has: `a % b` is `a - b * (a / b)`, whatever b is."""
 
 ELEMENT: Final = "elem:"
-"""What the operator is called that gives the elements of a stable array, before the array's name."""
+"""The prefix of the operators that give the elements of a stable array: the array's name follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +381,7 @@ def operated(op: str, p: Poly, q: Poly) -> Poly:
 
 
 def applied(op: str, *args: Poly) -> Poly:
-    """What an `Apply` with these operands is. Raises ValueError."""
+    """The value of an `Apply` with these operands. Raises ValueError."""
     if len(args) == 1:
         return element_of(op, args[0])
     p, q = args
@@ -505,7 +505,7 @@ def variables(p: Poly) -> frozenset[str]:
 
 
 Element = Callable[[str, int], int]
-"""What an array holds at an index."""
+"""The element of an array at an index."""
 
 
 def _unknown(array: str, index: int) -> int:
@@ -592,7 +592,7 @@ def of_expr(e: Expr) -> Poly | None:
 
 
 def _written(p: Poly) -> int:
-    """How many terms and leaves p has, written out."""
+    """The number of terms and leaves of p, written out."""
     parts = (1 + sum(map(_written, operands(a))) for m, _ in p.terms for a in m)
     return len(p.terms) + sum(parts)
 

@@ -63,7 +63,7 @@ Fault = Literal[
     "rule set",
     "admitted",
 ]
-"""What may be wrong; `checker.report.rejection` has a sentence for each."""
+"""The reasons for a refusal; `checker.report.rejection` has a sentence for each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ LAUNCHES: Final[dict[str, Callable[..., Launch]]] = {
     "mandelbrot": _mandelbrot,
     "histogram256": _histogram,
 }
-"""How the profile launched each kernel, by what its rows give."""
+"""The launch of each kernel in the profile, by what its rows give."""
 
 
 def simulate(kernel: str, key: tuple[int | str, ...]) -> Result:

@@ -87,5 +87,5 @@ def voted(name: str, lane: int, passed: Mapping[int, Value], mask: int | None) -
 
 
 def bits(value: Value) -> tuple[float, float]:
-    """What tells two values of one type apart by their bits: zeros by their signs. NaNs are all alike."""
+    """A key that tells two values of one type apart by their bits: zeros by their signs. NaNs are all alike."""
     return (value, math.copysign(1.0, value)) if not math.isnan(value) else (0.0, 0.0)

@@ -144,7 +144,7 @@ class BlockMachine(Machine):
 
     @property
     def width(self) -> int:
-        """How many parts of a collection one warp has."""
+        """The number of parts of a collection that one warp has."""
         return 2 * len(self.profiles)
 
     @property

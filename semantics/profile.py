@@ -26,7 +26,7 @@ _ONCE: Final = ("vwrite", "gwrite", "swrite", "if", "sync")
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    """How often warps executed a line, the most executed of its statements; its cost by the metric's name."""
+    """The executions of a line by warps, those of its most executed statement; its cost by the metric's name."""
 
     file: str
     line: int

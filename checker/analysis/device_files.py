@@ -12,7 +12,7 @@ from checker.notation.profiles import LARGEST, SUFFIX, TomlFile
 from logic.source import Loc, SourceError
 
 FOLDER: Final = Path(__file__).parent / "devices"
-"""Where the devices that have names are described."""
+"""The folder of the files of devices that have names."""
 
 _MOST: Final = {"warp": 64, "group": 64, "segment": LARGEST, "banks": 64, "word": LARGEST}
 """The largest sizes: no device has more threads in a warp or more banks. Any other size is up to _ANY."""

@@ -65,7 +65,7 @@ class Audited:
 
 
 def _place(document: dict[str, Any], problem: str) -> Loc | None:
-    """Where in the source the rule was applied that the second checker stopped at."""
+    """The place in the source of the rule application that the second checker stopped at."""
     found = re.match(r"derivation\[(\d+)\] ", problem)
     rows = document.get("derivation")
     match rows[int(found[1])] if found and isinstance(rows, list) and int(found[1]) < len(rows) else None:

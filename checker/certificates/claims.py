@@ -61,7 +61,7 @@ def wording(kernel: str, what: str, bound: Poly | Fraction | str, metric: Metric
 
 
 def assumed_inside(kernel: Kernel) -> tuple[str, ...]:
-    """What is assumed inside a kernel, wherever a thread comes to it, as texts, each once."""
+    """The assumptions inside a kernel, which hold wherever a thread comes to them, as texts, each once."""
     found = (s for s in statements(kernel.body) if isinstance(s, Assume))
     told = ((show(s.cond), f"at {s.loc}" if s.loc else "wherever a thread comes to it") for s in found)
     return tuple(dict.fromkeys(f"given: {fact}, {where}" for fact, where in told))

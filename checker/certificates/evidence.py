@@ -202,7 +202,7 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
 
 
 def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:
-    """What lanes share of a sum, and the least that the rest is."""
+    """The part of a sum that lanes share, and the least value of the rest."""
     poly = of_expr(e)
     if poly is None:
         return

@@ -161,7 +161,7 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contrac
 
 
 def _stated(c: Stated, kernel: Kernel) -> Loc | None:
-    """Where a contract stands in the source, else the kernel: an option has no line."""
+    """The place of a contract in the source, else of the kernel: an option has no line."""
     return kernel.loc if c.loc is None or c.loc.file == "--assume" else c.loc
 
 

@@ -98,7 +98,7 @@ def told(row: Mapping[str, Any]) -> str:
 
 
 def tested(c: Stated, values: Mapping[str, Value], arrays: Mapping[str, Contents]) -> dict[str, Any]:
-    """What becomes of a contract: kept, broken at the first index, or untested. Raises OptionProblem."""
+    """The outcome of a contract: kept, broken at the first index, or untested. Raises OptionProblem."""
     from checker.refutation.contracts import Missing, Untested, broken
 
     index, verdict = None, "kept"

@@ -43,7 +43,7 @@ class _Descriptor:
 
 
 _kept: list[Stream | None] = []
-"""Where documents go while a command works, the innermost last; None where standard output is closed."""
+"""The streams that documents go to while a command works, the innermost last; None where standard output is closed."""
 
 
 def document() -> Stream | None:

@@ -347,7 +347,7 @@ def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
 
 
 def _declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, Contents]:
-    """What arrays in constant memory hold by their declarations."""
+    """The contents of arrays in constant memory, by their declarations."""
     from semantics.lockstep import Initial
 
     def initial(table: Sequence[int]) -> Contents:

@@ -180,7 +180,7 @@ def _counting(kernel: Kernel, sigma: Signature, clauses: list[Clause]) -> tuple[
 
 
 def _counter(c: Clause, sigma: Signature) -> str:
-    """What the turns of a loop are counted in: no variable of the program."""
+    """The variable that counts the turns of a loop: none of the program."""
     name = f"turns.line{c.loc.line}"
     while name in sigma.locals or name in sigma.params:
         name += "_"

@@ -67,7 +67,7 @@ def parse_fact(text: str, sigma: Signature, origin: Loc) -> Expr:
 
 
 def placed(file: str, origin: Loc | None) -> Place:
-    """Where a text stands that begins at `origin`, or is a whole file."""
+    """The place of a text that begins at `origin`, or is a whole file."""
     return Place(origin.file, origin.line, origin.column) if origin else Place(file)
 
 

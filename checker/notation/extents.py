@@ -1,4 +1,4 @@
-"""Where statements of a C text begin and end: what an annotation stands before, whatever became of that."""
+"""The extents of statements of a C text: what an annotation stands before, whatever became of that."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Text:
         return self.tokens[i] if i < len(self.tokens) else ""
 
     def place(self, i: int) -> Place:
-        """Where a token begins."""
+        """The place at which a token begins."""
         return self.places[i] if i < len(self.places) else (len(self.places) + 1 << 32, 1)
 
     def statement(self, i: int) -> int:
@@ -100,7 +100,7 @@ class Text:
         return i
 
     def function(self, place: Place) -> tuple[Place, Place] | None:
-        """Where the function's body that a place is in begins and ends; None where it is in none."""
+        """The extent of the function's body that a place is in; None where it is in none."""
         around = ((self.places[i], self.places[end]) for i, end in self.bodies)
         return next(((start, end) for start, end in around if start <= place <= end), None)
 

@@ -37,7 +37,7 @@ MOST_TERMS: Final = 5000
 """The size of the largest potential: its terms and factors, those inside max, floor and log2 included."""
 
 NESTING: Final = 32
-"""How deep max, floor and log2 may nest."""
+"""The depth to which max, floor and log2 may nest."""
 
 MOST_BITS: Final = 1024
 """The size of the largest coefficient, and of the common denominator of a sum."""
@@ -153,11 +153,11 @@ def _call(node: Node, name: str, parts: list[Node], scope: Scope) -> Poly:
 
 
 _OPERATORS: Final = {"shr": ">>", "and": "&", "or": "|", "xor": "^"}
-"""What the operators of C are called that no base function says."""
+"""The operators of C that no base function says, by their names."""
 
 
 def _quotient(parts: list[Node], scope: Scope) -> tuple[Poly, Poly] | None:
-    """What is divided by what, if the one part is a quotient by something that is no number, or trunc's."""
+    """The dividend and the divisor, if the one part is a quotient by something that is no number, or trunc's."""
     node = parts[0]
     while not isinstance(node, str) and node.data == "parens":
         node = node.children[0]

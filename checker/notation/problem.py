@@ -20,7 +20,7 @@ class SyntaxProblem(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text stands: its first character is in this line and column of the file."""
+    """The place of a text: its first character is in this line and column of the file."""
 
     file: str
     line: int = 1

@@ -38,7 +38,7 @@ from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 MAX_CASES: Final = 2**16
-"""How many lanes, over all values of one small unknown, a count may look at."""
+"""The number of lanes, over all values of one small unknown, that a count may look at."""
 
 MAX_VIEWS: Final = 64
 

@@ -32,10 +32,10 @@ from logic.syntax import FALSE, TRUE, Expr, Op
 
 EXACT: Final = "closed-form"
 DEEPEST: Final = 4
-"""How many max(0, .) inside each other are compared: each takes twice as long."""
+"""The depth to which nested max(0, .) are compared: each level takes twice as long."""
 
 CHAIN: Final = 4
-"""How many facts a lower bound may come from, one by one."""
+"""The number of facts that a lower bound may come from, one by one."""
 
 
 @dataclass(frozen=True, slots=True)

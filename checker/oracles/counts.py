@@ -21,7 +21,7 @@ from logic.syntax import Array
 What = Literal["MemReads", "Conflicts"]
 
 MAX_COMBINATIONS = 4096
-"""How many joint residues of the uniform unknowns are tried before their rows are bounded one by one."""
+"""The number of joint residues of the uniform unknowns that are tried before their rows are bounded one by one."""
 
 
 MAX_SPAN = 4096

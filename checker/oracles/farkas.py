@@ -360,7 +360,7 @@ def _is_factor(a: Atom) -> bool:
 
 
 def _named(a: Atom, have: list[Fact]) -> Json:
-    """How the certificate names a max(0, .), or a factor, of which there is a fact."""
+    """The certificate's name of a max(0, .), or a factor, of which there is a fact."""
     return ["max0", potential(a.arg)] if isinstance(a, Max0) else {f.poly: f.name for f in have}[atom(a)]
 
 
@@ -441,7 +441,7 @@ def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
 
 
 def _unequal_to(goal: Poly, have: list[Fact], done: frozenset[Poly]) -> Poly | None:
-    """What is not 0 by a fact about leaves of the goal, and no case of the proof already."""
+    """A difference that is not 0 by a fact about leaves of the goal, and no case of the proof already."""
     found = (f.apart for f in have if f.apart is not None and f.apart not in done)
     return next((p for p in found if {*leaves(p)} & {*leaves(goal)} and not innermost(p)), None)
 
@@ -675,7 +675,7 @@ Weights = tuple[tuple[Fraction, int | tuple[int, int]], ...]
 
 @lru_cache(maxsize=MAX_KEPT)
 def _weights(goal: Poly, have: tuple[Poly, ...], products: bool, more: tuple[Poly, ...]) -> Weights | None:
-    """What `_solution` finds, without names: 1 is summand 0, then come the facts, then `more`."""
+    """The solution of `_solution`, without names: 1 is summand 0, then come the facts, then `more`."""
     summands: dict[int | tuple[int, int], Poly] = dict(enumerate((const(1), *have, *more)))
     if products or any(len(m) > 1 for m, _ in goal.terms):
         mixed = _mixed(have) if products else None

@@ -25,7 +25,7 @@ class Instance(NamedTuple):
 
 
 def instances(contracts: Sequence[Contract], elements: Iterable[Apply]) -> Iterator[Instance]:
-    """What contracts say of elements, and of nothing but these."""
+    """The facts that contracts give of elements, and of nothing but these."""
     known = tuple(elements)
     return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
 
@@ -54,7 +54,7 @@ def _instances(contracts: Sequence[Contract], elements: tuple[Apply, ...]) -> It
 
 
 def _indices(q: Poly, elements: Iterable[Apply]) -> list[Poly]:
-    """Where a contract's variable has to be for one of its elements to be one of these."""
+    """The values of a contract's variable at which one of its elements is one of these."""
     i = sym(Var(f"{BOUND}0"))
     shifts = {(a.op, a.args[0] - i) for a in elements_in([q]) if (a.args[0] - i).is_constant}
     return list(dict.fromkeys(a.args[0] - shift for a in elements for op, shift in shifts if op == a.op))

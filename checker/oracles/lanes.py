@@ -177,7 +177,7 @@ class View:
         return fact
 
     def _reduce_leaves(self, facts: Iterable[Expr]) -> None:
-        """Where P says that a leaf is k * q + r for some q, put that in its place: divisibility then shows."""
+        """Put k * q + r in place of each leaf that P says to be that for some q: divisibility then shows."""
         names = dict(self._leaves())
         classes: dict[str, tuple[int, int]] = {}
         for e, modulus, residue in (c for f in facts for c in congruences(f)):

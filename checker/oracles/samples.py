@@ -23,7 +23,7 @@ from logic.typing import Signature
 Store = dict[str, Value]
 
 TRIES: Final = 16
-"""How many stores are drawn for one claim."""
+"""The number of stores that are drawn for one claim."""
 MANY: Final = 256
 """The same for claims with divisions by what is not known, on which solvers spend all of their time."""
 USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
@@ -132,7 +132,7 @@ class Sampler:
         return {self._name(name, t): value for t, own in pairs for name, value in own.items()}
 
     def _places(self) -> list[Store]:
-        """Where the threads are, which are often of one warp."""
+        """The indices of the threads, which are often of one warp."""
         sizes = {name: _value(e, {}) for name, e, _ in self.steps if name.startswith("blockDim.") and e is not None}
         guess = self.random.choice(BLOCKS)
         x, y, z = (int(sizes.get(f"blockDim.{a}") or n) for a, n in zip("xyz", guess, strict=True))

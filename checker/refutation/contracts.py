@@ -82,7 +82,7 @@ def _value(e: Expr, values: Mapping[str, Value], arrays: Arrays) -> int | bool:
 
 
 def element(contents: Contents, i: int) -> int:
-    """What an array holds at an index: 0 outside of it, and where nothing is given."""
+    """The element of an array at an index: 0 outside of it, and where nothing is given."""
     length = _length(contents)
     if i < 0 or (length is not None and i >= length):
         return 0

@@ -354,7 +354,7 @@ def remarks(r: Row) -> list[str]:
 
 
 def summary(report: Row) -> str:
-    """How many certificates there are, by verdict, and what else is wrong."""
+    """The number of certificates by verdict, and what else is wrong."""
     rows, changes = report["certificates"], report["comparison"]
     count = Counter(r["verdict"] for r in rows)
     found = [f"{many(len(rows), 'certificate')}: {', '.join(f'{count[v]} {v}' for v in MEANING if count[v])}"]

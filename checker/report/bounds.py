@@ -347,7 +347,7 @@ def explanation(results: Sequence[Explained], context: Context, kernel: Kernel |
 _LOOPS: Final = tuple(name for name, rule in SOUND.rules.items() if rule.turns)
 
 _TURNS: Final = {name: rule.told for name, rule in SOUND.rules.items() if rule.turns or rule.told}
-"""What the rules of loops and branches tell."""
+"""The fields of rules of loops and branches that reports print."""
 
 
 def _place(loc: Loc | None) -> str:

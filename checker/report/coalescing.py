@@ -26,7 +26,7 @@ Domain = Literal["exact", "gpudrano"]
 GOOD: Final[tuple[Verdict, ...]] = ("coalesced", "conflict-free")
 
 TURNS: Final = 10
-"""How often every loop is taken to turn where no run says how often an access is executed."""
+"""The number of turns of every loop where no run says how often an access is executed."""
 
 ESTIMATED: Final = f"of the transactions, estimated with {TURNS} turns a loop"
 

@@ -44,7 +44,7 @@ def refused(name: str, metrics: Sequence[Metric], per: str, problem: SourceError
 
 
 def counts(done: Sequence[Done]) -> dict[str, int]:
-    """How many kernels there are, and of each verdict that one has."""
+    """The number of kernels, and of each verdict that one has."""
     found = Counter(d.verdict for d in done)
     return {"kernels": len(done), **{verdict: found[verdict] for verdict in WORST if found[verdict]}}
 

@@ -67,7 +67,7 @@ DOMAINS: Final = {
     "cost": "nonnegative",
     "count": "nonnegative",
 }
-"""What the metavariables of a kind stand for, where not every value of that kind is one."""
+"""The values that metavariables of a kind stand for, where these are not all values of that kind."""
 
 
 def sentence(refusal: Refusal, refuted: bool | None = None) -> str:

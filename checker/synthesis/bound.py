@@ -349,7 +349,7 @@ def _summable(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Po
         return isinstance(oracle(AtLeast((), frozenset(), p, ZERO), context), Proved)
 
     def end(a: Atom, up: bool) -> Poly:
-        """What an atom is at most (up), or at least."""
+        """The most (up) or least value of an atom."""
         match a:
             case Max0(arg) if known(arg):
                 return ends(arg, up)

@@ -51,7 +51,7 @@ def moves(x: str, body: Stmt) -> list[Poly] | None:
 
 
 def per_turn(p: Poly, body: Stmt, facts: Facts) -> int | None:
-    """How much one turn takes from p; None where that is no number, or depends on branches."""
+    """The number that one turn takes from p; None where that is no number, or depends on branches."""
     known = facts.without(written(body)).constants
     after: dict[Leaf, Poly] = {}
     for s in body.stmts if isinstance(body, Seq) else (body,):

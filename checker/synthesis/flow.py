@@ -241,7 +241,7 @@ class _Analysis(Analysis):
         return after
 
     def left(self, item: Loop, state: State, after: live.Names) -> State:
-        """What is kept after a loop: nothing about what only the loop needed. P would grow from loop to loop."""
+        """The facts kept after a loop: none about what only the loop needed. P would grow from loop to loop."""
         changed = written(strip(item.body))
         kept = {GHOST + x for x in after} if self.sharp else set()
         dead = changed - after - kept
@@ -593,7 +593,7 @@ def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sig
 
 
 def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
-    """How much the one moves while the other moves by 1, where both are assigned once."""
+    """The distance that the one moves while the other moves by 1, where both are assigned once."""
     if own is None or counter is None or not len(own) == len(counter) == 1 or not counter[0].is_constant:
         return None
     return as_expr(own[0] * (1 / counter[0].constant)) if counter[0].constant else None

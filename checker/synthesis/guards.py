@@ -126,7 +126,7 @@ def shared_elements(p: Poly, x: X) -> bool:
 
 
 def by_elements(distance: Poly, facts: Facts) -> Poly | None:
-    """What a fact about the elements of arrays in a distance bounds it by, with none of them left."""
+    """A bound of a distance by a fact about the elements of arrays in it, with none of them left; None without one."""
     known = [p for p in map(facts.plain, facts.nonnegative) if elements_in([p])]
     return next((distance + p for p in known if not elements_in([distance + p])), None)
 

@@ -131,7 +131,7 @@ _BEGINS: Final = "Bound that on the other side, too: before a loop that counts u
 
 
 def _read(flow: Flow, name: str) -> str:
-    """Where a variable is read from an array; empty if it is not."""
+    """The places at which a variable is read from an array; empty if it is not."""
     found = ((array, step.loc) for step in _assignments(flow, name) for array in _arrays(step.value))
     return next((f"which is read from '{array}'{_at(loc)}" for array, loc in found), "")
 
@@ -166,7 +166,7 @@ def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
 
 
 def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
-    """How far a counter that moves by 1 a turn until it meets something is from that at first, over parameters."""
+    """The distance at first, over parameters, of a counter that moves by 1 a turn until it meets something."""
     for test in conj((cycle.cond,), context.sigma):
         match test:
             case Op("!=", (a, b)) if (p := of_expr(a)) is not None and (q := of_expr(b)) is not None:

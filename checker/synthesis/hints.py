@@ -26,7 +26,7 @@ class Judged:
 
 
 def hints(outline: Outline) -> list[Loc]:
-    """Where an outline states potentials, in the order of the text."""
+    """The places at which an outline states potentials, in the order of the text."""
     found = {_place(item): None for item in _items(outline.body) if _stated(item) is not None}
     return sorted(loc for loc in found if loc is not None)
 

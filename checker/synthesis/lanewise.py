@@ -34,7 +34,7 @@ MAX_SHIFT: Final = 32
 """A shift to the left by more is not looked at."""
 
 DEEPEST: Final = 12
-"""How deep expressions are looked into, and what facts say of variables in them."""
+"""The depth to which expressions are looked into, and what facts say of variables in them."""
 
 
 def most(e: Expr, x: X, facts: Facts, context: Context | None = None) -> Poly | None:
@@ -59,7 +59,7 @@ class _Lanes:
         self.x, self.facts, self.context, self.within = x, facts, context, within
 
     def end(self, e: Expr, up: bool, left: int) -> Poly | None:
-        """What e is at most (up), or at least."""
+        """The most (up) or least value of e."""
         whole = None if mentions_tid(e) else of_expr(e)
         if whole is not None and variables(whole) <= self.x:
             return whole
@@ -89,7 +89,7 @@ class _Lanes:
         return self.facts.plain(p)
 
     def known(self, e: Var, up: bool, left: int) -> Poly | None:
-        """What facts say that a variable is at most, or at least: in an index all of them together."""
+        """The most or least value of a variable by facts: in an index by all of them together."""
         all_, said = None, compared(self.facts, either=True)
         for leaf, op, bound in sorted(said, key=lambda fact: fact[1] != "==") if self.within else said:
             if leaf == e and (op == "==" or op in (("<", "<=") if up else (">", ">="))) and bound != e:

@@ -77,5 +77,5 @@ def monomial(m: Monomial) -> Poly:
 
 
 def degree(m: Monomial) -> int:
-    """How many leaves a monomial multiplies, those inside its atoms included."""
+    """The number of leaves that a monomial multiplies, those inside its atoms included."""
     return sum(max((degree(n) for p in operands(a) for n, _ in p.terms), default=0) or 1 for a in m)

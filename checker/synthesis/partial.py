@@ -59,7 +59,7 @@ def steps_of(p: P, x: X, price: Callable[[Expr], Fraction], context: Context, wa
 
 
 def _changes(at: Callable[[int], Fraction], low: int, high: int) -> Iterator[int]:
-    """Where a monotone function changes: each n with at(n) != at(n + 1)."""
+    """The places at which a monotone function changes: each n with at(n) != at(n + 1)."""
     if low == high or at(low) == at(high):
         return
     if high == low + 1:

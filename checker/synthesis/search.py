@@ -164,7 +164,7 @@ class Search(Walk[Linear]):
         return top
 
     def before_branch(self, turn: Turn) -> Iterator[Poly]:
-        """What a branch adds to the potential in front of it: also what stands at the head of its loop."""
+        """The base functions that a branch adds to the potential in front of it: also those at the head of its loop."""
         yield from turn.bases
         head = None if turn.loop is None else self.heads.get(id(turn.loop))
         for m in head.terms if head is not None else ():
@@ -403,7 +403,7 @@ def risen(_: str, index: int) -> int:
 
 
 ROW: Final = 5
-"""How much it rises: the rows of a sparse matrix have so many elements."""
+"""The distance that it rises: the rows of a sparse matrix have so many elements."""
 
 _FAR: Final = 10**9
 

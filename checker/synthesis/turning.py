@@ -194,5 +194,5 @@ def _at_head(one: _Seen, loop: Cycle, context: Context) -> Iterator[Poly]:
 
 
 def _later(earlier: Mapping[Leaf, Poly]) -> dict[Leaf, Poly]:
-    """What variables are now in terms of what they were, for steps by what does not change."""
+    """The values of variables now in terms of those before, for steps by what does not change."""
     return {x: sym(x) * 2 - p for x, p in earlier.items()}

@@ -55,7 +55,7 @@ from logic.syntax import (
 )
 
 WRAPPED: Final = 0.3
-"""How often a statement gets a rule that fits every statement, such as Q:Weak."""
+"""The share of statements that get a rule that fits every statement, such as Q:Weak."""
 APPLICATIONS: Final = (10, 20, 40)
 """Rule applications that may be tried for one derivation: one of these numbers."""
 
@@ -400,7 +400,7 @@ def shifted(root: Derivation, by: Poly) -> Derivation:
 
 
 def rules_used(root: Derivation) -> Counter[str]:
-    """How often a derivation applies each rule."""
+    """The number of times that a derivation applies each rule."""
     found: Counter[str] = Counter([root.rule])
     for premise in root.premises:
         found += rules_used(premise)

@@ -102,7 +102,7 @@ def _results(
 
 
 def weight(s: Stmt) -> int:
-    """How large a program is: statements and the nodes of their expressions; small numbers weigh less."""
+    """The size of a program: statements and the nodes of their expressions; small numbers weigh less."""
     total = 0
     for t in statements(s):
         total += 2 if not isinstance(t, Skip) else 1

@@ -99,7 +99,7 @@ class Trial:
     wanted: Wanted | None = None
     """The needs of programs, if other than those of the rules in focus."""
     tampered: float = 0.12
-    """How many derivations are changed somewhere before the kernel sees them."""
+    """The share of derivations that are changed somewhere before the kernel sees them."""
 
 
 def tried(name: str, trust: bool = False) -> Trial:
@@ -375,7 +375,7 @@ def run_case(trial: Trial, index: int, coverage: Coverage, states: int = STATES)
 
 
 def depth(s: Stmt) -> int:
-    """How deep loops are nested."""
+    """The depth to which loops are nested."""
     match s:
         case While(_, body):
             return 1 + depth(body)

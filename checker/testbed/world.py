@@ -174,7 +174,7 @@ class SmallWorld:
         return seen[1]
 
     def meets(self, p: P) -> Any:
-        """Where every conjunct holds."""
+        """The places at which every conjunct holds."""
         seen = self._seen.get(id(p))
         if seen is None:
             mask = self._masks.get(p)

@@ -32,7 +32,7 @@ def certificates() -> list[tuple[str, str, str]]:
 
 
 def path_of(name: str, metric: str, per: str) -> Path:
-    """Where a certificate is."""
+    """The path of a certificate."""
     return HOME / f"{name}-{metric}{'' if per == 'warp' else f'-{per}'}.json"
 
 

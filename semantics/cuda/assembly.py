@@ -415,7 +415,7 @@ def _register_type(s: _Statement, name: str) -> CType:
 
 
 def _across(s: _Statement, i: Instruction) -> None:
-    """What lanes pass to one another: for bounds it may be anything at each lane."""
+    """The values that lanes pass to one another: for bounds they may be anything at each lane."""
     s.st.note(f"for bounds '{i.parts[0]}' in inline assembly may give any value at each lane")
     _opaque(s, i)
 
@@ -437,7 +437,7 @@ def _barrier(s: _Statement, i: Instruction) -> None:
 
 
 def _where(s: _Statement, text: str, space: str) -> tuple[Address, CType | None, int]:
-    """Where an operand in brackets leads to, as a pointer to a type, and how many bytes further."""
+    """The pointer of a type to which an operand in brackets leads, and the bytes that are added."""
     found = address(text)
     if found is None:
         raise unsupported(f"the address '{text}' in inline assembly", s.node.loc)

@@ -280,7 +280,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
 
 
 def _ours(st: State, node: Node, name: str) -> None:
-    """What our headers call that CUDA does not have."""
+    """Lower a call of a function that our headers call and CUDA does not have."""
     if name == "__w_one_row":
         st.one_row = True
         return

@@ -21,7 +21,7 @@ class Choice:
 
     @property
     def names(self) -> frozenset[str]:
-        """What it may be called by, without spaces."""
+        """The names that it may be called by, without spaces."""
         full = (self.instantiate or self.kernel or "").replace(" ", "")
         return frozenset((self.name.replace(" ", ""), plain(self.name), full, plain(full)))
 

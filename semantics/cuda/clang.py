@@ -445,7 +445,7 @@ class Node:
 
     @property
     def loc(self) -> Loc | None:
-        """Where the node begins."""
+        """The first character of the node."""
         cursor = self._cursor
         return self.unit.place(cursor.extent.start if self.kind == "MEMBER_REF_EXPR" else cursor.location)[0]
 
@@ -637,7 +637,7 @@ class Node:
 
     @property
     def template_arguments(self) -> tuple[str, ...]:
-        """What an instance of a function template is an instance for, in C's words."""
+        """The arguments of an instance of a function template, in C's words."""
         if self._cursor.get_num_template_arguments() < 1:
             return ()
         text = _CHARACTER.sub(lambda m: str(ord(m[1])), self.unit.printed(self._cursor))

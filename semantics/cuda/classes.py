@@ -70,7 +70,7 @@ def is_virtual(decl: Node) -> bool:
 
 
 def label(part: Node) -> str:
-    """What a field or a base class is called among the parts of a structure of one thread."""
+    """The name of a field or a base class among the parts of a structure of one thread."""
     if part.kind == "CXX_BASE_SPECIFIER":
         return f"<{part.type.name}>"
     return f"<{part.field_offset}>" if is_nameless(part) else part.name
@@ -103,7 +103,7 @@ def makes(decl: Node) -> bool:
 
 
 def initialiser(field: Node) -> Node | None:
-    """What a field is given where nothing else is; of an instance of a template, where that is a number."""
+    """The value of a field that is given no other; of an instance of a template, where that is a number."""
     if field.is_bitfield or not _initialised(field):  # of a bit-field libclang shows the width alone
         return None
     value = field.children[-1]

@@ -335,7 +335,7 @@ def _without_conditions(text: bytes, at: int) -> bytes | None:
 
 
 _BRANCHING: Final = {b"if": 1, b"ifdef": 1, b"ifndef": 1, b"elif": 0, b"else": 0, b"endif": -1}
-"""How far directives lead into conditions."""
+"""The levels of conditions that directives open, and close."""
 
 
 def _paired(text: bytes) -> bool:

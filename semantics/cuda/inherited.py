@@ -15,7 +15,7 @@ from semantics.cuda.clang import Node, Unit
 from semantics.cuda.shim import in_shim, own
 
 BASE: Final = "warpbound_base"
-"""What the names of pointers to base classes begin with."""
+"""The prefix of the names of pointers to base classes."""
 
 _ACCESS: Final = re.compile(r"^(?:(?:public|protected|private)\s+)?")
 _TEMPLATE: Final = re.compile(r"(?:\w+::)*(\w+)<(.*)>")
@@ -67,7 +67,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
 
 
 def _named(decl: Node, specifier: Node, i: int, of: int) -> str | None:
-    """What a base class is called outside of all namespaces, as clang prints it; None for what may be another there."""
+    """The name of a base class outside of all namespaces, as clang prints it; None where that may be another class."""
     template = next((c.referenced for c in specifier.children if c.kind == "TEMPLATE_REF"), None)
     head = decl.printed.partition("{")[0].partition(" : ")[2]
     listed = [_ACCESS.sub("", part.strip()) for part in _parts(head)]

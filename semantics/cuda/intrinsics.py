@@ -28,7 +28,7 @@ CHECKS: Final = ("__w_assert", "__assert_fail", "__assertfail")
 FUNCTIONS: Final = frozenset({*PRINTS, *CLOCKS, *COUNTS, *SPACES, *CHECKS})
 
 BUILTIN: Final = "__builtin_"
-"""How the names begin of functions that a compiler has by itself."""
+"""The prefix of the names of functions that a compiler has by itself."""
 
 _BLOCK: Final = tuple(Param(f"blockIdx.{axis}") for axis in "xyz")
 _SAME: Final = ("expect", "expect_with_probability")

@@ -15,7 +15,7 @@ Kinds = frozenset[str]
 JUMPS: Final = {"RETURN_STMT": "return", "BREAK_STMT": "break", "CONTINUE_STMT": "continue"}
 LOOPS: Final = ("FOR_STMT", "WHILE_STMT", "DO_STMT", "CXX_FOR_RANGE_STMT")
 GOTO: Final = "goto "
-"""How the kind of a jump to a label begins; its name follows."""
+"""The prefix of the kind of a jump to a label; the label's name follows."""
 
 _INNER: Final = frozenset({"break", "continue"})
 _THROUGH: Final = frozenset({"through"})

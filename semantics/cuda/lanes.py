@@ -65,7 +65,7 @@ def of_lanes(st: State, node: Node, name: str, use: Use) -> Expr | Parts:
 
 
 def _got(st: State, node: Node, name: str, passed: Expr, asked: Sequence[Expr], type_: Type) -> Expr:
-    """What the lanes get that pass this. It depends on nothing else than where lanes get the same."""
+    """The values that lanes get that pass this. They depend on nothing else than where lanes get the same."""
     kind, masked = exchange.FUNCTIONS[name], name.endswith("_sync")
     mask, rest, on = asked[:masked], asked[masked:], list[Expr](TIDS)
     if kind in (*exchange.VOTES, *exchange.REDUCTIONS, "match_all"):

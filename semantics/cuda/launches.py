@@ -194,7 +194,7 @@ def _same_word(unit: Unit, kernel: str) -> set[tuple[str, int]]:
 
 
 def _count(text: bytes, macros: frozenset[str]) -> int:
-    """How many launches a macro may have: those in its text, and the macros in it that may have one."""
+    """The number of launches that a macro may have: those in its text, and the macros in it that may have one."""
     return text.count(b"<<<") + sum(names(text, macro) for macro in macros)
 
 

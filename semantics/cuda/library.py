@@ -66,7 +66,7 @@ Part = Callable[[int | None, CType], Expr]
 
 
 def method(st: State, node: Node, callee: Node) -> Expr | Place:
-    """What a method of a structure gives that has no body, such as a conversion: a function of its scalars."""
+    """The value of a method of a structure that has no body, such as a conversion: a function of its scalars."""
     member = next((c for c in node.children[0].walk() if c.kind == "MEMBER_REF_EXPR"), None) if node.children else None
     given = None if member is None else owner(member)
     if given is None or given.type.kind != "record" or callee.is_static or callee.result.kind in ("reference", "void"):
@@ -172,7 +172,7 @@ def put_scalars(st: State, where: Place, pointer: Node, part: Part, loc: Loc | N
 
 
 def clamped(e: Expr, t: CType, loc: Loc | None) -> Expr:
-    """What conversions give in an integer type of 8 or 16 bits: its nearest number."""
+    """The value of a conversion to an integer type of 8 or 16 bits: its nearest number."""
     if t.size > 2:
         return e
     low = -(1 << 8 * t.size - 1) if t.signed else 0
@@ -180,7 +180,7 @@ def clamped(e: Expr, t: CType, loc: Loc | None) -> Expr:
 
 
 def target(st: State, pointer: Node, size: int) -> Place:
-    """Where a pointer leads to, whatever changes after this."""
+    """The place to which a pointer leads, whatever changes after this."""
     inner = bare(pointer)
     own = inner.kind == "UNARY_OPERATOR" and inner.operator == "&"
     found = place(st, inner.children[0]) if own else address(st, pointer).plus(size, Const(0))

@@ -136,7 +136,7 @@ def _access(st: State, node: Node, whole: Node, pointer: Node, step: Node, layou
 
 
 def _tiles(rows: int, columns: int, several: int) -> Iterator[tuple[int, int]]:
-    """Where tiles begin, in the order of a lane's registers."""
+    """The places at which tiles begin, in the order of a lane's registers."""
     for column in range(0, columns, _REGISTERS * several):
         for row in range(0, rows, _TILE):
             yield row, column

@@ -90,7 +90,7 @@ def _inner(pointer: Node) -> Node:
 
 
 def _pointer(st: State, pointer: Node, use: Use, parts: Unordered) -> tuple[Address, CType]:
-    """Where a pointer leads, and the scalars that are there in a row."""
+    """The place to which a pointer leads, and the scalars that are there in a row."""
     inner = _inner(pointer)
     t = innermost(inner.type.inner or inner.type) if inner.type.kind == "pointer" else innermost(inner.type)
     found = frozen(st, parts.part(address(st, inner, within(use))), "t")

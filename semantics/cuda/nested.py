@@ -28,7 +28,7 @@ CALLS: Final = frozenset({
     "cudaDeviceSynchronize", "cudaGetLastError", "cudaPeekAtLastError", "cudaStreamCreateWithFlags",
     "cudaStreamDestroy", "cudaEventCreateWithFlags", "cudaEventDestroy", "cudaEventRecord", "cudaStreamWaitEvent",
 })  # fmt: skip
-"""What CUDA's runtime has for kernels, which costs nothing here."""
+"""The functions of CUDA's runtime that kernels may call; they cost nothing here."""
 
 _ERROR: Final = re.compile(
     r"reference to __global__ function '.*' in (__global__|__device__|__host__ __device__) function"
@@ -74,7 +74,7 @@ def _replace(data: bytearray, at: int) -> None:
 
 
 def _past(data: bytearray, at: int, mark: bytes) -> int:
-    """Where a text goes on after a mark that no bracket opened from here on is around; -1 if there is none."""
+    """The place behind a mark that no bracket opened from here on is around; -1 if there is none."""
     depth = 0
     if mark == b">":
         at += 1

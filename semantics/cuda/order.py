@@ -97,7 +97,7 @@ def _bound(st: State, node: Node) -> Binding | None:
 
 
 def _value(st: State, bound: Binding | None) -> Binding | None:
-    """What the place of a pointer holds."""
+    """The value that the place of a pointer holds."""
     return _value(st, st.bindings.get(bound.key)) if isinstance(bound, Pointer) else bound
 
 

@@ -294,7 +294,7 @@ def _variable_arrays(unit: Unit) -> Iterator[Node]:
 
 
 def _lengths(node: Node) -> list[tuple[int, int]]:
-    """Where the variable lengths of an array are written, as byte offsets."""
+    """The byte offsets at which the variable lengths of an array are written."""
     sizes = sorted(c.span for c in node.children if c.kind.endswith(("_EXPR", "_OPERATOR", "_LITERAL")))
     pairs = zip(sizes, node.array_kinds, strict=False)
     return [(start, end) for (file, start, end), kind in pairs if kind == "VARIABLEARRAY" and file == node.unit.path]

@@ -486,7 +486,7 @@ def builtin_index(name: str, axis: str, loc: Loc | None) -> Expr:
 
 
 def steps(a: Address, size: int, loc: Loc | None) -> Expr:
-    """How many elements of `size` bytes the address lies behind its base."""
+    """The distance of the address from its base, in elements of `size` bytes."""
     if any(s % size for s, _ in a.terms):
         raise unsupported(f"this pointer into '{a.root}'", loc, "Use an index in place of it.")
     return index(a, size, loc)

@@ -112,7 +112,7 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
 
 
 def _led(st: State, a: Address) -> Address:
-    """Where a pointer leads, with what is read from memory in a variable: what is added to that is then seen."""
+    """An address with what is read from memory in a variable: what is added to that is then seen."""
     if not is_region(st, a):
         return a
     return replace(a, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in a.terms))
@@ -410,7 +410,7 @@ def deliver(st: State, p: Place, value: Expr | Address, t: CType, loc: Loc | Non
 
 
 def _space(st: State, name: str, target: Address, loc: Loc | None) -> Space:
-    """Where the pointers lead that a variable or an array of one thread holds, one of which is given."""
+    """The places to which the pointers lead that a variable or an array of one thread holds, one of which is given."""
     space = st.spaces.get(name, "global") if is_null(target) else st.spaces.setdefault(name, target.space)
     if not is_null(target) and space != target.space:
         raise unsupported("one pointer into shared and into global memory", loc, "Use a pointer for each.")

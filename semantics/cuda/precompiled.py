@@ -20,7 +20,7 @@ MOST: Final = 16
 """The most sets of options that it is kept for."""
 
 DESCRIPTORS: Final = Path("/dev/fd")
-"""Where a file is found by the number that it is open under."""
+"""The folder in which a file is found by the number that it is open under."""
 
 _INCOMPLETE: Final = 2
 

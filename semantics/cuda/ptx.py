@@ -39,7 +39,7 @@ class Code:
     instructions: list[Instruction] = field(default_factory=list)
     registers: dict[str, str] = field(default_factory=dict)
     wrong: str = ""
-    """What of it is no instruction, in words; "" where all is."""
+    """The part of it that is no instruction, in words; "" where there is none."""
 
 
 def code(text: str) -> Code:
@@ -156,7 +156,7 @@ def assemblies(printed: str) -> list[Assembly]:
 
 
 def _closing(tokens: Sequence[re.Match[str]], at: int) -> int:
-    """Where it goes on after the parentheses that open at a place."""
+    """The place behind the parentheses that open at a place."""
     depth = 0
     for i in range(at, len(tokens)):
         depth += (tokens[i][0] == "(") - (tokens[i][0] == ")")

@@ -608,7 +608,7 @@ def _unreduced(e: Expr) -> Sum | None:
 
 
 def left(needs: Needs) -> int:
-    """How many reductions are left."""
+    """The number of reductions that are left."""
     return len({n.left for n in needs if n.left})
 
 

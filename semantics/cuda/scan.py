@@ -13,7 +13,7 @@ from semantics.cuda.errors import CudaError
 METHODS: Final = ("CXX_METHOD", "CONVERSION_FUNCTION")
 
 DEEPEST_TREE: Final = 800
-"""How deep clang's tree of a function may be. Each level of C is up to three of its levels."""
+"""The depth that clang's tree of a function may have. Each level of C is up to three of its levels."""
 
 
 def count_changes(body: Node, changed: Counter[int]) -> None:

@@ -37,7 +37,7 @@ from semantics.cuda.modular import Integer, integer
 from semantics.exchange import kind
 
 DEEPEST: Final = 200
-"""How deep expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
+"""The depth to which expressions and statements of miniCUDA may nest, so that whatever reads them can recurse."""
 
 MOST_PARTS: Final = 4096
 """The most parts that are inlined in a kernel: functions that call others twice would double it again and again."""

@@ -34,7 +34,7 @@ _PAIRS: Final = tuple(
 
 MOST_FACTS: Final = 32
 _OF_LAUNCHES: Final = 6
-"""How many of the first facts are those of the launch."""
+"""The number of the first facts that are those of the launch."""
 
 Range = tuple[int, int]
 ANY: Final[Range] = (-INFINITE, INFINITE)

@@ -29,7 +29,7 @@ def note_table(st: State, decl: Node, root: str) -> None:
 
 
 def known(st: State, a: Address, t: CType, at: Expr) -> int | None:
-    """What the element at an index of an array is declared to be, where both are known."""
+    """The value that the element at an index of an array is declared with, where both are known."""
     table = st.tables.get(a.root, ())
     plain = not a.path and a.offset == 0 and all(size == t.size for size, _ in a.terms)
     if not plain or not isinstance(at, Const) or not isinstance(at.value, int) or not 0 <= at.value < len(table):

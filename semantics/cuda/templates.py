@@ -16,7 +16,7 @@ from semantics.cuda.lost import blanked, without_directives
 from semantics.cuda.shim import in_shim, is_shim, own
 
 INSTANCE: Final = "warpbound_instance"
-"""What the names begin with that refer to instances."""
+"""The prefix of the names that refer to instances."""
 
 _EXPLICIT: Final = re.compile(r"(?:^|(?<=[;{}]))\s*(?:extern\s+)?template\s+(?!<)([^;{}]+);", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(
@@ -168,7 +168,7 @@ def _scope(text: str, at: int) -> str | None:
 
 
 def _explicit(unit: Unit, text: str) -> Iterator[tuple[str, str]]:
-    """What explicit instantiations instantiate, with their namespaces: `template void f<float>(float *);`."""
+    """The instances of explicit instantiations, with their namespaces: `template void f<float>(float *);`."""
     for m in _EXPLICIT.finditer(text):
         scope, head = _scope(text, m.start(1)), " ".join(_ATTRIBUTE.sub(" ", m[1]).split())
         if scope is None:
@@ -196,7 +196,7 @@ def _methods(unit: Unit, name: str) -> list[str]:
 
 
 def _outside(text: str, wanted: str) -> int:
-    """Where a character is first, outside of angles and parentheses; -1 where it is not."""
+    """The first place of a character outside of angles and parentheses; -1 where there is none."""
     depth = 0
     for i, c in enumerate(text):
         if c == wanted and depth == 0:
@@ -230,7 +230,7 @@ def _mentioned(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]
 
 
 def _closed(text: str, at: int) -> int | None:
-    """Where the angles end that open at a place."""
+    """The place at which the angles end that open at a place."""
     depth = 0
     for i in range(at, min(len(text), at + 400)):
         depth += (text[i] == "<") - (text[i] == ">")

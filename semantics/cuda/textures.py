@@ -25,7 +25,7 @@ def is_one(callee: Node) -> bool:
 
 
 def access(st: State, node: Node, callee: Node) -> Expr | Place | None:
-    """What a read gives; None where it has no value, or is a write."""
+    """The value of a read; None where it has no value, or is a write."""
     name, given = callee.name, list(node.arguments)
     surface = name.startswith("surf")
     st.note(f"{'surface reads and writes' if surface else 'texture reads'} cost nothing")

@@ -21,7 +21,7 @@ from semantics.cuda.shapes import CASTS, operand
 from semantics.cuda.state import Address, State
 
 WORD: Final = CType("base", "float", 4)
-"""What is copied without a type is copied as."""
+"""The type in which bytes are copied that have none."""
 
 ONCE: Final = (4, 8, 16)
 """The bytes that an asynchronous copy takes."""

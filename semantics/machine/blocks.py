@@ -27,7 +27,7 @@ MAX_PROCESSORS = 65_536
 
 
 class Place(NamedTuple):
-    """Where and when a block runs: its index, its processor, its first cycle."""
+    """The index, the processor and the first cycle of a block that runs."""
 
     block: Dim
     processor: int

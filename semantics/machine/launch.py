@@ -24,7 +24,7 @@ class LaunchProblem(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How many threads in warps of what width, how many cycles a load takes, and what parameters are.
+    """The number of threads, the width of a warp, the cycles of a load, and the values of parameters.
 
     Raises LaunchProblem where no such machine is meant.
     """

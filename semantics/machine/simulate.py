@@ -231,7 +231,7 @@ class _Machine:
 
 
 def _branch(w: _Warp, jumps: Sequence[bool], target: int) -> int:
-    """Where the warp goes on; its stack has the branch's frame on top afterwards."""
+    """The place at which the warp goes on; its stack has the branch's frame on top afterwards."""
     if not w.stack or w.stack[-1].branch != w.pc:
         w.stack.append(_Frame(w.pc))
     taken = [lane for lane, jump in zip(w.active, jumps, strict=True) if jump]
@@ -244,7 +244,7 @@ def _branch(w: _Warp, jumps: Sequence[bool], target: int) -> int:
 
 
 def _sync(w: _Warp) -> int:
-    """Where the warp goes on, with which threads."""
+    """The place at which the warp goes on, and the threads that do."""
     frame = w.stack[-1]
     frame.done += w.active
     if frame.todo:

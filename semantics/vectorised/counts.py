@@ -79,7 +79,7 @@ def _units(address: Data, array: Array, unit: int) -> Data:
 
 
 class Tally:
-    """How often each of some warps executed each statement, diverged, and made accesses of each count."""
+    """The times that each of some warps executed each statement, diverged, and made accesses of each count."""
 
     def __init__(self, warps: int) -> None:
         self.warps = warps

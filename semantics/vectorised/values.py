@@ -46,7 +46,7 @@ class Val(NamedTuple):
 
 
 def dtype(type_: Type) -> type[Any]:
-    """How values of a type are kept."""
+    """The numpy type in which values of a type are kept."""
     match type_.kind:
         case "int":
             return np.int64

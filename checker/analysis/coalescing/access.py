@@ -31,7 +31,7 @@ Kind = Literal["load", "store"]
 Verdict = Literal["coalesced", "misaligned", "uncoalesced", "conflict-free", "conflicting", "unknown"]
 
 Threshold = Literal["fewest", "paper"]
-"""How many lines an access may need: those of the same lanes in consecutive places, or one."""
+"""The number of lines that an access may need: those of the same lanes in consecutive places, or one."""
 
 LINE: Final = 128
 """Bytes of a line, what one transaction fetches (CAV 2017, section 3.2: eta)."""

@@ -174,7 +174,7 @@ class _Words:
         return None
 
     def rows(self) -> int:
-        """How many rows of the block the active lanes are in."""
+        """The number of rows of the block that the active lanes are in."""
         cohort = self.m.cohort
         return len({(at(cohort.tid["y"], i), at(cohort.tid["z"], i)) for i in self.m.active.lanes})
 

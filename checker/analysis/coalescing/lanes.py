@@ -162,7 +162,7 @@ def _index(view: View, axis: str, size: Number | None) -> Number:
 
 
 def _starts(view: View, step: int, count: int | None) -> list[Number]:
-    """Where `count` warps start that lie `step` apart: each of a few, or the first and any other."""
+    """The starts of `count` warps that lie `step` apart: each of a few, or the first and any other."""
     if count is not None and count <= FEW_WARPS:
         return [step * w for w in range(count)]
     return [0, scaled(view.atoms.atom(("row",), 1, None if count is None else count - 1), step)]
@@ -189,7 +189,7 @@ def followed(kernel: Kernel, context: Context, view: View) -> tuple[list[Met], d
 
 @dataclass
 class _Distance:
-    """How far a loop moves a variable: by multiples of `step`, upward (1), downward (-1) or either way (0)."""
+    """The way a loop moves a variable: by multiples of `step`, upward (1), downward (-1) or either way (0)."""
 
     step: int = 1
     sign: int = 1
@@ -580,5 +580,5 @@ class _Walk:
         return tuple(at(ends if i in entering else start, i) for i in range(len(self.cohort.numbers)))
 
     def source(self, v: Vec, lanes: Iterable[int]) -> str:
-        """Where the lanes' values come from: `data` if contents of memory have a part in them, else `any`."""
+        """The source of the lanes' values: `data` if contents of memory have a part in them, else `any`."""
         return "data" if origins((at(v, i) for i in lanes), self.view.atoms) & {"read", "data", "base"} else "any"

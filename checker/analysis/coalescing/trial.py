@@ -28,13 +28,13 @@ ANYTHING: Final = ("data", "read")
 """Those whose values are the contents of memory: anything may be there, at every lane."""
 
 LARGE: Final = 0.5
-"""How often these are large, in every second valuation; always in the others."""
+"""The share of these that are large, in every second valuation; all are in the others."""
 
 SCALES: Final = (1, 1, 2, 4, 32)
 """By what an index may multiply what it has from memory."""
 
 LOWEST: Final = 0.3
-"""How often an unknown is as small as it can be: the first block, the first turn of a loop."""
+"""The share of unknowns that are as small as they can be: the first block, the first turn of a loop."""
 
 
 def trials(view: View, m: Met, assumptions: P) -> Iterator[dict[int, int]]:

@@ -52,7 +52,7 @@ class Job:
 
     @property
     def number(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return prod(self.blocks)
 
     def indices(self) -> Iterator[Dim]:
