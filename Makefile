@@ -15,7 +15,7 @@ BIN := .venv/bin
 CODE := logic semantics checker proofs warpbound tests
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code million bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code hostile million bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -34,6 +34,7 @@ help:
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
 	@echo 'make mutants-code random mutants of core modules, tried by the tests (hours)'
+	@echo 'make hostile 2,000 hostile certificates, judged within limits of time and memory (hours; goes on where it stopped)'
 	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
@@ -82,6 +83,9 @@ mutants-rules: venv
 
 mutants-code: venv
 	$(BIN)/python -m tests.mutants.code --places $(or $(PLACES),40) --seed $(or $(SEED),0) --jobs 2
+
+hostile: venv
+	$(BIN)/python -m tests.mutants.hostile --log .hostile.jsonl
 
 million: venv
 	$(BIN)/python -m tests.bench.million

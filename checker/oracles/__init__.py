@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from time import perf_counter
 from typing import Final
 
@@ -21,6 +22,7 @@ from logic.assertions import (
     AtMost,
     Context,
     Entails,
+    Launch,
     Obligation,
     P,
     Proved,
@@ -32,7 +34,7 @@ from logic.assertions import (
 )
 from logic.comparisons import differences
 from logic.contracts import elements_in, nested
-from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, atoms, leaves
+from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, Sym, atoms, leaves
 from logic.source import SourceError
 from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
@@ -41,6 +43,9 @@ MAX_CASES: Final = 2**16
 """The number of lanes, over all values of one small unknown, that a count may look at."""
 
 MAX_VIEWS: Final = 64
+
+MANY: Final = 32
+"""Assumptions that are not linear, past which a question is asked without these first: solvers get slow by them."""
 
 SPAN_PATIENCE: Final = 0.25
 """The share of the time limit for a count that would only be sharper than one at hand."""
@@ -87,17 +92,26 @@ class Oracles:
         self.log.append(record)
         return record.verdict
 
+    def allow(self, seconds: float) -> None:
+        """From now on solver queries may take so many seconds together: past them, nothing is known of a question that
+        has to be put to a solver."""
+        self._desk.patience.left = seconds
+
     def _record(self, obligation: Obligation, context: Context) -> Record:
         key = obligation, self._scene(context)
-        if key not in self._answers:
-            start = perf_counter()
-            desk = replace(self._desk, limit=self.limit, asked=[])
-            verdict = self._try(obligation, context, desk)
-            record = Record(
-                type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(desk.asked)
-            )
+        if key in self._answers:
+            return self._answers[key]
+        start, fewer = perf_counter(), _fewer(context.launch)
+        if fewer is not None:
+            plain = self._record(obligation, replace(context, launch=fewer))
+            if isinstance(plain.verdict, Proved):
+                return plain
+        desk = replace(self._desk, limit=self.limit, asked=[])
+        verdict = self._try(obligation, context, desk)
+        record = Record(type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(desk.asked))
+        if desk.patience.left > 0 or not isinstance(verdict, Unknown):
             self._answers[key] = record
-        return self._answers[key]
+        return record
 
     def _try(self, obligation: Obligation, context: Context, desk: smt.Desk) -> Verdict:
         try:
@@ -257,6 +271,20 @@ class Oracles:
             parts = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))
             self._signatures[id(sigma)] = sigma, (parts, tuple(sorted(sigma.arrays.items())))
         return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
+
+
+@lru_cache(maxsize=8)
+def _fewer(launch: Launch) -> Launch | None:
+    """The launch without what is assumed and is not linear, where that is much: what holds with fewer assumptions
+    holds with all."""
+    linear = tuple(f for f in launch.assumptions if _is_linear(f))
+    return replace(launch, assumptions=linear) if len(launch.assumptions) - len(linear) > MANY else None
+
+
+def _is_linear(e: Expr) -> bool:
+    """Whether an expression compares sums of numbers and of multiples of unknowns."""
+    found = [m for p, _ in differences(e) for m, _ in p.terms if m]
+    return bool(found) and all(len(m) == 1 and isinstance(m[0], Sym) for m in found)
 
 
 def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:

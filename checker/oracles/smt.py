@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cache, cached_property, reduce
 from importlib import import_module
 from itertools import permutations
-from math import lcm
+from math import inf, lcm
 from time import perf_counter
 from typing import Any, Final
 
@@ -305,18 +305,17 @@ class Answer:
 
 
 def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
-    z3 = _z3()
-    solver = z3.Solver(ctx=encoding.context)
-    solver.set("timeout", max(1, int(desk.limit * 1000)))
+    solver = _z3().Solver(ctx=encoding.context)
     solver.set("random_seed", 0)
     solver.set("max_memory", MEMORY)
     solver.add(*claims, *encoding.axioms, *encoding.growth())
     text = solver.to_smt2()
-    return desk.put(text, engine(), lambda: _checked(solver, encoding, text))
+    return desk.put(text, engine(), lambda limit: _checked(solver, encoding, text, limit))
 
 
-def _checked(solver: Any, encoding: Encoding, text: str) -> Answer:
+def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer:
     z3 = _z3()
+    solver.set("timeout", max(1, int(limit * 1000)))
     said = str(solver.check())
     store: dict[str, Value] = {}
     if said == "sat":
@@ -344,8 +343,16 @@ class Query:
 
 
 @dataclass(slots=True)
+class Patience:
+    """The seconds that are left for all queries together."""
+
+    left: float = inf
+
+
+@dataclass(slots=True)
 class Desk:
-    """Where queries are made: how many seconds each may take, those made so far, and the answers by digest and engine.
+    """Where queries are made: how many seconds each may take, and all together, those made so far, and the answers by
+    digest and engine.
 
     An answer is taken up again only for the same text, the same engine and at least the time that it was given.
     `examples` are stores that refuted something: most guesses that are wrong are wrong in a store that is known.
@@ -355,6 +362,7 @@ class Desk:
     asked: list[Query] = field(default_factory=list)
     answers: dict[tuple[str, str], tuple[float, Answer]] = field(default_factory=dict)
     examples: list[dict[str, Value]] = field(default_factory=list)
+    patience: Patience = field(default_factory=Patience)
     drawn: dict[Hashable, Drawn] = field(default_factory=dict)
     """Stores drawn of late, and what draws more of them, by what they are drawn for."""
 
@@ -389,15 +397,18 @@ class Desk:
         self.examples.append(store)
         del self.examples[:-MAX_EXAMPLES]
 
-    def put(self, text: str, engine: str, ask: Callable[[], Answer]) -> Answer:
-        """The engine's answer to the text, which `ask` gets."""
+    def put(self, text: str, engine: str, ask: Callable[[float], Answer]) -> Answer:
+        """The engine's answer to the text, which `ask` gets within so many seconds; `unknown` once none are left."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         limit, known = self.answers.get((digest, engine), (0.0, None))
-        cached = known is not None and (known.said != second.UNKNOWN or limit >= self.limit)
+        may = min(self.limit, self.patience.left)
+        cached = known is not None and (known.said != second.UNKNOWN or limit >= may)
         start = perf_counter()
-        answer = known if known is not None and cached else ask()
-        self.answers[digest, engine] = max(limit, self.limit), answer
-        self.asked.append(Query(text, digest, engine, answer.said, perf_counter() - start, self.limit, cached))
+        answer = known if known is not None and cached else ask(may) if may > 0 else Answer(second.UNKNOWN, {}, text)
+        seconds = perf_counter() - start
+        self.patience.left -= 0.0 if cached else seconds
+        self.answers[digest, engine] = max(limit, may), answer
+        self.asked.append(Query(text, digest, engine, answer.said, seconds, may, cached))
         return answer
 
 
@@ -438,7 +449,7 @@ def _decide(
     name, said, store = engine(), answer.said, answer.store
     if said not in ("unsat", "sat"):
         name = second.engine()
-        other = desk.put(answer.text, name, lambda: Answer(*second.ask(answer.text, desk.limit), answer.text))
+        other = desk.put(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
         said = other.said
         store = {leaf: other.store.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
     if said == "unsat":

@@ -1,6 +1,6 @@
 """Hostile certificates: documents made to keep a checker busy, or to break it.
 
-    python -m tests.mutants.hostile [--count 2000] [--largest 1000000] [FAMILY ...]
+    python -m tests.mutants.hostile [--count 2000] [--largest 1000000] [--log FILE] [FAMILY ...]
 
 Each is judged by `check`, `recheck` and `report`, each in a process of its own that is killed past its limits. Every
 one has to be judged within SECONDS of processor time and MEMORY, with an exit code that the command knows and without a
@@ -19,8 +19,8 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -1041,8 +1041,14 @@ def _tried(path: Path) -> int:
     return 9 if " costs " in said else 0
 
 
-def run(names: Sequence[str], count: int, largest: int, commands: Sequence[str] = COMMANDS) -> Iterator[Outcome]:
-    """Judges so many documents, in turn from each family."""
+def run(
+    names: Sequence[str],
+    count: int,
+    largest: int,
+    commands: Sequence[str] = COMMANDS,
+    done: Collection[tuple[str, int, str]] = (),
+) -> Iterator[Outcome]:
+    """Judges so many documents, in turn from each family, but for those that are done: family, seed and command."""
     import z3  # noqa: F401  # loaded once, before the processes part
 
     import checker.certificates.audit
@@ -1053,13 +1059,15 @@ def run(names: Sequence[str], count: int, largest: int, commands: Sequence[str] 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hostile.json"
         for i in range(count):
-            name = names[i % len(names)]
-            path.write_bytes(document(name, i // len(names), largest))
-            for command in commands:
-                outcome = judged(name, i // len(names), command, path)
-                yield outcome
+            name, seed = names[i % len(names)], i // len(names)
+            left = [command for command in commands if (name, seed, command) not in done]
+            if left:
+                path.write_bytes(document(name, seed, largest))
+            for command in left:
+                outcome = judged(name, seed, command, path)
                 if command == "check" and outcome.code == 0:
-                    yield tried(name, i // len(names), path)
+                    yield tried(name, seed, path)
+                yield outcome
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -1076,12 +1084,19 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, "", *faults])
 
 
+def logged(path: Path | None) -> list[Outcome]:
+    """The outcomes that a run has written to a file."""
+    rows = path.read_text("ascii").splitlines() if path is not None and path.exists() else []
+    return [Outcome(**json.loads(row)) for row in rows]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Judges hostile certificates within limits of time and memory.")
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of: {', '.join(FAMILIES)} (default: all)")
     parser.add_argument("--count", type=int, default=2000, help="documents (default: %(default)s)")
     parser.add_argument("--largest", type=int, default=1_000_000, metavar="BYTES", help="(default: %(default)s)")
     parser.add_argument("--command", dest="commands", action="append", choices=COMMANDS, default=[])
+    parser.add_argument("--log", type=Path, metavar="FILE", help="goes on where the run that wrote it was stopped")
     parser.add_argument("--keep", nargs=2, metavar=("SEED", "FILE"), help="only write one document")
     options = parser.parse_args()
     names = options.families or list(FAMILIES)
@@ -1090,9 +1105,13 @@ def main() -> int:
     if options.keep:
         Path(options.keep[1]).write_bytes(document(names[0], int(options.keep[0]), options.largest))
         return 0
-    found: list[Outcome] = []
-    for outcome in run(names, options.count, options.largest, options.commands or COMMANDS):
+    found = logged(options.log)
+    done = {(o.family, o.seed, o.command) for o in found}
+    for outcome in run(names, options.count, options.largest, options.commands or COMMANDS, done):
         found.append(outcome)
+        if options.log:
+            with options.log.open("a", encoding="ascii") as log:
+                log.write(json.dumps(asdict(outcome) | {"said": outcome.said[-1000:]}) + "\n")
         if outcome.fault:
             print(f"{outcome.family} {outcome.seed}, {outcome.command}: {outcome.fault}", file=sys.stderr, flush=True)
     print(table(found))

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from checker.certificates.audit import Audited, Change, _points, about, audit, compare
+from checker.certificates import audit as audits
+from checker.certificates.audit import SOLVERS, Audited, Change, _points, about, audit, compare
 from checker.certificates.document import canonical, digest
 from checker.kernel import Claim
 from checker.notation import parse_outline
@@ -61,6 +62,18 @@ def bounds(c: Change) -> tuple[Fraction | None, Fraction | None]:
     assert isinstance(was, Claim)
     assert isinstance(now, Claim)
     return evaluate(was.bound, store), evaluate(now.bound, store)
+
+
+def test_solvers_have_so_much_time_for_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What took part of it before begins anew."""
+    text = certificate(LOOP)
+    oracle = Oracles()
+    oracle.allow(0.0)
+    assert isinstance(audit(text, "k.json", SOUND, oracle).outcome, Claim)
+    assert 0 < oracle._desk.patience.left <= SOLVERS
+    monkeypatch.setattr(audits, "SOLVERS", 0.0)
+    audit(text, "k.json", SOUND, oracle)
+    assert oracle._desk.patience.left <= 0
 
 
 def test_both_checkers_are_asked() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -205,7 +208,7 @@ def test_a_text_is_put_to_an_engine_once() -> None:
     """The same text, engine and version; what was not decided is asked again where there is more time."""
     asked: list[str] = []
 
-    def answers(said: str) -> smt.Answer:
+    def answers(said: str, _: float) -> smt.Answer:
         asked.append(said)
         return smt.Answer(said, {}, "(check-sat)")
 
@@ -217,10 +220,63 @@ def test_a_text_is_put_to_an_engine_once() -> None:
         (0.1, "sat", True),
     ):
         desk = smt.Desk(limit, [], known)
-        found = desk.put("(check-sat)", "z3 1", lambda said=said: answers(said))  # type: ignore[misc]
+        found = desk.put("(check-sat)", "z3 1", partial(answers, said))
         assert (desk.asked[0].cached, desk.asked[0].said) == (cached, found.said)
     assert asked == ["unknown", "unsat"]
-    assert smt.Desk(1.0, [], known).put("(check-sat)", "z3 2", lambda: answers("other")).said == "other"
+    assert smt.Desk(1.0, [], known).put("(check-sat)", "z3 2", partial(answers, "other")).said == "other"
+
+
+def test_all_queries_together_have_so_much_time() -> None:
+    """The last query gets what is left, and none is put after that; answers that are known take no time."""
+    given: list[float] = []
+
+    def answers(limit: float) -> smt.Answer:
+        given.append(limit)
+        time.sleep(0.02)
+        return smt.Answer("unsat", {}, "")
+
+    desk = smt.Desk(2.0, patience=smt.Patience(0.03))
+    assert [desk.put(text, "z3", answers).said for text in "aabc"] == ["unsat", "unsat", "unsat", "unknown"]
+    assert given[0] == 0.03
+    assert 0 < given[1] <= 0.01
+    assert desk.put("a", "z3", answers).said == "unsat"
+    desk.patience.left = 1.0
+    assert desk.put("c", "z3", answers).said == "unsat"
+
+
+HARD = Entails((), (op(">=", op("*", x, x), Const(0)),))
+
+
+def test_what_has_no_time_left_is_not_known_and_not_kept() -> None:
+    oracle = Oracles()
+    oracle.allow(0.0)
+    assert isinstance(oracle(HARD, CONTEXT), Unknown)
+    oracle.allow(2.0)
+    found = oracle(HARD, CONTEXT)
+    assert isinstance(found, Proved)
+    assert found.engine == smt.engine()
+
+
+def assuming(*facts: Expr) -> Context:
+    return replace(CONTEXT, launch=replace(CONTEXT.launch, assumptions=facts))
+
+
+def test_what_is_assumed_and_no_use_is_left_out_first() -> None:
+    odd = [op("==", op("%", n, k), op("%", Param("gridDim.x"), k)) for k in range(2, 60)]
+    goal = Entails((), (op(">=", op("+", op("*", x, x), n), 3),))
+    oracle = Oracles()
+    assert isinstance(oracle(goal, assuming(*odd, op(">=", n, 3))), Proved)
+    (query,) = oracle.log[-1].queries
+    assert "mod" not in query.text
+    assert "n" in query.text
+
+
+def test_what_only_the_others_tell_is_proved_and_refuted() -> None:
+    odd = [op("==", op("%", n, k), 0) for k in range(2, 60)]
+    assert isinstance(Oracles()(Entails((), (op("==", op("%", n, 12), 0),)), assuming(*odd)), Proved)
+    found = Oracles()(Entails((), (op("!=", op("*", n, n), 0),)), assuming(*odd))
+    assert isinstance(found, Refuted)
+    assert found.witness["n"] == 0
 
 
 def test_nesting_too_deep_is_unknown() -> None:
