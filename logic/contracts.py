@@ -51,6 +51,16 @@ def settled(e: Expr) -> Expr:
     return e
 
 
+def as_reads(e: Expr) -> Expr:
+    """e with reads in place of the elements of stable arrays."""
+    match e:
+        case Op(op, (index,)) if op.startswith(ELEMENT):
+            return Read(op.removeprefix(ELEMENT), as_reads(index))
+        case Op(op, args):
+            return Op(op, tuple(map(as_reads, args)), e.loc)
+    return e
+
+
 def elements(e: Expr) -> frozenset[str]:
     """The stable arrays that an expression speaks of."""
     return frozenset(t.op.removeprefix(ELEMENT) for t in subterms(e) if isinstance(t, Op) and t.op.startswith(ELEMENT))

@@ -137,7 +137,7 @@ def stated(text: str, sigma: Signature) -> Expr | Stated:
 
 def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
     """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to, and on
-    elements that C narrows where they become an int."""
+    elements that are not of one type."""
     from checker.refutation.contracts import some_data
     from logic.stable import unwritten
 
@@ -145,9 +145,9 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contrac
     for c in stated:
         for array in sorted(c.arrays & stable):
             types = reading.types.arrays.get(array, frozenset())
-            if not types or any(t.bits > 31 + t.signed for t in types):
-                told = f"the elements of '{array}' are no ints: C may narrow them, so bounds use no contract on them"
-                advice = "Declare them as int, where their values are; or leave the contract out."
+            if not types or (len(types) > 1 and any(t.bits > 31 + t.signed for t in types)):
+                told = f"the elements of '{array}' are of several types, or of none that is an integer"
+                advice = "Read it as an array of one type of integers; or leave the contract out."
                 raise OptionProblem(f"{told}: {c.text}", _stated(c, kernel), advice)
     for c in stated:
         for array in sorted(c.arrays - stable):
@@ -193,10 +193,13 @@ def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
 def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
     """A kernel for the launches of a context. What has to be assumed of sizes, lest unsigned values wrap around, is, if
     it does not contradict what is assumed already."""
+    from checker.refutation.contracts import for_reading
+
     launch = context.launch
-    found = reading.under(launch.assumptions, launch.block, launch.grid)
+    data = for_reading(launch.contracts)
+    found = reading.under(launch.assumptions, launch.block, launch.grid, data=data)
     if found.facts and _contradictory(with_facts(context, found.facts), oracle):
-        return reading.under(launch.assumptions, launch.block, launch.grid, assume=False)
+        return reading.under(launch.assumptions, launch.block, launch.grid, assume=False, data=data)
     return found
 
 
@@ -416,6 +419,7 @@ def _outline(
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
     from checker.notation.contracts import Contract as Stated
+    from checker.refutation.contracts import of_reading
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.contracts import arrays_of
@@ -435,7 +439,8 @@ def _outline(
     reading = under(reading, context, oracle)
     hints = annotated(args, reading.kernel)
     reading = replace(reading, kernel=hints.kernel)
-    context = replace(context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(given)))
+    launch = replace(launch, contracts=(*given, *of_reading(given, reading)))
+    context = replace(context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(given)), launch=launch)
     return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 

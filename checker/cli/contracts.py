@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
     reading = read_kernel(args)
     kernel = reading.kernel
-    found = required(args, kernel)
+    found = required(args, reading)
     if not found:
         raise OptionProblem(
             f"{kernel.name} has no contract", kernel.loc, "State one: //@ requires forall i in [0, n): ..;"

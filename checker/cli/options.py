@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from checker.notation.contracts import Contract
     from checker.report.page import Page
     from logic.assertions import Dim
+    from logic.contracts import Contract as Bounded
     from logic.formulas import Formula
     from logic.source import Loc
     from logic.syntax import Kernel
@@ -115,18 +116,44 @@ def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
     return annotated(args, kernel).kernel
 
 
-def required(args: argparse.Namespace, kernel: Kernel) -> tuple[Contract, ...]:
-    """The contracts on data that the source of a kernel states. Raises SourceError."""
-    return annotated(args, kernel).contracts
+def required(args: argparse.Namespace, reading: Reading) -> tuple[Contract, ...]:
+    """The contracts on data that the source of a kernel states, and what its reading takes for granted of the arrays
+    that they speak of. Raises SourceError."""
+    from checker.notation.contracts import as_stated
+    from checker.refutation.contracts import for_reading, of_reading
+
+    hints = annotated(args, reading.kernel)
+    known = usable(reading, hints.contracts)
+    block, grid = hints.block or reading.block, hints.grid or reading.usual_grid
+    any_size = (None, None, None)
+    made = reading.under(hints.assumptions, block or any_size, grid or any_size, data=for_reading(known))
+    return (*hints.contracts, *(as_stated(c, reading.kernel.loc) for c in of_reading(known, made)))
 
 
-def for_run(reading: Reading, values: Mapping[str, Value], block: Sizes, grid: Sizes) -> Reading:
-    """A kernel as it is in a run: with what its unsigned values are there."""
+def usable(reading: Reading, contracts: Iterable[Contract]) -> tuple[Bounded, ...]:
+    """The contracts of the logic that contracts are, of those on arrays of one type of integers that the kernel does
+    not write to."""
+    from logic.stable import unwritten
+
+    stable, types = unwritten(reading.kernel), reading.types.arrays
+    known = (c for c in contracts if c.arrays <= {a for a in stable if len(types.get(a, ())) == 1})
+    return tuple(dict.fromkeys(one for c in known for one in c.contracts))
+
+
+def for_run(
+    reading: Reading,
+    values: Mapping[str, Value],
+    block: Sizes,
+    grid: Sizes,
+    kept: Iterable[Contract] = (),
+) -> Reading:
+    """A kernel as it is in a run: with what its unsigned values are there, and on data that keep contracts."""
+    from checker.refutation.contracts import for_reading
     from logic.syntax import Const, Op, Param
 
     known = {d.name for d in reading.kernel.params if d.type.kind == "int"} & values.keys()
     given = [Op("==", (Param(name), Const(int(values[name])))) for name in sorted(known)]
-    return reading.under(given, block, grid, assume=False, split=False)
+    return reading.under(given, block, grid, assume=False, split=False, data=for_reading(usable(reading, kept)))
 
 
 def evaluated_grid(

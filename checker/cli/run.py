@@ -37,6 +37,7 @@ from logic.source import Loc, SourceError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from checker.notation.contracts import Contract
     from logic.metrics import Hardware, Metric
     from logic.syntax import Array, Kernel, Type
     from semantics import grid, parallel
@@ -137,6 +138,7 @@ class _Done:
 def run(args: argparse.Namespace) -> int:
     """Runs the kernel; 0, or 3 where a barrier diverges or an assumption is broken. Raises SourceError for what is
     unusable."""
+    from checker.cli.contracts import tested
     from semantics import grid
     from semantics.lockstep import Broken
     from semantics.profile import Lines
@@ -150,16 +152,18 @@ def run(args: argparse.Namespace) -> int:
     reading = read_kernel(args)
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
-    reading = for_run(reading, values, block, blocks)
+    arrays = _declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
+    rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
+    reading = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
     kernel: Kernel = assuming(args, reading.kernel)
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)
 
     started = time.monotonic()
-    launch = (kernel, block, blocks, values, _declared(kernel, reading.tables) | read_arrays(kernel, given_arrays))
+    launch = (kernel, block, blocks, values, arrays)
     observer = Lines(kernel) if args.by_line else None
     try:
-        _check_data(args, kernel, values, launch[-1])
+        _check_data(rows)
         result, together = _execute(args, launch, metrics, pair, hardware, observer)
     except (grid.BarrierDivergence, Broken, BrokenContract) as refuted:
         _tell_divergence(args, kernel, metrics, refuted, time.monotonic() - started)
@@ -177,13 +181,11 @@ class BrokenContract(SourceError):
     split: Loc | None = None
 
 
-def _check_data(
-    args: argparse.Namespace, kernel: Kernel, values: Mapping[str, Value], arrays: Mapping[str, Contents]
-) -> None:
+def _check_data(rows: Sequence[tuple[Contract, Mapping[str, Any]]]) -> None:
     """Raises BrokenContract where an array does not hold what the source requires; says what could not be tested."""
-    from checker.cli.contracts import tested, told
+    from checker.cli.contracts import told
 
-    for c, row in ((c, tested(c, values, arrays)) for c in required(args, kernel)):
+    for c, row in rows:
         if row["verdict"] == "broken":
             raise BrokenContract(
                 f"the arrays break the contract {told(row)}", c.loc, "A bound says nothing of such a run."

@@ -9,7 +9,7 @@ from typing import Final
 
 from checker.notation.expressions import parse_expr
 from checker.notation.problem import SyntaxProblem
-from logic.contracts import BOUND, settled
+from logic.contracts import BOUND, as_reads, settled
 from logic.contracts import Contract as Bounded
 from logic.source import Loc
 from logic.syntax import BOOL, INT, Expr, Op, Read, Tid, Var, substitute, subterms
@@ -83,6 +83,15 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     if odd or any(sigma.arrays[a].elem != INT or sigma.arrays[a].space != "global" for a in _arrays(fact)):
         raise SyntaxProblem("a contract is about arrays of integers in global memory, and parameters", place, _ADVICE)
     return Contract(tuple(ranges), fact, " ".join(text.split()), place)
+
+
+def as_stated(c: Bounded, loc: Loc | None) -> Contract:
+    """A contract of the logic as one that is stated, at a place."""
+    text = str(c)
+    names = [piece.split()[0] for _, piece in _pieces(text[len(WORD) : text.index(":")], 0)] if c.ranges else []
+    put = {f"{BOUND}{k}": Var(name) for k, name in enumerate(names)}
+    ranges = tuple((name, low, high) for name, (low, high) in zip(names, c.ranges, strict=True))
+    return Contract(ranges, substitute(as_reads(c.fact), put), text, loc)
 
 
 def _conjuncts(e: Expr) -> tuple[Expr, ...]:

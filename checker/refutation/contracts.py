@@ -7,10 +7,13 @@ from itertools import islice, product
 from math import prod
 from typing import Final
 
-from logic.contracts import BOUND, Contract
+from logic.contracts import BOUND, Contract, arrays_of, as_reads
+from logic.contracts import element as at_index
 from logic.operators import denote
 from logic.potentials import ELEMENT
 from logic.syntax import Const, Expr, Op, Param, Var, show, subterms
+from semantics.cuda import Reading
+from semantics.cuda.held import Held
 from semantics.grid import Contents
 from semantics.lockstep import Initial
 from semantics.values import Value
@@ -47,6 +50,33 @@ def broken(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> t
         if not _value(contract.fact, {**params, **here}, arrays):
             return at
     return None
+
+
+def for_reading(contracts: Sequence[Contract]) -> tuple[Held, ...]:
+    """Contracts as the reading of a kernel uses them."""
+    return tuple(
+        Held(tuple(f"{BOUND}{i}" for i in range(len(c.ranges))), c.ranges, as_reads(c.fact)) for c in contracts
+    )
+
+
+def of_reading(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
+    """What a reading takes for granted of the arrays of contracts besides these: the limits of elements that it rests
+    on, and that unsigned ones are not negative."""
+    spans, types = dict(reading.spans), reading.types.arrays
+    unsigned = (a for a in sorted(arrays_of(contracts)) if a not in spans and not any(t.signed for t in types[a]))
+    more = [*(c for a, span in spans.items() for c in within(a, span)), *(within(a, (0, 0))[0] for a in unsigned)]
+    return tuple(c for c in dict.fromkeys(more) if c not in contracts)
+
+
+def within(array: str, span: tuple[int, int]) -> tuple[Contract, ...]:
+    """The contracts that say that all elements of an array are within limits.
+
+    >>> print(*within("A", (0, 2147483647)), sep="; ")
+    forall i: 0 <= A[i]; forall i: A[i] <= 2147483647
+    """
+    item, (low, high) = at_index(array, Var(f"{BOUND}0")), span
+    both = (Op("<=", (Const(low), item)), Op("<=", (item, Const(high))))
+    return tuple(Contract(((None, None),), fact) for fact in both)
 
 
 def _range(

@@ -17,6 +17,7 @@ from checker.certificates.claims import SUBJECTS, claimed, described, extent, is
 from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
 from checker.notation.words import many, number, printable
+from checker.refutation.contracts import for_reading
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
 from checker.report.bounds import assumptions, turns
@@ -103,7 +104,8 @@ class Source:
     def under(self, context: Context) -> Source:
         """The kernel as it is in the launches that a certificate is about."""
         launch = context.launch
-        return replace(self, reading=self.reading.under(launch.assumptions, launch.block, launch.grid))
+        data = for_reading(launch.contracts)
+        return replace(self, reading=self.reading.under(launch.assumptions, launch.block, launch.grid, data=data))
 
 
 def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:

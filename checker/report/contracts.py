@@ -42,7 +42,10 @@ _HELPERS: Final = {
 
 _AT: Final = """template <typename T>
 static long long at(const T *array, std::size_t length, long long i) {
-    return i >= 0 && i < (long long)length ? (long long)array[i] : 0;
+    if (i < 0 || i >= (long long)length) return 0;
+    if (array[i] > T(0) && (unsigned long long)array[i] > 9223372036854775807ULL)
+        throw std::range_error("an element above 2^63 - 1: contracts are tested in 64 bits");
+    return (long long)array[i];
 }"""
 _AT_PYTHON: Final = """def at(array, i):
     return int(array[i]) if 0 <= i < len(array) else 0"""
@@ -72,7 +75,11 @@ def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -
     for c in contracts:
         lines += _loops(c, python)
     lines += ["    return None"] if python else ['    return "";', "}"]
-    head = [] if python else ["#include <algorithm>", "#include <cstddef>", "#include <string>", ""]
+    head = (
+        []
+        if python
+        else ["#include <algorithm>", "#include <cstddef>", "#include <stdexcept>", "#include <string>", ""]
+    )
     return "\n".join([*head, *lines]) + "\n"
 
 

@@ -47,13 +47,13 @@ from logic.syntax import (
     reads_array,
     seq,
     show,
-    statements,
-    subterms,
     written,
 )
 from logic.typing import Signature, type_of
+from semantics.cuda.held import Held, leaf, made_from, told
 from semantics.cuda.limits import ALWAYS, limits
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
+from semantics.cuda.moving import together
 from semantics.cuda.stores import ANY, INFINITE, Range, Store, cut, negation, steady
 from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single
 
@@ -65,9 +65,6 @@ TURNS: Final = 256
 
 WORK: Final = 60_000
 """Statements that are looked at before loops are taken as they come."""
-
-MOST_TOGETHER: Final = 12
-"""Facts about variables that move with a loop's counter."""
 
 LARGEST: Final = 24
 """The most operators of a value that a comparison has twice."""
@@ -120,7 +117,8 @@ class Seen:
 class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
     range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose`
-    are the arrays whose elements may be out of range."""
+    are the arrays whose elements may be out of range. `data` are contracts on arrays that no thread writes; of those
+    `narrows` has the limits of signed types that values are taken to be in which are `made_of` them."""
 
     types: Types
     sigma: Signature
@@ -129,6 +127,9 @@ class Walk:
     assume: bool
     split: bool = True
     loose: set[str] = field(default_factory=set)
+    data: tuple[Held, ...] = ()
+    made_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    narrows: dict[str, Range] = field(default_factory=dict)
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
 
@@ -163,6 +164,11 @@ class Walk:
             case Read(array, index):
                 i = self._seen(index, at)
                 same = e if i.expr is index else Read(array, i.expr, e.loc)
+                if array in at.elements and i.value.sum is not None:
+                    for fact in told(self.data, array, i.value.sum, at):
+                        at.fact(fact)
+                    own = leaf(array, i.value.sum)
+                    return Seen(same, Value(at.range(own), single(own)), i.needs)
                 return Seen(same, Value(self._element(array)), i.needs)
             case Op("&&" | "||" as op, (a, b)):
                 x = self._seen(a, at)
@@ -278,6 +284,7 @@ class Walk:
             if self.ordinary:
                 return self._taken(plain, t, every | {Need(unfit=id(e))})
             if self.fitting is not None and id(e) in self.fitting:
+                self._narrow(plain.expr, t)
                 return self._taken(plain, t, NONE)
         first = seen[0]
         own = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
@@ -331,6 +338,12 @@ class Walk:
         """A value that is taken to be in the range of a type."""
         low, high = max(s.value.range[0], t.low), min(s.value.range[1], t.high)
         return Seen(s.expr, replace(s.value, range=(low, high) if low <= high else (t.low, t.high)), s.needs | needs)
+
+    def _narrow(self, e: Expr, t: Integer) -> None:
+        """Notes of which arrays a value is made that is taken to be in the range of a signed type."""
+        for array in made_from(e, self.start.elements, self.made_of):
+            low, high = self.narrows.get(array, ANY)
+            self.narrows[array] = max(low, t.low), min(high, t.high)
 
     def _compared(self, e: Expr, parts: Sequence[Seen], at: Store) -> Expr:
         """A comparison with a remainder, as one with what it is a remainder of."""
@@ -466,7 +479,7 @@ class Walk:
                 if over is not None and over not in uppers and _over_parameters(over):
                     uppers.append(over)
         if total is not None and total.get((own,)) == 1 and own not in leaves(by := plus(total, single(own), -1)):
-            if not any(isinstance(f, Op) and x in local_vars(f) for f in leaves(by)):
+            if not any(isinstance(f, Op | Read) and x in local_vars(f) for f in leaves(by)):
                 at.moved(own, by)
             else:
                 at.forget([x])
@@ -490,21 +503,21 @@ class Walk:
         return seen
 
     def _loop(self, s: While, at: Store) -> tuple[Stmt, Store, Needs]:
-        together = [] if self.work > WORK else _together(s, at)
+        beside = [] if self.work > WORK else together(s, at)
         while True:
-            made, after, needs, end = self._invariant(s, at, together)
-            kept = together if end.dead else [f for f in together if f in end.facts]
-            if len(kept) == len(together):
+            made, after, needs, end = self._invariant(s, at, beside)
+            kept = beside if end.dead else [f for f in beside if f in end.facts]
+            if len(kept) == len(beside):
                 return made, after, needs
-            together = kept
+            beside = kept
 
-    def _invariant(self, s: While, at: Store, together: Sequence[Sum]) -> tuple[Stmt, Store, Needs, Store]:
+    def _invariant(self, s: While, at: Store, beside: Sequence[Sum]) -> tuple[Stmt, Store, Needs, Store]:
         """A loop with facts that are to hold at its head; what holds after it, what it needs, and what holds after a
         turn."""
         changed = sorted(x for x in written(s.body) if self.sigma.locals[x] == INT)
         head = at.copy()
         head.forget(written(s.body), ranges=False)
-        for fact in together:
+        for fact in beside:
             head.keep(fact)
         steps = 0 if self.work > WORK else 2
         made, end, cond, needs = self._turn(s, head)
@@ -552,59 +565,6 @@ class Walk:
         body, end, needs = self.run(s.body, self.assumed(c.expr, True, here))
         same = c.expr is s.cond and body is s.body
         return (s if same else While(c.expr, body, s.loc)), end, c.expr, c.needs | needs
-
-
-def _together(s: While, at: Store) -> list[Sum]:
-    """Variables in terms of a loop's counter, each moved once a turn by what does not change: x - tid.x - n * i == 0 as
-    two sums that are not negative. Guesses: a turn shows whether they are so."""
-    changed = written(s.body)
-    moves: dict[str, list[Sum | None]] = {}
-    for t in statements(s.body):
-        if isinstance(t, Assign):
-            by = _unreduced(t.value)
-            moves.setdefault(t.var, []).append(None if by is None else plus(by, single(Var(t.var)), -1))
-    steps = {
-        x: by[0]
-        for x, by in moves.items()
-        if len(by) == 1 and by[0] and not any(local_vars(e) & changed for e in leaves(by[0]))
-    }
-    starts = {x: first for x in sorted(steps) if (first := at.equal(Var(x), changed)) is not None}
-    found = []
-    for k in sorted(starts.keys() & local_vars(s.cond)):
-        step = steps[k].get((), 0)
-        if leaves(steps[k]):
-            continue
-        for x in sorted(starts.keys() - {k}):
-            rate = {m: c // step for m, c in steps[x].items() if c % step == 0}
-            turns = product(rate, plus(single(Var(k)), starts[k], -1))
-            if turns is not None and len(rate) == len(steps[x]):
-                apart = plus(plus(single(Var(x)), starts[x], -1), turns, -1)
-                found += [apart, plus({}, apart, -1)]
-    for atom in subterms(s.cond):
-        match atom:
-            case Op("!=", (a, b)) if local_vars(atom) & changed:
-                one, other = _unreduced(a), _unreduced(b)
-                if one is not None and other is not None:
-                    sides = (plus(one, other, -1), plus(other, one, -1))
-                    found += [d for d in sides if max(at.extremes(d, False)) >= 0]
-    return found[:MOST_TOGETHER]
-
-
-def _unreduced(e: Expr) -> Sum | None:
-    """The sum that an expression is modulo 2^bits."""
-    match e:
-        case Reduced():
-            return _unreduced(e.value)
-        case Const(int(k)) if e.type == INT:
-            return constant(k)
-        case Var() | Param() | Tid():
-            return single(e)
-        case Op("+" | "-" | "*" as op, (a, b)):
-            x, y = _unreduced(a), _unreduced(b)
-            if x is None or y is None:
-                return None
-            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
-    return None
 
 
 def left(needs: Needs) -> int:

@@ -34,6 +34,7 @@ from semantics.cuda.declarations import declaration
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
+from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import is_lambda, of_host
 from semantics.cuda.launches import sizes_of, sizes_seen
@@ -47,7 +48,7 @@ from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
-from semantics.cuda.stores import Sizes
+from semantics.cuda.stores import Range, Sizes
 from semantics.cuda.templates import kernels, qualified, told
 
 
@@ -60,7 +61,8 @@ class Reading:
     those of its integers. `launches` are the grid and the block of every launch that the file shows, where these do not
     agree, too. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with several
     dimensions, by their names, `tables` what arrays in constant memory are declared to hold. `one_row` says that the
-    kernel counts the blocks of its grid as if they were in a row.
+    kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of arrays,
+    within which the kernel is right, too: of those that contracts speak of (`under`).
     """
 
     kernel: Kernel
@@ -74,6 +76,7 @@ class Reading:
     rows: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     one_row: bool = False
+    spans: tuple[tuple[str, Range], ...] = ()
 
     @property
     def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
@@ -94,13 +97,16 @@ class Reading:
         grid: Sizes = (None, None, None),
         assume: bool = True,
         split: bool = True,
+        data: Sequence[Held] = (),
     ) -> Reading:
-        """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds. Unless it
-        may `assume` facts, it is right for all of them; unless comparisons are `split`, it takes no more operators."""
+        """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds, and on
+        arrays of which `data` do. Unless it may `assume` facts, it is right for all of them; unless comparisons are
+        `split`, it takes no more operators."""
         with _deep_recursion():
-            found = settled(self.written, self.types, signature(self.kernel), given, block, grid, assume, split)
+            sigma = signature(self.kernel)
+            found = settled(self.written, self.types, sigma, given, block, grid, assume, split, data)
         kernel = replace(self.kernel, body=found.body)
-        return replace(self, kernel=kernel, facts=found.facts)
+        return replace(self, kernel=kernel, facts=found.facts, spans=found.spans)
 
 
 def read_cuda(

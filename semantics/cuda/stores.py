@@ -6,7 +6,7 @@ Facts about every launch: CUDA's limits on blocks and grids, and that a grid has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -58,20 +58,25 @@ def times(a: Range, b: Range) -> Range:
 class Store:
     """The knowledge at a point. `ranges` has the limits of variables, parameters and of what operators give, `upper`
     sums over parameters that they are at most, `facts` sums that are at least 0, `whole` numbers by which quotients are
-    at most such sums, too: 8 * (n / 8) <= n."""
+    at most such sums, too: 8 * (n / 8) <= n. `elements` has the limits of arrays whose elements are leaves of sums
+    (`semantics.cuda.held`)."""
 
     ranges: dict[Expr, Range] = field(default_factory=dict)
     upper: dict[Expr, tuple[Sum, ...]] = field(default_factory=dict)
     facts: list[Sum] = field(default_factory=list)
     whole: dict[Expr, tuple[int, Sum]] = field(default_factory=dict)
     dead: bool = False
+    elements: Mapping[str, Range] = field(default_factory=dict)
 
     def copy(self) -> Store:
-        return Store(dict(self.ranges), dict(self.upper), list(self.facts), dict(self.whole), self.dead)
+        whole = dict(self.whole)
+        return Store(dict(self.ranges), dict(self.upper), list(self.facts), whole, self.dead, self.elements)
 
     # --- ranges --------------------------------------------------------------------------------------------------
 
     def range(self, leaf: Expr) -> Range:
+        if isinstance(leaf, Read) and leaf not in self.ranges:
+            return self.elements.get(leaf.array, ANY)
         return self.ranges.get(leaf, ANY)
 
     def of(self, s: Sum) -> Range:
@@ -149,7 +154,10 @@ class Store:
         side = int(up)
         yield self.of(s)[side]
         for fact in self.related(s, not up):
-            yield self.of(plus(s, fact, 1 if up else -1))[side]
+            rest = plus(s, fact, 1 if up else -1)
+            yield self.of(rest)[side]
+            for again in self.related(rest, not up) if self.elements else ():
+                yield self.of(plus(rest, again, 1 if up else -1))[side]
         for over in self.bounds(s, up):
             yield self.of(over)[side]
 
@@ -275,7 +283,8 @@ class Store:
             if both:
                 upper[e] = both
         whole = {e: u for e, u in self.whole.items() if other.whole.get(e) == u}
-        return Store(ranges, upper, [f for f in self.facts if f in other.facts], whole)
+        facts = [f for f in self.facts if f in other.facts]
+        return Store(ranges, upper, facts, whole, False, self.elements)
 
 
 def _plain(m: tuple[Expr, ...]) -> bool:

@@ -235,26 +235,32 @@ HEAD = "__global__ void k(int *row, int *other, float *y, int n, int width) { in
             ),
             "the kernel may write to 'memory.int32'",
         ),
-        (WIDTH + (HEAD + f" if (r < n) {LOOP} }}").replace("int *row", "const long long *row"), "are no ints"),
-        (WIDTH + (HEAD + f" if (r < n) {LOOP} }}").replace("int *row", "const unsigned *row"), "are no ints"),
-        (WIDTH + (HEAD + " if (r < n) y[r] = *row[r]; }").replace("int *row", "int *const *row"), "are no ints"),
+        (
+            WIDTH
+            + (HEAD + f" if (r < n) {LOOP} y[r] += ((int *)row)[r]; }}").replace("int *row", "const unsigned *row"),
+            "are of several types",
+        ),
+        (
+            WIDTH + (HEAD + " if (r < n) y[r] = *row[r]; }").replace("int *row", "int *const *row"),
+            "or of none that is an integer",
+        ),
     ],
 )
 def test_what_a_contract_cannot_be_about(
     source: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Arrays that may be written in a roundabout way, and elements that an int cannot hold."""
+    """Arrays that may be written in a roundabout way, and elements that are no integers of one type."""
     (tmp_path / "k.cu").write_text(source)
     assert main(["bound", str(tmp_path / "k.cu"), "--kernel", "k", "--metric", "divwarps", "--block", "32"]) == 2
     assert told in capsys.readouterr().err
 
 
 def test_what_is_no_contract_is_told_where_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = HEAD.replace("int *row", "const unsigned *row") + f" if (r < n) {LOOP} }}"
+    source = HEAD.replace("int *row", "const unsigned *row") + f" if (r < n) {LOOP} y[r] += ((int *)row)[r]; }}"
     assert bound("\n" + WIDTH + source, tmp_path) == 2
-    assert ".cu:2:14: error: the elements of 'row' are no ints" in capsys.readouterr().err
+    assert ".cu:2:14: error: the elements of 'row' are of several types" in capsys.readouterr().err
     assert bound(source, tmp_path, "--assume", WIDTH.removeprefix("//@ requires ").rstrip(";\n")) == 2
-    assert ".cu:1:17: error: the elements of 'row' are no ints" in capsys.readouterr().err
+    assert ".cu:1:17: error: the elements of 'row' are of several types" in capsys.readouterr().err
     assert bound("\n" + WIDTH.replace("row", "other") + HEAD + " other[r] = n; }", tmp_path) == 2
     assert ".cu:2:14: error: the kernel may write to 'other'" in capsys.readouterr().err
 

@@ -1,0 +1,66 @@
+"""Variables of a loop that move together: guesses at what holds at its head."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from logic.syntax import INT, Assign, Const, Expr, Op, Param, Tid, Var, While, local_vars, statements, subterms, written
+from semantics.cuda.modular import Reduced
+from semantics.cuda.stores import Store
+from semantics.cuda.sums import Sum, constant, leaves, plus, product, single
+
+MOST_TOGETHER: Final = 12
+"""Facts about variables that move with a loop's counter."""
+
+
+def together(s: While, at: Store) -> list[Sum]:
+    """Variables in terms of a loop's counter, each moved once a turn by what does not change: x - tid.x - n * i == 0 as
+    two sums that are not negative. Guesses: a turn shows whether they are so."""
+    changed = written(s.body)
+    moves: dict[str, list[Sum | None]] = {}
+    for t in statements(s.body):
+        if isinstance(t, Assign):
+            by = _unreduced(t.value)
+            moves.setdefault(t.var, []).append(None if by is None else plus(by, single(Var(t.var)), -1))
+    steps = {
+        x: by[0]
+        for x, by in moves.items()
+        if len(by) == 1 and by[0] and not any(local_vars(e) & changed for e in leaves(by[0]))
+    }
+    starts = {x: first for x in sorted(steps) if (first := at.equal(Var(x), changed)) is not None}
+    found = []
+    for k in sorted(starts.keys() & local_vars(s.cond)):
+        step = steps[k].get((), 0)
+        if leaves(steps[k]):
+            continue
+        for x in sorted(starts.keys() - {k}):
+            rate = {m: c // step for m, c in steps[x].items() if c % step == 0}
+            turns = product(rate, plus(single(Var(k)), starts[k], -1))
+            if turns is not None and len(rate) == len(steps[x]):
+                apart = plus(plus(single(Var(x)), starts[x], -1), turns, -1)
+                found += [apart, plus({}, apart, -1)]
+    for atom in subterms(s.cond):
+        match atom:
+            case Op("!=", (a, b)) if local_vars(atom) & changed:
+                one, other = _unreduced(a), _unreduced(b)
+                if one is not None and other is not None:
+                    sides = (plus(one, other, -1), plus(other, one, -1))
+                    found += [d for d in sides if max(at.extremes(d, False)) >= 0]
+    return found[:MOST_TOGETHER]
+
+
+def _unreduced(e: Expr) -> Sum | None:
+    """The sum that an expression is modulo 2^bits."""
+    match e:
+        case Reduced():
+            return _unreduced(e.value)
+        case Const(int(k)) if e.type == INT:
+            return constant(k)
+        case Var() | Param() | Tid():
+            return single(e)
+        case Op("+" | "-" | "*" as op, (a, b)):
+            x, y = _unreduced(a), _unreduced(b)
+            if x is None or y is None:
+                return None
+            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
+    return None
