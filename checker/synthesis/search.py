@@ -490,7 +490,7 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> lp.Row:
     stores = [store for order in orders for store in _stores(order, context, _turns(entry) if turns else ())]
     for store in stores:
         values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}
-        scale = Fraction(_LARGEST, max(_LARGEST, *(int(abs(v)) for v in values.values())))
+        scale = Fraction(_LARGEST, max((_LARGEST, *(int(abs(v)) for v in values.values()))))
         for m, a in entry.terms.items():
             for u, c in a.items():
                 if u != ONE:

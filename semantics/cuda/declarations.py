@@ -21,12 +21,12 @@ from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point
-from semantics.cuda.records import declared, fields, initialised, reference, undefined, union, values
+from semantics.cuda.records import fields, initialised, reference, undefined, union, values, variable
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
 from semantics.cuda.shim import is_shim
 from semantics.cuda.state import Address, Moving, Pointer, State
-from semantics.cuda.unions import is_union
+from semantics.cuda.unions import is_union, laid
 
 
 def _check_attributes(decl: Node) -> None:
@@ -89,7 +89,7 @@ def declaration(st: State, decl: Node) -> None:
     elif t.kind == "record":
         init = decl.initialiser
         if init is None or (undefined(init) and not _with_braces(init)):
-            st.bindings[decl.identity] = made = declared(st, decl.name, decl)
+            st.bindings[decl.identity] = made = variable(st, decl)
             default(st, made, decl, decl.loc, made=True)
         else:
             st.bindings[decl.identity] = initialised(st, decl, init, "whole")
@@ -214,6 +214,13 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
             value = expr(st, init)
         if isinstance(value, Const) and not effects:
             return  # every use of it is folded
+    if decl.loc in st.laid:
+        st.bindings[decl.identity] = bytes_ = laid(st, decl)
+        if empty:
+            store(st, bytes_, zero(type_, decl.loc), decl.type, decl.loc)
+        elif init is not None:
+            store(st, bytes_, convert(expr(st, init, "whole"), init.type, decl.type, init.loc), decl.type, decl.loc)
+        return
     settled = init is not None and not st.changed[decl.identity]
     local = st.declare(decl.name, type_, decl.loc, settled=settled, of=decl.type)
     st.bindings[decl.identity] = local

@@ -69,6 +69,7 @@ from semantics.cuda.shapes import (
     integer,
     operand,
     to_a_value,
+    to_reference,
 )
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import Address, Bits, Local, Place, State, Use, is_plain
@@ -82,6 +83,8 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
         node = node.children[-1]
     if node.kind in CASTS:
         return _cast(st, node, use)
+    if to_reference(node) and node.type.kind != "record":
+        return load(st, place(st, node, use), node.type, node.loc)
     if node.kind == "CALL_EXPR":
         value = st.call(st, node, use)
         if value is None:

@@ -243,7 +243,7 @@ TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
 def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -> Expr:
     """The number of the element that an address leads to. Raises Spill where variables are no good for the array."""
     type_ = INT if t.kind == "pointer" else scalar(t)
-    alike = type_ == array.type or (array.of is not None and type_ is not None and t.size == array.size)
+    alike = type_ == array.type if array.of is None else type_ is not None and t.size == array.size
     if a.path or a.offset or not alike or any(s % array.size for s, _ in a.terms):
         raise Spill(array.loc)
     at = index(a, array.size, loc)

@@ -16,7 +16,7 @@ from logic.source import Loc
 from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Stmt, Var, reads_array
 from semantics.cuda.bases import part, whole_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import derives, way
+from semantics.cuda.classes import bases, derives, way
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -38,7 +38,7 @@ from semantics.cuda.regions import aligned, is_null, is_region, null, number, po
 from semantics.cuda.rows import in_a_row, leaves, variables
 from semantics.cuda.scan import is_this, owner
 from semantics.cuda.sequence import Unordered, chosen, within
-from semantics.cuda.shapes import CASTS, bare, described, gives_reference, operand
+from semantics.cuda.shapes import CASTS, bare, described, gives_reference, operand, to_reference
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import (
     Address,
@@ -96,6 +96,8 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             made = st.call(st, node, use)
             if isinstance(made, Place):
                 return made
+        case "CXX_REINTERPRET_CAST_EXPR" if to_reference(node) and (seen := operand(node)) is not None:
+            return _renamed(st, node, seen, use)
         case kind if kind in CASTS:
             inner_ = operand(node)
             if inner_ is not None and inner_.type.const and not node.type.const and node.kind != "UNEXPOSED_EXPR":
@@ -307,7 +309,7 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
         if kinds == {scalar(new)} and len(names) * new.size == old.size and new.kind == "base":
             return in_a_row(st, tuple(names), new.size, node.loc)
     if found.root in st.pointees and not (old and new and (same(old, new) or upward)):
-        raise unsupported("a variable of one thread as another type", node.loc, "Use __float_as_int and its like.")
+        raise _as_bytes(st, found, node.loc)
     alike = same if found.root in st.registers else compatible
     if (found.root in st.dynamic and not found.terms) or (
         old and new and (old.kind == "void" or alike(innermost(old), innermost(new)))
@@ -322,23 +324,54 @@ def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
         whole = whole_of(st, there, inner.pointee_decl, node.pointee_decl)
     if whole is not None:
         return whole if isinstance(whole, Address) else _variable(st, whole)
+    if found.root in st.pointees:
+        raise _as_bytes(st, found, node.loc)
     if derives(inner) or derives(node):
         what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"
         raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
     if new is not None and new.kind == "void" and found.root not in st.registers:
         return found  # nothing is accessed as that
+    return _viewed(st, found, inner.type, node.type, node.loc)
+
+
+def _viewed(st: State, found: Address, before: CType, after: CType, loc: Loc | None) -> Address:
+    """An address as one of another type: of what two pointers lead to, or of two references."""
+    old, new = (t.inner if t.kind in ("pointer", "array") else t for t in (before, after))
     if is_region(st, found):
-        return aligned(st, found, new, node.loc)
+        return aligned(st, found, new, loc)
     if found.root in st.registers:
-        if st.registers[found.root].variables:
-            raise Spill(st.registers[found.root].loc)
+        array = st.registers[found.root]
+        if array.variables and array.of is None:
+            raise Spill(array.loc)
         return found
     if old is None or new is None or not old.size or not new.size:
         advice = "Give the array the type it is read with."
-        raise unsupported(f"the cast from '{inner.type.name}' to '{node.type.name}'", node.loc, advice)
+        raise unsupported(f"the cast from '{before.name}' to '{after.name}'", loc, advice)
     view = f"as_{re.sub(r'[^A-Za-z0-9]+', '_', new.name).strip('_')}"
     st.note(f"'{found.root}{found.path}' is also read as '{new.name}': in runs that is an array of its own")
     return replace(found.plus(min(old.size, new.size), Const(0)), path=f"{found.path}.{view}")
+
+
+def _renamed(st: State, node: Node, inner: Node, use: Use) -> Place:
+    """The place of an lvalue as one of another type."""
+    found = place(st, inner, use)
+    if isinstance(found, Local | Parts):
+        raise _as_bytes(st, _variable(st, found), node.loc)
+    if not isinstance(found, Address):
+        raise unsupported("the address of a parameter", node.loc, "Copy it to a local variable first.")
+    if any(bases(e.type_decl) for e in (inner, node) if e.type.kind == "record"):
+        raise unsupported("the cast of an object that has a base class", node.loc, "Make the base a field.")
+    alike = same if found.root in st.registers else compatible
+    return found if alike(inner.type, node.type) else _viewed(st, found, inner.type, node.type, node.loc)
+
+
+def _as_bytes(st: State, found: Address, loc: Loc | None) -> Spill:
+    """What is raised where the variable that an address leads to is accessed as another type."""
+    whole, otherwise = st.pointees[found.root], "Use __float_as_int and its like."
+    at = st.origins.get(whole.name) if isinstance(whole, Parts) else None
+    if isinstance(whole, Local):
+        at = next((d.loc for d in st.locals if d.name == whole.name), None)
+    return Spill(at, otherwise=unsupported("a variable of one thread as another type", loc, otherwise))
 
 
 def _pointer(st: State, node: Node) -> Address:

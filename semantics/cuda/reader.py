@@ -163,18 +163,23 @@ def _lower(
     node: Node,
     spilled: frozenset[Loc | None] = frozenset(),
     adrift: frozenset[Loc | None] = frozenset(),
+    laid: frozenset[Loc | None] = frozenset(),
 ) -> tuple[Kernel, State]:
     try:
         st = State(
-            call, expr, condition, discard, construct, declaration, copy, parsed.unknown_lengths, spilled, adrift
+            call, expr, condition, discard, construct, declaration, copy, parsed.unknown_lengths, spilled, adrift, laid
         )
         return _lowered(node, st)
     except Spill as found:
+        if found.otherwise is not None:
+            if found.loc is None or found.loc in laid:
+                raise found.otherwise from None
+            return _lower(parsed, node, spilled, adrift, laid | {found.loc})
         if found.loc in (adrift if found.pointer else spilled):
             raise unsupported("this pointer or array of one thread", found.loc, "Use a variable for each.") from None
         if found.pointer:
-            return _lower(parsed, node, spilled, adrift | {found.loc})
-        return _lower(parsed, node, spilled | {found.loc}, adrift)
+            return _lower(parsed, node, spilled, adrift | {found.loc}, laid)
+        return _lower(parsed, node, spilled | {found.loc}, adrift, laid)
 
 
 def _lowered(node: Node, st: State) -> tuple[Kernel, State]:

@@ -40,7 +40,7 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import condition, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
-from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers
+from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers, store
 from semantics.cuda.pointers import address, deliver, fetch, place
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
@@ -83,6 +83,7 @@ def fields(node: Node) -> tuple[Node, ...]:
 def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
     """Variables for a structure of the node's type. Settled ones have one assignment each."""
     root = st.fresh(name)
+    st.origins[root] = node.loc
     places: list[tuple[str, Place]] = []
     for field in fields(node):
         t, key = field.type, label(field)
@@ -106,6 +107,11 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
     return Parts(root, tuple(places))
 
 
+def variable(st: State, decl: Node, *, settled: bool = False) -> Parts | Address:
+    """The place of a structure of one thread that is declared."""
+    return unions.laid(st, decl) if decl.loc in st.laid else declared(st, decl.name, decl, settled=settled)
+
+
 def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) -> Place:
     """The place of a pointer in a structure of one thread; a settled one has the value that it is assigned."""
     t = field.type
@@ -122,6 +128,7 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     steady, origin = not st.changed[decl.identity], source(value)
     if is_lambda(decl):
         return made(st, decl.name, origin)
+    steady = steady and decl.loc not in st.laid
     if steady and origin.kind == "DECL_REF_EXPR":
         found = place(st, origin)
         if isinstance(found, Fields) or is_index(origin):
@@ -130,10 +137,10 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
         return held(st, decl.name, decl, values(st, origin, use))
     callee = origin.referenced if origin.kind == "CALL_EXPR" else None
     if callee is not None and callee.kind == "CONSTRUCTOR" and not copies(origin) and not in_shim(callee):
-        parts = declared(st, decl.name, decl)
+        parts = variable(st, decl)
         st.construct(st, parts, origin, use)
         return parts
-    parts = declared(st, decl.name, decl, settled=steady)
+    parts = variable(st, decl, settled=steady)
     fill(st, parts, value, use)
     return parts
 
@@ -250,10 +257,14 @@ def copy(st: State, name: Node) -> Binding:
     return local
 
 
-def copied(st: State, decl: Node, value: Node, type_: Type, use: Use = "part") -> Local:
+def copied(st: State, decl: Node, value: Node, type_: Type, use: Use = "part") -> Local | Address:
     """A variable of a declaration, or of a reference to something constant, with the value of a scalar expression."""
     t = decl.type.inner or decl.type
     found = convert(expr(st, value, use), value.type, t, value.loc)
+    if decl.loc in st.laid and decl.type.kind != "reference":
+        bytes_ = unions.laid(st, decl)
+        store(st, bytes_, found, t, value.loc)
+        return bytes_
     local = st.declare(decl.name, type_, decl.loc, settled=not st.changed[decl.identity], of=t)
     st.emit(Assign(local.name, found, value.loc))
     return local
@@ -407,7 +418,8 @@ def _refers(t: CType) -> bool:
 
 
 _PLACES: Final = (
-    "CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", *CASTS,
+    "CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR",
+    "CXX_REINTERPRET_CAST_EXPR", *CASTS,
 )  # fmt: skip
 
 
@@ -416,7 +428,7 @@ def _makes(node: Node, callee: Node) -> bool:
     if callee.kind == "CONSTRUCTOR":
         given, own = [p.type.name for p in callee.arguments], [f.type.name for f in fields(node)]
         return callee.definition is None and not callee.is_defaulted and given == own
-    return callee.name == f"make_{node.type.name}"
+    return callee.definition is None and callee.name == f"make_{node.type.name}"
 
 
 def loaded(st: State, p: Place, node: Node) -> list[Value]:

@@ -7,7 +7,7 @@ from typing import Final
 from logic.syntax import INT, Const
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import literal
-from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import unsupported
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
@@ -57,7 +57,8 @@ def lvalue(node: Node) -> Node | None:
         sides = [lvalue(side) for side in node.children[1:]]
         whole = all(s is not None and (s.type.name, s.type.kind) == (node.type.name, node.type.kind) for s in sides)
         return node if whole else None
-    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR") or gives_reference(node)
+    named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
+    named = named or gives_reference(node) or to_reference(node)
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
 
 
@@ -65,6 +66,15 @@ def gives_reference(node: Node) -> bool:
     """Whether an expression is a call that gives another name for a place."""
     callee = node.referenced if node.kind == "CALL_EXPR" else None
     return callee is not None and callee.kind != "CONSTRUCTOR" and callee.result.kind == "reference"
+
+
+def to_reference(node: Node) -> bool:
+    """Whether an expression names a place as one of another type: values that are no pointers are not reinterpreted."""
+    inner = operand(node) if node.kind == "CXX_REINTERPRET_CAST_EXPR" else None
+    kinds = ("int", "bool", "base", "record")
+    return (
+        inner is not None and inner.type.kind in kinds and node.type.kind in kinds and not same(inner.type, node.type)
+    )
 
 
 def upward(node: Node) -> bool:

@@ -92,13 +92,14 @@ class Registers:
 
 
 class Spill(Exception):
-    """An array of one thread, declared here, cannot be variables, or a pointer no offset in one array: what is lowered
-    is to be lowered again."""
+    """An array of one thread, declared here, cannot be variables, or a pointer no offset in one array, or a variable
+    has to be the array of its bytes, or else what is told in `otherwise`: what is lowered is to be lowered again."""
 
-    def __init__(self, loc: Loc | None, *, pointer: bool = False) -> None:
+    def __init__(self, loc: Loc | None, *, pointer: bool = False, otherwise: CudaError | None = None) -> None:
         super().__init__(loc)
         self.loc = loc
         self.pointer = pointer
+        self.otherwise = otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,8 @@ class State:
     `acted` has what each inlined call may have changed. `changed` counts the assignments to each declaration,
     `counters` are those that only their loops see. `registers` has the arrays of one thread by the root of their
     addresses, `mixed` what those are made of that stand for one of several variables, `derived` the objects that base
-    classes are in, by their names, `spilled` where those are declared that are no variables, `adrift` the pointers
+    classes are in, by their names, `spilled` where those are declared that are no variables, `laid` the variables that
+    are arrays of their bytes, `origins` where structures of one thread are declared, `adrift` the pointers
     that are numbers, `spaces` where the pointers lead that a variable or an array of one thread holds, `regions` the
     roots of memory that pointers lead to, `tables` what arrays in constant memory are declared to hold, `pointees`
     the variables whose addresses are taken, by the roots of these, `unknown_lengths` the offsets of the shared arrays
@@ -259,6 +261,7 @@ class State:
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
     adrift: frozenset[Loc | None] = frozenset()
+    laid: frozenset[Loc | None] = frozenset()
     params: list[Decl] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
@@ -269,6 +272,7 @@ class State:
     registers: dict[str, Registers] = field(default_factory=dict)
     mixed: dict[str, set[str]] = field(default_factory=dict)
     derived: dict[str, Parts] = field(default_factory=dict)
+    origins: dict[str, Loc | None] = field(default_factory=dict)
     spaces: dict[str, Space] = field(default_factory=dict)
     regions: dict[Space, str] = field(default_factory=dict)
     tables: dict[str, tuple[int, ...]] = field(default_factory=dict)

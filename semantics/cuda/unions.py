@@ -37,8 +37,9 @@ def leaves(decl: Node, at: int = 0) -> list[tuple[int, CType]]:
 
 
 def unit(node: Node) -> CType | None:
-    """The scalar that a union is an array of: all scalars of its members are as large and lie on its elements."""
-    found = leaves(node.type_decl)
+    """The scalar that a union, or another variable, is an array of: all scalars of its members are as large and lie on
+    its elements."""
+    found = leaves(node.type_decl) if node.type.kind == "record" else [(0, node.type)]
     whole = [t for _, t in found if t.kind == "int"] or [t for _, t in found]
     size = whole[0].size if whole else 0
     apart = any(t.size != size or at % size or t.kind in ("pointer", "bool") for at, t in found) if size else True
@@ -56,6 +57,18 @@ def variable(st: State, name: str, node: Node, loc: Loc | None) -> Address:
     names = tuple(st.declare(name, type_, loc, first=i, of=own).name for i in range(node.type.size // own.size))
     st.registers[root] = Registers(name, type_, own.size, names, loc, own)
     return Address(root, "shared", total=node.type.size)
+
+
+def laid(st: State, decl: Node) -> Address:
+    """A variable of one thread that is accessed as another type: its bytes, as those of a union."""
+    own, root, size = None if decl.loc in st.spilled else unit(decl), st.fresh(decl.name), decl.type.size
+    count = 0 if own is None else size // own.size
+    type_ = (None if own is None else scalar(own)) or INT
+    names = tuple(st.declare(decl.name, type_, decl.loc, first=i, of=own).name for i in range(count))
+    st.registers[root] = Registers(decl.name, type_, 1 if own is None else own.size, names, decl.loc, own)
+    if own is None:
+        st.note(f"the variable '{decl.name}' is accessed as another type, may hold anything, and costs nothing")
+    return Address(root, "shared", total=size)
 
 
 def scalars(p: Address, node: Node, at: int) -> list[tuple[Address, CType, int]]:

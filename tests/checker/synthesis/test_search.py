@@ -9,8 +9,10 @@ from checker.oracles import Oracles, lp
 from checker.synthesis.bound import find_bounds
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.flow import analyse
+from checker.synthesis.linear import Linear
 from checker.synthesis.measures import measures
 from checker.synthesis.nodes import Cycle
+from checker.synthesis.search import _objective as objective
 from checker.synthesis.search import find_potentials
 from checker.synthesis.walk import Stuck
 from logic.facts import Facts
@@ -657,3 +659,8 @@ def test_lanes_that_turn_differently_often(body: str, bound: str) -> None:
     assert found.verdict == "certified", found.problem
     assert found.claim is not None
     assert found.claim.pre.q == pot(bound)
+
+
+def test_an_objective_without_terms_is_empty() -> None:
+    """Where nothing costs anything, there is nothing to make small."""
+    assert objective(Linear({}), parse_outline(f"{HEADER}skip;\nend", "k.qhl").context) == {}
