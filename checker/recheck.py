@@ -1877,6 +1877,11 @@ def plain(text: str) -> str:
 
 def recheck(document: Any) -> Report:
     """Whether a certificate proves its claim. Never raises."""
+    return rechecked(document)[0]
+
+
+def rechecked(document: Any) -> tuple[Report, Potential | None]:
+    """The same, and the bound that is proved; None where it proves nothing. Never raises."""
     digest, checker = "", None
     try:
         content = {name: value for name, value in document.items() if name != "digest"}
@@ -1892,12 +1897,13 @@ def recheck(document: Any) -> Report:
         left = checker.solver_backed + [VACUOUS] * checker.vacuous()
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""
-        return Report("invalid", digest, [], plain(f"{where}{problem}"), "")
+        return Report("invalid", digest, [], plain(f"{where}{problem}"), ""), None
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
-        return Report("invalid", digest, [], plain(f"the certificate is malformed or too large: {error!s:.200}"), "")
+        told = plain(f"the certificate is malformed or too large: {error!s:.200}")
+        return Report("invalid", digest, [], told, ""), None
     if left:
-        return Report("solver-backed", digest, left, "", f"not verified: {claim}", tuple(checker.open))
-    return Report("valid", digest, [], "", claim)
+        return Report("solver-backed", digest, left, "", f"not verified: {claim}", tuple(checker.open)), bound
+    return Report("valid", digest, [], "", claim), bound
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from checker.cli import fleet
 from checker.cli.options import (
     add_output_options,
     add_queries_option,
-    add_source_options,
+    add_reading_options,
     annotated,
     emit,
     parse_bindings,
@@ -55,7 +56,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "of a solver, or holey, with something taken for granted that is not proved; 3: a run that --tight found "
         "costs more.",
     )
-    add_source_options(parser, several=True)
+    parser.add_argument("files", nargs="+", metavar="PATH", help="CUDA sources, and folders of them")
+    add_reading_options(parser, several=True)
     add_launch_options(parser)
     parser.add_argument(
         "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
@@ -76,7 +78,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--certificate", metavar="OUT.json|DIR", help="write what proves the bound; to a folder where there are several"
     )
     add_queries_option(parser)
-    add_output_options(parser)
+    fleet.add_fleet_options(parser)
+    add_output_options(parser, "jsonl")
     parser.set_defaults(func=run, shown=None)
 
 
@@ -207,6 +210,9 @@ def run(args: argparse.Namespace) -> int:
     """Bounds every metric of every kernel; the worst exit code of them. Raises SourceError for unusable input."""
     import json
 
+    if fleet.is_fleet(args):
+        return fleet.run(args)
+    (args.file,) = args.files
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
     chosen = chosen_kernels(args)
     _check_options(args, metrics, len(chosen))
@@ -214,7 +220,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.report import kernels as report
 
     if len(chosen) < 2:
-        own = _told(args, chosen[0], args.assume) if chosen and chosen[0].instantiate else args
+        own = told_of(args, chosen[0], args.assume) if chosen and chosen[0].instantiate else args
         done = _bounded(own, _read(own, metrics), metrics, hardware, at)
         tell(args, lambda: report.alone(done), lambda: json.dumps({"results": done.rows}, indent=2), lambda: done.page)
         return done.code
@@ -247,7 +253,7 @@ def _each(
     read: dict[Choice, Reading | SourceError] = {}
     for choice in chosen:
         try:
-            read[choice] = read_kernel(_told(args, choice))
+            read[choice] = read_kernel(told_of(args, choice))
         except SourceError as problem:
             read[choice] = problem
     kernels = {c: r.kernel for c, r in read.items() if not isinstance(r, SourceError)}
@@ -261,14 +267,14 @@ def _each(
             arrays = {a.name for a in reading.kernel.arrays}
             named = _parameters(reading.kernel)
             own = {name: n for name, n in at.items() if name in named or name.partition("[")[0] in arrays}
-            done.append(_bounded(_told(args, choice, assumed[choice]), reading, metrics, hardware, own, several=True))
+            done.append(_bounded(told_of(args, choice, assumed[choice]), reading, metrics, hardware, own, several=True))
         except SourceError as problem:
             sys.stderr.write(render_error(problem, problem.source) + "\n")
             done.append(refused(choice.name, metrics, per, problem))
     return done
 
 
-def _told(args: argparse.Namespace, choice: Choice, assumed: Sequence[str] = ()) -> argparse.Namespace:
+def told_of(args: argparse.Namespace, choice: Choice, assumed: Sequence[str] = ()) -> argparse.Namespace:
     """The options for one of several kernels."""
     own = {"kernel": choice.kernel, "instantiate": choice.instantiate, "assume": list(assumed), "shown": choice.name}
     return argparse.Namespace(**{**vars(args), **own})
@@ -329,15 +335,15 @@ def _bounded(
     from checker.synthesis.bound import find_bounds
 
     oracle = Oracles()
-    outline, hinted, reading = _outline(args, reading, metrics[0], hardware, oracle)
+    outline, hinted, reading = outlined(args, reading, metrics[0], hardware, oracle)
     context, notes = outline.context, reading.notes
     kernel = replace(reading.kernel, name=args.shown or reading.kernel.name)
-    _check_point(at, kernel, with_facts(context, reading.facts))
+    check_point(at, kernel, with_facts(context, reading.facts))
     with working(f"{kernel.name}: reading") as now:
         results = find_bounds(
             outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
         )
-        results = [_with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
+        results = [with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
     certificates = _certificates(results, args.certificate, kernel.name, several)
     if args.queries:
         write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
@@ -413,7 +419,7 @@ def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
         raise
 
 
-def _outline(
+def outlined(
     args: argparse.Namespace, reading: Reading, metric: Metric, hardware: Hardware, oracle: Oracles
 ) -> tuple[Outline, str | None, Reading]:
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
@@ -444,7 +450,7 @@ def _outline(
     return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 
-def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:
+def with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:
     """The result, or that without the potentials in the source that are too low; says so, and which are too high."""
     from checker.synthesis.bound import find_bounds
     from checker.synthesis.hints import hints, judged
@@ -463,7 +469,7 @@ def _with_hints(outline: Outline, result: Result, oracle: Oracles, args: argpars
     return found.result
 
 
-def _check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
+def check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
     """Raises OptionProblem where --at is no point of the kernel, or one that the launch excludes."""
     from checker.certificates.claims import excluded
     from checker.report.bounds import parameters
@@ -552,17 +558,26 @@ def file_name(name: str) -> str:
 def _write_certificate(result: Result, path: str) -> str | None:
     """Writes the certificate of a bound and returns its digest; None where there is no bound to certify. One that the
     second checker refuses is written, too, for those who look for the fault."""
+    from checker.certificates.document import canonical
+
+    document = certificate_of(result)
+    if document is None:
+        return None
+    emit(canonical(document), path, "--certificate")
+    return str(document["digest"]) if result.claim else None
+
+
+def certificate_of(result: Result) -> dict[str, Any] | None:
+    """The certificate of a bound, signed by the tools that made it; None where the kernel accepts no bound."""
     if result.second is None:
         return None
     from importlib.metadata import version
 
-    from checker.certificates import document as certificate
+    from checker.certificates.document import signed
     from checker.cli import VERSION
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
-    document = certificate.signed(result.second.document, tools)
-    emit(certificate.canonical(document), path, "--certificate")
-    return str(document["digest"]) if result.claim else None
+    return signed(result.second.document, tools)
 
 
 def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:

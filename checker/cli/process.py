@@ -20,6 +20,10 @@ PATIENCE: Final = 0.4
 """Seconds that Python gets to leave in good order: a library that computes hears nothing, and may swallow it."""
 
 
+MORE: Final = 0.5
+"""Seconds that a command gets on top to print what it has, if it says that it is about to."""
+
+
 class Stream(Protocol):
     """The stream that documents are written to."""
 
@@ -138,7 +142,17 @@ def _watch(heard: int) -> None:
     while signal.SIGINT not in os.read(heard, 1):
         pass
     time.sleep(PATIENCE)
+    if _granted.is_set():
+        time.sleep(MORE)
     leave()
+
+
+_granted: Final = threading.Event()
+
+
+def grant() -> None:
+    """After Ctrl-C was heard: time to print what is done (MORE)."""
+    _granted.set()
 
 
 _leaving: Final = threading.Lock()

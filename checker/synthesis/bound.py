@@ -100,12 +100,14 @@ def find_bounds(
     per: Per = "warp",
     show: Callable[[str], None] | None = None,
     judge: bool = True,
+    done: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
     looked at.
 
     `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
-    worked on. Without `judge` the second checker is left to the caller (`judged`), and nothing is certified.
+    worked on, `done` gets each result as soon as it is there. Without `judge` the second checker is left to the caller
+    (`judged`), and nothing is certified.
     """
     start = time.perf_counter()
     cases, kept, flagged = _cases(outline.context, per), with_names(outline), with_flags(outline)
@@ -208,6 +210,8 @@ def find_bounds(
                 result = found
         result = judged(result, outline.kernel, prove) if judge else result
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
+        if done:
+            done(results[-1])
     return results
 
 

@@ -15,7 +15,7 @@ class Workers(ProcessPoolExecutor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
         """Runs fn in a process, which may be begun for it."""
-        with _unheard():
+        with unheard():
             return super().submit(fn, *args, **more)
 
     def __exit__(self, kind: object, *rest: object) -> None:
@@ -32,7 +32,7 @@ def end_children() -> None:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
+def unheard() -> Iterator[None]:
     """SIGINT waits, and does not come to processes that are begun here: a mask is inherited."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -1,0 +1,345 @@
+"""`warpbound bound PATH..`: many kernels, in processes of their own, with a cache, a configuration and budgets."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from checker.cli import process
+from checker.cli.options import STD, emit, parse_hardware, parse_metrics, tell
+from checker.cli.progress import progress_bar
+from checker.notation.problem import OptionProblem
+
+if TYPE_CHECKING:
+    from checker.fleet.config import Config
+    from checker.fleet.desk import Desk, Key
+
+SECONDS: Final = 300
+"""The time limit of a kernel, on the clock, where none is given."""
+
+MEBIBYTES: Final = 4096
+"""The memory limit of a kernel, where none is given."""
+
+ALONE: Final = {"tight": "--tight", "explain": "--explain", "queries": "--queries"}
+"""Options for one source alone."""
+
+FLEET: Final = ("database", "jobs", "time_limit", "memory_limit", "fail_fast", "include", "exclude", "cache", "cluster")
+"""Options that ask for worker processes, for one source, too."""
+
+
+def add_fleet_options(parser: argparse.ArgumentParser) -> None:
+    """What is asked of a run over many sources."""
+    group = parser.add_argument_group("several sources, each kernel in a process of its own with limits")
+    group.add_argument(
+        "-p", dest="database", metavar="DIR", help="take -I, -D and --std from compile_commands.json there"
+    )
+    group.add_argument("--include", action="append", default=[], metavar="GLOB", help="only sources that match")
+    group.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="no sources that match")
+    group.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
+    group.add_argument("--fail-fast", action="store_true", help="stop at the first bound that is not certified")
+    group.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for a kernel (default: {SECONDS})")
+    group.add_argument("--memory-limit", type=int, metavar="MB", help=f"of a kernel, in MiB (default: {MEBIBYTES})")
+    group.add_argument("--cache", metavar="DIR", help="keep certificates there (default: the user's cache folder)")
+    group.add_argument("--no-cache", action="store_true", help="use and keep no certificates of before")
+    group.add_argument("--config", metavar="FILE.toml", help="the configuration (default: that of the nearest folder)")
+    group.add_argument("--cluster", metavar="local", help="where to search: local is processes on this machine")
+
+
+def configuration(args: argparse.Namespace) -> Config:
+    """The configuration that is for these sources; an empty one where there is none. Raises SourceError."""
+    from checker.fleet.config import Config, nearest, read
+
+    path = Path(args.config) if args.config else nearest(Path(args.files[0]))
+    return read(path) if path else Config()
+
+
+def is_fleet(args: argparse.Namespace) -> bool:
+    """Whether the command line is for many sources, and not for the one that it names."""
+    from checker.fleet.config import nearest
+
+    only = Path(args.files[0])
+    several = len(args.files) > 1 or only.is_dir() or args.format == "jsonl"
+    asked = any(getattr(args, name) for name in FLEET) or args.no_cache or args.config is not None
+    return several or asked or (only.is_file() and nearest(only) is not None)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run gave: its desk, how long it took, and whether Ctrl-C ended it."""
+
+    desk: Desk
+    config: Config
+    left: int
+    seconds: float
+    interrupted: bool = False
+
+
+def run(args: argparse.Namespace) -> int:
+    """The command; the worst exit code of all rows and budgets. Raises SourceError for unusable input."""
+    from checker.fleet import table
+
+    for name, option in ALONE.items():
+        if getattr(args, name):
+            raise OptionProblem(f"{option} is for one source alone", advice="Name one source, and no folder.")
+    if args.certificate and args.certificate.endswith(".json"):
+        raise OptionProblem(
+            f"--certificate {args.certificate} is for one bound", advice="Give a folder for all of them."
+        )
+    with _lines(args) as line:
+        done = analysed(args, shows=line)
+        rows = [row for _, row in done.desk.in_order()]
+        budgets, problem = _budgets(done, args)
+        found = table.summary(rows, len(done.desk.sources), done.left, done.desk.hits, done.seconds)
+        if args.format == "jsonl":
+            line({"summary": found, "budgets": budgets})
+    if args.certificate:
+        _write(done.desk, args.certificate)
+    if args.format != "jsonl":
+        tell(
+            args,
+            lambda: table.as_text(rows, found, budgets),
+            lambda: json.dumps(table.as_json(rows, found, budgets), indent=2),
+            lambda: table.as_page(_title(args.files), rows, found, budgets, args.accept),
+        )
+    if done.interrupted:
+        raise KeyboardInterrupt
+    problem = problem or _unused(done.desk, args)
+    if problem is not None:
+        problem.told = True
+        raise problem
+    return table.exit_code(rows, budgets, args.accept)
+
+
+def _title(paths: Sequence[str]) -> str:
+    names = [Path(p).resolve().name or p for p in paths]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None] = lambda _: None) -> Outcome:
+    """Bounds everything that a command line asks for. Ctrl-C ends it with what is done. Raises SourceError."""
+    from checker.cli import fleet_work
+    from checker.fleet import files, workers
+    from checker.fleet.desk import Desk
+    from checker.fleet.judge import court
+
+    if args.cluster not in (None, "local"):
+        told = f"--cluster {args.cluster}: only `local` is known, processes on this machine"
+        raise OptionProblem(told, advice="Leave it out, or say --cluster local.")
+    config = configuration(args)
+    settings = _settings(args, config)
+    found = files.sources(
+        args.files,
+        [*args.include, *([] if args.include else config.values.get("include", []))],
+        [*args.exclude, *config.values.get("exclude", [])],
+        files.database(args.database) if args.database else None,
+    )
+    jobs = min(int(_positive(args.jobs, "--jobs", config, "jobs") or os.cpu_count() or 1), len(found))
+    seconds = _positive(args.time_limit, "--time-limit", config, "time-limit") or SECONDS
+    memory = _positive(args.memory_limit, "--memory-limit", config, "memory-limit") or MEBIBYTES
+    limits = workers.Limits(float(seconds), int(memory) << 20)
+    start, left, interrupted = time.monotonic(), 0, False
+    with ExitStack() as stack:
+        progress = stack.enter_context(progress_bar("files", len(found)))
+        judges, said = ExitStack(), set[str]()
+
+        def warns(text: str) -> None:
+            if text and text not in said:
+                said.add(text)
+                sys.stderr.write(text.rstrip("\n") + "\n")
+
+        def show(row: Mapping[str, Any]) -> None:
+            shows(row)
+            if progress:
+                progress(desk.ends)
+
+        desk = Desk(
+            sources=found,
+            metrics=settings.metrics,
+            per="span" if args.scope == "block" else args.per,
+            court=lambda: judges.enter_context(court(jobs)),
+            cache=_cache(args, warns),
+            accepted=args.accept,
+            fail_fast=args.fail_fast,
+            shows=show,
+            warns=warns,
+            keep_texts=bool(args.certificate or config.budgets),
+        )
+        work = [workers.Job(n, (source, settings)) for n, source in enumerate(found)]
+        work.sort(key=lambda job: -found[job.number].size)
+        try:
+            with judges:
+                workers.run(work, fleet_work.work, desk, limits, jobs)
+                desk.finish()
+        except KeyboardInterrupt:
+            interrupted = True
+            process.grant()
+        left = len(found) - desk.ends
+    if desk.cache is not None and not interrupted and desk.kept:
+        from checker.fleet.cache import trim
+
+        trim(desk.cache)
+    return Outcome(desk, config, left, time.monotonic() - start, interrupted)
+
+
+def _settings(args: argparse.Namespace, config: Config) -> Any:
+    """What workers are told: the command line, and where that says nothing the configuration."""
+    from checker.cli.bound import point
+    from checker.cli.fleet_work import Settings
+
+    own = config.values
+    names = args.metrics or [*own.get("metrics", ["all"]), *(b.metric for b in config.budgets)]
+    metrics = parse_metrics(names)
+    hardware = parse_hardware(args.hardware or own.get("hardware", "nvidia"))
+    options = {
+        "includes": [*args.includes, *own.get("include-paths", [])],
+        "defines": [*args.defines, *own.get("defines", [])],
+        "std": args.std if args.std != STD else own.get("std", STD),
+        "assume": [*args.assume, *own.get("assume", [])],
+        "usual_block": own.get("block"),
+        "usual_grid": own.get("grid"),
+        **{name: getattr(args, name) for name in ("block", "grid", "kernel", "instantiate", "scope", "search", "per")},
+    }
+    if args.scope == "block" and args.per != "warp":
+        told = f"--scope block bounds a span, which --per {args.per} cannot sum"
+        raise OptionProblem(told, advice="Leave out --per.")
+    return Settings(options, metrics, hardware, point(args.at), config.kernels)
+
+
+def _positive(value: float | None, option: str, config: Config, key: str) -> float | None:
+    if value is not None and not 0 < value < 1 << 40:
+        raise OptionProblem(f"{option} {value:g}: not a positive number", advice=f"Write it like {option} 60.")
+    return value if value is not None else config.values.get(key)
+
+
+def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
+    """The cache that is used, if any. Raises OptionProblem where the one that is asked for cannot be."""
+    from checker.cli import VERSION
+    from checker.fleet import cache
+
+    if args.no_cache:
+        return None
+    version = f"{VERSION} {cache.code()}"
+    if args.cache:
+        return cache.opened(Path(args.cache), version)
+    try:
+        return cache.opened(cache.usual(), version)
+    except (OptionProblem, RuntimeError) as problem:
+        warns(f"warpbound: warning: nothing is cached: {problem}")
+        return None
+
+
+# --- after it ---------------------------------------------------------------------------------------------------------
+
+
+def _unused(desk: Desk, args: argparse.Namespace) -> OptionProblem | None:
+    """The problem of an option that is about no kernel at all."""
+    from checker.cli.bound import point
+    from checker.fleet.desk import taken
+
+    if not desk.reads:
+        return None
+    took = taken(desk.reads.values())
+    for name in sorted(point(args.at).keys() - took):
+        return OptionProblem(f"--at: '{name}' is no parameter of a kernel here")
+    for text in args.assume:
+        if text not in took:
+            return OptionProblem(f"--assume {text}: no kernel here has its parameters")
+    return None
+
+
+def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, Any]], OptionProblem | None]:
+    """What became of the budgets; and the problem of one that cannot be judged."""
+    from checker.cli.bound import point
+    from checker.fleet import budgets, files
+    from checker.fleet.lines import dearest
+    from logic.source import SourceError
+
+    desk, config = done.desk, done.config
+    rows: list[dict[str, Any]] = []
+    problem: OptionProblem | None = None
+
+    def line(key: Key, at: Mapping[str, int]) -> int | None:
+        return dearest(desk.texts[key]) if key in desk.texts else None
+
+    for budget in config.budgets if not done.interrupted and not done.left else ():
+        try:
+            rows += budgets.judged((budget,), desk, desk.bounds, point, line)
+        except LookupError:
+            folder = config.folder
+            covered = {source.path for source in desk.sources}
+            if folder is not None and not _covers(args.files, folder) and files.mentions(folder, budget.kernel):
+                sys.stderr.write(f"{budget.loc}: warning: no source that was looked at has '{budget.kernel}'\n")
+                continue
+            known = ", ".join(sorted({row["kernel"] for row in desk.rows.values() if row["kernel"]})[:8])
+            told = f"a budget is for '{budget.kernel}', and no kernel of {len(covered)} sources is called so"
+            problem = problem or OptionProblem(told, budget.loc, f"There are: {known}." if known else "")
+        except SourceError as error:
+            problem = problem or OptionProblem(error.message, error.loc, error.advice)
+    return rows, problem
+
+
+def _covers(paths: Sequence[str], folder: Path) -> bool:
+    """Whether all of a folder is among what is looked at."""
+    here = folder.resolve()
+    return any(Path(p).resolve() in (here, *here.parents) for p in paths)
+
+
+def _write(desk: Desk, folder: str) -> None:
+    """Writes all certificates to a folder: KERNEL-METRIC.json, with the source before it where two are called so."""
+    from checker.cli.bound import file_name
+
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionProblem(f"--certificate {folder}: {error.strerror}", advice="Choose another folder.") from None
+    names: dict[str, set[tuple[int, int]]] = {}
+    for key in desk.texts:
+        names.setdefault(file_name(str(desk.rows[key]["kernel"])), set()).add(key[:2])
+    for key, text in desk.texts.items():
+        row = desk.rows[key]
+        name = file_name(str(row["kernel"]))
+        if len(names[name]) > 1:
+            name = f"{file_name(desk.sources[key[0]].name)}-{key[1]}-{name}"
+        emit(text, str(Path(folder) / f"{name}-{row['metric']}.json"), "--certificate")
+
+
+class _lines:  # noqa: N801 - a function that is used in `with`
+    """Where the lines of JSON Lines go, as they come; nowhere in other formats."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.wanted, self.output = args.format == "jsonl", args.output
+        self.file: Any = None
+
+    def __enter__(self) -> Callable[[Mapping[str, Any]], None]:
+        if self.wanted and self.output:
+            try:
+                self.file = Path(self.output).open("w", encoding="utf-8")
+            except OSError as error:
+                told = f"-o {self.output}: {error.strerror}"
+                raise OptionProblem(told, advice="Choose another file.") from None
+        return self.line
+
+    def line(self, what: Mapping[str, Any]) -> None:
+        if not self.wanted:
+            return
+        text = json.dumps(what)
+        if self.file is None:
+            emit(text, None)
+        else:
+            self.file.write(text + "\n")
+            self.file.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()

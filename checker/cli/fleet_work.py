@@ -1,0 +1,141 @@
+"""What a worker of `bound PATH..` does: reads a source once, and bounds its kernels. What it finds are certificates;
+the one who asked has them judged."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Mapping
+from contextlib import redirect_stderr
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from checker.cli.bound import certificate_of, check_point, chosen_kernels, outlined, stated, told_of, with_facts
+from checker.cli.bound import with_hints as hinted_result
+from checker.cli.options import read_kernel
+from checker.notation.problem import OptionProblem
+from logic.source import SourceError
+
+if TYPE_CHECKING:
+    from checker.fleet.files import Source
+    from checker.fleet.rows import Read
+    from checker.fleet.workers import Talk
+    from checker.oracles import Oracles
+    from checker.synthesis.bound import Result
+    from checker.synthesis.outline import Outline
+    from logic.metrics import Hardware, Metric
+    from semantics.cuda import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all sources are bounded with: the command's options by their names, metrics, hardware, and the point; and
+    the options that a configuration has for kernels by their names."""
+
+    options: Mapping[str, Any]
+    metrics: tuple[Metric, ...]
+    hardware: Hardware
+    at: Mapping[str, int]
+    kernels: Mapping[str, Mapping[str, Any]]
+
+
+def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
+    """Bounds the kernels of a source but those that are done."""
+    from checker.fleet.desk import Listed
+
+    source, settings = what
+    args = argparse.Namespace(**settings.options, file=source.path, shown=None, warned=set())
+    flags = source.flags
+    args.includes, args.defines = [*flags.includes, *args.includes], [*flags.defines, *args.defines]
+    args.std = flags.std or args.std
+    try:
+        chosen = chosen_kernels(args)
+    except SourceError as problem:
+        talk.tell(_refused(problem))
+        return
+    talk.tell(Listed(tuple(c.name for c in chosen)))
+    for part, choice in enumerate(chosen):
+        if part not in done:
+            talk.begin(part)
+            try:
+                _one(args, choice, settings, talk)
+            except SourceError as problem:
+                talk.tell(_refused(problem))
+            except (MemoryError, OSError):
+                raise
+            except RecursionError:
+                talk.tell(_refused(OptionProblem("it is too large or too deeply nested")))
+            except Exception as problem:  # noqa: BLE001  # a fault of ours ends no run
+                told = f"internal error: {type(problem).__name__}: {problem}"
+                talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound.")))
+
+
+def _refused(problem: SourceError) -> Any:
+    from checker.fleet.desk import Refused
+    from checker.report.terminal import render_error
+
+    return Refused(problem.message, problem.loc, render_error(problem, problem.source))
+
+
+def _one(args: argparse.Namespace, choice: Choice, settings: Settings, talk: Talk) -> None:
+    """One kernel: reads it, asks which metrics are left, and searches for those."""
+    from checker.certificates.document import canonical
+    from checker.fleet.rows import Found
+    from checker.oracles import Oracles
+    from checker.report.bounds import as_json
+    from checker.synthesis.bound import find_bounds
+
+    said, oracle = io.StringIO(), Oracles()
+    with redirect_stderr(said):
+        outline, hinted, read, own = _read(args, choice, settings, oracle)
+    wanted = talk.ask(replace(read, said=said.getvalue()))
+    metrics = [m for m in settings.metrics if m.name in wanted]
+    if not metrics:
+        return
+
+    def found(result: Result) -> None:
+        if hinted in (None, result.metric.name):
+            with redirect_stderr(io.StringIO()) as warned:
+                result = hinted_result(outline, result, oracle, own)
+            if warned.getvalue():
+                talk.tell(warned.getvalue().rstrip())
+        document = certificate_of(result)
+        row = as_json(read.bare, read.context, result, read.per, {}, (), None)
+        text = canonical(document) if document is not None else None
+        talk.tell(Found(result.metric.name, text, row.get("problem", "no bound was found"), result.seconds))
+
+    find_bounds(outline, metrics, oracle, hinted, args.search, args.per, done=found)
+
+
+def _read(
+    args: argparse.Namespace, choice: Choice, settings: Settings, oracle: Oracles
+) -> tuple[Outline, str | None, Read, argparse.Namespace]:
+    """A kernel under its launch, the metric that its annotations are for, what is to be said of it, and its options."""
+    from checker.certificates.reread import subject_of
+    from checker.fleet.rows import Read, bare
+    from logic.typing import signature
+
+    more = next((settings.kernels[n] for n in (choice.name, *sorted(choice.names)) if n in settings.kernels), {})
+    own = told_of(args, choice)
+    own.block = args.block or more.get("block") or args.usual_block
+    own.grid = args.grid or more.get("grid") or args.usual_grid
+    reading = read_kernel(own)
+    sigma = signature(reading.kernel)
+    given, took = [], set[str]()
+    for text in args.assume:
+        try:
+            stated(text, sigma)
+        except SourceError:
+            continue
+        given.append(text)
+        took.add(text)
+    own.assume = [*given, *more.get("assume", ())]
+    arrays = {a.name for a in reading.kernel.arrays}
+    at = {name: n for name, n in settings.at.items() if name in sigma.params or name.partition("[")[0] in arrays}
+    outline, hinted, reading = outlined(own, reading, settings.metrics[0], settings.hardware, oracle)
+    context = outline.context
+    check_point(at, reading.kernel, with_facts(context, reading.facts))
+    subjects = {m.name: subject_of(outline.kernel, replace(context, metric=m), args.per) for m in settings.metrics}
+    kept = bare(outline.kernel, choice.name)
+    read = Read(choice.name, kept, context, args.per, reading.notes, subjects, at, frozenset(took) | at.keys())
+    return outline, hinted, read, own

@@ -1,0 +1,132 @@
+"""Budgets: the most that kernels may cost, and whether what is certified keeps to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from checker.certificates.claims import excluded, value_at
+from checker.fleet.config import Budget
+from checker.fleet.desk import Desk, Key
+from checker.fleet.rows import Read, Row, shown
+from checker.notation import parse_potential
+from checker.notation.problem import OptionProblem
+from checker.notation.words import number
+from checker.oracles import Oracles
+from logic.assertions import AtLeast, Proved, Refuted
+from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.source import SourceError
+from logic.syntax import Param
+
+Point = Callable[[Sequence[str]], Mapping[str, int]]
+"""What reads `n=1000,m=3`."""
+
+GOOD: Final = ("certified",)
+
+
+def judged(
+    budgets: Sequence[Budget],
+    desk: Desk,
+    bounds: Mapping[Key, Poly],
+    point: Point,
+    line: Callable[[Key, Mapping[str, int]], Any],
+) -> list[Row]:
+    """What became of each budget, for each kernel and instance that it is for; `line` says where most of a bound is
+    spent. Raises SourceError for a budget that cannot be about its kernel, and says which kernel is not there by a
+    LookupError."""
+    found = list[Row]()
+    for b in budgets:
+        keys = [key for key, row in desk.rows.items() if _is_for(b, row) and key[1] >= 0]
+        if not keys:
+            raise LookupError(b)
+        metrics = {m.name for m in desk.metrics}
+        if b.metric not in metrics or b.per != desk.per:
+            found.append(_row(b, None, "not looked at", None, "the command asks for other metrics"))
+            continue
+        for key in keys:
+            if desk.rows[key]["metric"] == b.metric:
+                found.append(_one(b, key, desk, bounds, point, line))
+    return found
+
+
+def _is_for(b: Budget, row: Row) -> bool:
+    name = str(row["kernel"])
+    return b.kernel in (name, name.partition("<")[0]) or b.kernel.replace(" ", "") == name.replace(" ", "")
+
+
+def _row(b: Budget, row: Row | None, verdict: str, value: Fraction | None, problem: str = "") -> Row:
+    return {
+        "kernel": row["kernel"] if row else b.kernel,
+        "metric": b.metric,
+        "per": b.per,
+        "at": b.at or None,
+        "most": int(b.most) if b.most.isdecimal() else b.most,
+        "value": None if value is None else number(value),
+        "verdict": verdict,
+        "problem": problem or None,
+        "file": row["file"] if row else None,
+        "line": row["line"] if row else None,
+    }
+
+
+def _one(
+    b: Budget,
+    key: Key,
+    desk: Desk,
+    bounds: Mapping[Key, Poly],
+    point: Point,
+    line: Callable[[Key, Mapping[str, int]], Any],
+) -> Row:
+    row, bound = desk.rows[key], bounds.get(key)
+    read = desk.reads.get(key[:2])
+    good = row["verdict"] in (*GOOD, *desk.accepted)
+    if bound is None or read is None or not good:
+        return _row(b, row, "not proved", None, f"{row['verdict']}: {row.get('problem', 'it is not certified')}")
+    most = _most(b, read)
+    if not b.at:
+        return _everywhere(b, row, read, bound, most)
+    try:
+        at = point([b.at])
+        unknown = sorted(x for x in at if x not in read.context.sigma.params and "[" not in x)
+        if unknown:
+            raise OptionProblem(f"'{unknown[0]}' is no parameter of {read.name}")
+        if (fact := excluded(at, read.context)) is not None:
+            raise OptionProblem(f"{fact} is assumed, and does not hold there")
+    except SourceError as problem:
+        raise OptionProblem(f"a budget at {b.at}: {problem.message}", b.loc, problem.advice) from None
+    (value, lacking), (limit, more) = (value_at(p, read.context, at) for p in (bound, most))
+    if value is None or limit is None:
+        told = f"a budget at {b.at}: the bound also depends on {', '.join(dict.fromkeys((*lacking, *more)))}"
+        raise OptionProblem(told, b.loc, 'Give all of them: at = "n=1000,m=16".')
+    if value <= limit:
+        return _row(b, row, "kept", value)
+    found = _row(b, row, "exceeded", value)
+    place = line(key, at)
+    return found | ({"line": place} if place else {})
+
+
+def _most(b: Budget, read: Read) -> Poly:
+    try:
+        return shown(read, parse_potential(b.most, read.context.sigma, "most"))
+    except SourceError as problem:
+        raise OptionProblem(f"'most' is no number or formula here: {problem.message}", b.loc, problem.advice) from None
+
+
+def _everywhere(b: Budget, row: Row, read: Read, bound: Poly, most: Poly) -> Row:
+    """A budget that is a formula, or a number at all points: proved, or not."""
+    context = replace(read.context)
+    verdict: Any = Oracles()(AtLeast((), frozenset(), most, bound), context)
+    if isinstance(verdict, Proved):
+        return _row(b, row, "kept", None, f"the bound {bound} is never more") | {"value": str(bound)}
+    at = verdict.witness if isinstance(verdict, Refuted) else {}
+    names = {leaf.name for leaf in (*leaves(bound), *leaves(most))}
+    if names <= at.keys():
+        store: dict[Leaf, int] = {Param(name): int(at[name]) for name in names}
+        where = ", ".join(f"{name}={at[name]}" for name in sorted(names))
+        value, limit = (evaluate(p, store) for p in (bound, most))
+        if value > limit:
+            told = f"{value} at {where}, of at most {limit}" if where else f"{value} of at most {limit}"
+            return _row(b, row, "exceeded", None, told) | {"value": str(bound)}
+    return _row(b, row, "not proved", None, f"it is not known whether {bound} is at most {most}")

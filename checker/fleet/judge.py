@@ -1,0 +1,75 @@
+"""What is said of a certificate that a worker, a cache or another machine gave: the second checker's word on it, and
+whether it is about the program, launch and metric that were asked about. Nobody else's word counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, Final, Literal
+
+from checker import recheck
+from checker.certificates.reread import potential, subject
+from checker.testbed.workers import Workers
+from logic.potentials import Poly
+
+Word = Literal["certified", "solver-backed", "holey", "not-proved"]
+
+MAX_TEXT: Final = 64 << 20
+"""The longest certificate that is read, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The word on a certificate. `bound` is what it proves, nothing where that is nothing; `digest` is its own;
+    `admitted` are the barriers, and `backed` the side conditions by `engines`, that it rests on; `problem` says why it
+    is refused."""
+
+    word: Word
+    digest: str = ""
+    bound: Poly | None = None
+    admitted: tuple[int, ...] = ()
+    backed: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def certified(self) -> bool:
+        return self.word == "certified"
+
+
+def judged(text: str, about: str) -> Judged:
+    """The word on the text of a certificate about a subject (`reread.subject`). Never raises."""
+    try:
+        if len(text) > MAX_TEXT:
+            return Judged("not-proved", problem="the certificate is too long")
+        document = json.loads(text)
+        found = subject(document)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        return Judged("not-proved", problem=f"this is no certificate: {recheck.plain(f'{error!s:.200}')}")
+    if found != about:
+        return Judged("not-proved", problem="the certificate is about another program, launch or metric")
+    report, bound = recheck.rechecked(document)
+    if report.verdict == "invalid" or bound is None:
+        return Judged("not-proved", report.digest, problem=f"the second checker refuses it: {report.problem}")
+    try:
+        proved = potential(bound)
+    except (RecursionError, TypeError, ValueError) as error:
+        return Judged("not-proved", report.digest, problem=f"the bound cannot be said: {error!s:.200}")
+    admitted = tuple(sorted(set(document["admitted"])))
+    evidence = document["evidence"]
+    engines = sorted({str(evidence[i]["engine"]) for i in report.open if i < len(evidence)})
+    backed = tuple(report.solver_backed)
+    word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
+    return Judged(word, report.digest, proved, admitted, backed, tuple(engines))
+
+
+Judge = Callable[..., Any]
+
+
+def court(count: int) -> AbstractContextManager[Workers]:
+    """Processes that judge, begun when they are needed."""
+    return Workers(count, get_context("spawn"))

@@ -1,0 +1,133 @@
+"""The rows of a table: what is said of a kernel under a metric, made here of what was judged, never of what a worker
+says that it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from checker.certificates.claims import known_sizes, subject, value_at, wording
+from checker.fleet.judge import Judged
+from checker.notation.words import number
+from checker.report.bounds import EXIT, assumptions
+from logic.assertions import Context
+from logic.metrics import Metric
+from logic.potentials import Poly, const, substitute
+from logic.source import Loc
+from logic.syntax import Assume, Kernel, Sync, seq, statements
+
+Row = dict[str, Any]
+
+CODES: Final[Mapping[str, int]] = {**EXIT, "timeout": 1, "out of memory": 1, "crashed": 1}
+"""The exit code of each verdict."""
+
+ORDER: Final = ("unsupported", "refuted", "crashed", "out of memory", "timeout", "not-proved", "holey")
+"""Verdicts, the worst first; the others are `solver-backed` and `certified`."""
+
+VERDICTS: Final = (*ORDER, "solver-backed", "certified")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A kernel as it was read: what it is called, `bare` of all but what is assumed and barriers, the claims' context,
+    what is noted and said of it; the digest of what a certificate would be about, for each metric; the point that it is
+    looked at, and which of the options' assumptions and names it took."""
+
+    name: str
+    bare: Kernel
+    context: Context
+    per: str
+    notes: tuple[str, ...]
+    subjects: Mapping[str, str]
+    at: Mapping[str, int] = field(default_factory=dict)
+    took: frozenset[str] = frozenset()
+    said: str = ""
+
+    @property
+    def loc(self) -> Loc | None:
+        return self.bare.loc
+
+
+def bare(kernel: Kernel, name: str) -> Kernel:
+    """The kernel under a name, with nothing left of its body but what it assumes, and its barriers."""
+    kept = [s for s in statements(kernel.body) if isinstance(s, Assume | Sync)]
+    return replace(kernel, name=name, body=seq(*kept), removed=())
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a worker found under a metric: the text of a certificate, if there is one, what was in the way, and the
+    seconds that it took."""
+
+    metric: str
+    text: str | None
+    problem: str
+    seconds: float
+
+
+def shown(read: Read, bound: Poly) -> Poly:
+    """A bound with the launch's known sizes filled in."""
+    return substitute(bound, {leaf: const(n) for leaf, n in known_sizes(read.context).items()})
+
+
+def of_judged(read: Read, metric: Metric, word: Judged, seconds: float, cached: bool) -> Row:
+    """The row of a certificate that was judged. A bound that is refused is none."""
+    context = replace(read.context, metric=metric)
+    bound = None if word.bound is None else shown(read, word.bound)
+    value = None if bound is None else value_at(bound, context, read.at)[0]
+    row = _row(read.name, metric, subject(context, read.per), word.word, seconds, read.loc)
+    row |= {
+        "bound": None if bound is None else str(bound),
+        "value": None if value is None else number(value),
+        "assumptions": assumptions(read.bare, context, read.notes, word.admitted),
+        "certificate": word.digest if bound is not None else None,
+        "cached": cached,
+    }
+    if bound is not None:
+        what = subject(context, read.per)
+        row["claim"] = wording(read.name, what, bound, metric, context.hardware)
+    if word.problem:
+        row["problem"] = f"the second checker does not accept what was found: {word.problem}"
+    if word.engines:
+        row["engines"], row["solver_backed"] = list(word.engines), list(word.backed)
+        told = f"it rests on the word of {', '.join(word.engines)}"
+        row["problem"] = told if word.word == "solver-backed" else row.get("problem", told)
+    return row
+
+
+def of_nothing(read: Read, metric: Metric, problem: str, seconds: float) -> Row:
+    """The row where no bound was found."""
+    context = replace(read.context, metric=metric)
+    row = _row(read.name, metric, subject(context, read.per), "not-proved", seconds, read.loc)
+    row["assumptions"] = assumptions(read.bare, context, read.notes, ())
+    row["problem"] = problem
+    return row
+
+
+def of_failure(
+    name: str | None, metric: Metric, per: str, verdict: str, problem: str, file: str, loc: Loc | None = None
+) -> Row:
+    """The row where there is no answer: what cannot be read, and what became of a worker."""
+    row = _row(name, metric, per, verdict, 0.0, loc)
+    row["file"] = row["file"] or file
+    row["problem"] = problem
+    return row
+
+
+def _row(name: str | None, metric: Metric, per: str, verdict: str, seconds: float, loc: Loc | None) -> Row:
+    return {
+        "kernel": name,
+        "metric": metric.name,
+        "per": per,
+        "bound": None,
+        "verdict": verdict,
+        "value": None,
+        "assumptions": [],
+        "certificate": None,
+        "seconds": round(seconds, 4),
+        "claim": None,
+        "file": loc.file if loc else None,
+        "line": loc.line if loc else None,
+        "cached": False,
+    }

@@ -1,0 +1,216 @@
+"""`warpbound bound PATH..`: a table of many kernels, whatever becomes of one of them, and again from the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from checker.cli import main
+from tests.checker.cli.test_process import ROOT, program
+
+ONE: Final = "__global__ void one(int *A) { A[threadIdx.x] = 1; }\n"
+TWO: Final = "__global__ void two(int *A, int n) { for (int i = 0; i < n; i++) A[i] = 1; }\n"
+FAST: Final = ("--metric", "sectors", "--block", "32", "--jobs", "1")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "src").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def bound(capsys: Capture, *words: str) -> tuple[int, dict[str, Any], str]:
+    code = main(["bound", *words, *FAST, "--format", "json"])
+    printed = capsys.readouterr()
+    return code, json.loads(printed.out), printed.err
+
+
+def rows(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(r["kernel"], r["file"], r["line"], r["bound"], r["verdict"], r["cached"]) for r in document["results"]]
+
+
+def test_a_folder_and_again_after_a_change(here: Path, capsys: Capture) -> None:
+    (here / "src/a.cu").write_text(ONE + TWO)
+    (here / "src/b.cu").write_text("__global__ void b(int *A) { A[threadIdx.x] = ; }\n")
+    (here / "src/c.cu").write_text('#include "common.cuh"\nint main() {}\n')
+    (here / "src/common.cuh").write_text("__global__ void three(int *A) { A[2 * threadIdx.x] = 1; }\n")
+    code, document, error = bound(capsys, "src", "--at", "n=3", "--certificate", "proofs")
+    assert code == 2
+    assert rows(document) == [
+        ("one", "src/a.cu", 1, "4", "certified", False),
+        ("two", "src/a.cu", 2, "max(0, n)", "certified", False),
+        ("b", "src/b.cu", 1, None, "unsupported", False),
+        ("three", "src/common.cuh", 1, "8", "certified", False),
+    ]
+    assert [r["value"] for r in document["results"]] == [4, 3, None, 8]
+    summary = document["summary"]
+    assert {"files": 3, "kernels": 4, "certified": 3, "unsupported": 1, "cached": 0}.items() <= summary.items()
+    assert summary["reasons"] == [{"reason": "unsupported: expected expression", "kernels": 1}]
+    assert "src/b.cu:1:46: error: expected expression" in error
+    assert sorted(p.name for p in (here / "proofs").iterdir()) == [f"{k}-sectors.json" for k in ("one", "three", "two")]
+    assert main(["recheck", *(str(p) for p in (here / "proofs").iterdir())]) == 0
+    capsys.readouterr()
+
+    # a comment, and another kernel of the file: what is as it was is a hit
+    (here / "src/a.cu").write_text(
+        "// one\n" + ONE.replace("= 1", "= 1 /* thread */") + TWO.replace("A[i]", "A[2 * i]")
+    )
+    (here / "src/b.cu").unlink()
+    code, document, _ = bound(capsys, "src", "--at", "n=3")
+    assert code == 0
+    assert [(name, line, cached) for name, _, line, _, _, cached in rows(document)] == [
+        ("one", 2, True),
+        ("two", 3, False),
+        ("three", 1, True),
+    ]
+    assert document["summary"]["cached"] == 2
+
+
+def test_lines_as_they_come_budgets_and_what_a_configuration_says(here: Path, capsys: Capture) -> None:
+    (here / "src/a.cu").write_text(ONE + TWO)
+    (here / "warpbound.toml").write_text(
+        'metrics = ["sectors"]\n[kernel.two]\nassume = ["n >= 1"]\n'
+        + "".join(
+            f'[[budget]]\nkernel = "{kernel}"\nmetric = "sectors"\n{rest}\n'
+            for kernel, rest in [
+                ("one", "most = 4"),
+                ("two", 'most = "n"'),
+                ("two", 'at = "n=9"\nmost = 9'),
+                ("two", 'at = "n=10"\nmost = 9'),
+                ("two", 'most = "n - 1"'),
+            ]
+        )
+    )
+    words = ["--block", "32", "--jobs", "1", "--no-cache", "--format", "jsonl", "-o", "out.jsonl"]
+    assert main(["bound", "src", *words]) == 1
+    assert capsys.readouterr().out == ""
+    *lines, last = [json.loads(line) for line in (here / "out.jsonl").read_text().splitlines()]
+    assert [(row["kernel"], row["bound"]) for row in lines] == [("one", "4"), ("two", "max(0, n)")]
+    budgets = [(b["kernel"], b["at"], b["most"], b["value"], b["verdict"]) for b in last["budgets"]]
+    assert budgets == [
+        ("one", None, 4, "4", "kept"),
+        ("two", None, "n", "max(0, n)", "kept"),
+        ("two", "n=9", 9, 9, "kept"),
+        ("two", "n=10", 9, 10, "exceeded"),
+        ("two", None, "n - 1", "max(0, n)", "exceeded"),
+    ]
+    assert last["budgets"][3]["line"] == 2
+    assert not (here / "cache").exists()
+
+
+def test_text_page_and_fail_fast(here: Path, capsys: Capture) -> None:
+    (here / "src/a.cu").write_text(ONE + "__global__ void spin(int n) { int x = 0; while (n > 0) { x = x + 1; } }\n")
+    words = ["bound", "src/a.cu", "--metric", "steps", "--block", "32", "--jobs", "1"]
+    assert main([*words, "--fail-fast"]) == 1
+    text = capsys.readouterr().out.splitlines()
+    assert text[0].split() == ["kernel", "at", "metric", "at", "most", "verdict", "seconds"]
+    assert text[1].split()[:3] == ["one", "src/a.cu:1", "steps"]
+    assert text[2].split()[:6] == ["spin", "src/a.cu:2", "steps", "no", "bound", "not-proved"]
+    assert text[-1] == "1 file, 2 kernels: 1 certified, 1 not proved, 1 file left"
+    assert "     1  not-proved: no potential was found for this loop" in text
+    assert main([*words, "--format", "sarif"]) == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert (result["ruleId"], result["locations"][0]["physicalLocation"]["region"]["startLine"]) == ("not-proved", 2)
+
+
+def test_a_kernel_that_hangs_is_a_row(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    from checker.cli import fleet_work
+    from tests.checker.fleet import hazards
+
+    monkeypatch.setattr(fleet_work, "work", hazards.stuck)
+    (here / "src/stuck.cu").write_text(ONE + TWO)
+    (here / "src/z.cu").write_text(ONE)
+    code, document, _ = bound(capsys, "src", "--time-limit", "5")
+    assert code == 1
+    assert [(r["kernel"], r["verdict"], r.get("problem")) for r in document["results"]] == [
+        ("stuck", "timeout", "more than 5 s"),
+        ("two", "certified", None),
+        ("one", "certified", None),
+    ]
+    assert {"certified": 2, "timeout": 1}.items() <= document["summary"].items()
+
+
+INTERRUPTED: Final = """
+from checker.cli import fleet_work
+from tests.checker.fleet import hazards
+fleet_work.work = hazards.stuck
+"""
+
+
+def test_ctrl_c_prints_what_is_done(here: Path) -> None:
+    (here / "src/a.cu").write_text(ONE + "// the longest is the first\n" * 5)
+    (here / "src/stuck.cu").write_text(ONE)
+    words = ("bound", str(here / "src"), *FAST, "--no-cache", "--format", "jsonl")
+    command = program(*words, before=INTERRUPTED)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=here, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        row = json.loads(process.stdout.readline())
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=20)
+        assert time.monotonic() - sent < 1.5
+    assert (row["kernel"], row["verdict"]) == ("one", "certified")
+    assert json.loads(out)["summary"] | {"seconds": 0} == {
+        "files": 2, "kernels": 1, "certified": 1, "left": 1, "cached": 0, "seconds": 0, "reasons": [],
+    }  # fmt: skip
+    assert (process.returncode, error) == (130, "warpbound: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["src"], "there is no CUDA source in 'src'"),
+        (["a.cu", "nowhere.cu"], "cannot read 'nowhere.cu': no such file or folder"),
+        (["a.cu", "src", "--tight"], "--tight is for one source alone"),
+        (["a.cu", "src", "--explain"], "--explain is for one source alone"),
+        (["a.cu", "src", "--certificate", "x.json"], "--certificate x.json is for one bound"),
+        (["a.cu", "--jobs", "0"], "--jobs 0: not a positive number"),
+        (["a.cu", "--jobs", "2", "--time-limit", "-1"], "--time-limit -1: not a positive number"),
+        (["a.cu", "--time-limit", "nan"], "--time-limit nan: not a positive number"),
+        (["a.cu", "--cache", "a.cu"], "cannot use the cache 'a.cu'"),
+        (["a.cu", "-p", "src"], "there is no compile_commands.json"),
+        (["a.cu", "--cluster", "tcp://nowhere:1"], "--cluster tcp://nowhere:1"),
+        (["a.cu", "--config", "none.toml"], "cannot read 'none.toml'"),
+        (["a.cu", "--config", "wrong.toml"], "wrong.toml:2:1: error: 'kernel' is a text"),
+        (["a.cu", "--config", "metric.toml"], "--metric joules: no such metric"),
+        (["a.cu", "--jobs", "1", "--scope", "block", "--per", "grid"], "--scope block bounds a span"),
+    ],
+)
+def test_unusable_input(words: list[str], problem: str, here: Path, capsys: Capture) -> None:
+    (here / "a.cu").write_text(ONE)
+    (here / "wrong.toml").write_text("[[budget]]\nkernel = 3\n")
+    (here / "metric.toml").write_text('metrics = ["joules"]\n')
+    assert main(["bound", *words, "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    assert problem in printed.err
+    assert json.loads(printed.out)["error"]["message"] in printed.err
+
+
+def test_options_that_are_about_no_kernel(here: Path, capsys: Capture) -> None:
+    """What was found is printed all the same."""
+    (here / "src/a.cu").write_text(ONE)
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "gone"\nmetric = "sectors"\nmost = 1\n')
+    code, document, error = bound(capsys, "src", "--at", "m=1", "--assume", "k > 0")
+    assert (code, [r["verdict"] for r in document["results"]]) == (2, ["certified"])
+    assert "warpbound.toml:2:1: error: a budget is for 'gone', and no kernel of 1 sources is called so" in error
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 1\nat = "m=3"\n')
+    code, document, error = bound(capsys, "src", "--at", "m=1")
+    assert (code, [r["cached"] for r in document["results"]]) == (2, [True])
+    assert "warpbound.toml:2:1: error: a budget at m=3: 'm' is no parameter of one" in error
+    (here / "warpbound.toml").unlink()
+    code, _, error = bound(capsys, "src", "--at", "m=1")
+    assert code == 2
+    assert "--at: 'm' is no parameter of a kernel here" in error

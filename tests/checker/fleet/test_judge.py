@@ -1,0 +1,219 @@
+"""Nobody is believed: not a cache that was poisoned, not a worker. What counts is the second checker, and that the
+certificate is about what was asked about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.certificates.document import canonical, digest, read
+from checker.certificates.reread import subject, subject_of
+from checker.fleet import cache as kept
+from checker.fleet.desk import Desk, Listed
+from checker.fleet.files import Source
+from checker.fleet.judge import judged
+from checker.fleet.rows import Found, Read, bare
+from checker.fleet.workers import Job
+from logic.metrics import METRICS
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
+GOOD = (PROOFS / "vectorAdd/sectors.json").read_text()
+OTHER = (PROOFS / "addSub0/sectors.json").read_text()
+ABOUT = subject(json.loads(GOOD))
+Json = Any
+
+
+def changed(change: Callable[[Json], object], text: str = GOOD) -> str:
+    """A certificate with a change, and a digest that fits."""
+    document = deepcopy(json.loads(text))
+    change(document)
+    document["digest"] = digest(document)
+    return canonical(document)
+
+
+def cheaper(document: Json) -> None:
+    """Every constant of a potential one less."""
+    for row in document["potentials"]:
+        for term in row:
+            if not term[1]:
+                term[0] = str(int(term[0]) - 1)
+
+
+def test_the_bound_is_what_the_second_checker_proved() -> None:
+    word = judged(GOOD, ABOUT)
+    assert (word.word, str(word.bound), word.digest) == ("certified", "12", json.loads(GOOD)["digest"])
+
+
+@pytest.mark.parametrize("name", ["matMul", "addSub3", "histogram256", "reduce3"])
+def test_a_bound_is_read_as_the_report_has_it(name: str) -> None:
+    """Potentials of the second checker are those of the first: the root's precondition."""
+    path = PROOFS / name / "sectors.json"
+    made = read(path.read_text(), str(path))
+    word = judged(path.read_text(), subject(json.loads(path.read_text())))
+    assert word.bound is not None
+    assert word.bound == made.derivation.substitution.get("Q", word.bound)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (cheaper, "the second checker refuses it"),
+        (lambda d: d["derivation"].pop(), "the second checker refuses it"),
+        (lambda d: d["launch"].update(assumptions=[["const", ["bool", "bool", 1], False]]), "about another"),
+        (lambda d: d["launch"].update(block=[32, 1, 1]), "about another"),
+        (lambda d: d["hardware"].update(sector=64), "about another"),
+        (lambda d: d.update(scope="block"), "about another"),
+        (lambda d: d.update(sums=[["warp.index", 0]]), "about another"),
+        (lambda d: d["kernel"].update(name="k"), "about another"),
+        (lambda d: d["kernel"]["arrays"][0].__setitem__(3, 8), "about another"),
+        (lambda d: d["kernel"].update(body=0), "about another"),
+        (lambda d: d["metric"].update(name="steps"), "about another"),
+        (lambda d: d.update(statements=7), "no certificate"),
+        (lambda d: d.pop("kernel"), "no certificate"),
+    ],
+)
+def test_what_was_changed_is_refused(change: Callable[[Json], object], problem: str) -> None:
+    word = judged(changed(change), ABOUT)
+    assert (word.word, word.bound) == ("not-proved", None)
+    assert problem in word.problem
+
+
+@pytest.mark.parametrize("text", ["", "7", "null", "[]", "{}", "[" * 100_000, '{"statements": [["seq"]]}', "\ud800"])
+def test_nonsense_is_no_certificate(text: str) -> None:
+    assert judged(text, ABOUT).word == "not-proved"
+
+
+def test_a_certificate_of_another_kernel_is_not_accepted() -> None:
+    word = judged(OTHER, ABOUT)
+    assert (word.word, word.bound) == ("not-proved", None)
+    assert judged(OTHER, subject(json.loads(OTHER))).certified
+
+
+def test_who_admits_barriers_certifies_nothing() -> None:
+    text = (PROOFS / "matMul/sectors.json").read_text()
+    holey = changed(lambda d: d.update(admitted=[0]), text)
+    word = judged(holey, subject(json.loads(text)))
+    assert (word.word, word.admitted) == ("holey", (0,))
+
+
+def test_a_subject_does_not_depend_on_the_numbers_of_tables() -> None:
+    made = read(GOOD, "good.json")
+    assert subject_of(made.kernel, made.context, "warp") == ABOUT
+    assert subject_of(made.kernel, made.context, "block") != ABOUT
+    document = json.loads(GOOD)
+    shifted = deepcopy(document)
+    shifted["expressions"].append(["param", "unused"])
+    assert subject(shifted) == ABOUT
+
+
+# --- the desk ---------------------------------------------------------------------------------------------------------
+
+
+class Here(Executor):
+    """Judges in this process."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **more))
+        return done
+
+
+def desk(folder: Path) -> tuple[Desk, Job, Read]:
+    """A desk with a cache, at which vectorAdd was read."""
+    made = read(GOOD, "good.json")
+    metric = METRICS["sectors"]
+    cache = kept.opened(folder, "v")
+    found = Desk([Source("a.cu", "a.cu")], [metric], "warp", Here, cache)
+    job = Job(0, None)
+    found.told(job, None, Listed(("vectorAdd",)))
+    kernel = bare(made.kernel, "vectorAdd")
+    return found, job, Read("vectorAdd", kernel, made.context, "warp", (), {"sectors": ABOUT})
+
+
+def answer(found: Desk, job: Job, read: Read) -> list[str]:
+    """What the worker is told to search."""
+    future = found.asked(job, 0, read)
+    found.finish()
+    return list(future.result(timeout=0))
+
+
+def test_a_hit_is_a_row(tmp_path: Path) -> None:
+    found, job, read = desk(tmp_path)
+    assert found.cache is not None
+    kept.put(found.cache, ABOUT, GOOD)
+    assert answer(found, job, read) == []
+    ((key, row),) = found.in_order()
+    assert (key, row["bound"], row["verdict"], row["cached"], found.hits) == ((0, 0, 0), "12", "certified", True, 1)
+
+
+@pytest.mark.parametrize(
+    "text", [changed(cheaper), OTHER, "{}", changed(lambda d: d.update(admitted=[0])), "\x00" * 100, ""]
+)
+def test_a_poisoned_cache_costs_time_and_no_more(text: str, tmp_path: Path) -> None:
+    found, job, read = desk(tmp_path)
+    assert found.cache is not None
+    kept.put(found.cache, ABOUT, text)
+    assert answer(found, job, read) == ["sectors"]
+    assert (found.rows, found.hits) == ({}, 0)
+    found.told(job, 0, Found("sectors", GOOD, "", 1.0))  # the search finds it
+    found.finish()
+    ((_, row),) = found.in_order()
+    assert (row["verdict"], row["bound"], row["cached"]) == ("certified", "12", False)
+    assert kept.found(kept.place(found.cache, ABOUT)) == GOOD  # and what was wrong is gone
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        (Found("sectors", changed(cheaper), "", 1.0), "refuses it"),
+        (Found("sectors", OTHER, "", 1.0), "about another"),
+        (Found("sectors", None, "no way", 1.0), "no way"),
+        (Found("sectors", 7, "no way", "x"), "no way"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_worker_is_not_believed(said: Found, problem: str, tmp_path: Path) -> None:
+    found, job, read = desk(tmp_path)
+    assert answer(found, job, read) == ["sectors"]
+    found.told(job, 0, said)
+    found.finish()
+    ((_, row),) = found.in_order()
+    assert (row["verdict"], row["bound"], row["certificate"]) == ("not-proved", None, None)
+    assert problem in row["problem"]
+    assert not list(kept.entries(tmp_path))
+
+
+def test_nonsense_from_a_worker_is_nothing(tmp_path: Path) -> None:
+    found, job, read = desk(tmp_path)
+    found.told(job, 0, Found("sectors", GOOD, "", 1.0))  # before it was read
+    assert answer(found, job, read) == ["sectors"]
+    for said in (Found("joules", GOOD, "", 1.0), 7, None, ("found", GOOD)):
+        found.told(job, 0, said)
+    found.finish()
+    assert found.rows == {}
+    found.failed(job, 0, "crashed", "ended by SIGSEGV")
+    ((_, row),) = found.in_order()
+    assert (row["kernel"], row["verdict"], row["problem"]) == ("vectorAdd", "crashed", "ended by SIGSEGV")
+
+
+def test_a_cache_that_is_full_is_said_once_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kept, "_put", full)
+    (tmp_path / kept.MARK).touch()
+    said: list[str] = []
+    found, job, read = desk(tmp_path)
+    found.warns = said.append
+    answer(found, job, read)
+    found.told(job, 0, Found("sectors", GOOD, "", 1.0))
+    found.finish()
+    assert found.rows[0, 0, 0]["verdict"] == "certified"
+    assert [text for text in said if text] == [
+        f"warpbound: warning: nothing is cached from here on: '{tmp_path}': No space left on device"
+    ]

@@ -1,0 +1,110 @@
+"""Workers that die, hang, eat memory or say nonsense: each is a failure of its part, and the others are done."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from checker.fleet.workers import Failure, Job, Limits, run
+from tests.checker.fleet import hazards
+
+
+@dataclass
+class Notes:
+    """A desk that writes down what it is told."""
+
+    said: list[tuple[int, int | None, Any]] = field(default_factory=list)
+    failures: list[tuple[int, int | None, str, str]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    until: int | None = None
+    questions: list[Future[Any]] = field(default_factory=list)
+
+    def start(self, wake: Callable[[], None]) -> None:
+        self.wake = wake
+
+    def turn(self) -> None:
+        for question in self.questions:
+            question.set_result("answer")
+        self.questions = []
+
+    def told(self, job: Job, part: int | None, what: Any) -> None:
+        self.said.append((job.number, part, what))
+
+    def asked(self, *_: object) -> Future[Any]:
+        self.questions.append(Future())
+        threading.Timer(0.05, self.wake).start()
+        return self.questions[-1]
+
+    def failed(self, job: Job, part: int | None, how: Failure, why: str) -> None:
+        self.failures.append((job.number, part, how, why))
+
+    def ended(self, job: Job, /) -> None:
+        self.ends.append(job.number)
+
+    def enough(self) -> bool:
+        return self.until is not None and len(self.said) >= self.until
+
+
+NONE = Limits()
+
+
+def done(*jobs: Sequence[str], limits: Limits = NONE, count: int = 2, until: int | None = None) -> Notes:
+    notes = Notes(until=until)
+    run([Job(n, acts) for n, acts in enumerate(jobs)], hazards.work, notes, limits, count)
+    return notes
+
+
+def test_what_fails_is_a_row_and_the_rest_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
+    notes = done(
+        ["a", "die", "b"], ["raise", "c"], ["garbage", "d"], ["e", "loop", "leave", "f"], limits=Limits(seconds=1.5)
+    )
+    assert sorted(notes.said) == [(0, 0, "a"), (0, 2, "b"), (1, 1, "c"), (2, 1, "d"), (3, 0, "e"), (3, 3, "f")]
+    failures = {(job, part): (how, why) for job, part, how, why in notes.failures}
+    assert failures == {
+        (0, 1): ("crashed", "ended by SIGKILL"),
+        (1, 0): ("crashed", "ended with exit code 78"),
+        (2, 0): ("crashed", "ended by SIGKILL"),
+        (3, 1): ("timeout", "more than 1.5 s"),
+        (3, 2): ("crashed", "ended with exit code 3"),
+    }
+    assert sorted(notes.ends) == [0, 1, 2, 3]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("act", ["eat", "swallow"])
+def test_who_eats_memory_is_ended(act: str) -> None:
+    notes = done(["a", act, "b"], limits=Limits(memory=200 << 20))
+    assert [what for _, _, what in notes.said] == ["a", "b"]
+    assert notes.failures == [(0, 1, "out of memory", "more than 200 MiB")]
+
+
+def test_a_job_that_hangs_before_its_first_part_is_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.fleet.workers.START", 2.0)
+    notes = done(["silent"], ["a"], limits=Limits(seconds=0.5), count=1)
+    assert notes.failures == [(0, None, "timeout", "more than 0.5 s")]
+    assert (sorted(notes.ends), notes.said) == ([0, 1], [(1, 0, "a")])
+
+
+def test_the_clock_stands_while_a_worker_waits_for_an_answer() -> None:
+    assert done(["ask", "ask"], count=1).said == [(0, 0, "answer"), (0, 1, "answer")]
+
+
+def test_enough_is_enough() -> None:
+    start = time.monotonic()
+    notes = done(["a", "loop"], until=1, count=1)
+    assert (notes.said, notes.ends) == ([(0, 0, "a")], [])
+    assert time.monotonic() - start < 30
+    assert not [pid for pid in _children() if pid != os.getpid()]
+
+
+def _children() -> list[int]:
+    from multiprocessing import active_children
+
+    return [child.pid for child in active_children() if child.pid and child.name.startswith("SpawnProcess")]
