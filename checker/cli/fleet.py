@@ -31,7 +31,10 @@ MEBIBYTES: Final = 4096
 ALONE: Final = {"tight": "--tight", "explain": "--explain", "queries": "--queries"}
 """Options for one source alone."""
 
-FLEET: Final = ("database", "jobs", "time_limit", "memory_limit", "fail_fast", "include", "exclude", "cache", "cluster")
+FLEET: Final = (
+    *("database", "jobs", "time_limit", "memory_limit", "fail_fast", "include", "exclude"),
+    *("cache", "no_cache", "config", "cluster"),
+)
 """Options that ask for worker processes, for one source, too."""
 
 
@@ -56,19 +59,22 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
 def configuration(args: argparse.Namespace) -> Config:
     """The configuration that is for these sources; an empty one where there is none. Raises SourceError."""
     from checker.fleet.config import Config, nearest, read
+    from checker.fleet.files import what_is
 
-    path = Path(args.config) if args.config else nearest(Path(args.files[0]))
+    first = args.files[0]
+    path = Path(args.config) if args.config else nearest(Path(first)) if what_is(first) else None
     return read(path) if path else Config()
 
 
 def is_fleet(args: argparse.Namespace) -> bool:
     """Whether the command line is for many sources, and not for the one that it names."""
     from checker.fleet.config import nearest
+    from checker.fleet.files import what_is
 
-    only = Path(args.files[0])
-    several = len(args.files) > 1 or only.is_dir() or args.format == "jsonl"
-    asked = any(getattr(args, name) for name in FLEET) or args.no_cache or args.config is not None
-    return several or asked or (only.is_file() and nearest(only) is not None)
+    only, kind = Path(args.files[0]), what_is(args.files[0])
+    several = len(args.files) > 1 or kind == "folder" or args.format == "jsonl"
+    asked = any((own := getattr(args, name)) is not None and own is not False and own != [] for name in FLEET)
+    return several or asked or (kind == "file" and nearest(only) is not None)
 
 
 @dataclass(slots=True)

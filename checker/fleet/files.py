@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from checker.notation.problem import OptionProblem
 
@@ -58,9 +58,9 @@ def sources(
     what is not there or cannot be read, and where there is no source at all."""
     found: dict[Path, Source] = {}
     for text in paths:
-        path = Path(text)
-        own = _roots(path) if path.is_dir() else [path]
-        if not path.is_dir() and not path.is_file():
+        path, kind = Path(text), what_is(text)
+        own = _roots(path) if kind == "folder" else [path]
+        if not kind:
             raise OptionProblem(f"cannot read '{text}': no such file or folder", advice="Give a source, or a folder.")
         for one in own:
             name = str(one)
@@ -73,6 +73,14 @@ def sources(
         what = ", ".join(f"'{p}'" for p in paths)
         raise OptionProblem(f"there is no CUDA source in {what}", advice="A source ends in .cu or .cuh.")
     return list(found.values())
+
+
+def what_is(path: str) -> Literal["", "file", "folder"]:
+    """What a path leads to, if anything."""
+    try:
+        return "folder" if path and Path(path).is_dir() else "file" if Path(path).is_file() else ""
+    except (OSError, ValueError):
+        return ""
 
 
 def _wanted(inside: str, path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:

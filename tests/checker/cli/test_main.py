@@ -41,7 +41,7 @@ NASTY = [
     ["bound", "a\0b.cu"],
     ["bound", "x" * 5000],
     ["bound", OUTLINE],
-    ["bound", KERNEL, KERNEL],
+    ["bound", KERNEL, "no such folder"],
     ["bound", KERNEL, "--kernel", "nobody"],
     ["bound", KERNEL, "--kernel", ""],
     ["bound", KERNEL, "--metric", "joules"],

@@ -69,6 +69,8 @@ def test_globs(include: tuple[str, ...], exclude: tuple[str, ...], left: list[st
     [
         (["nowhere"], "cannot read 'nowhere': no such file or folder"),
         (["include"], "there is no CUDA source in 'include'"),
+        ([""], "cannot read ''"),
+        (["x" * 5000], "no such file or folder"),
         (["/"], "the whole file system"),
     ],
 )
