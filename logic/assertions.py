@@ -124,7 +124,12 @@ def _conjuncts(e: Expr) -> Iterable[Expr]:
 def conj(facts: Iterable[Expr], sigma: Signature) -> P:
     """The canonical conjunction of boolean expressions; opaque atoms become true, never something stronger."""
     parts = {c: None for e in facts for c in _conjuncts(_nnf(e, True, sigma)) if c != TRUE}
-    return tuple(sorted(parts, key=show) if len(parts) > 1 else parts)
+    return tuple(sorted(parts, key=_text) if len(parts) > 1 else parts)
+
+
+@lru_cache(maxsize=2**14)
+def _text(e: Expr) -> str:
+    return show(e)
 
 
 def assume(p: P, e: Expr, sigma: Signature, holds: bool = True) -> P:

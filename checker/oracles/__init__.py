@@ -34,9 +34,10 @@ from logic.assertions import (
 )
 from logic.comparisons import differences
 from logic.contracts import elements_in, nested
+from logic.metrics import Hardware
 from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, Sym, atoms, leaves
 from logic.source import SourceError
-from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Var, show, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Type, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 MAX_CASES: Final = 2**16
@@ -55,11 +56,20 @@ SPAN_PATIENCE: Final = 0.25
 class Record:
     """A question that was asked, for the ledger, with the queries that solvers were asked for it."""
 
-    kind: str
-    claim: str
+    asked: Obligation
     verdict: Verdict
     seconds: float
     queries: tuple[smt.Query, ...] = ()
+    deep: bool = False
+    """Whether it is nested too deeply to be shown."""
+
+    @property
+    def kind(self) -> str:
+        return type(self.asked).__name__
+
+    @property
+    def claim(self) -> str:
+        return "..." if self.deep else str(self.asked)
 
     @property
     def engine(self) -> str:
@@ -80,7 +90,12 @@ class Oracles:
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
-    _signatures: dict[int, tuple[Signature, Hashable]] = field(default_factory=dict, repr=False)
+    _scenes: dict[Hashable, int] = field(default_factory=dict, repr=False)
+    _numbers: dict[tuple[int, int, int, str], tuple[tuple[Signature, Hardware, Launch], int]] = field(
+        default_factory=dict, repr=False
+    )
+    _facts: dict[tuple[P, int], tuple[Expr, ...]] = field(default_factory=dict, repr=False)
+    _types: dict[tuple[Expr, int], Type] = field(default_factory=dict, repr=False)
 
     def __call__(self, obligation: Obligation, context: Context) -> Verdict:
         """The verdict on an obligation. Never raises for one that is merely too hard or ill-formed."""
@@ -88,7 +103,7 @@ class Oracles:
             record = self._record(obligation, context)
         except RecursionError:
             deep = Unknown("syntactic", "the expressions are nested too deeply")
-            record = Record(type(obligation).__name__, "...", deep, 0.0)
+            record = Record(obligation, deep, 0.0, deep=True)
         self.log.append(record)
         return record.verdict
 
@@ -108,14 +123,14 @@ class Oracles:
                 return plain
         desk = replace(self._desk, limit=self.limit, asked=[])
         verdict = self._try(obligation, context, desk)
-        record = Record(type(obligation).__name__, str(obligation), verdict, perf_counter() - start, tuple(desk.asked))
+        record = Record(obligation, verdict, perf_counter() - start, tuple(desk.asked))
         if desk.patience.left > 0 or not isinstance(verdict, Unknown):
             self._answers[key] = record
         return record
 
     def _try(self, obligation: Obligation, context: Context, desk: smt.Desk) -> Verdict:
         try:
-            _check_types(obligation, context)
+            self._check_types(obligation, context)
             return self._decide(obligation, context, desk)
         except SourceError as problem:
             return Unknown("syntactic", problem.message)
@@ -156,7 +171,7 @@ class Oracles:
                 sigma = with_fresh(context.sigma, (*o.p, *o.goal))
                 if any(opaque(g, sigma) for g in o.goal):
                     return Unknown("syntactic", "the goal depends on array contents or base-typed values")
-                facts = facts_of(o.p, context, sigma)
+                facts = self._facts_of(o.p, context)
                 if exact := arithmetic.entails(facts, o.goal):
                     return exact
                 facts = (*facts, *self._by_contracts(o.p, [p for g in o.goal for p, _ in differences(g)], context))
@@ -169,7 +184,7 @@ class Oracles:
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
-                facts = (*facts_of(o.p, context, sigma), *self._by_contracts(o.p, [o.q - o.r], context))
+                facts = (*self._facts_of(o.p, context), *self._by_contracts(o.p, [o.q - o.r], context))
                 exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
                 return exact or smt.at_least(o, facts, sigma, desk)
             case Uniform():
@@ -263,14 +278,39 @@ class Oracles:
             self._views[key] = View(p, x, context, with_fresh(context.sigma, p), alone)
         return self._views[key]
 
-    def _scene(self, context: Context) -> Hashable:
-        """The part of a context that answers depend on besides the obligation: everything in the context but the
-        metric."""
-        sigma = context.sigma
-        if id(sigma) not in self._signatures:
-            parts = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))
-            self._signatures[id(sigma)] = sigma, (parts, tuple(sorted(sigma.arrays.items())))
-        return self._signatures[id(sigma)][1], context.hardware, context.launch, context.scope
+    def _scene(self, context: Context) -> int:
+        """The number of the part of a context that answers depend on besides the obligation: everything in the context
+        but the metric."""
+        sigma, hardware, launch = parts = context.sigma, context.hardware, context.launch
+        key = id(sigma), id(hardware), id(launch), context.scope
+        if key not in self._numbers:  # the entry keeps its parts alive, so their ids stay their own
+            names = tuple(tuple(sorted(part.items())) for part in (sigma.locals, sigma.params))
+            scene = names, tuple(sorted(sigma.arrays.items())), sigma.stable, hardware, launch, context.scope
+            self._numbers[key] = parts, self._scenes.setdefault(scene, len(self._scenes))
+        return self._numbers[key][1]
+
+    def _facts_of(self, p: P, context: Context) -> tuple[Expr, ...]:
+        """P and what holds of the launch, as `facts_of` has them. Universally quantified values make no difference."""
+        key = p, self._scene(context)
+        if key not in self._facts:
+            self._facts[key] = facts_of(p, context, with_fresh(context.sigma, p))
+        return self._facts[key]
+
+    def _check_types(self, o: Obligation, context: Context) -> None:
+        """An ill-typed question has no answer: raises TypeProblem."""
+        scene = self._scene(context)
+
+        def typed(e: Expr) -> Type:
+            if (e, scene) not in self._types:
+                self._types[e, scene] = type_of(e, with_fresh(context.sigma, (e,)))
+            return self._types[e, scene]
+
+        for e in (*o.p, *o.goal) if isinstance(o, Entails) else o.p:
+            if typed(e) != BOOL:
+                raise TypeProblem(f"{show(e)} is no truth value")
+        for e in (o.expr,) if isinstance(o, Uniform) else (o.index,) if isinstance(o, AtMost) else ():
+            if typed(e) != INT and isinstance(o, AtMost):
+                raise TypeProblem(f"{show(e)} is no index")
 
 
 @lru_cache(maxsize=8)
@@ -302,19 +342,6 @@ def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:
 
     proved = farkas.proof(o, context) is not None
     return Proved(arithmetic.EXACT, "an arithmetic proof shows it") if proved else None
-
-
-def _check_types(o: Obligation, context: Context) -> None:
-    """An ill-typed question has no answer: raises TypeProblem."""
-    facts = (*o.p, *o.goal) if isinstance(o, Entails) else o.p
-    terms = (o.expr,) if isinstance(o, Uniform) else (o.index,) if isinstance(o, AtMost) else ()
-    sigma = with_fresh(context.sigma, (*facts, *terms))
-    for e in facts:
-        if type_of(e, sigma) != BOOL:
-            raise TypeProblem(f"{show(e)} is no truth value")
-    for e in terms:
-        if type_of(e, sigma) != INT and isinstance(o, AtMost):
-            raise TypeProblem(f"{show(e)} is no index")
 
 
 def _smallest_range(view: View, exprs: tuple[Expr, ...]) -> tuple[Var | Param, range] | None:

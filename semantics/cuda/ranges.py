@@ -27,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
 from logic.syntax import (
     BOOL,
     INT,
@@ -590,6 +591,11 @@ def _covers(head: Store, wider: Mapping[str, Range], changed: Sequence[str]) -> 
 
 
 def _is_int(e: Expr, sigma: Signature) -> bool:
+    """Whether a well-typed expression is an integer: most operators give what their last operand is."""
+    while isinstance(e, Op) and (e.op in ARITHMETIC or e.op in ("neg", "~", "?:")):
+        e = e.args[-1]
+    if isinstance(e, Op) and (e.op in COMPARISONS or e.op in CONNECTIVES):
+        return False
     return type_of(e, sigma) == INT
 
 

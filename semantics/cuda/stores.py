@@ -228,12 +228,13 @@ class Store:
         def mentions(e: Expr) -> bool:
             return e.name in changed if isinstance(e, Var) else not local_vars(e).isdisjoint(changed)
 
-        gone = [e for e in self.ranges if mentions(e) and (ranges or not isinstance(e, Var))]
-        for e in gone:
-            del self.ranges[e]
+        for x in changed if ranges else ():
+            self.ranges.pop(Var(x), None)
+        for gone in [e for e in self.ranges if not isinstance(e, Var) and mentions(e)]:
+            del self.ranges[gone]
         self.upper = {e: u for e, u in self.upper.items() if not mentions(e)}
         self.whole = {e: u for e, u in self.whole.items() if not mentions(e)}
-        self.facts = [f for f in self.facts if not any(map(mentions, leaves(f)))]
+        self.facts = [f for f in self.facts if not any(mentions(e) for m in f for e in m)]
 
     def moved(self, x: Var, by: Sum) -> None:
         """x has been changed by a sum without x."""
