@@ -87,7 +87,8 @@ def test_outline(path: Path) -> None:
     result = completed(outline)
     assert (result.verdict, result.problem) == ("certified", None)
     assert result.claim is not None
-    second = recheck(json.loads(text_of(result)))
+    assert result.second is not None
+    second = result.second.report
     assert (second.verdict, second.problem) == ("valid", "")
     slack = set()
     for point in POINTS.get(name, POINTS[kernel]):
@@ -96,6 +97,12 @@ def test_outline(path: Path) -> None:
         assert cost <= bound
         slack.add(bound - cost)
     assert min(slack) == SLACK.get(name, 0)
+
+
+def test_what_is_written_of_an_outline_is_valid() -> None:
+    result = completed(read_outline(ROOT / "addSub0" / "sectors.qhl"))
+    second = recheck(json.loads(text_of(result)))
+    assert (second.verdict, second.problem) == ("valid", "")
 
 
 def test_check_takes_an_annotated_source(capsys: pytest.CaptureFixture[str]) -> None:

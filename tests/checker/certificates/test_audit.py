@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -28,6 +29,7 @@ LOOP = "x <- 0; while (x < n) { A[tid.x] <- 1; x <- x + 1; }"
 TWICE = "x <- 0; while (x < n) { A[tid.x] <- 1; A[tid.x] <- 2; x <- x + 1; }"
 
 
+@cache
 def certificate(
     body: str, given: str = "", block: str = "32", params: str = "int n, m", metric: str = "sectors"
 ) -> str:
@@ -47,6 +49,7 @@ def edited(text: str, **parts: object) -> str:
     return canonical(document)
 
 
+@cache
 def judged(text: str, path: str = "k.json") -> Audited:
     return audit(text, path, SOUND, Oracles())
 
