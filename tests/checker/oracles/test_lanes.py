@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from checker.oracles import Oracles, samples
-from logic.assertions import AtMost, Context, Dim, Launch, Proved, Refuted, Uniform, Unknown, conj
+from logic.assertions import AtMost, Context, Dim, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS, sectors
 from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
@@ -404,3 +404,31 @@ def test_answers_are_kept_whatever_the_metric_and_asked_anew_elsewhere(monkeypat
     (query,) = oracles.log[3].queries
     assert "(check-sat)" in query.text
     assert query.engine == oracles.log[3].engine
+
+
+def test_answers_for_one_launch_are_not_taken_for_another() -> None:
+    oracles, shape = Oracles(), context((32, 1, 1))
+    goal = Op(">=", (N, Const(7)))
+    for k in range(26):
+        launch = Launch((32, 1, 1), assumptions=(Op(">=", (N, Const(k % 13))),))
+        verdict = oracles(Entails((), (goal,)), replace(shape, launch=launch))
+        assert isinstance(verdict, Proved) == (k % 13 >= 7), k
+
+
+def test_answers_depend_on_types_arrays_hardware_and_scope() -> None:
+    oracles, usual = Oracles(), context((64, 1, 1))
+    lane = AtMost("MemReads", (), frozenset(), "C", TX, 1)
+    wide = Signature(SIGMA.locals, SIGMA.params, SIGMA.arrays | {"C": Array("C", "global", INT, 4)})
+    small = replace(NVIDIA, name="small", warp=8)
+    assert [isinstance(oracles(lane, replace(usual, sigma=s)), Proved) for s in (SIGMA, wide, SIGMA)] == [
+        True, False, True,
+    ]  # fmt: skip
+    words = AtMost("MemReads", (), frozenset(), "A", TX, 1)
+    assert [isinstance(oracles(words, replace(usual, hardware=h)), Proved) for h in (NVIDIA, small)] == [False, True]
+    warp = Uniform((), frozenset(), Op("/", (TX, Const(32))))
+    assert [isinstance(oracles(warp, replace(usual, scope=s)), Proved) for s in ("warp", "block")] == [
+        True, False,
+    ]  # fmt: skip
+    floats = Signature(SIGMA.locals, SIGMA.params | {"n": FLOAT}, SIGMA.arrays)
+    truth = Entails((), (Op(">=", (Op("*", (N, N)), Op("*", (N, N)))),))
+    assert [isinstance(oracles(truth, replace(usual, sigma=s)), Proved) for s in (SIGMA, floats)] == [True, False]

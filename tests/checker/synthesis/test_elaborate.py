@@ -12,9 +12,10 @@ from checker.kernel import Ledger, check
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.synthesis.bound import find_bounds
-from checker.synthesis.elaborate import Elaborator, weaken
+from checker.synthesis.elaborate import Elaborator, _paying, weaken
 from checker.synthesis.flow import analyse
-from checker.synthesis.nodes import State
+from checker.synthesis.ghosts import cycles
+from checker.synthesis.nodes import Cut, State
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.walk import Point, Proof, Stuck
 from logic.assertions import Condition, Context, Launch, Triple
@@ -168,6 +169,17 @@ def test_stuck(body: str, line: int, column: int, rule: str, message: str) -> No
     assert (stuck.loc.line, stuck.loc.column, stuck.rule) == (line, column, rule)
     assert stuck.message.startswith(message)
     assert stuck.advice
+
+
+@pytest.mark.parametrize("known", ["", "{ x >= 0; _; _ } "])
+def test_what_a_loop_pays_stands_where_the_assumption_does_that_begins_it(known: str) -> None:
+    body = f"x <- 0;\nwhile (x < n) {{ {known}\n  assume x < 9;\n  x <- x + 1; }}\nend"
+    (cycle,) = cycles(analyse(parse_outline(HEADER + body, "k.qhl"), ORACLE))
+    paid = _paying(cycle.body, const(5))
+    (cut,) = (node for node in paid.nodes if isinstance(node, Cut) and node.q == const(5))
+    assert cut.loc is not None
+    assert (cut.loc.line, cut.loc.column) == (HEADER.count("\n") + 3, 3)
+    assert [node for node in paid.nodes if node is not cut] == [*cycle.body.nodes]
 
 
 def loop_free(s: Stmt) -> bool:

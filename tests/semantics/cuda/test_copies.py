@@ -140,6 +140,8 @@ def test_refused(refused: Refused) -> None:
     refused(kernel("__pipeline_memcpy_async(&s[t], V + t, 12);"), "of a size that is not 4, 8 or 16")
     refused(kernel("__pipeline_memcpy_async(A + t, V + t, 4);"), "copies from global to shared memory")
     refused(kernel("int x; __pipeline_memcpy_async(&x, V + t, 4);"), "to a variable is not supported")
+    for number in ("(void *)(size_t)n, V + t", "&s[t], (const void *)(size_t)n"):
+        refused(kernel(f"__pipeline_memcpy_async({number}, 4);"), "a number as a pointer is not supported")
     state = "__shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 1> q;"
     roles = f"{state} auto p = cuda::make_pipeline(b, &q, 32);"
     refused(kernel(roles), "a pipeline with roles for its threads is not supported, in 'make_pipeline'")

@@ -236,3 +236,13 @@ def test_shared_arrays_of_a_function_that_is_called_twice(read: Reader) -> None:
     lowered = Lowered({})
     lowered.run(kernel.body)
     assert set(lowered.cells) == {("d", 0), ("s", 1), ("s", 2), ("t", 3), ("t_1", 4), ("t", 5)}
+
+
+def test_a_method_of_what_a_member_points_to_does_not_change_the_object(read: Reader) -> None:
+    """So `h.p` stays the argument it was made with."""
+    text = """
+    struct Cell { int v; __device__ void set(int i) { v = i; } };
+    struct Holder { Cell *p; int x; __device__ int get() { p->set(1); return x; } };
+    __global__ void k(int *A, Cell *c, int n) { Holder h{c, n}; A[h.x] = h.get(); }
+    """
+    assert show_stmt(read(text).kernel.body) == "h.x <- n;\ni <- 1;\nc.v[0] <- i;\nA[h.x] <- h.x;"

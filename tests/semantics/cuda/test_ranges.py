@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from logic.syntax import Const, Op, Param, show, show_stmt
+from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
+from logic.syntax import BOOL, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var, show, show_stmt
+from logic.typing import Signature, type_of
 from semantics.cuda import Reading, ranges
 
 Reader = Callable[..., Reading]
@@ -124,3 +126,22 @@ def test_what_is_too_much_work_is_left_as_it_is(read: Reader, monkeypatch: pytes
     wanted = show_stmt(read(text, "k").kernel.body)
     monkeypatch.setattr(ranges, "WORK", -1)
     assert show_stmt(read(text, "k").kernel.body) == wanted
+
+
+X, F, C = Var("i"), Var("f"), Op("<", (Var("i"), Param("n")))
+SIGMA = Signature({"i": INT, "f": FLOAT, "b": BOOL}, {"n": INT}, {"A": Array("A", "global", FLOAT, 4)})
+TYPED: list[Expr] = [
+    X, F, Param("n"), Tid("x"), Const(3), C, Read("A", X), Var("b"),
+    *(Op(op, (X, Op("+", (X, Const(1))))) for op in (*ARITHMETIC, *COMPARISONS)),
+    *(Op(op, (F, Op("-", (F, F)))) for op in ("+", "-", "*", "/", "min", "max", *COMPARISONS)),
+    *(Op(op, (C, C)) for op in CONNECTIVES), Op("!", (C,)),
+    *(Op("?:", (C, a, a)) for a in (X, F, C)),
+    *(Op(op, (a,)) for op in ("neg", "abs") for a in (X, F)), Op("~", (X,)),
+    Op("int", (F,)), Op("int", (C,)), Op("bool", (X,)), Op("as:float", (X,)), Op("call:sqrtf", (F,)),
+    Op("+", (Op("int", (F,)), Op("?:", (C, X, Op("neg", (X,)))))), Op("neg", (Op("as:double", (X,)),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("e", TYPED, ids=show)
+def test_what_is_an_integer(e: Expr) -> None:
+    assert ranges._is_int(e, SIGMA) == (type_of(e, SIGMA) == INT)
