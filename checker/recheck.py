@@ -17,7 +17,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
@@ -1144,7 +1144,8 @@ class Lanes:
                 here |= {first + c * k + i for k in range(LOW if c else 1) for i in window}
                 if len(here) > 2 * MAX_SPAN:
                     return LARGEST
-            most = max(most, sum(touched(array, phase, rows.values()) for phase, rows in phases.items()))
+            apart = sum(touched(array, phase, rows.values()) for phase, rows in phases.items())
+            most = max(most, min(apart, by_class(array, phases)))
         return most
 
 
@@ -1160,16 +1161,33 @@ def threads(x: int, y: int, z: int, size: int, by_warps: bool) -> list[list[Valu
 def touched(array: Array, phase: Potential, rows: Collection[Collection[int]]) -> int:
     """The most that indices can touch which are an unknown part, the same but for whole sectors or rounds of banks,
     plus one of the constants of a row."""
-    most, unit = 0, array.unit
-    for shift in range(0, unit, gcd(unit, *(array.stride * int(c) for _, c in terms(phase)))):
-        units: list[int] = []
-        spend(6)
-        for constants in rows:
-            spend(len(constants) * (array.width // unit + 2) + 3)
-            starts = [array.stride * i + array.offset + shift for i in constants]
-            units += {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
-        most = max(most, *Counter(u % array.banks for u in units).values())
-    return most
+    shifts = range(0, array.unit, gcd(array.unit, *(array.stride * int(c) for _, c in terms(phase))))
+    return max(max(banks(array, rows, shift).values(), default=0) for shift in shifts)
+
+
+def banks(array: Array, rows: Collection[Collection[int]], shift: int) -> Counter[int]:
+    """The words of each bank, or the sectors, that are touched at the constants of rows, shifted by so many bytes."""
+    units, unit = list[int](), array.unit
+    spend(6)
+    for constants in rows:
+        spend(len(constants) * (array.width // unit + 2) + 3)
+        starts = [array.stride * i + array.offset + shift for i in constants]
+        units += {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
+    return Counter(u % array.banks for u in units)
+
+
+def by_class(array: Array, phases: Mapping[Potential, Mapping[Potential, Collection[int]]]) -> int:
+    """The most words in one bank where unknown parts move words by multiples of so many banks: each of them may bring
+    those of its worst bank of a class, modulo that number, to one bank."""
+    moved = gcd(array.unit * array.banks, *(array.stride * int(c) for phase in phases for _, c in terms(phase)))
+    total: Counter[int] = Counter()
+    for rows in phases.values():
+        most: dict[int, int] = {}
+        for bank, n in banks(array, rows.values(), 0).items():
+            of = bank % max(moved // array.unit, 1)
+            most[of] = max(n, most.get(of, 0))
+        total.update(most)
+    return max(total.values(), default=0) if moved % array.unit == 0 else LARGEST
 
 
 # --- arithmetic proofs ------------------------------------------------------------------------------------------------

@@ -146,7 +146,8 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
         period = hw.word
     shifts = _shifts(groups, array.stride, period, atoms)
     if shifts is None:
-        return sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
+        known = sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
+        return known if what == "MemReads" else min(known, _by_class(groups, array, hw) or known)
     units = _touched_sectors if what == "MemReads" else _touched_banks
     memo: dict[tuple[int, int], Counter[int]] = {}
     most = 0
@@ -160,6 +161,23 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
             total.update(here)
         most = max(most, *total.values())
     return most
+
+
+def _by_class(groups: Groups, array: Array, hw: Hardware) -> int | None:
+    """The most words in one bank where each row moves by a multiple of so many banks, and by itself: the classes of
+    banks modulo that number keep their words, and of each row the worst bank of a class counts. None where rows may
+    move by a part of a word."""
+    moved = gcd(hw.banks * hw.word, *(array.stride * c for terms in groups for _, c in terms))
+    if moved % hw.word:
+        return None
+    total: Counter[int] = Counter()
+    for consts in groups.values():
+        most: dict[int, int] = {}
+        for bank, n in _touched_banks([array.stride * c + array.offset for c in consts], array, hw).items():
+            of = bank % (moved // hw.word)
+            most[of] = max(n, most.get(of, 0))
+        total.update(most)
+    return max(total.values())
 
 
 def _touched_sectors(addresses: list[int], array: Array, hw: Hardware) -> Counter[int]:

@@ -67,6 +67,7 @@ from logic.syntax import (
     Assign,
     Const,
     Expr,
+    If,
     Op,
     Param,
     Read,
@@ -364,9 +365,18 @@ class _Analysis(Analysis):
             and not local_vars(part.cond) & written(strip(item.body[:i]))
         ]
         p = assume(state.p, item.cond, self.sigma)
+
+        def outcomes(test: Expr) -> tuple[Expr, ...]:
+            """The outcomes of a test that invariants, or branches in a sharp way, do not tell of in all turns."""
+            match test:
+                case Op("<" | "<=" | ">" | ">=") if self.sharp:
+                    return ()
+                case Op("==") if self.sharp:
+                    return (test,)
+            return (test, Op("!", (test,)))
+
         if not any(
-            local_vars(test) & written(body) and any(self.entails(p, e) for e in (test, Op("!", (test,))))
-            for test in tests
+            local_vars(test) & written(body) and any(self.entails(p, e) for e in outcomes(test)) for test in tests
         ):
             return None
         self.begun.append(item)
@@ -409,6 +419,7 @@ class _Analysis(Analysis):
         guessed = (
             *_guesses(item.cond, body, state.p, changed, self.sigma, facts),
             *_together(item.cond, body, state, changed, self.sigma),
+            *(_passed(body, changed, self.sigma) if self.sharp else ()),
         )
         own = flags.flags(item.cond, body, self.sigma)
         self.flags += own
@@ -620,3 +631,15 @@ def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signa
                 guesses[Op(f"{op}=", (v, bound))] = None
     guesses |= {weak: None for _, weak in _orders(cond, changed)}
     return list(guesses)
+
+
+def _passed(body: Stmt, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """Candidate invariants by the tests of a body for equality, which a loop that they end may not pass."""
+    for s in statements(body):
+        if isinstance(s, If):
+            for test in conj((s.cond,), sigma):
+                match test:
+                    case Op("==" | "!=", (Var(x) as v, bound) | (bound, Var(x) as v)) if (
+                        x in changed and sigma.locals[x] == INT and not local_vars(bound) & changed
+                    ) and not opaque(bound, sigma):
+                        yield from (Op(op, (v, bound)) for op in ("<=", ">="))

@@ -8,7 +8,7 @@ nonnegative there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, permutations, product
@@ -56,6 +56,7 @@ from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, wr
 Engine = Literal["lp", "smt"]
 """The solver of the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
 
+NO_ENDS: Final[Mapping[int, tuple[Poly, ...]]] = {}
 
 _NONE: Final = Derivation("", {})
 """In place of the derivations that a search does not make."""
@@ -180,7 +181,7 @@ class Search(Walk[Linear]):
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
             later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
-            found = (*bases(node, own, self.context, self.wide), *self.turns.heads.get(id(node), ()), *later)
+            found = (*bases(node, own, self.context, self.wide), *self.turned(node, own), *later)
             # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
             for base in dict.fromkeys(substitute(b, said((), self.context).constants) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
@@ -189,6 +190,19 @@ class Search(Walk[Linear]):
         self.require(self.opposite(node.invariant, node.cond), head - price - post)
         self.require(node.invariant, head)
         return head
+
+    def turned(self, node: Cycle, own: Sequence[Poly]) -> Iterator[Poly]:
+        """The base functions that branches add to the potential at a loop's head: also the turns until the loop ends
+        early, times what inner loops measure as they are entered."""
+        yield from self.turns.heads.get(id(node), ())
+        changed, ends = written(node.body.stmt), self.turns.ends
+        if not ends:
+            return
+        inner = _inner(node.body, self.context, changed, self.wide)
+        early = _inner(node.body, self.context, changed, self.wide, ends)
+        yield from (p for p in early if p not in inner)
+        yield from (a * b for a in ends.get(id(node), ()) for b in early)
+        yield from (a * b for a in own for b in early if b not in inner)
 
     def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
         body, start = self.body(node.body, head), node.body.start
@@ -216,7 +230,9 @@ class Search(Walk[Linear]):
         for differ in self.differing(state, q):
             rest = tuple(c for c in state.p if c != differ)
             for op in "<>":
-                self.require(State(assume(rest, Op(op, differ.args), self.context.sigma), state.x), q, stated)
+                side = State(assume(rest, Op(op, differ.args), self.context.sigma), state.x)
+                if not self.proves(side, const(-1)):
+                    self.require(side, q, stated)
             return
         q, positive = self.resolved(state, q)
         inside = {a: None for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)}
@@ -304,11 +320,20 @@ class Search(Walk[Linear]):
         if degree > 1:
             factors = [a for a in inside if self.proves(state, atom(a))]
             others = [*map(atom, factors[: limits.FACTORS]), *map(monomial, _without_one(q, factors))]
-            for g, b in product([*facts, *positive], others):
-                found[g * b] = None
-            for g, b in product([*facts, *positive], positive):
+            small, smallest = _least([*facts, *positive]), _least(positive)
+            for g, b in product(small, [*others, *smallest]):
                 found[g * b] = None
         return [*found, *facts]
+
+
+def _least(found: Sequence[Poly]) -> list[Poly]:
+    """Polynomials without those that are one of the others and a number: products with them say no more."""
+    least: dict[Poly, Poly] = {}
+    for p in found:
+        rest = p - p.constant
+        if rest not in least or p.constant < least[rest].constant:
+            least[rest] = p
+    return list(least.values())
 
 
 def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
@@ -354,17 +379,21 @@ def _starts(cycle: Cycle) -> dict[Leaf, Poly]:
     return {x: p for x, p in definitions(cycle.before.p).items() if x.name in changed}
 
 
-def _inner(flow: Flow, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
-    """The measures of a flow's loops at entry, and their products with those of loops inside them."""
+def _inner(
+    flow: Flow, context: Context, changed: frozenset[str], wide: bool, ends: Mapping[int, tuple[Poly, ...]] = NO_ENDS
+) -> list[Poly]:
+    """The measures of loops at entry, and their products with those of loops inside them; among them the turns
+    until they end early, by their identities."""
     found: dict[Poly, None] = {}
     for cycle in cycles(flow):
-        own, inner = at_entry(cycle, context, changed, wide), _inner(cycle.body, context, changed, wide)
+        measured = (*measures(cycle, context, wide), *ends.get(id(cycle), ()))
+        own, inner = at_entry(cycle, measured, changed), _inner(cycle.body, context, changed, wide, ends)
         found |= dict.fromkeys((*own, *(a * b for a in own for b in inner)))
     return list(found)
 
 
-def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool) -> list[Poly]:
-    """A loop's measures with its variables replaced by bounds over things that the surrounding loop does not change."""
+def at_entry(cycle: Cycle, measured: Sequence[Poly], changed: frozenset[str]) -> list[Poly]:
+    """Measures of a loop with its variables replaced by bounds over things that the loop around it does not change."""
     least: dict[Leaf, Poly] = {}
     most: dict[Leaf, Poly] = {}
 
@@ -386,7 +415,6 @@ def at_entry(cycle: Cycle, context: Context, changed: frozenset[str], wide: bool
             if limit is not None:
                 known.setdefault(x, limit + (op == ">") - (op == "<"))
     starts = _starts(cycle)
-    measured = measures(cycle, context, wide)
     found = (bounded(p, above=True) for p in (*measured, *(substitute(p, starts) for p in measured)))
     return list(dict.fromkeys(p for p in found if p is not None and not p.is_constant))
 

@@ -17,7 +17,20 @@ from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from logic.assertions import Context, conj, opaque
 from logic.facts import Facts, said
-from logic.potentials import Leaf, Poly, ceil_div, is_closed, max0, minimum, of_expr, substitute, sym, variables
+from logic.potentials import (
+    Leaf,
+    Max0,
+    Poly,
+    atoms,
+    ceil_div,
+    is_closed,
+    max0,
+    minimum,
+    of_expr,
+    substitute,
+    sym,
+    variables,
+)
 from logic.rules import SOUND
 from logic.syntax import BOOL, GHOST, Assign, Expr, Op, Var, local_vars, written
 
@@ -40,6 +53,8 @@ class Turning:
 
     forks: Mapping[int, Turn]
     heads: Mapping[int, tuple[Poly, ...]]
+    ends: Mapping[int, tuple[Poly, ...]] = field(default_factory=dict)
+    """Of those at a loop's head: the turns that are left until its end or until a branch turns, whichever is first."""
 
 
 NOWHERE = Turning({}, {})
@@ -64,6 +79,7 @@ def turning(flow: Flow, context: Context) -> Turning:
     seen = list(_branches(flow, context, None))
     forks: dict[int, Turn] = {}
     heads: dict[int, dict[Poly, None]] = {}
+    ends: dict[int, dict[Poly, None]] = {}
     for one in seen:
         turned = one.loop is not None and any(variables(d) & written(one.loop.body.stmt) for d in one.distances)
         related = any(_related(one.distances, other.distances) for other in seen if other is not one)
@@ -74,8 +90,10 @@ def turning(flow: Flow, context: Context) -> Turning:
         forks[id(one.fork.then)] = Turn(tuple(bases), one.loop if turned else None, one.earlier, one.unsaid)
         if turned and one.loop is not None:
             found = heads.setdefault(id(one.loop), {})
-            found |= dict.fromkeys(_at_head(one, one.loop, context))
-    return Turning(forks, {key: tuple(found) for key, found in heads.items()})
+            early = tuple(_ends(one, one.loop, context))
+            found |= dict.fromkeys((*_at_head(one, one.loop), *early))
+            ends.setdefault(id(one.loop), {}).update(dict.fromkeys(early))
+    return Turning(forks, *({key: tuple(found) for key, found in these.items()} for these in (heads, ends)))
 
 
 def _related(some: tuple[Poly, ...], others: tuple[Poly, ...]) -> bool:
@@ -117,7 +135,7 @@ def _distances(fork: Fork, loop: Cycle | None, context: Context) -> tuple[Poly, 
     that fall from turn to turn, by 1."""
     facts = said(fork.before.p, context)
     found: dict[Poly, None] = {}
-    for distance in _compared(fork.cond, context):
+    for distance in _compared(fork.cond, context, facts):
         d = substitute(distance, {leaf: p for leaf, p in facts.constants.items() if leaf.name not in fork.before.x})
         if variables(d) <= fork.before.x and is_closed(d) and all(c.denominator == 1 for _, c in d.terms):
             found |= dict.fromkeys(_falling(d, loop, facts))
@@ -130,8 +148,9 @@ def _marks(fork: Fork, context: Context) -> tuple[Poly, ...]:
     return tuple(sym(Var(GHOST + x)) for x in flags if GHOST + x in fork.before.x and context.sigma.locals[x] == BOOL)
 
 
-def _compared(cond: Expr, context: Context) -> Iterator[Poly]:
-    """Integers that are at least 1 where a comparison holds, for each in a test; two for tests of equality."""
+def _compared(cond: Expr, context: Context, facts: Facts) -> Iterator[Poly]:
+    """Integers that are at least 1 where a comparison holds, or fails, for each in a test; two for tests of equality,
+    or one where facts say which side is not the less."""
     stack = list(conj((cond,), context.sigma))
     while stack:
         match stack.pop():
@@ -147,6 +166,10 @@ def _compared(cond: Expr, context: Context) -> Iterator[Poly]:
                     case "<" | ">=":
                         yield q - p
                     case ">" | "<=":
+                        yield p - q
+                    case _ if q - p in facts.nonnegative:
+                        yield q - p
+                    case _ if p - q in facts.nonnegative:
                         yield p - q
                     case _:
                         yield from (q - p + 1, q - p)
@@ -173,24 +196,35 @@ def _falling(d: Poly, loop: Cycle | None, facts: Facts) -> Iterator[Poly]:
     yield d if first > 0 else d * -1 + 1
 
 
-def _at_head(one: _Seen, loop: Cycle, context: Context) -> Iterator[Poly]:
-    """The base functions of a branch at the head of its loop, and the less of each and how far the loop is from its
-    end."""
-    changed = written(loop.body.stmt)
-    later = _later(one.earlier)
+def _there(one: _Seen, loop: Cycle) -> Iterator[Poly]:
+    """The distances of a branch at the head of its loop."""
+    changed, later = written(loop.body.stmt), _later(one.earlier)
     for d in one.distances:
-        if variables(d) & one.unsaid or not variables(d) & changed:
-            continue
-        at = substitute(d, later)
-        if not variables(at) <= loop.invariant.x:
-            continue
+        if variables(d) & changed and not variables(d) & one.unsaid:
+            at = substitute(d, later)
+            if variables(at) <= loop.invariant.x:
+                yield at
+
+
+def _at_head(one: _Seen, loop: Cycle) -> Iterator[Poly]:
+    """The base functions of a branch at the head of its loop."""
+    for at in _there(one, loop):
         yield from (max0(at), max0(at - 1))
-        for over in lengths(loop, context):
-            taken = per_turn(over, loop.body.stmt, Facts(loop.invariant.p))
-            over = ceil_div(over, taken) if taken is not None and taken > 0 else over
+
+
+def _ends(one: _Seen, loop: Cycle, context: Context) -> Iterator[Poly]:
+    """The less of each distance of a branch and how far the loop is from its end by one of its tests."""
+    changed = written(loop.body.stmt)
+    measured = list(dict.fromkeys(lengths(loop, context)))
+    for over in measured:
+        if any(isinstance(a, Max0) for a in atoms(over)):
+            continue
+        taken = per_turn(over, loop.body.stmt, Facts(loop.invariant.p))
+        over = ceil_div(over, taken) if taken is not None and taken > 0 else over
+        for at in _there(one, loop):
             gap = over - at
             if not (variables(gap) & changed or gap.is_constant):
-                yield max0(minimum(over, at))
+                yield max0(next((p for p in measured if p == minimum(at, over)), minimum(over, at)))
 
 
 def _later(earlier: Mapping[Leaf, Poly]) -> dict[Leaf, Poly]:

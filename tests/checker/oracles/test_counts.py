@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import gcd
+from typing import Any, Final
 
 import pytest
 
+from checker import recheck
+from checker.oracles import counts
 from checker.oracles.counts import gcd_lemma, one_access, span_count, stride_lemma, worst
 from checker.oracles.forms import Atoms, Number, plus, scaled
 from logic.metrics import HARDWARE, Hardware, conflicts, sectors
@@ -117,6 +121,40 @@ def test_too_many_unknowns_are_bounded_row_by_row() -> None:
     atoms = Atoms()
     values = [plus(atoms.atom(f"u{t}"), t) for t in range(8)]
     assert worst("Conflicts", values, FLOATS, NVIDIA, atoms).n == 8
+
+
+SMALL: Final = Hardware("small", sector=16, banks=4, word=4, warp=4, alignment=16)
+
+
+@pytest.mark.parametrize(
+    "array", [Array("S", "shared", INT, *row) for row in ((4,), (1,), (8,), (12, 4, 4), (3, 1, 2))]
+)
+@pytest.mark.parametrize("step", [1, 2, 4, 8, 12, 16])
+def test_lanes_that_move_by_some_banks_each_by_itself(monkeypatch: pytest.MonkeyPatch, array: Array, step: int) -> None:
+    """Rows of a histogram: what is read picks the row. No less than any choice of rows; exact for whole words. The
+    second checker counts the same."""
+    monkeypatch.setattr(counts, "MAX_COMBINATIONS", 15)  # a row alone has no more
+    bytes_ = (array.stride * step) % 16
+    rounds = 4 * 16 // gcd(16, bytes_)
+    places = range(4), range(rounds, rounds + 4), range(2 * rounds, 2 * rounds + 4)
+    for a, b in product((0, 1, 4, 13), range(4)):
+        lanes = ((0, 0), (0, 2), (0, a), (1, b), (2, 1))  # the row of each, and the rest of its index
+        atoms = Atoms()
+        values = [plus(scaled(atoms.atom(f"u{row}"), step), c) for row, c in lanes]
+        found = worst("Conflicts", values, array, SMALL, atoms).n
+        truth = max(
+            conflicts([array.stride * (step * us[row] + c) + array.offset for row, c in lanes], array.width, SMALL)
+            for us in product(*places)
+        )
+        phases: Any = {
+            recheck.times(recheck.single("var", f"u{row}"), step): {0: {c for r, c in lanes if r == row}}
+            for row in range(3)
+        }
+        other = recheck.Array("shared", recheck.INT, array.stride, array.offset, array.width, SMALL.word, SMALL.banks)
+        apart = sum(recheck.touched(other, phase, rows.values()) for phase, rows in phases.items())
+        second = min(apart, recheck.by_class(other, phases))
+        assert min(found, second) >= truth
+        assert found == second == truth or bytes_ % 4 or array.width > 4
 
 
 def test_a_lane_that_may_be_anywhere_adds_a_whole_access() -> None:

@@ -23,6 +23,7 @@ from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 from semantics.grid import run
 from semantics.lockstep import Initial
+from tests.checker.synthesis import test_flags as flags
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 ALL = tuple(METRICS.values())
@@ -354,3 +355,19 @@ def test_each_metric_has_its_own_ledger_and_context() -> None:
         assert r.claim is not None
         assert r.claim.context == replace(r.claim.context, metric=r.metric)
         assert all(line.verdict.engine for line in r.ledger.discharged)
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "conflicts"),
+    [
+        ("int", "v * 64 + t", 0),  # a column of bins a lane
+        ("unsigned char", "v * 64 + t", 3),  # four lanes side by side in a word
+        ("unsigned char", "v * 64 + ((t & 15) << 2 | t >> 4)", 1),  # two lanes a bank: a usual layout of 64 bins
+        ("int", "t * 64 + v", 31),  # a row of bins a lane
+    ],
+)
+def test_histograms_of_a_lane(tmp_path: Path, kind: str, at: str, conflicts: int) -> None:
+    """What is read picks the bin: the worst that it can pick, for the read and the write of each turn, is exact."""
+    body = f"__shared__ {kind} c[64 * 64]; for (int i = t; i < n; i += 32) {{ int v = A[i] & 63; c[{at}]++; }}"
+    found = flags.bounded(tmp_path, body, "conflicts")
+    assert [flags.valid(found, n, 0) for n in (0, 32, 640)] == [2 * conflicts * turns for turns in (0, 1, 20)]
