@@ -1,0 +1,111 @@
+"""`warpbound show`: what a certificate is about, for a reader who has the source beside it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from checker.cli.options import add_output_options, read_text, tell
+
+if TYPE_CHECKING:
+    from checker.report.page import Page
+
+Shown = dict[str, Any]
+
+AGAIN = "Give the path of a file that `bound --certificate` wrote."
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "show",
+        help="print the program, the claim and the assumptions of certificates",
+        description="Prints what a certificate is about: its claim, with the second checker's word on it, all that it "
+        "assumes, and its program as CUDA-like text, to hold against the source. Exit code 0: valid or solver-backed; "
+        "3: invalid; 2: unreadable.",
+    )
+    parser.add_argument("files", metavar="CERT.json", nargs="+", help="the certificates")
+    add_output_options(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 3 where the second checker calls a certificate invalid. Raises SourceError for what is no certificate."""
+    found = [_shown(file) for file in args.files]
+    document = found[0] if len(found) == 1 else {"results": found}
+    tell(
+        args,
+        lambda: "\n\n".join(map(_text, found)),
+        lambda: json.dumps(document, indent=2),
+        lambda: _page(found),
+    )
+    return 3 if any(one["verdict"] == "invalid" for one in found) else 0
+
+
+def _shown(file: str) -> Shown:
+    """A certificate in words. What is no claim yet, as nobody checked it, is said to be none."""
+    from checker.certificates.claims import named
+    from checker.certificates.document import read
+    from checker.recheck import recheck
+    from checker.report.bounds import assumptions
+    from checker.report.program import as_cuda
+    from logic.derivation import size
+
+    text = read_text(file, AGAIN)
+    made = read(text, file)
+    context = made.context
+    second = recheck(json.loads(text)) if made.digest else None
+    return {
+        "file": file,
+        "kernel": made.kernel.name,
+        "metric": named(context.metric),
+        "claim": second.claim if second else "",
+        "verdict": second.verdict if second else "unchecked",
+        "problem": second.problem if second else "it has no digest: a derivation that somebody wrote",
+        "solver_backed": second.solver_backed if second else [],
+        "assumptions": assumptions(made.kernel, context, (), made.admitted),
+        "program": as_cuda(made.kernel),
+        "rules": made.rules,
+        "applications": size(made.derivation),
+        "digest": made.digest,
+    }
+
+
+def _claim(one: Shown) -> str:
+    """The claim with the second checker's word on it."""
+    if one["verdict"] == "unchecked":
+        return f"{one['kernel']}, {one['metric']}: not checked: {one['problem']}; `warpbound check {one['file']}` does."
+    if one["verdict"] == "invalid":
+        return f"{one['kernel']}, {one['metric']}: invalid: {one['problem']}"
+    return f"{one['claim']}\n  second checker: {one['verdict']}"
+
+
+def _text(one: Shown) -> str:
+    lines = [
+        _claim(one),
+        *(f"  not verified: {line}" for line in one["solver_backed"]),
+        "",
+        "This assumes:",
+        *(f"  - {a}" for a in one["assumptions"]),
+        "",
+        "Of this program, which is to be what the source says:",
+        "",
+        *one["program"].rstrip().splitlines(),
+        "",
+        f"rules '{one['rules']}', {one['applications']} applications; digest {one['digest'] or 'none'}",
+    ]
+    return "\n".join(lines)
+
+
+def _page(found: list[Shown]) -> Page:
+    """The same, a section a certificate; a fault for each that is invalid."""
+    from checker.report.page import Fault, Page, Section
+
+    sections, faults = [], []
+    for one in found:
+        sections += [Section(one["file"], text=_claim(one)), Section("This assumes", items=one["assumptions"])]
+        sections += [Section("The program", fixed=one["program"])]
+        if one["verdict"] == "invalid":
+            faults.append(Fault("invalid", f"invalid: {one['problem']}", one["file"]))
+    return Page(f"{len(found)} certificate{'' if len(found) == 1 else 's'}", sections, faults)
