@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from checker.recheck import Report
     from checker.refutation.diagnosis import Finding
     from checker.report.page import Page
+    from checker.report.tree import Line
     from checker.synthesis.outline import Outline
     from checker.synthesis.walk import Stuck
     from logic.assertions import Context, Dim, P
@@ -75,6 +76,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "sound certify nothing (default: %(default)s)",
     )
     add_trust_option(parser)
+    parser.add_argument("--tree", action="store_true", help="print the derivation as a tree, too")
+    parser.add_argument("--depth", type=int, metavar="N", help="the levels of the tree that are shown (default: 4)")
     add_queries_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
@@ -92,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.queries import write_queries
     from checker.testbed.rulefile import rule_set
 
+    if args.depth is not None and (args.depth < 1 or not args.tree):
+        raise OptionProblem("--depth: the levels of a --tree, 1 or more", advice="Say --tree --depth 8.")
     if not args.file.endswith(".cu"):
         _refuse_source_options(args)
     rules, oracle = rule_set(args.rules, args.trust), Oracles()
@@ -111,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.file}: warning: {text}", file=sys.stderr)
     tell(
         args,
-        lambda: "\n\n".join((_as_text(judged, found, args), *_uncertified(judged))),
+        lambda: "\n\n".join((_as_text(judged, found, args), *_uncertified(judged), *_drawn(judged, args))),
         lambda: json.dumps(_as_json(judged, warned, found, args), indent=2),
         lambda: _as_page(judged, warned, found, args),
     )
@@ -369,11 +374,30 @@ def _judgement(outcome: Outcome) -> str | None:
     return value(outcome.judgement) if isinstance(outcome, Theorem) else None
 
 
+def _tree(judged: Judged, args: argparse.Namespace) -> list[Line]:
+    """The lines of the derivation's tree, where that is asked for and there is one."""
+    from checker.report.tree import DEPTH, tree
+    from logic.refusals import Refusal
+
+    if not args.tree or judged.derivation is None:
+        return []
+    refused = judged.outcome.path if isinstance(judged.outcome, Refusal) else None
+    return tree(judged.derivation, judged.rules, judged.context, args.depth or DEPTH, refused)
+
+
+def _drawn(judged: Judged, args: argparse.Namespace) -> list[str]:
+    from checker.report.tree import as_text
+
+    lines = _tree(judged, args)
+    return [as_text(lines)] if lines else []
+
+
 def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> dict[str, Any]:
     """The one object of `check --format json`; `admitted` has the numbers of barriers, from 0 in program order."""
     from checker.certificates.claims import claimed
     from checker.kernel import Claim
     from checker.report.bounds import assumptions
+    from checker.report.tree import as_rows
 
     outcome, ledger = judged.outcome, judged.ledger
     return {
@@ -398,6 +422,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, judged.notes, ledger.barriers),
         "error": None if found is None else _error(found, args),
+        **({"tree": as_rows(_tree(judged, args))} if args.tree else {}),
     }
 
 
@@ -514,6 +539,7 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     sections = [Section(text=text) for text in texts]
     sections += [Section(fixed=told)] if found is not None else []
     sections += [Section("Warnings", items=warned)] if warned else []
+    sections += [Section("Derivation", fixed=drawn) for drawn in _drawn(judged, args)]
     sections += [Section("Side conditions", head=head, rows=rows, code=head[:1])] if rows else []
     faults = []
     if found is not None or judged.short not in ("", *args.accept):
