@@ -20,9 +20,6 @@ DEPTH: Final = 4
 WIDEST: Final = 60
 """The most characters of a statement or expression."""
 
-IN_A_ROW: Final = "Q:Seq"
-"""The rule whose applications inside each other are one level: statements in a row."""
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -38,6 +35,8 @@ class Line:
     refused: bool = False
 
 
+_SEQUENCE: Final = "seq"
+
 Path = tuple[int, ...] | None
 """The way to the application that was refused; None off that way."""
 
@@ -49,7 +48,7 @@ def tree(root: Derivation, rules: RuleSet, context: Context, depth: int = DEPTH,
     left: list[tuple[Derivation, int, bool, Path]] = [(root, 0, True, refused)]
     while left:
         node, level, last, path = left.pop()
-        premises = list(_premises(node, path))
+        premises = list(_premises(node, rules, path))
         shown = premises if level + 1 < depth or path else []
         hidden = 0 if shown else size(node) - 1
         judgement = _judgement(node, rules, context)
@@ -59,16 +58,22 @@ def tree(root: Derivation, rules: RuleSet, context: Context, depth: int = DEPTH,
     return found
 
 
-def _premises(node: Derivation, path: Path) -> Iterator[tuple[Derivation, Path]]:
+def _premises(node: Derivation, rules: RuleSet, path: Path) -> Iterator[tuple[Derivation, Path]]:
     """The premises, those of statements in a row at one level, and the ways on to what was refused."""
     left = [(node, path)]
     while left:
         inner, way = left.pop()
-        if inner is not node and (inner.rule != IN_A_ROW or node.rule != IN_A_ROW or way == ()):
+        if inner is not node and (way == () or not (_in_a_row(inner, rules) and _in_a_row(node, rules))):
             yield inner, way
             continue
         on = [(p, way[1:] if way and way[0] == i else None) for i, p in enumerate(inner.premises)]
         left += reversed(on)
+
+
+def _in_a_row(node: Derivation, rules: RuleSet) -> bool:
+    """Whether it is an application of a rule for statements in a row."""
+    rule = rules.rules.get(node.rule)
+    return rule is not None and rule.conclusion.head == "triple" and rule.conclusion.at(3).head == _SEQUENCE
 
 
 def _judgement(node: Derivation, rules: RuleSet, context: Context) -> str:

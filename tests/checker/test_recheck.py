@@ -1549,7 +1549,7 @@ def test_sectors(view: Lanes, index: Any, reads: int) -> None:
         (("+", ("/", "t", 2), ("*", 32, "i")), 2),  # two rows, in one bank
         (("+", ("/", "t", 2), ("*", 32, "n")), 1),
         (("+", "t", ("*", 31, "i")), 32),
-        (("+", "t", ("*", 16, "i")), 32),
+        (("+", "t", ("*", 16, "i")), 2),  # 16 classes of two banks, and two lanes in each
         (("+", ("*", 2, "t"), ("+", "n", ("*", 32, "i"))), 2),
     ],
 )
