@@ -150,27 +150,45 @@ def compare(old: Audited, new: Audited, oracle: Oracles) -> Change:
     if not isinstance(old.outcome, Claim) or not isinstance(new.outcome, Claim):
         raise TypeError("a certificate that does not prove its claim cannot be compared")
     added, dropped = _more(old, new, oracle), _more(new, old, oracle)
-    context = _common(old.certificate.context, new.certificate.context)
+    was, now = shown(old.outcome), shown(new.outcome)
+    found = grown(was, now, old.certificate.context, new.certificate.context, oracle)
+    return Change(old, new, found.bound, added, dropped, found.at, found.before, found.after, found.engine)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The change of a bound, as `Change` has it."""
+
+    bound: Literal["same", "lower", "not higher", "grew", "unclear"]
+    at: Mapping[str, int] = field(default_factory=dict)
+    before: Fraction | None = None
+    after: Fraction | None = None
+    engine: str = ""
+
+
+def grown(was: Poly, now: Poly, old: Context, new: Context, oracle: Oracles) -> Growth:
+    """Whether a bound grew, over the launches that both contexts allow."""
+    context = _common(old, new)
     sizes = {leaf: const(n) for leaf, n in known_sizes(context).items()}
-    was, now = (substitute(shown(claim), sizes) for claim in (old.outcome, new.outcome))
+    was, now = (substitute(bound, sizes) for bound in (was, now))
     if was == now:
-        return Change(old, new, "same", added, dropped)
+        return Growth("same")
     shared = {leaf.name for leaf in (*leaves(was), *leaves(now))}
     said = all(_said(leaf, context) for leaf in leaves(was))
     verdict = oracle(AtLeast((), frozenset(), was, now), context) if said else Unknown("nobody")
     model = verdict.witness if isinstance(verdict, Refuted) else {}
-    less: Change | None = None
+    less: Growth | None = None
     for values in _points(shared, context, model):
         store: dict[Leaf, int] = {Param(name): n for name, n in values.items()}
         before, after = evaluate(was, store), evaluate(now, store)
         point = {name: n for name, n in values.items() if name in shared}
         if after > before:
-            return Change(old, new, "grew", added, dropped, point, before, after)
+            return Growth("grew", point, before, after)
         if after < before and less is None:
-            less = Change(old, new, "lower", added, dropped, point, before, after)
+            less = Growth("lower", point, before, after)
     if not isinstance(verdict, Proved):
-        return Change(old, new, "unclear", added, dropped)
-    return replace(less or Change(old, new, "not higher", added, dropped), engine=verdict.engine)
+        return Growth("unclear")
+    return replace(less or Growth("not higher"), engine=verdict.engine)
 
 
 def _common(old: Context, new: Context) -> Context:

@@ -66,7 +66,9 @@ class _Version(argparse.Action):
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
     from checker.cli import (
+        baseline,
         bound,
+        cache,
         check,
         coalesce,
         contracts,
@@ -87,6 +89,8 @@ def parser() -> argparse.ArgumentParser:
     subparsers = top.add_subparsers(title="subcommands", dest="command", metavar="COMMAND", required=True)
     for module in (
         bound,
+        baseline,
+        cache,
         check,
         recheck,
         report,

@@ -14,7 +14,6 @@ from checker.cli import fleet
 from checker.cli.options import (
     add_output_options,
     add_queries_option,
-    add_reading_options,
     annotated,
     emit,
     parse_bindings,
@@ -57,28 +56,16 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "costs more.",
     )
     parser.add_argument("files", nargs="+", metavar="PATH", help="CUDA sources, and folders of them")
-    add_reading_options(parser, several=True)
-    add_launch_options(parser)
-    parser.add_argument(
-        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
-    )
-    parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
-    parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
-    parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
-    parser.add_argument(
-        "--search", choices=("lp", "smt"), default="lp", help="what solves for loop potentials (default: %(default)s)"
-    )
+    fleet.add_bound_options(parser)
     add_point_option(parser, "evaluate the bound there: --at w=256,h=256")
     parser.add_argument(
         "--tight", action="store_true", help="search for the dearest run: an input that shows what the bound is worth"
     )
     parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
-    add_accept_option(parser)
     parser.add_argument(
         "--certificate", metavar="OUT.json|DIR", help="write what proves the bound; to a folder where there are several"
     )
     add_queries_option(parser)
-    fleet.add_fleet_options(parser)
     add_output_options(parser, "jsonl")
     parser.set_defaults(func=run, shown=None)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli import process
-from checker.cli.options import STD, emit, parse_hardware, parse_metrics, tell
+from checker.cli.options import STD, add_reading_options, emit, parse_hardware, parse_metrics, tell
 from checker.cli.progress import progress_bar
 from checker.notation.problem import OptionProblem
 
@@ -38,7 +38,26 @@ FLEET: Final = (
 """Options that ask for worker processes, for one source, too."""
 
 
-def add_fleet_options(parser: argparse.ArgumentParser) -> None:
+def add_bound_options(parser: argparse.ArgumentParser) -> None:
+    """How sources are read and bounded, and what is asked of a run over many."""
+    from checker.cli.bound import add_accept_option, add_launch_options
+
+    add_reading_options(parser, several=True)
+    add_launch_options(parser)
+    parser.add_argument(
+        "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
+    )
+    parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
+    parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
+    parser.add_argument("--scope", choices=("warp", "block"), default="warp", help="(default: %(default)s)")
+    parser.add_argument(
+        "--search", choices=("lp", "smt"), default="lp", help="what solves for loop potentials (default: %(default)s)"
+    )
+    add_accept_option(parser)
+    _add_fleet_options(parser)
+
+
+def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
     """What is asked of a run over many sources."""
     group = parser.add_argument_group("several sources, each kernel in a process of its own with limits")
     group.add_argument(
@@ -206,7 +225,7 @@ def _settings(args: argparse.Namespace, config: Config) -> Any:
     own = config.values
     names = args.metrics or [*own.get("metrics", ["all"]), *(b.metric for b in config.budgets)]
     metrics = parse_metrics(names)
-    hardware = parse_hardware(args.hardware or own.get("hardware", "nvidia"))
+    hardware = parse_hardware(args.hardware if args.hardware != "nvidia" else own.get("hardware", "nvidia"))
     options = {
         "includes": [*args.includes, *own.get("include-paths", [])],
         "defines": [*args.defines, *own.get("defines", [])],
@@ -275,7 +294,7 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
     rows: list[dict[str, Any]] = []
     problem: OptionProblem | None = None
 
-    def line(key: Key, at: Mapping[str, int]) -> int | None:
+    def line(key: Key) -> int | None:
         return dearest(desk.texts[key]) if key in desk.texts else None
 
     for budget in config.budgets if not done.interrupted and not done.left else ():

@@ -23,6 +23,9 @@ from logic.syntax import Param
 Point = Callable[[Sequence[str]], Mapping[str, int]]
 """What reads `n=1000,m=3`."""
 
+Line = Callable[[Key], int | None]
+"""What finds the line of a kernel that costs most."""
+
 GOOD: Final = ("certified",)
 
 
@@ -31,7 +34,7 @@ def judged(
     desk: Desk,
     bounds: Mapping[Key, Poly],
     point: Point,
-    line: Callable[[Key, Mapping[str, int]], Any],
+    line: Line,
 ) -> list[Row]:
     """What became of each budget, for each kernel and instance that it is for; `line` says where most of a bound is
     spent. Raises SourceError for a budget that cannot be about its kernel, and says which kernel is not there by a
@@ -77,7 +80,7 @@ def _one(
     desk: Desk,
     bounds: Mapping[Key, Poly],
     point: Point,
-    line: Callable[[Key, Mapping[str, int]], Any],
+    line: Line,
 ) -> Row:
     row, bound = desk.rows[key], bounds.get(key)
     read = desk.reads.get(key[:2])
@@ -86,7 +89,7 @@ def _one(
         return _row(b, row, "not proved", None, f"{row['verdict']}: {row.get('problem', 'it is not certified')}")
     most = _most(b, read)
     if not b.at:
-        return _everywhere(b, row, read, bound, most)
+        return _with_line(_everywhere(b, row, read, bound, most), line(key))
     try:
         at = point([b.at])
         unknown = sorted(x for x in at if x not in read.context.sigma.params and "[" not in x)
@@ -102,9 +105,12 @@ def _one(
         raise OptionProblem(told, b.loc, 'Give all of them: at = "n=1000,m=16".')
     if value <= limit:
         return _row(b, row, "kept", value)
-    found = _row(b, row, "exceeded", value)
-    place = line(key, at)
-    return found | ({"line": place} if place else {})
+    return _with_line(_row(b, row, "exceeded", value), line(key))
+
+
+def _with_line(found: Row, line: int | None) -> Row:
+    """The row of a budget, with the line that costs most where it is exceeded."""
+    return found | {"line": line} if line and found["verdict"] == "exceeded" else found
 
 
 def _most(b: Budget, read: Read) -> Poly:

@@ -219,6 +219,7 @@ class Desk:
                 self._put(key, of_failure(name, metric, self.per, verdict, why, self.sources[job].name, at), None)
 
     def _put(self, key: Key, row: Row, text: str | None) -> None:
+        row["file"] = row["file"] or self.sources[key[0]].name
         self.rows[key] = row
         if text is not None and self.keep_texts:
             self.texts[key] = text

@@ -33,7 +33,7 @@ __global__ void bar(int *A, int n)
     if (threadIdx.x < 16) { __syncthreads(); }
 }
 """
-FILES: Final = {
+FILES = {
     "k.cu": SOURCE,
     "dead.simt": "binop p = Tid < 4\nbz p, e\nbarrier 1, threads\ne: sync\n",
     "good.json": (PROOFS / "vectorAdd/sectors.json").read_text(),
@@ -92,7 +92,25 @@ CASES: Final = [
     Case(f"predict k.cu --kernel spin {DEVICE}", 1, "not certified", (("not-certified", "k.cu", 2),)),
     Case("suite --kernel vectorAdd --metric sectors --jobs 1", 0, "accepted, valid"),
     Case("report good.json", 0, "certified"),
+    Case("baseline k.cu --kernel k --metric sectors --jobs 1 --no-cache", 0, "max(0, n)"),
+    Case("diff old.json old.json", 0, "1 same"),
+    Case("diff old.json new.json", 1, "grew", (("grew", "k.cu", 1),)),
+    Case("cache info --cache .", 0, "certificates: 0"),
 ]
+
+
+def baseline(bound: str) -> str:
+    """A baseline of k, which costs so much."""
+    row = {"kernel": "k", "file": "k.cu", "line": 1, "metric": "sectors", "per": "warp", "bound": bound}
+    claim = json.loads((PROOFS / "vectorAdd/sectors.json").read_text())
+    del claim["digest"]
+    claim |= {"derivation": [{"rule": "Q:Skip", "with": {"P": 0, "Q": 0, "X": []}, "from": [], "at": None}]}
+    claim |= {"assertions": [[]], "potentials": [[[bound, []]]], "evidence": [], "admitted": []}
+    rows = [row | {"verdict": "certified", "claim": claim}]
+    return json.dumps({"format": "warpbound baseline", "version": 1, "rows": rows})
+
+
+FILES |= {"old.json": baseline("12"), "new.json": baseline("13")}
 
 
 @pytest.fixture

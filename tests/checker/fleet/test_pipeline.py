@@ -1,0 +1,130 @@
+"""docs/pipeline.md: every command in it, in the order of the page; and what pipelines run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs/pipeline.md").read_text(encoding="utf-8")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project with a cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    (tmp_path / "project/src").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def test_every_command_of_the_page(project: Path, capsys: Capture) -> None:
+    tutorial = PAGE[: PAGE.index("## Files and folders")]
+    ran = 0
+    for kind, text in re.findall(r"```(\w+)\n(.*?)```", tutorial, re.DOTALL):
+        if kind == "c":
+            (project / "src/scale.cu").write_text(text)
+        if kind == "toml":
+            (project / "warpbound.toml").write_text(text)
+        for command, code in re.findall(
+            r"^\$ (.*?)(?: *# exit (\d))?$", text if kind == "console" else "", re.MULTILINE
+        ):
+            words = shlex.split(command)
+            ours = words[0] == "warpbound"
+            found = main(words[1:]) if ours else subprocess.run(words, check=False).returncode
+            assert (command, found) == (command, int(code or 0))
+            ran += ours
+    assert ran == 7
+    out = capsys.readouterr().out
+    assert "scale sectors: exceeded, 12 of at most 8; most of it at src/scale.cu:4" in out
+    assert "src/scale.cu:4: scale sectors grew: 8 -> 12" in out or "scale sectors grew: 8 -> 12" in out
+
+
+def test_the_configuration_of_the_page_is_one(project: Path) -> None:
+    from checker.fleet.config import read
+
+    text = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[-1]
+    (project / "warpbound.toml").write_text(text)
+    found = read(project / "warpbound.toml")
+    assert [b.kernel for b in found.budgets] == ["scale", "rows"]
+    assert set(found.kernels) == {"scale"}
+
+
+def script(path: str, key: str) -> str:
+    """The text below the last key of this name, as YAML has it."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    at = max(i for i, line in enumerate(lines) if line.strip().startswith(f"{key}:"))
+    indent = len(lines[at]) - len(lines[at].lstrip())
+    inner: list[str] = []
+    for line in lines[at + 1 :]:
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            break
+        inner.append(line)
+    return textwrap.dedent("\n".join(inner))
+
+
+@pytest.fixture
+def shell(project: Path, tmp_path: Path) -> dict[str, str]:
+    """A project that got dearer since its first commit, and an environment with the command."""
+    kernel = "__global__ void k(int *A) { A[threadIdx.x] = 1; }\n"
+    (project / "src/a.cu").write_text(kernel)
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], check=True)
+    (project / "src/a.cu").write_text(kernel.replace("[threadIdx.x]", "[2 * threadIdx.x]"))
+    subprocess.run([*git, "commit", "-qam", "two"], check=True)
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin/warpbound"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m warpbound "$@"\n')
+    command.chmod(0o755)
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def test_what_the_action_runs(shell: dict[str, str], project: Path) -> None:
+    text = script("action.yml", "run")
+    options = {"PATHS": "src", "OPTIONS": "--metric sectors --block 32", "AGAINST": "HEAD~1"}
+    more = {"REPORTS": str(project), "GITHUB_STEP_SUMMARY": str(project / "summary.md")}
+    done = subprocess.run(["/bin/bash", "-eo", "pipefail", "-c", text], env={**shell, **options, **more}, check=False)
+    assert done.returncode == 1
+    summary = (project / "summary.md").read_text()
+    assert "1 file, 1 kernel: 1 certified" in summary
+    assert "| `k` | sectors | grew | `4` | `8` |" in summary
+
+
+def test_what_the_template_runs(shell: dict[str, str], project: Path) -> None:
+    commands = [line.removeprefix("- ") for line in script("docs/gitlab.yml", "script").splitlines()]
+    more = {"WARPBOUND_PATHS": "src", "WARPBOUND_OPTIONS": "--metric sectors --block 32"}
+    base = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD~1"}
+    codes = [
+        subprocess.run(
+            ["/bin/bash", "-c", command], env={**shell, **more, **base}, check=False, capture_output=True
+        ).returncode
+        for command in commands
+    ]
+    assert codes == [0, 1]
+
+
+def test_what_the_hook_runs(project: Path, capsys: Capture) -> None:
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    found = dict(re.findall(r"^[- ] (\w+): (.*)$", text, re.MULTILINE))
+    (project / "src/a.cu").write_text("__global__ void k(int *A) { A[threadIdx.x] = 1; }\n")
+    (project / "warpbound.toml").write_text('metrics = ["sectors"]\nblock = 32\n')
+    words = [str(word) for word in (*shlex.split(found["entry"]), *re.findall(r'"(.*?)"', found["args"]))]
+    command = words.pop(0)
+    assert (command, found["pass_filenames"]) == ("warpbound", "false")
+    assert main(words) == 0
+    assert "1 kernel: 1 certified" in capsys.readouterr().out
+    assert re.search(found["files"], "src/a.cu")
+    assert not re.search(found["files"], "src/a.cpp")
