@@ -1064,11 +1064,22 @@ class Lanes:
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
             return True, threads(x, y, z, size, by_warps)
-        if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
-            return False, [self.strangers]
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
+        if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
+            return False, [self._ranked(self.known[WARP] if by_warps else row, x, y, z)]
         first = self.known[WARP] if y == z == 1 and by_warps else row
         return False, [[dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]]
+
+    def _ranked(self, warp: Potential, x: Potential, y: Potential, z: Potential) -> list[Values]:
+        """A warp of which no more is known than that its threads are next to each other in the block: x + y*tid.y and
+        so on is warp*size + i, whatever tid.y and tid.z are."""
+        found: list[Values] = []
+        for i in range(self.program.hardware["warp"]):
+            ty, tz = (0 if d == 1 else single(*tid, i) for tid, d in zip(TIDS[1:], (y, z), strict=True))
+            rest = times(x, plus(ty, times(y, tz)))
+            rank = i + self.program.hardware["warp"] * warp
+            found.append(dict(zip(TIDS, (rank - rest, ty, tz), strict=True)))
+        return found
 
     @cached_property
     def warps(self) -> list[list[Values]]:

@@ -2,7 +2,8 @@
 
 Where the block's shape is known, every lane of every warp has its own threadIdx. Where it is not, but every warp lies
 in one row of the block, one warp stands for all: threadIdx.x = warp * w + lane with w unknown. Otherwise all that is
-known of a lane is what it shares with the others.
+known of a lane is what it shares with the others, and that (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x +
+threadIdx.x = warp * w + lane.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ class View:
                 if not isinstance(pinned, int) or pinned == first // size
             ]
         if not self.in_rows:
-            return [[_nowhere(0)] * size]
+            return [self._ranked()]
         widest = None if self.dims[0] is None else self.atoms.bounds(self.dims[0])[1]
         row_of_one = self.dims[1:] == (1, 1) and not self.block_scope
         key = ("leaf", WARP_INDEX) if row_of_one else ("w",)
@@ -261,6 +262,21 @@ class View:
             for axis, d in zip("yz", self.dims[1:], strict=True)
         }
         return [[Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]]
+
+    def _ranked(self) -> list[Lane]:
+        """A warp of which no more is known than that its threads are next to each other in the block."""
+        size, (x, y, z) = self.hardware.warp, self.dims
+        if x is None or y is None:
+            return [_nowhere(0)] * size
+        first = scaled(self.atoms.atom(("w",) if self.block_scope else ("leaf", WARP_INDEX), 0), size)
+        found = []
+        for i in range(size):
+            ty, tz = (
+                0 if d == 1 else self.atoms.atom(("tid", axis, i), 0) for axis, d in zip("yz", (y, z), strict=True)
+            )
+            rest = self.atoms.apply("*", (x, plus(ty, self.atoms.apply("*", (y, tz)))))
+            found.append(Lane({"x": minus(plus(first, i), rest), "y": ty, "z": tz}, 0))
+        return found
 
     def _lane(self, x: int, y: int, z: int, warp: int) -> Lane:
         return Lane({"x": x, "y": y, "z": z}, warp, {} if self.block_scope else {WARP_INDEX: warp})

@@ -11,6 +11,9 @@ from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import unsupported
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
+_WRITTEN: Final = (
+    "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR", "CXX_REINTERPRET_CAST_EXPR",
+)  # fmt: skip
 LITERALS: Final = (
     "INTEGER_LITERAL",
     "CHARACTER_LITERAL",
@@ -25,6 +28,8 @@ def operand(node: Node) -> Node | None:
     cast: what has several parts is refused, and what has more text than its part (`offsetof(S, a[n])`), unless it is
     constant."""
     inner = [c for c in node.children if not c.kind.endswith("_REF")]
+    if node.kind in _WRITTEN:  # numbers of the type come first: of `(int (*)[16])p` the 16
+        inner = inner[-1:]
     if len(inner) > 1 and any(c.kind == "TEMPLATE_REF" for c in node.children):  # before it are a template's arguments
         inner = [c for c in inner[-1:] if c.type.name == node.type.name] or inner
     if len(inner) > 1:

@@ -43,8 +43,7 @@ What the constructs become:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from logic.source import Loc
@@ -75,6 +74,7 @@ from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
 from semantics.cuda.flags import go_flag, label_flag, live_flag, next_flag, opposite, staying
+from semantics.cuda.heads import check_condition, check_if, header, in_order
 from semantics.cuda.jumps import (
     Kinds,
     Part,
@@ -289,21 +289,12 @@ def _checked_if(st: State, node: Node) -> tuple[Node, ...]:
     """The test and the branches of an `if`. What is declared before its test is emitted."""
     parts = after_declarations(node)
     if len(parts) < len(node.children):
-        for part in node.children[: -len(parts)]:
+        for part in in_order(node.children[: -len(parts)], parts):
             _declare(st, part)
         if len({part.span[:2] for part in parts}) < len(parts):
             raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
         return parts
-    _check_condition(node)
-    if len(node.children) == 3:
-        test, then, other = (part.span for part in node.children)
-        if test[:2] == then[:2]:
-            raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
-        end, begin = then[2], other[1]  # a statement and a test would be three parts, too
-        before = takewhile(lambda token: token[1] < begin, _nested(node))
-        code = [text for text, at, depth in before if depth == 0 and end <= at and not text.startswith(("//", "/*"))]
-        if code[-1:] != ["else"] or {"#", "%:"} & {*code}:
-            raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
+    check_if(node)
     return node.children
 
 
@@ -311,32 +302,6 @@ def _declare(st: State, part: Node) -> None:
     """Emit a declaration in the head of a statement."""
     for decl in part.children if part.kind == "DECL_STMT" else (part,):
         declaration(st, decl)
-
-
-def _nested(node: Node) -> Iterator[tuple[str, int, int]]:
-    """The tokens of a statement with their offsets, and how many parentheses and braces each is in."""
-    depth = 0
-    for text, offset in node.tokens():
-        depth -= text in ")]}"
-        yield text, offset, depth
-        depth += text in "([{"
-
-
-def _check_condition(node: Node) -> None:
-    """Raises where the parentheses of an `if` or `switch` hold a statement, too: libclang does not show that of a
-    `switch`."""
-    tokens = _nested(node)
-    if next(tokens, ("", 0, 0))[:2] not in (("if", node.span[1]), ("switch", node.span[1])):
-        if node.kind == "SWITCH_STMT":
-            raise unsupported("a 'switch' in a macro", node.loc, "Write it out.")
-        return
-    macro = False
-    for text, _, depth in tokens:
-        if text == ")" and depth == 0:
-            break
-        macro = macro or text in node.unit.predefined
-        if text in node.unit.splitting or (text == ";" and (depth == 1 or macro)):
-            raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
 def _if(st: State, node: Node, tail: Kinds) -> None:
@@ -382,7 +347,7 @@ def _switch(st: State, node: Node, tail: Kinds) -> None:
     """The sections, each once."""
     if len(node.children) != 2:
         raise unsupported("a declaration in a 'switch'", node.loc, "Declare the variable before.")
-    _check_condition(node)
+    check_condition(node)
     found = sections(node)
     for part in found[0].parts:
         if part.kind == "DECL_STMT":
@@ -394,7 +359,7 @@ def _switch(st: State, node: Node, tail: Kinds) -> None:
 
 
 def _for(st: State, node: Node, tail: Kinds) -> None:
-    init, test, increment, body = _header(node)
+    init, test, increment, body = header(node)
     if init is not None:
         statement(st, init)
     _loop(st, test, body, increment, node, tail, unseen=_own(st, init, increment))
@@ -445,36 +410,6 @@ def _own(st: State, init: Node | None, increment: Node | None) -> bool:
         if (n.kind.endswith("_OPERATOR") and n.operator in ("x++", "++x", "x--", "--x", "="))
         or n.kind == "COMPOUND_ASSIGNMENT_OPERATOR"
     )
-
-
-def _header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
-    """The parts of a `for`, which libclang lists without the empty ones: they are told apart by the two semicolons."""
-    *head, body = node.children
-    for part in head:
-        if part.kind == "VAR_DECL":
-            raise unsupported("a declaration in a condition", part.loc, "Declare the variable in the body.")
-    if len(head) == 3 and not head[1].kind.endswith(("_DECL", "_STMT")):
-        return head[0], head[1], head[2], body
-    semicolons: list[int] = []
-    depth = 0
-    tokens = node.tokens()
-    if next(tokens, None) != ("for", node.span[1]) or len({part.span[1] for part in head}) < len(head):
-        raise unsupported("a 'for' with its parts in a macro", node.loc, "Write it as a 'while'.")
-    for text, offset in tokens:
-        depth += (text in "([{") - (text in ")]}")
-        if depth == 0:
-            break
-        if text in node.unit.splitting:
-            raise unsupported("the head of this 'for'", node.loc, "Write it without directives, and macros with ';'.")
-        if text == ";" and depth == 1:
-            semicolons.append(offset)
-    if len(semicolons) != 2 or len(head) > 3:
-        raise unsupported("this 'for'", node.loc, "Write it as a 'while'.")
-    found: list[Node | None] = [None, None, None]
-    for part in head:
-        _, start, _ = part.span
-        found[sum(start > s for s in semicolons)] = part
-    return found[0], found[1], found[2], body
 
 
 def _loop(

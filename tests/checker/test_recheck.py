@@ -1092,7 +1092,11 @@ def e(text: Json) -> Any:
     if isinstance(text, bool | int):
         return ("const", recheck.BOOL if isinstance(text, bool) else recheck.INT, text)
     if isinstance(text, str):
-        return ("tid", "x") if text == "t" else ("param" if text in ("n", "m") or "." in text else "var", text)
+        return (
+            ("tid", {"t": "x", "ty": "y", "tz": "z"}[text])
+            if text in ("t", "ty", "tz")
+            else ("param" if text in ("n", "m") or "." in text else "var", text)
+        )
     return ("op", text[0], *(e(part) for part in text[1:]))
 
 
@@ -1462,6 +1466,36 @@ def lanes(*facts: Any, x: str = "", **more: Any) -> Lanes:
 def test_uniform(view: Lanes, expression: Any, uniform: bool) -> None:
     text = ("tid", "y") if expression == ("tid.y",) else e(expression)
     assert view.uniform(text) == (uniform or expression == ("tid.y",))
+
+
+RANK: Final = ("+", ("*", ("+", ("*", "tz", "blockDim.y"), "ty"), "blockDim.x"), "t")
+
+
+@pytest.mark.parametrize(
+    ("index", "block", "conflicts"),
+    [
+        (RANK, [None, None, None], 1),
+        (("+", RANK, "n"), [None, None, None], 1),
+        (("*", 2, RANK), [None, None, None], 2),
+        (("+", ("*", "ty", "blockDim.x"), "t"), [None, None, 1], 1),
+        (("+", ("*", "ty", "blockDim.x"), "t"), [None, None, None], 32),
+        (("+", ("*", "ty", 12), "t"), [12, None, 1], 1),
+        (("+", ("*", "ty", 13), "t"), [12, None, 1], 32),
+        ("t", [None, None, None], 32),
+    ],
+)
+@pytest.mark.parametrize("scope", ["warp", "block"])
+def test_threads_of_a_warp_are_next_to_each_other_in_any_block(
+    index: Any, block: list[int | None], conflicts: int, scope: str
+) -> None:
+    view = lanes(block=block, scope=scope)
+    assert view.most(view.program.arrays["S"], e(index)) == conflicts
+
+
+def test_a_number_of_a_warp_is_uniform_in_any_block() -> None:
+    assert lanes(block=[None, None, None]).uniform(e(("/", RANK, 32)))
+    assert not lanes(block=[None, None, None]).uniform(e(("/", RANK, 16)))
+    assert not lanes(block=[None, None, None], scope="block").uniform(e(("/", RANK, 32)))
 
 
 def test_a_local_may_be_called_like_an_axis() -> None:

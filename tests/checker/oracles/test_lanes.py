@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from checker.oracles import Oracles, samples
+from checker.oracles import Oracles, lanes, samples
 from logic.assertions import AtMost, Context, Dim, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS, sectors
 from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
@@ -343,7 +343,7 @@ def test_symbolic_blocks() -> None:
     assert reads("A", TX, (None, None, None)) == 32
     assert reads("A", TX, (None, None, None), op("==", TX, 0)) == 1
     linear = op("+", TX, op("*", Param("blockDim.x"), op("+", TY, op("*", Param("blockDim.y"), Tid("z")))))
-    assert reads("A", linear, (None, None, None)) == 5
+    assert reads("A", linear, (None, None, None)) == 4
 
 
 def test_blocks_that_are_no_multiple_of_a_warp() -> None:
@@ -432,3 +432,30 @@ def test_answers_depend_on_types_arrays_hardware_and_scope() -> None:
     floats = Signature(SIGMA.locals, SIGMA.params | {"n": FLOAT}, SIGMA.arrays)
     truth = Entails((), (Op(">=", (Op("*", (N, N)), Op("*", (N, N)))),))
     assert [isinstance(oracles(truth, replace(usual, sigma=s)), Proved) for s in (SIGMA, floats)] == [True, False]
+
+
+RANK: Final = op("+", op("*", op("+", op("*", Tid("z"), Param("blockDim.y")), TY), Param("blockDim.x")), TX)
+ROWS: Final = op("+", op("*", TY, Param("blockDim.x")), TX)
+
+
+@pytest.mark.parametrize(
+    ("index", "block", "conflicts"),
+    [
+        (RANK, (None, None, None), 1),
+        (op("+", op("*", RANK, 2), K), (None, None, None), 2),
+        (ROWS, (None, None, 1), 1),
+        (op("+", op("*", TY, 12), TX), (12, None, 1), 1),
+    ],
+)
+def test_threads_of_a_warp_are_next_to_each_other_in_any_block(index: Expr, block: Dim, conflicts: int) -> None:
+    ctx = context(block)
+    found = lanes.View(conj((), SIGMA), frozenset({"k"}), ctx, SIGMA).count("Conflicts", "S", index)
+    assert found.n == conflicts
+
+
+def test_a_number_of_a_warp_is_uniform_in_any_block() -> None:
+    view = lanes.View(conj((), SIGMA), frozenset(), context((None, None, None)), SIGMA)
+    assert view.uniform(op("/", RANK, 32))
+    assert not view.uniform(op("/", RANK, 16))
+    of_block = lanes.View(conj((), SIGMA), frozenset(), context((None, None, None), scope="block"), SIGMA)
+    assert not of_block.uniform(op("/", RANK, 32))

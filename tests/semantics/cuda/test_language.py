@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics.cuda import Reading
 from tests.semantics.cuda.native import COMPILER, differences
 
@@ -54,6 +55,9 @@ found:
 bad:
   return r - 1;
 }
+#define WHOLE(k) if (n > k) A[0] = k; else { A[1] = k; } if (A[k] == 1) return; else bump(A + k); \\
+  int b; if (n > k) b = 5; else b = 6; A[7] = b;
+template <class T, int R, int C> struct Grid { T v[R][C]; typedef T type; };
 struct Range { __device__ int *begin() { return 0; } __device__ int *end() { return 0; } };
 __device__ int search(int x) { for (int y : {4, 8, 15, 16}) if (y > x) return y; return -1; }
 """
@@ -73,6 +77,8 @@ BODIES = [
     # declarations in heads
     "if (int i = threadIdx.x; i < n - 1) A[i] = 70; else if (int j = i - 1; j) A[j] = 80; else A[9] = i + j;",
     "if (int v = A[n] - 3) A[0] = v; else A[1] = v + 1; if (P *p = nullptr) A[2] = 1; if (int v = n) A[3] = v;",
+    "if (int y = n; int x = A[y] - 1) A[2] = x; else A[4] = y; if (int y = n; y > 3) A[5] = 1; else A[6] = y;",
+    "WHOLE(2) if (A[2] > 3) A[3] = 50; else bump(A + 4);",
     "int i = 5; while (int v = A[i] - 2) { i--; A[20 + i] = v; } A[0] = i;",
     "int i = 0; while (int v = B[i]) { if (v == 3) break; i++; if (v == 7) continue; A[i] = v; } A[0] = i;",
     "for (;;) { if (int v = A[0]; v > 4) break; A[0]++; } while (1) { A[1]++; if (int v = A[1]; v > 9) break; }",
@@ -123,6 +129,10 @@ BODIES = [
     # a loop that both flags of its own end
     "int i = 0; while (i++ < 4) { if (threadIdx.x == 1) return; if (A[i] == n) break; A[20 + i] = 7; } A[0] = i;",
     "int i = 0; while (i++ < 4) { return; break; A[1] = 2; } A[0] = 3;",
+    # casts to types with numbers in them
+    "int (*row)[16] = (int (*)[16])A; row[n][2] = 70; auto r = reinterpret_cast<int (*)[4]>(A + 1); A[0] = r[2][3];",
+    "A[0] = (typename Grid<int, 9, 9>::type)(n) + typename Grid<int, 5, 5>::type() + Grid<char, 7, 7>::type(300);",
+    "auto &t = *reinterpret_cast<int (*)[3][8]>(A); t[1][n] = 90; int (&u)[4] = *(int (*)[4])(A + 20); u[2] = 5;",
     # functions that are arguments of templates
     "A[0] = (twice)(n) + (*next)(2) + (&twice)(3); (bump)(A);",
     "int x = n, y = 0; const int &r = (n > 5 ? x : y); y = 100; A[0] = r;",
@@ -143,6 +153,10 @@ REFUSED = {
     "A[0] = through<look>(A) + (A[0] = 3);": "",
     "Range r; for (int x : r) A[0] = x;":
         "a range-based 'for' over what is no array is not supported",
+    "if (A[1] = 5; int x = A[n] - 3) A[2] = x;": "a statement in a condition is not supported",
+    "if (twice(n); bool x = A[n] > 3) A[2] = x; else A[4] = 5;": "a statement in a condition is not supported",
+    "if (twice(n); n > 3) A[2] = 1; else A[4] = 2;": "a statement in a condition is not supported",
+    "if (n = 4; n > 3) A[2] = 1;": "a statement in a condition is not supported",
     "switch (int x = n; x) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
     "static int t[2]; A[0] = t[1];": "the static variable 't' is not supported",
     "struct I { int x; } a, b; (n ? a : b).x = 1;": "'?:' as a place is not supported",
@@ -152,3 +166,10 @@ REFUSED = {
 @pytest.mark.parametrize("body", REFUSED)
 def test_refused(read: Callable[..., Reading], refused: Callable[[str, str], None], body: str) -> None:
     refused(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", REFUSED[body])
+
+
+def test_a_cast_to_an_instance_with_numbers_is_one_of_the_pointer(read: Callable[..., Reading]) -> None:
+    body = "auto *f = reinterpret_cast<Grid<int, 2, 3> *>(A); f[n].v[1][2] = 1; B[1] = ((Grid<int, 4, 1> *)B)->v[n][0];"
+    reading = read(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", "k")
+    text = "A.as_Grid_int_2_3.v[n * 6 + 3 + 2] <- 1;\nB[1] <- B.as_Grid_int_4_1.v[n];"
+    assert show_stmt(reading.kernel.body) == text

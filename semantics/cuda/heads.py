@@ -1,0 +1,99 @@
+"""Heads of statements: which part is which, where libclang lists them without the empty ones and without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+from semantics.cuda.clang import Node
+from semantics.cuda.errors import unsupported
+
+
+def in_order(declared: tuple[Node, ...], parts: tuple[Node, ...]) -> tuple[Node, ...]:
+    """What the head of an `if` declares, in the order of C: libclang has the variable that is the test first. Raises
+    where a statement is before that."""
+    tested = next((d for d in declared if d.kind == "VAR_DECL"), None)
+    if tested is None:
+        return declared
+    named = (n.referenced for n in parts[0].walk() if n.kind == "DECL_REF_EXPR")
+    if not any(decl is not None and decl.identity == tested.identity for decl in named):
+        raise unsupported("a statement in a condition", parts[0].loc, "Write it before.")
+    return (*(d for d in declared if d is not tested), tested)
+
+
+def check_if(node: Node) -> None:
+    """Raises for an `if` of which nothing says whether its three parts are a test and two branches, or a statement, a
+    test and a branch."""
+    if len(node.children) == 3 and _with_else(*node.children):
+        return
+    check_condition(node)
+    if len(node.children) == 3:
+        test, then, other = (part.span for part in node.children)
+        if test[:2] == then[:2]:
+            raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
+        end, begin = then[2], other[1]  # a statement and a test would be three parts, too
+        before = takewhile(lambda token: token[1] < begin, _nested(node))
+        code = [text for text, at, depth in before if depth == 0 and end <= at and not text.startswith(("//", "/*"))]
+        if code[-1:] != ["else"] or {"#", "%:"} & {*code}:
+            raise unsupported("an 'if' with three parts and no 'else' in sight", node.loc, "Write it out.")
+
+
+def _with_else(test: Node, then: Node, _: Node) -> bool:
+    """Whether three parts are a test, which is a truth value, and two branches for certain: the second is none."""
+    return test.type.kind == "bool" and (then.kind.endswith("_STMT") or then.type.kind not in ("bool", "other"))
+
+
+def _nested(node: Node) -> Iterator[tuple[str, int, int]]:
+    """The tokens of a statement with their offsets, and how many parentheses and braces each is in."""
+    depth = 0
+    for text, offset in node.tokens():
+        depth -= text in ")]}"
+        yield text, offset, depth
+        depth += text in "([{"
+
+
+def check_condition(node: Node) -> None:
+    """Raises where the parentheses of an `if` or `switch` hold a statement, too: libclang does not show that of a
+    `switch`."""
+    tokens = _nested(node)
+    if next(tokens, ("", 0, 0))[:2] not in (("if", node.span[1]), ("switch", node.span[1])):
+        if node.kind == "SWITCH_STMT":
+            raise unsupported("a 'switch' in a macro", node.loc, "Write it out.")
+        return
+    macro = False
+    for text, _, depth in tokens:
+        if text == ")" and depth == 0:
+            break
+        macro = macro or text in node.unit.predefined
+        if text in node.unit.splitting or (text == ";" and (depth == 1 or macro)):
+            raise unsupported("a statement in a condition", node.loc, "Write it before.")
+
+
+def header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
+    """The parts of a `for`, which libclang lists without the empty ones: they are told apart by the two semicolons."""
+    *head, body = node.children
+    for part in head:
+        if part.kind == "VAR_DECL":
+            raise unsupported("a declaration in a condition", part.loc, "Declare the variable in the body.")
+    if len(head) == 3 and not head[1].kind.endswith(("_DECL", "_STMT")):
+        return head[0], head[1], head[2], body
+    semicolons: list[int] = []
+    depth = 0
+    tokens = node.tokens()
+    if next(tokens, None) != ("for", node.span[1]) or len({part.span[1] for part in head}) < len(head):
+        raise unsupported("a 'for' with its parts in a macro", node.loc, "Write it as a 'while'.")
+    for text, offset in tokens:
+        depth += (text in "([{") - (text in ")]}")
+        if depth == 0:
+            break
+        if text in node.unit.splitting:
+            raise unsupported("the head of this 'for'", node.loc, "Write it without directives, and macros with ';'.")
+        if text == ";" and depth == 1:
+            semicolons.append(offset)
+    if len(semicolons) != 2 or len(head) > 3:
+        raise unsupported("this 'for'", node.loc, "Write it as a 'while'.")
+    found: list[Node | None] = [None, None, None]
+    for part in head:
+        _, start, _ = part.span
+        found[sum(start > s for s in semicolons)] = part
+    return found[0], found[1], found[2], body
