@@ -26,7 +26,7 @@ from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.comparisons import differences
-from logic.contracts import elements_in
+from logic.contracts import elements_in, nested
 from logic.facts import equations
 from logic.potentials import (
     OPERATED,
@@ -116,11 +116,19 @@ class Given:
 
 
 def _told(elements: Iterable[Apply], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
-    """What contracts say of elements, as far as what is shown puts indices in their ranges."""
-    for one in (one for f in have if f.told is not None for one in f.told(elements)):
-        because = [_combination(p, shown) for p in one.needs]
-        if None not in because:
-            yield Fact(one.poly, [*one.name, because])
+    """What contracts say of elements, as far as what is shown puts indices in their ranges; and what they say of those
+    with elements in their indices, by what they say of these."""
+    told = [one for f in have if f.told is not None for one in f.told(elements)]
+    depths = [max(map(nested, elements_in([one.poly])), default=0) for one in told]
+    less = list(shown)
+    for depth in sorted({*depths}):
+        found = []
+        for one in (one for one, own in zip(told, depths, strict=True) if own == depth):
+            because = [_combination(p, less) for p in one.needs]
+            if None not in because:
+                found.append(Fact(one.poly, [*one.name, because]))
+        yield from found
+        less += found
 
 
 def proof(obligation: Obligation, context: Context, seen: Seen | None = None) -> Json:

@@ -403,3 +403,22 @@ __global__ void cells(const int *first, const int *near, int *y, int n, int most
 """
     assert bound(source, tmp_path) == 0
     assert "max(0, most)  certified" in capsys.readouterr().out
+
+
+NESTED = """//@ requires forall i in [0, n): 0 <= c[i] && c[i] < m;
+//@ requires forall i in [0, 3 * m): 0 <= b[i] && b[i] < k;
+//@ requires forall i in [0, k): a[i] <= w;
+__global__ void nested(const int *a, const int *b, const int *c, int *y, int n, int m, int k, int w) {
+    int p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < n)
+        for (int q = 0; q < a[b[3 * c[p] + 2]]; q++) y[p] = q;
+}
+"""
+
+
+def test_elements_in_indices_of_indices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Certified: that an index is in the range of one contract is shown by what another one says of its elements."""
+    assert bound(NESTED, tmp_path) == 0
+    assert "divwarps  <= 2 + max(0, w)  certified" in capsys.readouterr().out
+    for wrong in (("m * 3", "c[i] < m", "c[i] <= m"), ("", "3 * m)", "3 * m - 1)"), ("", "0 <= b[i]", "0 - 1 <= b[i]")):
+        assert bound(NESTED.replace(*wrong[1:]), tmp_path) == 1
