@@ -202,10 +202,11 @@ class Oracles:
         known = elements_in([q for f in p for q, _ in differences(f)])
         deepest = max(map(nested, asked))
 
-        def proves(need: Poly) -> bool:
-            return isinstance(self._record(AtLeast(p, frozenset(), need, ZERO), context).verdict, Proved)
+        def ask(said: P, need: Poly) -> Verdict:
+            return self._record(AtLeast(said, frozenset(), need, ZERO), context).verdict
 
-        return shown(contracts, dict.fromkeys((*asked, *(a for a in known if nested(a) <= deepest))), proves)
+        spoken = dict.fromkeys((*asked, *(a for a in known if nested(a) <= deepest)))
+        return shown(contracts, spoken, p, ask)
 
     def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
         if alike(o.expr, o.x, context.scope):

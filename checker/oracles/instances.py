@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, permutations
 from typing import Any, Final, NamedTuple
 
-from logic.comparisons import as_expr
-from logic.contracts import BOUND, Contract, elements_in
-from logic.potentials import Apply, Poly, sym
-from logic.syntax import Const, Expr, Op, Var
+from logic.assertions import P, Proved, Verdict
+from logic.comparisons import as_expr, differences
+from logic.contracts import BOUND, Contract, elements, elements_in
+from logic.potentials import ELEMENT, Apply, Floor, Leaf, Log2, Max0, Poly, Sym, leaves, sym
+from logic.syntax import Const, Expr, Op, Var, local_vars, subterms
 from logic.terms_as_json import potential
 
 MOST: Final = 48
@@ -21,6 +22,10 @@ LARGEST: Final = 1 << 53
 is so that no sum wraps around, and no bound is made of it."""
 
 
+Ask = Callable[[P, Poly], Verdict]
+"""Whether P shows that a polynomial is nonnegative."""
+
+
 class Instance(NamedTuple):
     """A polynomial that is nonnegative where all that it needs is, and how a certificate names it, without why."""
 
@@ -29,23 +34,76 @@ class Instance(NamedTuple):
     name: tuple[Any, ...]
 
 
-def instances(contracts: Sequence[Contract], elements: Iterable[Apply]) -> Iterator[Instance]:
+def instances(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> Iterator[Instance]:
     """The facts that contracts give of elements, and of nothing but these."""
-    known = tuple(elements)
+    known = tuple(spoken)
     return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
 
 
-def shown(contracts: Sequence[Contract], elements: Iterable[Apply], proves: Callable[[Poly], bool]) -> tuple[Expr, ...]:
-    """The instances as facts, where it is proved that all that they need is nonnegative."""
-    found = dict[Expr, None]()
-    for one in instances(contracts, elements):
+def shown(contracts: Sequence[Contract], spoken: Iterable[Apply], p: P, ask: Ask) -> tuple[Expr, ...]:
+    """The instances as facts, where it is proved that all that they need is nonnegative; without those in P."""
+    found, proves = dict[Expr, None](), _of_indices(p, ask)
+    for one in instances(contracts, spoken):
         e = as_expr(one.poly, bases=True)
-        if e is not None and all(map(proves, one.needs)):
-            found[Op(">=", (e, Const(0)))] = None
+        fact = None if e is None else Op(">=", (e, Const(0)))
+        if fact is not None and fact not in p and fact not in found and all(map(proves, one.needs)):
+            found[fact] = None
     return tuple(found)
 
 
-def _instances(contracts: Sequence[Contract], elements: tuple[Apply, ...]) -> Iterator[Instance]:
+def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
+    """Whether P shows that something about indices is nonnegative. It is asked first without what P says of elements,
+    which is the same question at many points, and often refuted; that is all that is asked of what is not related to
+    elements."""
+    without, near = plain(p)
+
+    def proves(need: Poly) -> bool:
+        if need.is_constant:
+            return need.constant >= 0
+        if not elements_in([need]):
+            proved = isinstance(ask(_about(need, without), need), Proved)
+            if proved or without == p or not leaves(need) & near:
+                return proved
+        return isinstance(ask(p, need), Proved)
+
+    return proves
+
+
+def plain(p: P) -> tuple[P, frozenset[Leaf]]:
+    """What P says without elements of arrays, and the leaves of which P says more than that: those beside elements, and
+    what is compared with these."""
+    without = tuple(f for f in p if not elements(f))
+    near = frozenset[Leaf]().union(*(_beside(q) for f in p if elements(f) for q, _ in differences(f)))
+    compared = (leaves(q) for f in without for q, _ in differences(f))
+    return without, near.union(*(found for found in compared if found & near))
+
+
+def _about(need: Poly, p: P) -> P:
+    """The facts of P without variables, or with such as have to do with a need, directly or through other facts."""
+    own, asked = [(f, local_vars(f)) for f in p], leaves(need)
+    names = {x.name for x in asked if isinstance(x, Var)}
+    names.update(*(found for f, found in own if any(t in asked for t in subterms(f))))
+    while more := [found for _, found in own if found & names and not found <= names]:
+        names.update(*more)
+    return tuple(f for f, found in own if not found or found & names)
+
+
+def _beside(p: Poly) -> frozenset[Leaf]:
+    """The leaves of a polynomial but for those in indices alone, and in products: what is known of elements by several
+    instances of a contract."""
+    found: set[Leaf] = set()
+    for a in (m[0] for m, _ in p.terms if len(m) == 1):
+        match a:
+            case Sym(leaf):
+                found.add(leaf)
+            case Apply(op, args):
+                found.update(*(map(_beside, args) if not op.startswith(ELEMENT) else ()))
+            case Max0(arg) | Floor(arg, _) | Log2(arg):
+                found |= _beside(arg)
+    return frozenset(found)
+
+
+def _instances(contracts: Sequence[Contract], spoken: tuple[Apply, ...]) -> Iterator[Instance]:
     wanted = [
         (k, c, sign, q)
         for k, c in enumerate(contracts)
@@ -53,18 +111,20 @@ def _instances(contracts: Sequence[Contract], elements: tuple[Apply, ...]) -> It
         if c.ranges and all(abs(factor) < LARGEST for _, factor in q.terms)
     ]
     for k, c, sign, q in wanted:
-        for t in _indices(q, elements) if len(c.ranges) == 1 else ():
+        for t in _indices(q, spoken) if len(c.ranges) == 1 else ():
             poly, *needs = c.instance(sign, [t])
             yield Instance(poly, tuple(needs), ("instance", k, sign, [potential(t)]))
     for k, c, sign, q in wanted:
         arrays = {a.op for a in elements_in([q])}
-        for s, t in permutations(dict.fromkeys(a.args[0] for a in elements if a.op in arrays), 2):
+        for s, t in permutations(dict.fromkeys(a.args[0] for a in spoken if a.op in arrays), 2):
+            if (t - s).is_constant and (t - s).constant < 2:
+                continue  # backwards, or an instance
             if parts := c.telescope(sign, s, t):
                 yield Instance(parts[0], parts[1:], ("telescope", k, sign, [potential(s), potential(t)]))
 
 
-def _indices(q: Poly, elements: Iterable[Apply]) -> list[Poly]:
+def _indices(q: Poly, spoken: Iterable[Apply]) -> list[Poly]:
     """The values of a contract's variable at which one of its elements is one of these."""
     i = sym(Var(f"{BOUND}0"))
     shifts = {(a.op, a.args[0] - i) for a in elements_in([q]) if (a.args[0] - i).is_constant}
-    return list(dict.fromkeys(a.args[0] - shift for a in elements for op, shift in shifts if op == a.op))
+    return list(dict.fromkeys(a.args[0] - shift for a in spoken for op, shift in shifts if op == a.op))

@@ -29,6 +29,7 @@ from logic.assertions import (
     P,
     Proved,
     Uniform,
+    Verdict,
     X,
     abstracted,
     assume,
@@ -232,10 +233,10 @@ class _Analysis(Analysis):
             if (p := of_expr(part)) is not None and elements_in([p]):
                 named.setdefault(facts.plain(p), p)  # not again by another name
 
-        def proves(need: Poly) -> bool:
-            return self.proves(AtLeast(state.p, frozenset(), need, ZERO))
+        def ask(said: P, need: Poly) -> Verdict:
+            return self.oracle(AtLeast(said, frozenset(), need, ZERO), self.context)
 
-        more = shown(self.context.launch.contracts, elements_in(named.values()), proves)
+        more = shown(self.context.launch.contracts, elements_in(named.values()), state.p, ask)
         after = State(conj((*state.p, *more), self.sigma), state.x)
         if after != state:
             nodes.append(Cut(after, None, None))

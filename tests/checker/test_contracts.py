@@ -331,8 +331,8 @@ def test_rows_telescope_over_a_grid(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "rowptr[min(4*gridDim.x, n)]" in out
     document = json.loads((tmp_path / "c.json").read_text())
     assert recheck.recheck(document).verdict == "valid"
-    assert any('"telescope"' in json.dumps(e) for e in document["evidence"])
-    shifted = json.loads(json.dumps(document).replace('"telescope", 0, "+"', '"telescope", 0, "-"'))
+    assert any('"instance"' in json.dumps(e) for e in document["evidence"])
+    shifted = json.loads(json.dumps(document).replace('"instance", 0, "+"', '"instance", 0, "-"'))
     assert judged(shifted, tmp_path)[0] != "valid"
 
 
