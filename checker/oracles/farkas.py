@@ -20,13 +20,13 @@ from math import ceil, gcd, lcm, prod
 from typing import Any, Final
 
 from checker.oracles import lp
-from checker.oracles.instances import Instance, instances
+from checker.oracles.instances import Instance, by_depth, instances
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.terms import with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.comparisons import differences
-from logic.contracts import elements_in, nested
+from logic.contracts import elements_in
 from logic.facts import equations
 from logic.potentials import (
     OPERATED,
@@ -116,19 +116,12 @@ class Given:
 
 
 def _told(elements: Iterable[Apply], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
-    """What contracts say of elements, as far as what is shown puts indices in their ranges; and what they say of those
-    with elements in their indices, by what they say of these."""
-    told = [one for f in have if f.told is not None for one in f.told(elements)]
-    depths = [max(map(nested, elements_in([one.poly])), default=0) for one in told]
-    less = list(shown)
-    for depth in sorted({*depths}):
-        found = []
-        for one in (one for one, own in zip(told, depths, strict=True) if own == depth):
-            because = [_combination(p, less) for p in one.needs]
-            if None not in because:
-                found.append(Fact(one.poly, [*one.name, because]))
+    """What contracts say of elements, as far as what is shown, and then what they say, puts indices in their ranges."""
+    for group in by_depth(one for f in have if f.told is not None for one in f.told(elements)):
+        rows = [(one, [_combination(p, shown) for p in one.needs]) for one in group]
+        found = [Fact(one.poly, [*one.name, because]) for one, because in rows if None not in because]
         yield from found
-        less += found
+        shown = [*shown, *found]
 
 
 def proof(obligation: Obligation, context: Context, seen: Seen | None = None) -> Json:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from logic.assertions import P, Proved, Verdict
 from logic.comparisons import as_expr, differences
-from logic.contracts import BOUND, Contract, elements, elements_in
+from logic.contracts import BOUND, Contract, elements, elements_in, nested
 from logic.potentials import ELEMENT, Apply, Floor, Leaf, Log2, Max0, Poly, Sym, leaves, sym
 from logic.syntax import Const, Expr, Op, Var, local_vars, subterms
 from logic.terms_as_json import potential
@@ -38,6 +38,14 @@ def instances(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> Iterato
     """The facts that contracts give of elements, and of nothing but these."""
     known = tuple(spoken)
     return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
+
+
+def by_depth(some: Iterable[Instance]) -> list[list[Instance]]:
+    """Instances in groups, those first whose elements are nested less deep: what they say may show what others need."""
+    groups: dict[int, list[Instance]] = {}
+    for one in some:
+        groups.setdefault(max(map(nested, elements_in([one.poly])), default=0), []).append(one)
+    return [groups[depth] for depth in sorted(groups)]
 
 
 def shown(contracts: Sequence[Contract], spoken: Iterable[Apply], p: P, ask: Ask) -> tuple[Expr, ...]:
