@@ -120,12 +120,17 @@ def _most(b: Budget, read: Read) -> Poly:
         raise OptionProblem(f"'most' is no number or formula here: {problem.message}", b.loc, problem.advice) from None
 
 
+def _value(bound: Poly) -> int | str:
+    """A bound for JSON: a number where it is one."""
+    return number(bound.constant) if bound.is_constant else str(bound)
+
+
 def _everywhere(b: Budget, row: Row, read: Read, bound: Poly, most: Poly) -> Row:
     """A budget that is a formula, or a number at all points: proved, or not."""
     context = replace(read.context)
     verdict: Any = Oracles()(AtLeast((), frozenset(), most, bound), context)
     if isinstance(verdict, Proved):
-        return _row(b, row, "kept", None, f"the bound {bound} is never more") | {"value": str(bound)}
+        return _row(b, row, "kept", None, f"the bound {bound} is never more") | {"value": _value(bound)}
     at = verdict.witness if isinstance(verdict, Refuted) else {}
     names = {leaf.name for leaf in (*leaves(bound), *leaves(most))}
     if names <= at.keys():
@@ -134,5 +139,5 @@ def _everywhere(b: Budget, row: Row, read: Read, bound: Poly, most: Poly) -> Row
         value, limit = (evaluate(p, store) for p in (bound, most))
         if value > limit:
             told = f"{value} at {where}, of at most {limit}" if where else f"{value} of at most {limit}"
-            return _row(b, row, "exceeded", None, told) | {"value": str(bound)}
+            return _row(b, row, "exceeded", None, told) | {"value": _value(bound)}
     return _row(b, row, "not proved", None, f"it is not known whether {bound} is at most {most}")

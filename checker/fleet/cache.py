@@ -1,18 +1,16 @@
 """Certificates that were found before, by what they are about. Nothing here is trusted: what is found under a key is
 text, and the second checker says whether it is a certificate of what was asked about (`judge`).
 
-A certificate is a file `ab/cdef...gz` in a folder, under the digest of what it is about and of this version of the
+A certificate is a file `ab/cdef...json` in a folder, under the digest of what it is about and of this version of the
 tool; it appears there at once, under its name, or not at all. The ones that were not used for longest go first.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import re
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,7 +30,7 @@ MOST: Final = 1 << 30
 MARK: Final = "warpbound-cache"
 """A file that says what the folder is."""
 
-_NAME: Final = re.compile(r"[0-9a-f]{62}\.gz")
+_NAME: Final = re.compile(r"[0-9a-f]{62}\.json")
 _FOLDER: Final = re.compile(r"[0-9a-f]{2}")
 
 
@@ -77,21 +75,19 @@ def code() -> str:
 def place(cache: Cache, about: str) -> Path:
     """Where a certificate about a subject is kept."""
     key = hashlib.sha256(f"{cache.version}\n{about}".encode()).hexdigest()
-    return cache.folder / key[:2] / f"{key[2:]}.gz"
+    return cache.folder / key[:2] / f"{key[2:]}.json"
 
 
 def found(path: Path) -> str | None:
     """The text that a place has; None where there is none that can be read, or too much."""
     try:
-        data = path.read_bytes() if path.stat().st_size <= MAX_TEXT else b""
-        reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        text = reader.decompress(data, MAX_TEXT)
-        if not reader.eof:
+        if not path.is_file() or path.stat().st_size > MAX_TEXT:
             return None
+        text = path.read_text(encoding="utf-8")
         with suppress(OSError):
             os.utime(path)
-        return text.decode("utf-8")
-    except (OSError, ValueError, zlib.error):
+        return text
+    except (OSError, ValueError):
         return None
 
 
@@ -99,7 +95,7 @@ def put(cache: Cache, about: str, text: str) -> None:
     """Keeps the text of a certificate. Raises OSError where that cannot be done; nothing is there then."""
     path = place(cache, about)
     path.parent.mkdir(exist_ok=True)
-    _put(path, gzip.compress(text.encode("utf-8"), compresslevel=5, mtime=0))
+    _put(path, text.encode("utf-8"))
 
 
 def _put(path: Path, data: bytes) -> None:

@@ -89,10 +89,11 @@ def of_judged(read: Read, metric: Metric, word: Judged, seconds: float, cached: 
         row["claim"] = wording(read.name, what, bound, metric, context.hardware)
     if word.problem:
         row["problem"] = f"the second checker does not accept what was found: {word.problem}"
-    if word.engines:
+    if word.backed:
         row["engines"], row["solver_backed"] = list(word.engines), list(word.backed)
-        told = f"it rests on the word of {', '.join(word.engines)}"
-        row["problem"] = told if word.word == "solver-backed" else row.get("problem", told)
+        row["problem"] = f"it rests on the word of {', '.join(word.engines)}" if word.engines else word.backed[0]
+    elif word.word == "holey":
+        row["problem"] = "barriers are assumed to be reached by whole blocks"
     return row
 
 

@@ -34,7 +34,7 @@ def test_a_baseline_a_change_and_a_revision(here: Path, capsys: Capture) -> None
     assert main(["diff", "old.json", "src", *FAST, "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["kernel"], row["change"], row["old"], row["new"]) == ("one", "grew", "4", "8")
-    assert list((here / "cache/warpbound").glob("*/*.gz"))  # what was known before is not searched again
+    assert list((here / "cache/warpbound").glob("*/*.json"))  # what was known before is not searched again
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_lines_as_they_come_budgets_and_what_a_configuration_says(here: Path, ca
     assert [(row["kernel"], row["bound"]) for row in lines] == [("one", "4"), ("two", "max(0, n)")]
     budgets = [(b["kernel"], b["at"], b["most"], b["value"], b["verdict"]) for b in last["budgets"]]
     assert budgets == [
-        ("one", None, 4, "4", "kept"),
+        ("one", None, 4, 4, "kept"),
         ("two", None, "n", "max(0, n)", "kept"),
         ("two", "n=9", 9, 9, "kept"),
         ("two", "n=10", 9, 10, "exceeded"),

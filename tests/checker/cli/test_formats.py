@@ -92,6 +92,7 @@ CASES: Final = [
     Case(f"predict k.cu --kernel spin {DEVICE}", 1, "not certified", (("not-certified", "k.cu", 2),)),
     Case("suite --kernel vectorAdd --metric sectors --jobs 1", 0, "accepted, valid"),
     Case("report good.json", 0, "certified"),
+    Case("show good.json", 0, "second checker: valid"),
     Case("baseline k.cu --kernel k --metric sectors --jobs 1 --no-cache", 0, "max(0, n)"),
     Case("diff old.json old.json", 0, "1 same"),
     Case("diff old.json new.json", 1, "grew", (("grew", "k.cu", 1),)),

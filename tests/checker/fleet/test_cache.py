@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
@@ -26,15 +25,17 @@ def test_what_is_put_is_found(here: cache.Cache) -> None:
     assert [path for path, _ in cache.entries(here.folder)] == [place]
 
 
-@pytest.mark.parametrize("data", [b"", b"text", gzip.compress(b"text")[:-9], gzip.compress(b"\xff\xfe"), b"\x1f\x8b"])
-def test_what_is_broken_is_not_there(here: cache.Cache, data: bytes) -> None:
+def test_what_is_broken_is_not_there(here: cache.Cache) -> None:
     place = cache.place(here, "a")
     place.parent.mkdir()
-    place.write_bytes(data)
+    place.write_bytes(b"\xff\xfe")
+    assert cache.found(place) is None
+    place.unlink()
+    place.mkdir()
     assert cache.found(place) is None
 
 
-def test_a_bomb_is_not_there(here: cache.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_long_is_not_there(here: cache.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.put(here, "a", "x" * 1000)
     monkeypatch.setattr(cache, "MAX_TEXT", 999)
     assert cache.found(cache.place(here, "a")) is None
@@ -83,7 +84,7 @@ def test_the_oldest_go_first(here: cache.Cache) -> None:
 def test_nothing_else_is_removed(here: cache.Cache) -> None:
     cache.put(here, "a", "text")
     (here.folder / "ab").mkdir(exist_ok=True)
-    others = [here.folder / "notes.txt", here.folder / "ab/notes.gz", here.folder / cache.MARK]
+    others = [here.folder / "notes.txt", here.folder / "ab/notes.json", here.folder / cache.MARK]
     for other in others:
         other.write_text("mine")
     assert cache.clear(here.folder) == 1

@@ -17,10 +17,11 @@ from checker.certificates.reread import subject, subject_of
 from checker.fleet import cache as kept
 from checker.fleet.desk import Desk, Listed
 from checker.fleet.files import Source
-from checker.fleet.judge import judged
-from checker.fleet.rows import Found, Read, bare
+from checker.fleet.judge import Judged, judged
+from checker.fleet.rows import Found, Read, bare, of_judged
 from checker.fleet.workers import Job
 from logic.metrics import METRICS
+from logic.potentials import const
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 GOOD = (PROOFS / "vectorAdd/sectors.json").read_text()
@@ -186,6 +187,20 @@ def test_a_worker_is_not_believed(said: Found, problem: str, tmp_path: Path) -> 
     assert (row["verdict"], row["bound"], row["certificate"]) == ("not-proved", None, None)
     assert problem in row["problem"]
     assert not list(kept.entries(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("word", "problem"),
+    [
+        (Judged("solver-backed", "d", const(7), (), ("P |- P'",), ("z3",)), "it rests on the word of z3"),
+        (Judged("solver-backed", "d", const(7), (), ("vacuous: no launch",)), "vacuous: no launch"),
+        (Judged("holey", "d", const(7), ()), "barriers are assumed to be reached by whole blocks"),
+    ],
+)
+def test_what_a_bound_rests_on_is_its_problem(word: Judged, problem: str, tmp_path: Path) -> None:
+    *_, read = desk(tmp_path)
+    row = of_judged(read, METRICS["sectors"], word, 1.0, False)
+    assert (row["verdict"], row["bound"], row["problem"]) == (word.word, "7", problem)
 
 
 def test_nonsense_from_a_worker_is_nothing(tmp_path: Path) -> None:
