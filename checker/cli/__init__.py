@@ -11,7 +11,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -64,7 +64,12 @@ class _Version(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
+    """The parser of command lines."""
+    return grammar()[0]
+
+
+def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The command line's grammar: the parser, and those of the subcommands by their names."""
     from checker.cli import (
         baseline,
         bound,
@@ -106,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
         trial,
     ):
         module.add(subparsers)
-    return top
+    return top, subparsers.choices
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -115,14 +120,15 @@ def main(argv: list[str] | None = None) -> int:
     Without `argv` it is that of the process, which then is the command's: Ctrl-C ends it.
     """
     from checker.cli import process
+    from checker.cli.stdin import standard_input
 
     process.errors_to_nowhere(argv is None)
     if argv is None:
         process.hear_interrupts()
         gc.set_threshold(*GARBAGE)
     try:
-        with process.own_output(argv is None):
-            return _run(sys.argv[1:] if argv is None else argv)
+        with process.own_output(argv is None), standard_input() as take:
+            return _run(sys.argv[1:] if argv is None else argv, take)
     except KeyboardInterrupt:
         if argv is None:
             process.leave()
@@ -130,8 +136,17 @@ def main(argv: list[str] | None = None) -> int:
         return process.INTERRUPTED
 
 
-def _run(words: list[str]) -> int:
-    """A command line's exit code."""
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """The options of a command line. What is left over is a fault in the subcommand's usage."""
+    top, commands = grammar()
+    args, left = top.parse_known_args(words)
+    if left:
+        commands[args.command].error(f"unrecognized arguments: {' '.join(left)}")
+    return args
+
+
+def _run(words: list[str], take: Callable[[argparse.Namespace], None]) -> int:
+    """A command line's exit code; `take` puts standard input in place of `-`."""
     digits = sys.get_int_max_str_digits()
     try:
         from checker.cli.options import check_paths, emit
@@ -139,7 +154,8 @@ def _run(words: list[str]) -> int:
         if words == ["--version"]:
             emit(f"warpbound {VERSION}", None)
             return 0
-        args = parser().parse_args(words)
+        args = _parsed(words)
+        take(args)
         check_paths(args)
         if "at" in args:
             sys.set_int_max_str_digits(MAX_DIGITS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.process import document
+from checker.cli.process import document, named
 from checker.notation.problem import OptionProblem
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 
@@ -359,7 +359,7 @@ def _same_file(one: str, other: str) -> bool:
 def emit(text: str, output: str | None, option: str = "-o") -> None:
     """Writes a result to the file that an option names, or to standard output. Raises OptionProblem where it can't be
     written."""
-    text = text.encode("utf-8", "backslashreplace").decode() + "\n"  # file names may hold lone surrogates
+    text = named(text).encode("utf-8", "backslashreplace").decode() + "\n"  # file names may hold lone surrogates
     if output is None:
         _print(text)
         return

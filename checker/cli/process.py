@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
-from typing import Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol, TextIO, cast
 
 INTERRUPTED: Final = 130
 """The exit code of a command that Ctrl-C ended: 128 and the number of the signal, as shells have it."""
@@ -72,6 +72,43 @@ def own_output(process: bool) -> Iterator[None]:
             _flush_c()
             os.dup2(saved, 1)
             os.close(saved)
+
+
+class _Renamed:
+    """A stream on which a file has another name."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str, /) -> object:
+        return self.stream.write(named(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+_names: dict[str, str] = {}
+"""The names that files have for a reader, by their paths."""
+
+
+def named(text: str) -> str:
+    """The text with the names that files have for a reader."""
+    for path, name in _names.items():
+        text = text.replace(path, name)
+    return text
+
+
+@contextmanager
+def renamed(path: str, name: str) -> Iterator[None]:
+    """Within, standard error and documents call a file by another name."""
+    before, _names[path] = sys.stderr, name
+    if before is not None:
+        sys.stderr = cast(TextIO, _Renamed(before))
+    try:
+        yield
+    finally:
+        sys.stderr = before
+        del _names[path]
 
 
 def _number(stream: object) -> int | None:
