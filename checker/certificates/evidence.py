@@ -225,7 +225,7 @@ def _base(e: Expr, o: AtMost, view: recheck.Lanes) -> Expr:
             for value in _definitions(e, o.p):
                 rest = tuple(f for f in o.p if not (isinstance(f, Op) and f.args == (e, value)))
                 value = _base(value, replace(o, p=rest), view)
-                return value if Tid("x") in subterms(value) else e
+                return value if isinstance(value, Const) or Tid("x") in subterms(value) else e
             if frozen(e) in view.known:
                 return _spelled(view.known[frozen(e)]) or e
             lows = [f.args[1] for f in o.p if isinstance(f, Op) and f.op == ">=" and f.args[0] == e]

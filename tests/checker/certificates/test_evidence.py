@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -114,6 +115,15 @@ def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
     assert said is not None
     assert decided(o, said, ONE_WARP)
     assert proof(reads(p, index, n - 1, array="S"), ONE_WARP) is None
+
+
+def test_bins_of_a_warp_that_have_a_name() -> None:
+    """x is 0 at least, whatever it is read from: all lanes are in the 256 bins of their warp."""
+    six = replace(ONE_WARP, launch=Launch((192, 1, 1)))
+    o = reads("x == (y >> m & 255)", "(tid.x >> 5) * 256 + x", 8, array="S")
+    said = proof(o, six)
+    assert said is not None
+    assert decided(o, said, six)
 
 
 @pytest.mark.parametrize(
