@@ -573,10 +573,14 @@ def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:
 
 
 def point(texts: Sequence[str]) -> dict[str, int]:
-    """`w=256,h=-3` as numbers; a grid of one dimension has the others 1. Raises OptionProblem."""
-    found = {}
+    """`w=256,h=-3` as numbers, `row=@FILE.npy` as those of an array's elements; a grid of one dimension has the others
+    1. Raises OptionProblem."""
+    found: dict[str, int] = {}
     parts = [part for text in texts for part in text.split(",") if part.strip()]
     for name, value in parse_bindings(parts, "--at").items():
+        if value.startswith("@"):
+            found |= {f"{name}[{i}]": n for i, n in enumerate(_of_file(name, value[1:]))}
+            continue
         if not re.fullmatch(r"[+-]?\d{1,99}", value, re.ASCII):
             raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.")
         found[name] = int(value)
@@ -585,6 +589,14 @@ def point(texts: Sequence[str]) -> dict[str, int]:
     if "gridDim.x" in found:
         found = {"gridDim.y": 1, "gridDim.z": 1} | found
     return found
+
+
+def _of_file(name: str, path: str) -> list[int]:
+    """The elements of an array in a .npy file. Raises OptionProblem."""
+    from checker.cli.run import read_npy
+    from logic.syntax import INT, Array
+
+    return [int(n) for n in read_npy(path, Array(name, "global", INT, 8), f"--at {name}=@{path}")]
 
 
 def _element(name: str, known: Mapping[str, int]) -> str:

@@ -94,20 +94,26 @@ def run(args: argparse.Namespace) -> int:
 def told(row: Mapping[str, Any]) -> str:
     """A contract, and where it does not hold."""
     at = ", ".join(f"{name} = {i}" for name, i in (row["index"] or {}).items())
-    return f"{row['text']}{f', at {at}' if at else ''}"
+    short = "".join(
+        f"; '{name}' is {n} element{'s' * (n > 1)} short of that" for name, n in row.get("short", {}).items()
+    )
+    return f"{row['text']}{f', at {at}' if at else ''}{short}"
 
 
 def tested(c: Stated, values: Mapping[str, Value], arrays: Mapping[str, Contents]) -> dict[str, Any]:
     """The outcome of a contract: kept, broken at the first index, or untested. Raises OptionProblem."""
-    from checker.refutation.contracts import Missing, Untested, broken
+    from checker.refutation.contracts import Missing, Untested, broken, missing
 
-    index, verdict = None, "kept"
+    index, verdict, short = None, "kept", dict[str, int]()
     try:
         found = [at for one in c.contracts if (at := broken(one, values, arrays)) is not None]
+        for one in c.contracts:
+            short |= missing(one, values, arrays)
     except Untested:
         verdict, found = "untested", []
-    except Missing as missing:
-        raise OptionProblem(f"'{missing}' has no value", advice=f"Give it: --arg {missing}=64.") from None
+    except Missing as name:
+        raise OptionProblem(f"'{name}' has no value", advice=f"Give it: --arg {name}=64.") from None
     if found:
         index, verdict = dict(zip((name for name, *_ in c.ranges), min(found), strict=True)), "broken"
-    return {"text": c.text, "verdict": verdict, "index": index}
+    row = {"text": c.text, "verdict": verdict, "index": index}
+    return row | {"short": short} if short else row

@@ -71,7 +71,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         default=[],
         metavar="NAME=WHAT",
         help="a global array before the run: zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, whose element i "
-        "is START + STEP * (i %% COUNT), each with :LEN for a fixed length, or @FILE.npy (default: zeros, unbounded)",
+        "is START + STEP * (i %% COUNT), each with :LEN for a fixed length, a list as 0,3,5, or @FILE.npy (default: "
+        "zeros, unbounded)",
     )
     parser.add_argument(
         "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
@@ -359,7 +360,10 @@ def _declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, 
     return {name: initial(table) for name, table in tables.items() if name in plain}
 
 
-_FILLS = "Write zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, with :LEN for a fixed length, or @FILE.npy."
+_FILLS = (
+    "Write zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, with :LEN for a fixed length, a list as 0,3,5, or "
+    "@FILE.npy."
+)
 
 
 def _contents(text: str, array: Array) -> Contents:
@@ -368,7 +372,9 @@ def _contents(text: str, array: Array) -> Contents:
 
     option = f"--array {array.name}={text}"
     if text.startswith("@"):
-        return _npy(text[1:], array, option)
+        return read_npy(text[1:], array, option)
+    if re.fullmatch(r"[+-]?[\d.]+(,[+-]?[\d.]+)*,?", text, re.ASCII):
+        return _listed(text, array, option)
     kind, *numbers = text.split(":")
     wanted = {"zeros": 0, "ones": 0, "iota": 0, "random": 1, "cycle": 3}.get(kind)
     if wanted is None or not wanted <= len(numbers) <= wanted + 1:
@@ -396,6 +402,24 @@ def _contents(text: str, array: Array) -> Contents:
             return Initial(lambda i: _random(numbers[0], i, array), length)
 
 
+def _listed(text: str, array: Array, option: str) -> list[Value]:
+    """Elements one by one: 0,3,5."""
+    from semantics.values import converted
+
+    whole, bits = array.elem.kind != "base", 8 * array.width
+    found: list[Value] = []
+    for part in text.removesuffix(",").split(","):
+        try:
+            value = int(part) if whole else float(part)
+        except ValueError:
+            told = f"{option}: '{part}' is no {'whole ' if whole else ''}number"
+            raise OptionProblem(told, advice=_FILLS) from None
+        if whole and not -(2 ** (bits - 1)) <= value < 2**bits:
+            raise OptionProblem(f"{option}: {part} does not fit into {array.width} bytes", advice="Check the list.")
+        found.append(converted(value, array.elem))
+    return found
+
+
 def _random(seed: str, i: int, array: Array) -> Value:
     """A value that every element of this width can have: an int of 7 or 15 bits, a float in [0, 1)."""
     from semantics.values import converted
@@ -406,7 +430,7 @@ def _random(seed: str, i: int, array: Array) -> Value:
     return converted(source.getrandbits(1 if array.elem.kind == "bool" else min(8 * array.width, 16) - 1), array.elem)
 
 
-def _npy(path: str, array: Array, option: str) -> NDArray[Any]:
+def read_npy(path: str, array: Array, option: str) -> NDArray[Any]:
     """The elements of a one-dimensional .npy file whose type suits the array's."""
     import numpy as np
 

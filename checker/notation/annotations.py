@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from checker.notation.contracts import Contract, is_contract, parse_contract
-from checker.notation.expressions import parse_assumption, parse_fact
+from checker.notation.expressions import COUNTER, parse_assumption, parse_fact
 from checker.notation.extents import KERNEL, LOOPS, Place, Text, read_text
 from checker.notation.formulas import parse_formula
 from checker.notation.potentials import parse_potential
@@ -181,7 +181,7 @@ def _counting(kernel: Kernel, sigma: Signature, clauses: list[Clause]) -> tuple[
 
 def _counter(c: Clause, sigma: Signature) -> str:
     """The variable that counts the turns of a loop: none of the program."""
-    name = f"turns.line{c.loc.line}"
+    name = f"{COUNTER}{c.loc.line}"
     while name in sigma.locals or name in sigma.params:
         name += "_"
     return name

@@ -296,10 +296,15 @@ def resolve(token: Token, scope: Scope) -> Var | Param | Tid:
     raise SyntaxProblem(f"no variable or parameter is called {shortened(name)}", loc, _suggestion(name, scope))
 
 
+COUNTER: Final = "turns.line"
+"""Names of the counters that count the turns of loops for `//@ loop turns`: this and a line."""
+
+
 def _suggestion(name: str, scope: Scope) -> str:
     """A name that could be meant; an assumption may mention parameters alone."""
     locals_ = () if scope.about == "assumption" else scope.sigma.locals
-    declared = sorted({*locals_, *scope.sigma.params} - set(BUILTINS))
+    names = {name for name in (*locals_, *scope.sigma.params) if not name.startswith(COUNTER)}
+    declared = sorted(names - set(BUILTINS))
     axes = [known for known in ("tid.x", "threadIdx.x", *BUILTINS) if known.partition(".")[0] == name]
     if near := axes[:1] or get_close_matches(name, [*declared, *BUILTINS, "tid.x"], 1):
         return f"Is {near[0]} meant?"

@@ -52,6 +52,31 @@ def broken(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> t
     return None
 
 
+def missing(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> dict[str, int]:
+    """How many elements too few arrays have for a contract, by name: those that are given, at the ends of ranges.
+    Raises Missing and Untested.
+
+    >>> from logic.contracts import element
+    >>> i = Var("?i0")
+    >>> rising = Contract(((Const(0), Param("n")),), Op("<=", (element("A", i), element("A", Op("+", (i, Const(1)))))))
+    >>> missing(rising, {"n": 3}, {"A": [1, 4]}), missing(rising, {"n": 3}, {"A": [1, 4, 4, 5]})
+    ({'A': 2}, {})
+    """
+    ranges = [_range(contract, low, high, params, arrays) for low, high in contract.ranges if low and high]
+    if len(ranges) < len(contract.ranges) or not all(ranges):
+        return {}
+    found: dict[str, int] = {}
+    for at in product(*((r[0], r[-1]) for r in ranges)):
+        here = {**params, **{f"{BOUND}{k}": i for k, i in enumerate(at)}}
+        for t in subterms(contract.fact):
+            if isinstance(t, Op) and t.op.startswith(ELEMENT) and (name := t.op.removeprefix(ELEMENT)) in arrays:
+                length = _length(arrays[name])
+                beyond = 0 if length is None else int(_value(t.args[0], here, arrays)) + 1 - length
+                if beyond > 0:
+                    found[name] = max(beyond, found.get(name, 0))
+    return found
+
+
 def for_reading(contracts: Sequence[Contract]) -> tuple[Held, ...]:
     """Contracts as the reading of a kernel uses them."""
     return tuple(

@@ -14,10 +14,29 @@ from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, conj
 from logic.comparisons import as_expr
-from logic.facts import Facts, definitions, said, unfolded
-from logic.potentials import Poly, is_closed, leaves, of_expr, variables
+from logic.contracts import BOUND, settled
+from logic.facts import Facts, compared, definitions, said, unfolded
+from logic.potentials import ELEMENT, Poly, element_of, is_closed, leaves, of_expr, sym, variables
 from logic.source import Loc
-from logic.syntax import BOOL, INT, Assign, Expr, Op, Param, Read, local_vars, show, subterms, written
+from logic.syntax import (
+    BOOL,
+    INT,
+    Assign,
+    Const,
+    Expr,
+    If,
+    Op,
+    Param,
+    Read,
+    Var,
+    While,
+    Write,
+    local_vars,
+    show,
+    statements,
+    subterms,
+    written,
+)
 
 
 def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
@@ -62,14 +81,17 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         "Add a test to its guard that bounds it by parameters, as i < n does, or state //@ loop potential q; before it."
     )
     for array in _arrays(cycle.cond):
-        return f"its guard reads '{array}', and what an array holds is not known", bounded + _HOLDS.format(array)
+        return f"its guard reads '{array}', and what an array holds is not known", bounded + _holding(
+            array, cycle, flow, context
+        )
     if not counters:
         return "its body changes nothing that its guard tests", "Is a step of its counter missing?"
     if all(context.sigma.locals[name] == BOOL for name in counters):
         return "only what its body finds ends it, and no test limits how often it turns", bounded
     for name in sorted(tested):
         if (read := _read(flow, name)) and not _limited(cycle, flow, context):
-            return f"its guard depends on '{name}', {read}", bounded
+            holding = _holding(read.split("'")[1], cycle, flow, context)
+            return f"its guard depends on '{name}', {read}", bounded + holding
     for name, read in _until(cycle, context):
         return f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", bounded
     for name in counters:
@@ -125,9 +147,40 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     )
 
 
-_HOLDS: Final = " Or say what it holds: //@ requires forall i in [0, n): {0}[i + 1] - {0}[i] <= w;"
 _LIMITED: Final = "//@ loop invariant {} <= LIMIT; with LIMIT over parameters."
 _BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
+
+
+def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
+    """The contract that would say what an array holds, as far as it is not there: that rows begin where others end, or
+    how long they are at most, or how large elements are; and where indices from memory lead."""
+    reads = [t for e in _values(flow) for t in subterms(e) if isinstance(t, Read) and t.array == array]
+    at = list(dict.fromkeys(p for t in reads if (p := of_expr(settled(t.index))) is not None))
+    rows = [p for p in at if p + 1 in at]
+    below = ((sym(x), q) for x, op, q in compared(cycle.before.p, either=True) if op == "<" and _shared(q))
+    limits = [show(q) for x, q in below if x in (rows or at)[:1]]
+    span = f" in [0, {limits[0]})" if limits else ""
+    name, i = f"{ELEMENT}{array}", sym(Var(f"{BOUND}0"))
+    rise = element_of(name, i + 1) - element_of(name, i)
+    known = any(rise in c.quantities.values() for c in context.launch.contracts)
+    rises = f"{array}[i] <= {array}[i + 1]"
+    fact = rises if rows and not known else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
+    most = "" if fact == rises else ", with what is most in place of 64"
+    return f" Or say what it holds{most}: //@ requires forall i{span}: {fact};"
+
+
+def _values(flow: Flow) -> Iterator[Expr]:
+    """The expressions that are evaluated in a flow."""
+    for s in statements(flow.stmt):
+        match s:
+            case Assign(_, e) | If(e) | While(e):
+                yield e
+            case Write(_, index, e):
+                yield from (index, e)
+
+
+def _shared(e: Expr) -> bool:
+    return all(isinstance(t, Param | Const | Op) for t in subterms(e))
 
 
 def _read(flow: Flow, name: str) -> str:

@@ -270,7 +270,7 @@ def test_a_contract_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     assert bound(plain, tmp_path) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "its guard reads 'rowptr', and what an array holds is not known" in told
-    assert "Or say what it holds: //@ requires forall i in [0, n): rowptr[i + 1] - rowptr[i] <= w;" in told
+    assert "Or say what it holds: //@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];" in told
     given = [line.removeprefix("//@ requires ").rstrip(";") for line in CSR.splitlines()[:2]]
     assert bound(plain, tmp_path, "--assume", given[0], "--assume", given[1]) == 0
     assert "2 + max(0, width)" in capsys.readouterr().out
@@ -422,3 +422,38 @@ def test_elements_in_indices_of_indices(tmp_path: Path, capsys: pytest.CaptureFi
     assert "divwarps  <= 2 + max(0, w)  certified" in capsys.readouterr().out
     for wrong in (("m * 3", "c[i] < m", "c[i] <= m"), ("", "3 * m)", "3 * m - 1)"), ("", "0 <= b[i]", "0 - 1 <= b[i]")):
         assert bound(NESTED.replace(*wrong[1:]), tmp_path) == 1
+
+
+LENGTHS = """__global__ void lengths(const int *len, const int *of, float *y, int n) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= n) return;
+    int m = len[r];
+    for (int j = 0; j < m; j++) y[r] += 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "advised"),
+    [
+        ("len[r]", "len[r]", "forall i in [0, n): len[i] <= 64"),
+        ("len[r]", "len[r / 2]", "forall i: len[i] <= 64"),
+        ("j < m", "j < len[r]", "forall i in [0, n): len[i] <= 64"),
+    ],
+)
+def test_the_contract_that_would_help_is_told_as_it_can_be_put(
+    old: str, new: str, advised: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = LENGTHS.replace(old, new)
+    assert bound(source, tmp_path) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"Or say what it holds, with what is most in place of 64: //@ requires {advised};" in told
+    assert bound(f"//@ requires {advised};\n{source}", tmp_path) == 0
+    assert "<= 66 " in capsys.readouterr().out
+
+
+def test_where_rows_are_said_to_rise_their_width_is_advised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rows of neighbours are anywhere: that rows rise gives no bound."""
+    source = CSR.split("\n", 2)[2].replace("rowptr[r]", "rowptr[col[r]]").replace("rowptr[r + 1]", "rowptr[col[r] + 1]")
+    assert bound(CSR.split("\n", 1)[0] + "\n" + source, tmp_path) == 1
+    assert "//@ requires forall i: rowptr[i + 1] - rowptr[i] <= 64;" in " ".join(capsys.readouterr().out.split())

@@ -157,3 +157,37 @@ def test_what_is_emitted_says_the_same(
     subprocess.run([compiler, "-std=c++17", "-O0", "-o", tmp_path / "host", tmp_path / "host.cpp"], check=True)
     ran = subprocess.run([tmp_path / "host"], check=True, capture_output=True, text=True)
     assert ran.stdout.splitlines() == expected
+
+
+def test_a_list_of_elements_and_what_is_too_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"//@ requires {RISING};\n{KERNEL}")
+    words = ["contracts", str(path), "--array", "row=0,3,5"]
+    assert main([*words, "--arg", "n=2"]) == 0
+    assert capsys.readouterr().out == f"kept      {RISING}\n"
+    assert main([*words, "--arg", "n=4"]) == 3
+    assert f"broken    {RISING}, at i = 2; 'row' is 2 elements short of that" in capsys.readouterr().out
+    assert main([*words[:3], "row=0,-3,99999999999", "--arg", "n=2"]) == 2
+    assert "--array row=0,-3,99999999999: 99999999999 does not fit into 4 bytes" in capsys.readouterr().err
+    assert main([*words[:3], "row=0,1.5", "--arg", "n=2"]) == 2
+    assert "'1.5' is no whole number" in capsys.readouterr().err
+
+
+def test_counters_of_the_logic_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "int i = 0;\n//@ loop turns <= 9;\nwhile (row[i]) i++;\n//@ assume i < zzzqqq;\ny[i] = 0;"
+    (tmp_path / "k.cu").write_text(KERNEL.replace("y[threadIdx.x] = row[n] + col[w];", text))
+    assert main(["bound", str(tmp_path / "k.cu"), "--block", "32", "--metric", "divwarps"]) == 2
+    err = capsys.readouterr().err
+    assert "Known here: i, n, w." in err
+
+
+def test_elements_at_a_point_by_name_and_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "__global__ void k(const int *row, int *y, int n) { for (int i = 0; i < row[n]; i++) y[i] = 0; }"
+    (tmp_path / "k.cu").write_text(f"//@ requires row[n] == row[n];\n{source}")
+    np.save(tmp_path / "row.npy", np.array([4, 7, 9]))
+    words = ["bound", str(tmp_path / "k.cu"), "--block", "32", "--metric", "sectors", "--format", "json", "--at", "n=2"]
+    found = []
+    for at in ("row[2]=9", f"row=@{tmp_path / 'row.npy'}"):
+        assert main([*words, "--at", at]) == 0
+        found.append(json.loads(capsys.readouterr().out)["results"][0]["value"])
+    assert found[0] == found[1] > 0
