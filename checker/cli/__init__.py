@@ -83,6 +83,7 @@ def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         report,
         rules,
         run,
+        schema,
         show,
         suite,
         trial,
@@ -109,6 +110,7 @@ def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         rules,
         suite,
         trial,
+        schema,
     ):
         module.add(subparsers)
     return top, subparsers.choices

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from checker.certificates import seconded
@@ -16,6 +17,7 @@ from checker.recheck import Report
 from checker.refutation import witness
 from checker.refutation.witness import Fill, Overrun, find_witnesses
 from checker.report.page import RULES
+from checker.report.schemas import SCHEMAS, schema
 from checker.suites import runner as suite
 from checker.testbed import mutants
 from checker.testbed.mutants import Result
@@ -100,6 +102,20 @@ CASES: Final = [
 ]
 
 
+MORE: Final = [
+    f"run k.cu --kernel k {BLOCK} --arg n=3 --semantics parallel",
+    "check weak.qhl --tree",
+    f"check k.cu --kernel k {BLOCK} --metric sectors",
+    f"bound k.cu {BLOCK} --metric sectors --jobs 2 --no-cache",
+    f"coalesce k.cu --kernel k {BLOCK} --arg n=3 --confirm",
+    "report good.json --compare good.json --at numElements=5",
+    f"machine k.cu --kernel k {BLOCK} --arg n=3",
+    "rules",
+    "cache clear --cache .",
+]
+"""Commands whose objects have other keys."""
+
+
 def baseline(bound: str) -> str:
     """A baseline of k, which costs so much."""
     row = {"kernel": "k", "file": "k.cu", "line": 1, "metric": "sectors", "per": "warp", "bound": bound}
@@ -165,10 +181,34 @@ def place(result: dict[str, Any]) -> tuple[str, str, int | None]:
     return result["ruleId"], where["artifactLocation"]["uri"], where.get("region", {}).get("startLine")
 
 
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize("words", [*MORE, "bound none.cu", "recheck k.cu"])
+def test_other_objects_are_as_the_schema_says(words: str, capsys: Capture) -> None:
+    main([*words.split(), "--format", "json"])
+    judge(words, capsys.readouterr().out)
+
+
+def judge(words: str, text: str) -> None:
+    """Every key is one that the schema of the command has, and none is missing."""
+    jsonschema.validate(json.loads(text), schema(words.split(maxsplit=1)[0]))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_schema_is_one_and_refuses_what_it_does_not_know(name: str, capsys: Capture) -> None:
+    assert main(["schema", name]) == 0
+    known = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(known)
+    checker = jsonschema.Draft202012Validator(known)
+    assert checker.is_valid({"error": {"message": "", "place": None, "advice": None}})
+    others: list[object] = [{}, {"error": {}}, {"other": 1}, [{"name": 1}], None]
+    for wrong in others:
+        assert not checker.is_valid(wrong), wrong
+
+
 def test_every_subcommand_has_every_format() -> None:
     known = grammar()[1]
-    assert {case.words.split()[0] for case in CASES} == known.keys()
-    for name, command in known.items():
+    assert {case.words.split()[0] for case in CASES} == known.keys() - {"schema"} == SCHEMAS.keys()
+    for name, command in ((name, command) for name, command in known.items() if name != "schema"):
         options = command._option_string_actions
         assert set(options["--format"].choices or ()) >= set(FORMATS) == {"text", "json", "html", "sarif", "markdown"}
         assert options["-o"].dest == "output", name
@@ -188,6 +228,7 @@ def test_every_format_says_it(case: Case, there: Path, capsys: Capture) -> None:
     wrong = [r for r in found if r.get("kind") != "pass"]  # the audit report also lists what passes
     assert {place(r) for r in wrong} == set(case.faults)
     assert bool(wrong) == (case.code != 0)
+    judge(case.words, shown(case.words, "json", case.code, capsys))
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -1,0 +1,380 @@
+"""The JSON that commands print, as JSON Schema (draft 2020-12): what every key means, and that there is no other."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+
+def _of(type_: str, told: str) -> Schema:
+    return {"type": type_, **({"description": told} if told else {})}
+
+
+def text(told: str = "") -> Schema:
+    """A text."""
+    return _of("string", told)
+
+
+def whole(told: str = "") -> Schema:
+    """An integer."""
+    return _of("integer", told)
+
+
+def real(told: str = "") -> Schema:
+    """A number that is no exact one."""
+    return _of("number", told)
+
+
+def flag(told: str = "") -> Schema:
+    """True or false."""
+    return _of("boolean", told)
+
+
+def maybe(schema: Schema) -> Schema:
+    """The same, or null."""
+    if set(schema) <= {"type", "description"} and isinstance(schema["type"], str):
+        return schema | {"type": [schema["type"], "null"]}
+    told = {"description": schema["description"]} if "description" in schema else {}
+    return {"anyOf": [schema, {"type": "null"}], **told}
+
+
+def number(told: str = "") -> Schema:
+    """An exact number: an integer, or a fraction as text."""
+    fraction = {"type": "string", "pattern": "^-?[0-9]+/[0-9]+$"}
+    told = f"{told}: exact, a fraction as text" if told else "exact, a fraction as text"
+    return {"anyOf": [{"type": "integer"}, fraction], "description": told}
+
+
+def one(*words: str, told: str = "") -> Schema:
+    """One of some words."""
+    return {"enum": [*words], **({"description": told} if told else {})}
+
+
+def many(schema: Schema, told: str = "") -> Schema:
+    """A list."""
+    return {"type": "array", "items": schema, **({"description": told} if told else {})}
+
+
+def table(schema: Schema, told: str = "") -> Schema:
+    """An object with any keys."""
+    return {"type": "object", "additionalProperties": schema, **({"description": told} if told else {})}
+
+
+def row(always: dict[str, Schema], /, *, told: str = "", **at_times: Schema) -> Schema:
+    """An object with these keys, and some that may be missing."""
+    found: Schema = {"type": "object", "properties": always | at_times, "required": [*always]}
+    found["additionalProperties"] = False
+    return found | {"description": told} if told else found
+
+
+ANY: Final[Schema] = {}
+SIZES: Final = many(whole(), "x, y, z")
+TEXTS: Final = many(text())
+ASSUMED: Final = many(text(), "all that the result rests on besides the derivation, as sentences")
+VERDICT: Final = one(
+    *("certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported"),
+    *("crashed", "timeout", "out of memory", "not run"),
+)
+PER: Final = one("warp", "block", "grid", "span", told="what the bound is on")
+PLACE: Final = row({"file": maybe(text()), "line": whole(), "column": whole()})
+DIGEST: Final = text("sha256 of the certificate")
+RUN: Final = row(
+    {"args": table(ANY), "arrays": table(ANY), "block": SIZES, "grid": SIZES, "cost": number(), "bound": number()},
+    run=text("the command that shows it"),
+    told="a run, and what it costs beside the bound",
+)
+
+BOUNDED: Final = row(
+    {
+        "kernel": text("the kernel, or the instance of a template: k<float, 256>"),
+        "metric": text(),
+        "per": PER,
+        "bound": maybe(text("the bound as a formula")),
+        "verdict": VERDICT,
+        "value": maybe(number("the bound at --at")),
+        "assumptions": ASSUMED,
+        "certificate": maybe(DIGEST),
+        "seconds": real(),
+        "claim": maybe(text("the claim as a sentence")),
+    },
+    witness=RUN,
+    exact=flag("whether the run reaches the bound"),
+    problem=maybe(text("why there is no bound")),
+    engines=many(text(), "the solvers whose word it rests on"),
+    solver_backed=many(text(), "the side conditions that rest on it"),
+    line=maybe(whole()),
+    file=text(),
+    lines=many(ANY, "what each line costs"),
+    cached=flag("whether a certificate was at hand"),
+)
+
+NODE: Final = row(
+    {
+        "level": whole("0 for the root"),
+        "rule": text(),
+        "line": maybe(whole()),
+        "column": maybe(whole()),
+        "judgement": text(),
+        "hidden": whole("applications above it that are not in the tree"),
+        "refused": flag("whether a checker stopped here"),
+    }
+)
+
+REFUSED: Final = row(
+    {
+        "rule": maybe(text()),
+        "path": many(whole(), "the numbers of premises from the root to the application"),
+        "line": maybe(whole()),
+        "column": maybe(whole()),
+        "reason": text(),
+        "expected": maybe(text()),
+        "got": maybe(text()),
+        "witness": maybe(table(ANY, "a state that refutes it")),
+        "run": maybe(table(ANY, "a run that refutes it")),
+        "advice": maybe(text()),
+    }
+)
+
+CHECKED: Final = row(
+    {
+        "verdict": one("accepted", "rejected", "not-proved"),
+        "judgement": maybe(text()),
+        "claim": maybe(text()),
+        "rules": text("the rule set"),
+        "certifies": flag("whether these rules certify anything"),
+        "obligations": many(
+            row({"kind": text(), "claim": text(), "verdict": text(), "engine": text(), "seconds": real()}),
+            "the side conditions that were proved",
+        ),
+        "second_checker": maybe(one("valid", "solver-backed", "invalid")),
+        "solver_backed": TEXTS,
+        "warnings": TEXTS,
+        "admitted": many(
+            whole(), "the barriers that are assumed to be reached by whole blocks, from 0 in program order"
+        ),
+        "assumptions": ASSUMED,
+        "error": maybe(REFUSED),
+    },
+    tree=many(NODE, "with --tree: the applications, each before its premises"),
+)
+
+RECHECKED: Final = {
+    "verdict": one("valid", "solver-backed", "invalid", "unreadable"),
+    "claim": text("verified only where the verdict is valid"),
+    "digest": text(),
+    "solver_backed": TEXTS,
+    "problem": text(),
+}
+
+SHOWN: Final = row(
+    {
+        "file": text(),
+        "kernel": text(),
+        "metric": text(),
+        "claim": text("as the second checker words it; empty where there is none"),
+        "verdict": one("valid", "solver-backed", "invalid", "unchecked", told="the second checker's word"),
+        "problem": text(),
+        "solver_backed": TEXTS,
+        "assumptions": ASSUMED,
+        "program": text("the program that it is about, as CUDA-like text"),
+        "rules": text(),
+        "applications": whole("of rules in the derivation"),
+        "digest": text(),
+    }
+)
+
+COSTS: Final = table(number(), "amounts by metric")
+
+SCHEMAS: Final[dict[str, Schema]] = {
+    "bound": row(
+        {"results": many(BOUNDED)},
+        summary=table(ANY, "kernels by their worst verdicts"),
+        budgets=many(table(ANY), "the budgets of the configuration"),
+        told="bounds, a row a kernel and metric",
+    ),
+    "check": CHECKED,
+    "recheck": {
+        "anyOf": [row(RECHECKED), row({"verdict": text(), "results": many(row({"file": text(), **RECHECKED}))})]
+    },
+    "show": {"anyOf": [SHOWN, row({"results": many(SHOWN)})]},
+    "run": row(
+        {
+            "kernel": text(),
+            "totals": maybe(COSTS),
+            "max_per_warp": maybe(COSTS),
+            "work": maybe(COSTS),
+            "span": maybe(COSTS),
+            "engine": maybe(text()),
+            "seconds": real(),
+        },
+        lines=many(row({"file": text(), "line": whole(), "executions": whole(), "totals": COSTS}), "with --by-line"),
+        error=row({"reason": text(), "places": many(PLACE)}, block=maybe(SIZES)),
+        time_bound=number("of the parallel semantics (Theorem 2)"),
+    ),
+    "contracts": row(
+        {
+            "contracts": many(
+                row(
+                    {
+                        "text": text(),
+                        "verdict": one("kept", "broken", "untested"),
+                        "index": maybe(table(whole(), "the first index that breaks it")),
+                    }
+                )
+            )
+        }
+    ),
+    "coalesce": row(
+        {
+            "kernel": text(),
+            "domain": one("exact", "gpudrano"),
+            "threshold": one("fewest", "paper"),
+            "accesses": many(
+                row(
+                    {
+                        "file": text(),
+                        "line": whole(),
+                        "column": whole(),
+                        "kind": one("load", "store"),
+                        "array": text(),
+                        "space": one("global", "shared"),
+                        "access": text(),
+                        "verdict": one(
+                            "coalesced", "misaligned", "uncoalesced", "conflict-free", "conflicting", "unknown"
+                        ),
+                        "transactions": maybe(whole("the most lines of one access, or turns of a bank")),
+                        "fewest": maybe(whole("the fewest that the same lanes could need")),
+                        "lanes": maybe(whole()),
+                        "exact": maybe(text()),
+                        "gpudrano": maybe(text()),
+                        "confirmed": maybe(flag("whether a run shows it")),
+                        "reason": text(),
+                        "advice": maybe(text()),
+                        "share": maybe(number("of all transactions")),
+                        "depth": maybe(whole("of loops around it")),
+                        "observed": maybe(table(ANY, "what it did in the run")),
+                    }
+                )
+            ),
+            "shares": text("what the shares are of"),
+            "assumptions": TEXTS,
+        }
+    ),
+    "machine": row(
+        {"cycles": maybe(whole()), "trace": many(table(ANY))},
+        issued=whole(),
+        memory=table(ANY),
+        deadlock=table(ANY),
+        blocks=ANY,
+    ),
+    "wcet": row(
+        {
+            "estimate": maybe(number("cycles at most")),
+            "mode": one("sound", "paper"),
+            "machine": maybe(number("the cycles of the machine, where it was run")),
+            "work_span": maybe(number()),
+        },
+        evidence=maybe(text()),
+        formula=maybe(text()),
+        formula_evidence=maybe(text()),
+        problem=maybe(text()),
+        bounds=table(ANY),
+        engines=TEXTS,
+        work_span_evidence=maybe(text()),
+        assumptions=TEXTS,
+        divergent=many(ANY),
+    ),
+    "predict": row(
+        {
+            "formula": maybe(text()),
+            "milliseconds": maybe(real("an estimate")),
+            "exact": maybe(number("the same")),
+            "device": text(),
+            "model": one("max", "sum"),
+            "at": table(ANY),
+            "terms": table(number()),
+            "kernels": many(table(ANY)),
+            "ignores": TEXTS,
+        }
+    ),
+    "rules": many(
+        row(
+            {
+                "name": text(),
+                "premises": TEXTS,
+                "side_conditions": TEXTS,
+                "conclusion": text(),
+                "source": text(),
+                "notes": text(),
+            }
+        )
+    ),
+    "trial": row(
+        {"rules": text()},
+        certifies=flag(),
+        examples=whole(),
+        violations=whole(),
+        counterexample=maybe(table(ANY)),
+        covered=table(ANY),
+        seconds=real(),
+        mutants=whole(),
+        killed=whole(),
+        equivalent=many(ANY),
+        survived=many(ANY),
+        unfinished=many(ANY),
+    ),
+    "suite": row({"rows": many(table(ANY)), "summary": table(ANY)}),
+    "report": row(
+        {
+            "verdict": text("the worst of the certificates"),
+            "good": flag(),
+            "sources": many(ANY),
+            "reading": many(ANY),
+            "at": maybe(table(ANY)),
+            "certificates": many(table(ANY)),
+        },
+        comparison=many(table(ANY)),
+    ),
+    "baseline": row({"format": text(), "version": whole(), "rows": many(table(ANY))}),
+    "diff": row(
+        {
+            "rows": many(
+                row(
+                    {
+                        "kernel": text(),
+                        "metric": text(),
+                        "per": PER,
+                        "file": maybe(text()),
+                        "line": maybe(whole()),
+                        "change": text("same, grew, shrank, differs, appeared or disappeared"),
+                        "old": maybe(text()),
+                        "new": maybe(text()),
+                        "at": maybe(table(ANY, "a point where they differ")),
+                        "before": maybe(number()),
+                        "after": maybe(number()),
+                        "added": TEXTS,
+                    }
+                )
+            )
+        }
+    ),
+    "cache": row(
+        {"folder": text(), "certificates": whole(), "bytes": whole()},
+        valid=whole(),
+        refused=TEXTS,
+        removed=whole(),
+    ),
+}
+
+PROBLEM: Final = row(
+    {"error": row({"message": text(), "place": maybe(PLACE), "advice": maybe(text())})}, told="exit code 2"
+)
+
+
+def schema(command: str) -> Schema:
+    """The schema of what a command prints with --format json, unusable input included. Raises KeyError."""
+    found: Schema = {"$schema": DRAFT, "title": f"warpbound {command} --format json"}
+    return found | {"anyOf": [SCHEMAS[command], PROBLEM]}
