@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if done.interrupted:
         raise KeyboardInterrupt
-    problem = problem or _unused(done.desk, args)
+    problem = problem or (None if done.left else _unused(done.desk, args))
     if problem is not None:
         problem.told = True
         raise problem
@@ -268,10 +268,14 @@ def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
 
 
 def _unused(desk: Desk, args: argparse.Namespace) -> OptionProblem | None:
-    """The problem of an option that is about no kernel at all."""
+    """The problem where there is no kernel at all, or an option is about none."""
     from checker.cli.bound import point
     from checker.fleet.desk import taken
 
+    if not desk.rows:
+        named = f" '{args.kernel}'" if args.kernel else ""
+        told = f"there is no kernel{named} in {', '.join(map(repr, args.files[:3]))}"
+        return OptionProblem(told, advice="A kernel is a function marked __global__.")
     if not desk.reads:
         return None
     took = taken(desk.reads.values())

@@ -8,7 +8,7 @@ import io
 from collections.abc import Mapping
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.bound import certificate_of, check_point, chosen_kernels, outlined, stated, told_of, with_facts
 from checker.cli.bound import with_hints as hinted_result
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from semantics.cuda import Choice
 
 
+NONE: Final = "there is no kernel in"
+"""How the reader begins to say that a source has no kernel, which is no problem of a source of host code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What all sources are bounded with: the command's options by their names, metrics, hardware, and the point; and
@@ -42,7 +46,9 @@ class Settings:
 def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
     """Bounds the kernels of a source but those that are done."""
     from checker.fleet.desk import Listed
+    from semantics.cuda import watched
 
+    watched()
     source, settings = what
     args = argparse.Namespace(**settings.options, file=source.path, shown=None, warned=set())
     flags = source.flags
@@ -50,8 +56,11 @@ def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> Non
     args.std = flags.std or args.std
     try:
         chosen = chosen_kernels(args)
+        if not chosen and args.kernel is None:
+            read_kernel(args)  # says why there is none
     except SourceError as problem:
-        talk.tell(_refused(problem))
+        if not problem.message.startswith(NONE):
+            talk.tell(_refused(problem))
         return
     talk.tell(Listed(tuple(c.name for c in chosen)))
     for part, choice in enumerate(chosen):

@@ -2,6 +2,7 @@
 
 from semantics.cuda.choices import Choice, choices
 from semantics.cuda.errors import CudaError, Unsupported
+from semantics.cuda.parse import watched
 from semantics.cuda.reader import Reading, kernel_names, read_cuda
 
-__all__ = ["Choice", "CudaError", "Reading", "Unsupported", "choices", "kernel_names", "read_cuda"]
+__all__ = ["Choice", "CudaError", "Reading", "Unsupported", "choices", "kernel_names", "read_cuda", "watched"]

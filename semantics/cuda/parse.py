@@ -268,10 +268,19 @@ def _parsed(path: str, data: bytes, args: tuple[str, ...], here: int) -> tuple[U
     raise CudaError(problem, None, "Check -I, -D and --std.") from cause
 
 
+_watched = [False]
+
+
+def watched() -> None:
+    """From now on clang may end this process: somebody looks after it, and tells what became of it."""
+    _watched[0] = True
+
+
 def _probe(path: str, data: bytes, args: Sequence[str]) -> None:
     """Let another process parse a suspicious file first: clang's recursion is only bounded by the stack."""
     run = max((len(part) for part in re.split(rb"[;{}]", data)), default=0)
-    if len(data) < _LONG and run < _LONG_RUN and all(size < _LONG_RUN for _, _, size in _macros(data)):
+    short = len(data) < _LONG and run < _LONG_RUN and all(size < _LONG_RUN for _, _, size in _macros(data))
+    if short or _watched[0]:
         return
     name = f"./{path}" if path.startswith("-") else path
     command = [sys.executable, "-c", _PROBE, name, *args]

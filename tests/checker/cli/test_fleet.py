@@ -140,6 +140,22 @@ def test_a_kernel_that_hangs_is_a_row(here: Path, capsys: Capture, monkeypatch: 
     assert {"certified": 2, "timeout": 1}.items() <= document["summary"].items()
 
 
+def test_a_source_of_which_nothing_can_be_read_is_a_row(here: Path, capsys: Capture) -> None:
+    """No kernel is found in it, as clang gives up before; a source of host code has none and is no problem."""
+    deep = "(" * 5_000 + "1" + ")" * 5_000
+    (here / "src/deep.cu").write_text(f"int f() {{ return {deep}; }}\n{ONE}")
+    (here / "src/host.cu").write_text("int main() { return 0; }\n")
+    code, document, error = bound(capsys, "src", "--no-cache")
+    ((name, file, _, _, verdict, _),) = rows(document)
+    assert (code, name, file, verdict) == (2, None, "src/deep.cu", "unsupported")
+    assert {"files": 2, "kernels": 0, "unreadable": 1}.items() <= document["summary"].items()
+    assert "src/deep.cu:1:" in error
+    (here / "src/deep.cu").unlink()
+    code, document, error = bound(capsys, "src", "--no-cache")
+    assert (code, document["results"]) == (2, [])
+    assert "there is no kernel in 'src'" in error
+
+
 INTERRUPTED: Final = """
 from checker.cli import fleet_work
 from tests.checker.fleet import hazards
