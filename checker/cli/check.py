@@ -7,7 +7,14 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from checker.cli.bound import add_accept_option, add_launch_options, check_assumptions, launch_of, under
+from checker.cli.bound import (
+    add_accept_option,
+    add_launch_options,
+    assumed_of_data,
+    check_assumptions,
+    launch_of,
+    under,
+)
 from checker.cli.options import (
     add_output_options,
     add_queries_option,
@@ -171,8 +178,10 @@ def _refuse_source_options(args: argparse.Namespace) -> None:
 def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tuple[str, ...]]:
     """The outline that the annotations of a CUDA source make, with what the options add to them, and what it was read
     under. Raises OptionProblem where the two contradict each other."""
+    from checker.refutation.contracts import of_reading
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Launch, conj
+    from logic.contracts import arrays_of
     from logic.typing import check_kernel
 
     path = args.file
@@ -185,13 +194,16 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     grid = _agreed("grid", args.grid and asked.grid, given.grid, path)
     symbolic = (None, None, None)
     facts = conj((*given.assumptions, *asked.assumptions), sigma)
-    launch = Launch(block or reading.block or symbolic, grid or symbolic, facts)
-    context = Context(sigma, metric, parse_hardware(args.hardware or "nvidia"), launch)
+    stated = assumed_of_data(reading, given.contracts)
+    launch = Launch(block or reading.block or symbolic, grid or symbolic, facts, stated)
+    stable = arrays_of(stated)
+    context = Context(replace(sigma, stable=stable), metric, parse_hardware(args.hardware or "nvidia"), launch)
     if args.assume:
         check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
     given = annotated(args, reading.kernel)
-    context = replace(context, sigma=check_kernel(given.kernel))
+    launch = replace(launch, contracts=(*stated, *of_reading(stated, reading)))
+    context = replace(context, sigma=replace(check_kernel(given.kernel), stable=stable), launch=launch)
     return Outline(given.kernel, context, given.body), reading.notes
 
 

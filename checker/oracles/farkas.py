@@ -523,9 +523,9 @@ def _after(have: list[Fact], on: Poly, value: Poly) -> list[Fact]:
 
 
 def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
-    """Facts that share leaves with the goal, directly or through other facts, or have none, and what max, floor say of
-    themselves."""
-    near = set(leaves(goal))
+    """Facts that share leaves with the goal, directly or through others, or have none; what max, floor say of it."""
+    told = (one.poly for f in have if f.told is not None for one in f.told(elements_in([goal])))
+    near = {x for p in (goal, *told) for x in leaves(p)}
     chosen: dict[int, Fact] = {}
     for _ in range(4):
         for i, f in enumerate(have):

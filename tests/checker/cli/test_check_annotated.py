@@ -174,3 +174,32 @@ def test_a_bound_that_is_stated_over_more_than_the_loop_begins_with(
     path.write_text(TILES.format(*claim))
     got, result = checked(path, capsys)
     assert (got, result["verdict"] == "accepted") == (code, code == 0)
+
+
+BY_CONTRACT = """//@ metric sectors;
+//@ launch block = 32;
+//@ requires forall i in [0, n): len[i] <= w;
+//@ requires n > 0;
+__global__ void lengths(const int *len, float *y, int n, int w) {
+    //@ potential 1 + max(0, w);
+    int m = len[n - 1];
+    //@ loop potential max(0, m - j);
+    for (int j = 0; j < m; j++) y[0] = 1;
+}
+"""
+
+
+def test_a_derivation_uses_contracts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(BY_CONTRACT)
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "second checker: valid" in out
+    assert "- given: forall i in [0, n): len[i] <= w" in out
+    for old, new in (("potential 1 + ", "potential "), ("<= w;", "<= w + 1;"), ("[0, n)", "[0, n - 1)")):
+        path.write_text(BY_CONTRACT.replace(old, new, 1))
+        assert main(["check", str(path)]) != 0
+        assert "accepted" not in capsys.readouterr().out
+    path.write_text(BY_CONTRACT.replace("y[0] = 1;", "y[0] = 1, len[0] = 1;").replace("const int", "int"))
+    assert main(["check", str(path)]) == 2
+    assert "k.cu:3:14: error: the kernel may write to 'len'" in capsys.readouterr().err

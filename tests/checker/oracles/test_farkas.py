@@ -19,10 +19,23 @@ from checker.certificates.judge import implied
 from checker.notation import parse_expr, parse_potential
 from checker.oracles import farkas
 from logic.assertions import AtLeast, Context, Entails, Launch, Uniform, assume, conj, launch_facts
+from logic.contracts import Contract, element
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
-from logic.potentials import Leaf, Poly, ceil_div, const, evaluate, floor_div, interval, log2, max0, sym
-from logic.syntax import BOOL, BUILTINS, INT, Const, Op, Param, Var, put, subterms
+from logic.potentials import (
+    Leaf,
+    Poly,
+    ceil_div,
+    const,
+    element_of,
+    evaluate,
+    floor_div,
+    interval,
+    log2,
+    max0,
+    sym,
+)
+from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Op, Param, Var, put, subterms
 from logic.terms_as_json import expression, potential
 from logic.typing import Signature
 
@@ -485,3 +498,15 @@ def test_what_was_found_before_is_named_by_the_facts_at_hand(products: bool) -> 
         assert farkas.prove(goal, facts) == {
             "sum": [["1", [first, second]]] if products else [["1", [first]], ["1", [second]]]
         }
+
+
+def test_what_a_contract_relates_to_a_goal_in_one_of_its_cases() -> None:
+    """Where max(0, w) is 0, that -len[n - 1] is nonnegative needs that w is not positive, and the contract."""
+    n, w, i = Param("n"), Param("w"), Var("?i0")
+    short = Contract(((Const(0), n),), Op("<=", (element("len", i), w)))
+    sigma = Signature({}, {"n": INT, "w": INT}, {"len": Array("len", "global", INT, 4)}, frozenset({"len"}))
+    last, launch = element_of("elem:len", sym(n) - 1), Launch(assumptions=(Op(">", (n, Const(0))),), contracts=(short,))
+    context = Context(sigma, METRICS["sectors"], HARDWARE["nvidia"], launch)
+    for q, r in ((max0(sym(w)), last), (max0(sym(w)) + 1, max0(last) + 1)):
+        assert farkas.proof(AtLeast((), frozenset(), q, r), context) is not None
+        assert farkas.proof(AtLeast((), frozenset(), q - 1, r), context) is None
