@@ -173,7 +173,11 @@ def test_the_rules_are_those_of_the_figure(s: Stmt, store: Store, args: dict[str
 
 # --- Lemmas 2 and 3 --------------------------------------------------------------------------------------------------
 
-COLLECTIONS = st.lists(st.fractions(0, 20, max_denominator=3), min_size=30, max_size=30).map(lambda xs: Cost(tuple(xs)))
+PARTS = len(machine({}).nothing.parts)
+"""How many numbers a collection has: work and span of each warp, in each profile."""
+COLLECTIONS = st.lists(st.fractions(0, 20, max_denominator=3), min_size=PARTS, max_size=PARTS).map(
+    lambda xs: Cost(tuple(xs))
+)
 
 
 def check_lemma(c: Cost, after: Cost, t: Threads, m: BlockMachine, works: Cost, spans: Cost) -> None:
