@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from checker.oracles import Oracles
     from checker.report.audit import Source
     from checker.report.launches import Sizes
+    from checker.report.plots import Curve
     from semantics.cuda import Reading
 
 
@@ -110,8 +111,30 @@ def run(args: argparse.Namespace) -> int:
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
     document = report.document(rows, [report.change_row(change) for change in changes], digests, options, at)
-    emit(report.as_format(document, args.format, explain=args.explain), args.output)
+    plots = _plots(found, at) if args.format == "html" and at else {}
+    emit(report.as_format(document, args.format, explain=args.explain, plots=plots), args.output)
     return 0 if document["good"] else 1
+
+
+def _plots(found: Sequence[Audited], at: Mapping[str, int]) -> dict[str, list[Curve]]:
+    """Of each certificate that proves its claim its bound against runs, over the parameters of the point. Raises
+    OptionProblem where a run costs more."""
+    from checker.cli.run import read_arrays
+    from checker.kernel import Claim
+    from checker.refutation.witness import Overrun
+    from checker.report.plots import curves
+
+    drawn: dict[str, list[Curve]] = {}
+    for a in found:
+        kernel = a.certificate.kernel
+        if isinstance(a.outcome, Claim):
+            try:
+                drawn[a.file] = curves(kernel, a.outcome, at, partial(read_arrays, kernel))
+            except Overrun as problem:
+                raise OptionProblem(
+                    f"'{a.file}' is refuted: {problem}", advice="This is a fault in warpbound: do not rely on it."
+                ) from None
+    return drawn
 
 
 def _source(args: argparse.Namespace, name: str) -> Source | None:

@@ -24,6 +24,7 @@ from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
 from checker.report.page import clean, filled, inline, plain
 from checker.report.places import accesses
+from checker.report.plots import Curve, picture, table
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import wrapped
@@ -403,8 +404,9 @@ def again(r: Row) -> str:
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-def as_format(report: Row, name: str, *, explain: bool) -> str:
-    """The report in a format; `explain` adds to the text where the cost comes from."""
+def as_format(report: Row, name: str, *, explain: bool, plots: Mapping[str, Sequence[Curve]] | None = None) -> str:
+    """The report in a format; `explain` adds to the text where the cost comes from, `plots` are drawn on the page, by
+    the files of certificates."""
     match name:
         case "json":
             return json.dumps(report, indent=2)
@@ -413,7 +415,7 @@ def as_format(report: Row, name: str, *, explain: bool) -> str:
         case "markdown":
             return as_markdown(report)
         case "html":
-            return as_html(report)
+            return as_html(report, plots or {})
     return as_text(report, explain)
 
 
@@ -473,12 +475,12 @@ def as_markdown(report: Row) -> str:
     return clean("\n".join(lines).rstrip())
 
 
-def as_html(report: Row) -> str:
+def as_html(report: Row, plots: Mapping[str, Sequence[Curve]]) -> str:
     """The report as one page that needs nothing else."""
     words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
-    words |= {"label": label, "subject_of": subject_of}
+    words |= {"label": label, "subject_of": subject_of, "picture": picture, "table": table}
     facts = {"summary": summary(report), "meaning": MEANING, "again": again, "point": point}
-    return filled("audit.html.jinja", report=report, **words, **facts)
+    return filled("audit.html.jinja", report=report, plots=plots, **words, **facts)
 
 
 _LEVELS: Final[Mapping[str, Level]] = {"certified": "none", "solver-backed": "note", "holey": "warning"}
