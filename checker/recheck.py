@@ -16,12 +16,11 @@ import operator
 import os
 import re
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
-from heapq import heappop, heappush
 from itertools import count
 from math import gcd, lcm, prod
 from pathlib import Path
@@ -56,7 +55,7 @@ MAX_BLOCK: Final = 1024  # threads along an axis
 MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
-MAX_WORK: Final = 8_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
+MAX_WORK: Final = 6_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
 MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
@@ -367,6 +366,18 @@ def primitive(p: Potential) -> tuple[Potential, Rational]:
     return part, top if bottom == 1 else Fraction(top, bottom)
 
 
+def leading(p: Potential) -> bool:
+    """Whether the coefficient of p's first monomial is positive: of p and -p this is true of one, where no other
+    monomial has the same words."""
+
+    def words(mono: Mono) -> list[tuple[str, int]]:
+        spend(len(mono))
+        parts = (([sorted(leaves(q)) if isinstance(q, Poly) else q for q in atom], e) for atom, e in mono)
+        return sorted((repr(atom), e) for atom, e in parts)
+
+    return min((words(mono), c) for mono, c in terms(p) if mono)[1] > 0
+
+
 def max0(p: Potential) -> Potential:
     if not isinstance(p, Poly):
         return max(0, p)
@@ -488,10 +499,8 @@ def binary(op: str, p: Potential, q: Potential, part: Callable[[Potential], Pote
     return None
 
 
-def shortfalls(op: str, p: Potential, q: Potential) -> dict[str, Potential]:
-    """The quantities that `p op q` makes nonnegative, by sign."""
-    signs, gap = {"<": ("+", 1), "<=": ("+", 0), ">": ("-", 1), ">=": ("-", 0), "==": ("+-", 0)}.get(op, ("", 0))
-    return {sign: (q - p if sign == "+" else p - q) - gap for sign in signs}
+SIGNS: Final = {"<": ("+", 1), "<=": ("+", 0), ">": ("-", 1), ">=": ("-", 0), "==": ("+-", 0)}
+"""Of `p op q`: whether q - p or p - q, or each of them, is so much at least."""
 
 
 SHOWN: Final = {"read": "{}[{}]", "tid": "tid.{}", "max0": "max(0, {})", "floor": "floor(({})/{})", "log2": "log2({})"}
@@ -626,8 +635,7 @@ class Program:
                 not elements(e) and not any(mentions(e, "var")) and self.type_of(e) == INT,
                 "a range of a contract is not over parameters",
             )
-        sides = [self.worth(side) for side in fact[2:] if fact[0] == "op" and self.type_of(side) == INT]
-        found = shortfalls(fact[1], *sides) if len(sides) == 2 == len(fact[2:]) and all(map(sayable, sides)) else {}
+        found = self.comparison(fact)
         want(bool(found), "a contract is no comparison of integers")
         ends = [tuple(None if e is None else self.worth(e) for e in pair) for pair in ranges]
         return Contract(ends, found, fact)
@@ -698,6 +706,17 @@ class Program:
                     return found
                 raise Bad(f"the operator '{op:.80}' does not take these operands")
         raise Bad("an expression is not well formed")
+
+    def sides(self, e: Expr) -> list[Potential]:
+        """The sides of a comparison of two integers, where base functions say both."""
+        found = [self.worth(side) for side in e[2:] if e[0] == "op" and self.type_of(side) == INT]
+        return found if len(found) == 2 == len(e[2:]) and all(map(sayable, found)) else []
+
+    def comparison(self, e: Expr) -> dict[str, Potential]:
+        """The quantities that a comparison of two integers makes nonnegative, by sign."""
+        signs, gap = SIGNS.get(e[1], ("", 0))
+        sides = self.sides(e) if signs else []
+        return {sign: reduce(operator.sub, sides[:: -1 if sign == "+" else 1]) - gap for sign in signs if sides}
 
     def condition(self, what: str, e: Expr) -> Expr:
         want(self.type_of(e) == BOOL, f"{what} is not a truth value")
@@ -834,19 +853,17 @@ class Program:
             case ("max0" | "log2" | "floor" as kind, arg, *more):
                 atom: Atom = (kind, self.potential(arg, inside_proof), *more)
                 fitted(atom[2:], (range(2, LARGEST + 1),) * (kind == "floor"), "a divisor")
-                want(kind == "max0" or integral(atom[1]), f"{kind} of a potential without integer coefficients")
-                want(NORMAL[kind](*atom[1:]) == single(*atom), f"{kind} is not in canonical form")
-                return atom
-            case ("op", str(op), _, _) if op in OPERATED:
-                p, q = (self.potential(side, inside_proof) for side in row[2:])
-                want(integral(p) and integral(q), f"{op} of a potential without integer coefficients")
-                want(operated(op, p, q) == single("op", op, p, q), f"{op} is not in canonical form")
-                return ("op", op, p, q)
-            case ("op", str(op), index) if op.removeprefix(ELEMENT) in self.stable and op.startswith(ELEMENT):
-                p = self.potential(index, inside_proof)
-                want(integral(p), "an index of a potential without integer coefficients")
-                return ("op", op, p)
-        raise Bad("a base function is not known")
+                integers = atom[1:2] if kind != "max0" else ()
+            case ("op", str(op), *sides) if (op in OPERATED and len(sides) == 2) or (
+                op.startswith(ELEMENT) and op.removeprefix(ELEMENT) in self.stable and len(sides) == 1
+            ):
+                integers = tuple(self.potential(side, inside_proof) for side in sides)
+                atom = ("op", op, *integers)
+            case _:
+                raise Bad("a base function is not known")
+        want(all(map(integral, integers)), f"{row[0]} of a potential without integer coefficients")
+        want(NORMAL[atom[0]](*atom[1:]) == single(*atom), f"{row[0]} is not in canonical form")
+        return atom
 
 
 def sayable(p: Potential) -> bool:
@@ -916,16 +933,16 @@ class Lanes:
 
     def __init__(self, program: Program, p: Facts, x: Names | None) -> None:
         """With x None, of one thread: everything is the same at all of it."""
-        self.program, self.together, self.numbers = program, False, count()
-        self.normal = NORMAL | {"max0": self._part, "op": self._operated, "bits": self._bits, "read": self._read}
-        self.normal["base"] = lambda *parts: single("base", *parts)
+        self.program, self.numbers = program, count()
+        self.together = NORMAL | {"max0": self._part, "op": self._operated, "bits": self._bits}
+        self.together |= {name: partial(single, name) for name in ("base", "read")}
+        """Values at threads that read at once, and get the same at the same index."""
+        self.apart = self.together | {"read": lambda *_: single("unknown", next(self.numbers))}
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         facts = [program.worth(f) for part in (p, program.launch) for f in sorted(part, key=repr)]
         definitions = [definition for f in facts for definition in self._definitions(f)]
         self.true: set[Potential] = {1}
         """The values of facts as potentials: another condition with one of these values holds, too."""
-        self.met: set[Potential] = set()
-        """The max(0, .) in terms of which those of the negated are."""
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
         self._define(definitions, self.shared)
@@ -954,49 +971,43 @@ class Lanes:
                 yield leaf, replaced(value, swap)
 
     def _define(self, definitions: list[tuple[Atom, Potential]], shared: set[Atom]) -> None:
-        """The values of leaves by their definitions, in any order, each as soon as all in it is known; what all share
-        and nothing defines is what it is, and tid after that."""
+        """The values of leaves by their definitions, each as soon as all in it is known; what all share and nothing
+        defines is what it is, and tid after that."""
         lacking = [set(leaves(p)) for _, p in definitions]
         users: dict[Atom, list[int]] = {}
         for i, lacks in enumerate(lacking):
             for leaf in lacks:
                 users.setdefault(leaf, []).append(i)
-        ready = [(0, i) for i, lacks in enumerate(lacking) if not lacks]
+        ready = deque(i for i, lacks in enumerate(lacking) if not lacks)
 
-        def learn(leaf: Atom, value: Potential, turn: int = 0, now: int = -1) -> None:
+        def learn(leaf: Atom, value: Potential) -> None:
             self.known[leaf] = value
             for i in users.get(leaf, ()):
                 lacking[i].discard(leaf)
-                if not lacking[i]:
-                    heappush(ready, (turn + (i < now), i))
+                ready.extend(() if lacking[i] else (i,))
 
         def settle() -> None:
             while ready:
-                turn, i = heappop(ready)
-                leaf, p = definitions[i]
+                leaf, p = definitions[ready.popleft()]
                 value = 0 if leaf in self.known else self.value(p, self.known)
                 if leaf not in self.known and alone(value)[:1] != ("unknown",) and not deep(value):
-                    learn(leaf, value, turn, i)
+                    learn(leaf, value)
 
         defined = {leaf for leaf, _ in definitions}
-        for leaf in (*sorted(shared - defined), *sorted(shared & defined), *TIDS):
-            if leaf in defined or leaf == TIDS[0]:
-                settle()
+        for leaf in sorted(shared - defined):
+            learn(leaf, single(*leaf))
+        for leaf in (*sorted(shared & defined), *TIDS):
+            settle()
             if leaf not in self.known:
                 learn(leaf, single(*leaf))
         settle()
 
     def _part(self, p: Potential) -> Potential:
-        """max(0, p), by what is known of p, or in terms of max(0, -p), so that n % 1 is 0."""
+        """max(0, p), by what is known of p; of p and -p one in terms of the other, so that n % 1 is 0."""
         for op, part in (("<", p), (">", 0)):
             if self._compared(op, p) == 0:
                 return part
-        part = primitive(p)[0]
-        self.met |= set() if part * -1 in self.met else {part}
-        return max0(p) if part in self.met else p + max0(p * -1)
-
-    def _read(self, array: str, at: Potential, occurrence: int) -> Potential:
-        return single("read", array, at, occurrence) if self.together else single("unknown", next(self.numbers))
+        return max0(p) if leading(p) else p + max0(p * -1)
 
     def _operated(self, op: str, *args: Potential) -> Potential:
         a, b = args[0], args[-1]
@@ -1107,10 +1118,10 @@ class Lanes:
         spend(len(warp) * len({*values}))
         return [[thread for thread, v in zip(warp, values, strict=True) if v == part] for part in {*values}]
 
-    def value(self, p: Potential, swap: Values) -> Potential:
+    def value(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
         """The value of p at these values of leaves."""
         try:
-            if not deep(p) and len(terms(found := replaced(p, swap, self.normal))) <= MAX_LANE_TERMS:
+            if not deep(p) and len(terms(found := replaced(p, swap, normal or self.apart))) <= MAX_LANE_TERMS:
                 return found
         except TooMuch:
             raise
@@ -1118,13 +1129,13 @@ class Lanes:
             pass
         return single("unknown", next(self.numbers))
 
-    def _values(self, e: Expr, threads: list[Values]) -> list[Potential]:
+    def _values(self, e: Expr, threads: list[Values], normal: Makers) -> list[Potential]:
         """The values of e at some threads of a warp, or of a block."""
-        p, found = self.value(self.program.worth(e), self.known), []
+        p, found = self.value(self.program.worth(e), self.known, normal), []
         for i, thread in enumerate(threads):
-            v = self.value(p, thread)
+            v = self.value(p, thread, normal)
             own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and a not in self.known)]
-            found.append(self.value(v, {a: single(*a, i) for a in own}) if own else v)
+            found.append(self.value(v, {a: single(*a, i) for a in own}, normal) if own else v)
         return found
 
     def implies(self, e: Expr) -> bool:
@@ -1132,20 +1143,22 @@ class Lanes:
         return self.nobody or self.value(self.program.worth(e), self.known) in self.true
 
     def uniform(self, e: Expr) -> bool:
-        # threads of one warp read at once, and get the same at the same index; those of other warps need not
-        self.together = self.program.scope == "warp" or (self.shape[0] and len(self.warps) == 1)
+        # threads of one warp read at once; those of other warps need not
+        one = self.program.scope == "warp" or (self.shape[0] and len(self.warps) == 1)
         groups = self.warps
         if self.program.scope == "block":
             groups = [[thread for warp in self.warps for thread in warp] if self.shape[0] else self.strangers]
-        return self.implies(e) or all(len(set(self._values(e, group))) <= 1 for group in groups)
+        return self.implies(e) or all(
+            len(set(self._values(e, group, self.together if one else self.apart))) <= 1 for group in groups
+        )
 
     def most(self, array: Array, index: Expr, window: range = range(1)) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one."""
-        most, self.together = 0, True
+        most = 0
         for warp in self.warps:
             phases: dict[Potential, dict[Potential, set[int]]] = {}
-            for v in dict.fromkeys(self._values(index, warp)):
+            for v in dict.fromkeys(self._values(index, warp, self.together)):
                 bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
                 first, row = int(offset(v)), v - bits * c - offset(v)
                 spend(2 * len(terms(row)) + 5)
@@ -1213,11 +1226,6 @@ class Arithmetic:
     swaps: tuple[Values, ...] = ()
     cases: tuple[Potential, ...] = ()
 
-    def comparison(self, e: Expr) -> dict[str, Potential]:
-        """The polynomials that a comparison of two integers makes nonnegative."""
-        sides = [self.program.worth(side) for side in e[2:] if e[0] == "op" and self.program.type_of(side) == INT]
-        return shortfalls(e[1], *sides) if len(sides) == 2 == len(e[2:]) and all(map(sayable, sides)) else {}
-
     def prove(self, goal: Potential, proof: Json, what: str) -> None:
         """Raises Bad unless the proof shows goal >= 0."""
         match proof:
@@ -1232,7 +1240,7 @@ class Arithmetic:
                     replace(self, swaps=(*self.swaps, swap), cases=(*self.cases, case)).prove(goal, by, what)
             case {"put": e, "then": then} if len(proof) == 2:
                 fact = self._fact(e)
-                equation = fact[:2] == ("op", "==") and bool(self.comparison(fact))
+                equation = fact[:2] == ("op", "==") and bool(self.program.sides(fact))
                 want(equation and fact[2][0] in LEAVES, "{:.200} tells no value", fact)
                 swap = {fact[2]: self.program.worth(fact[3])}
                 replace(self, swaps=(*self.swaps, swap)).prove(goal, then, what)
@@ -1261,7 +1269,7 @@ class Arithmetic:
         match row:
             case ("fact", e, str(sign)):
                 fact = self._fact(e)
-                quantities = self.comparison(fact)
+                quantities = self.program.comparison(fact)
                 want(sign in quantities, "the fact {:.200} does not give '{:.20}'", fact, sign)
                 return quantities[sign]
             case ("case", i):
@@ -1269,12 +1277,8 @@ class Arithmetic:
                 return self.cases[int(i)]
             case ("apart", e, i):  # integers that differ, one not below the other: it is above
                 fact, case = self._fact(e), self.cases[int(fitted(i, range(len(self.cases)), "a case's number"))]
-                sides = [self.program.worth(side) for side in fact[2:] if self.program.type_of(side) == INT]
-                want(
-                    fact[:2] == ("op", "!=") and len(sides) == 2 and all(map(sayable, sides)),
-                    "{:.200} is no a != b",
-                    fact,
-                )
+                sides = self.program.sides(fact)
+                want(fact[:2] == ("op", "!=") and bool(sides), "{:.200} is no a != b", fact)
                 gap, at = (reduce(replaced, self.swaps, p) for p in (sides[0] - sides[1], case))
                 want(at in (gap, gap * -1), "the case is not about what {:.200} tells apart", fact)
                 return case - 1
@@ -1289,33 +1293,35 @@ class Arithmetic:
             case ("least" | "most" as kind, *sides, k, because):
                 p, q = (self.program.potential(side, True) for side in sides)
                 k = int(fitted(k, range(MAX_DEGREE), "an exponent"))
-                # log2(p) >= log2(q) + k where p >= 2^k*q >= 2^k; log2(p) <= log2(q) + k where p < 2^k*(q + 1)
-                why = (p - q * (1 << k), q - 1) if kind == "least" else ((q + 1) * (1 << k) - 1 - p,)
-                for part, rows in zip(why, because, strict=True):
-                    self._sum(part, rows, f"'{kind}'")
-                return log2_of(p) - log2_of(q) - k if kind == "least" else log2_of(q) + k - log2_of(p)
+                more = log2_of(p) - log2_of(q) - k  # at least 0 where p >= 2^k*q >= 2^k, at most where p < 2^k*(q + 1)
+                if kind == "least":
+                    return self._where((more, p - q * (1 << k), q - 1), because)
+                return self._where((more * -1, (q + 1) * (1 << k) - 1 - p), because)
             case (("instance" | "telescope") as kind, k, str(sign), ts, because):
                 contract = self.program.contracts[fitted(k, range(len(self.program.contracts)), "a contract's number")]
-                ends = [self.program.potential(t, True) for t in fitted(ts, [tuple], "indices")]
-                want(all(map(integral, ends)), "an index of a potential without integer coefficients")
+                ends = self._integers(fitted(ts, [tuple], "indices"))
                 want(sign in contract.quantities, "the contract does not give '{:.20}'", sign)
                 want(len(ends) == (len(contract.ranges) if kind == "instance" else 2), "there are not so many indices")
                 want(kind == "instance" or len(contract.ranges) == 1, "a contract is not about neighbours")
-                said = contract.instance(sign, ends) if kind == "instance" else contract.telescope(sign, ends)
-                quantity: Potential = said[0]
-                for part, rows in zip(said[1:], because, strict=True):
-                    self._sum(part, rows, "an index")
-                return quantity
+                says = contract.instance if kind == "instance" else contract.telescope
+                return self._where(says(sign, ends), because)
             case ("law", str(op), str(name), *sides, because) if op in OPERATED:
-                p, q = (self.program.potential(side, True) for side in sides)
-                want(integral(p) and integral(q), "a law is about integers")
+                p, q = self._integers(sides)
                 found = laws(op, p, q)
                 want(name in found, f"{op} has no law '{name:.80}'")
-                quantity, *needs = found[name]
-                for part, rows in zip(needs, because, strict=True):
-                    self._sum(part, rows, "a law")
-                return quantity
+                return self._where(found[name], because)
         raise Bad("a factor of a proof is not known")
+
+    def _integers(self, rows: Collection[Json]) -> list[Potential]:
+        found = [self.program.potential(row, True) for row in rows]
+        want(all(map(integral, found)), "a potential without integer coefficients, where integers are needed")
+        return found
+
+    def _where(self, said: tuple[Potential, ...], because: Json) -> Potential:
+        """The first of some quantities, where sums show that all others are nonnegative."""
+        for part, rows in zip(said[1:], because, strict=True):
+            self._sum(part, rows, "what a factor needs")
+        return said[0]
 
 
 def contradictory(rows: list[Potential]) -> bool:
@@ -1526,7 +1532,7 @@ class Checker(Program):
                         case = self.given(frozenset(self.put(f, choice, side) for f in p), test)
                         self.shown(case, self.known(self.put(goal, choice, side)), by)
                 case {"by": (*proofs,)}, 2:
-                    parts = known.comparison(goal).values()
+                    parts = self.comparison(goal).values()
                     want(0 < len(parts) == len(proofs), "{:.200} has not so many proofs", goal)
                     for part, each in zip(parts, proofs, strict=True):
                         known.prove(part, each, show(goal)[:200])
@@ -1679,8 +1685,7 @@ class Checker(Program):
 
     def impossible(self, p: Facts) -> bool:
         """Whether arithmetic shows that no thread satisfies P."""
-        facts = self.arithmetic(p)
-        rows = [q for fact in (*p, *self.launch) for q in facts.comparison(fact).values() if not deep(q)]
+        rows = [q for fact in (*p, *self.launch) for q in self.comparison(fact).values() if not deep(q)]
         return self.lanes(p, None).nobody or contradictory(rows)
 
     def summed(self, q: Potential) -> Potential:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import re
@@ -1389,13 +1390,25 @@ def logs(kind: str, p: Json, q: Json, k: Json, *because: Json) -> Json:
         (LOG_2I - LOG_I - 1, logs("least", I2_ROWS, I_ROWS, 1, [], [["1", []], FROM_2]), ""),
         (LOG_I + 1 - LOG_2I, logs("most", I2_ROWS, I_ROWS, 1, [["1", []]]), ""),
         (LOG_I - 1, logs("least", I_ROWS, [["2", []]], 0, [FROM_2], [["1", []]]), ""),
-        (LOG_2I - LOG_I - 2, logs("least", I2_ROWS, I_ROWS, 2, [], [["1", []], FROM_2]), "'least': the sum is"),
-        (LOG_2I - LOG_I - 1, logs("least", I2_ROWS, I_ROWS, 1, [], [["2", []], FROM_2]), "'least': the sum is"),
+        (
+            LOG_2I - LOG_I - 2,
+            logs("least", I2_ROWS, I_ROWS, 2, [], [["1", []], FROM_2]),
+            "what a factor needs: the sum is",
+        ),
+        (
+            LOG_2I - LOG_I - 1,
+            logs("least", I2_ROWS, I_ROWS, 1, [], [["2", []], FROM_2]),
+            "what a factor needs: the sum is",
+        ),
         (LOG_2I - LOG_I - 1, logs("most", I2_ROWS, I_ROWS, 1, [["1", []]]), "the sum is"),
-        (LOG_I - LOG_2I, logs("most", I2_ROWS, I_ROWS, 0, [["1", []]]), "'most': the sum is"),
+        (LOG_I - LOG_2I, logs("most", I2_ROWS, I_ROWS, 0, [["1", []]]), "what a factor needs: the sum is"),
         (LOG_2I, logs("least", I2_ROWS, I_ROWS, -1, [], []), "an exponent"),
         (LOG_2I, logs("least", I2_ROWS, I_ROWS, 1 << 40, [], []), "an exponent"),
-        (LOG_I, logs("most", [["1/2", [["var", "i"]]]], [], 0, [["-1/2", [["var", "i"]]]]), "a sum"),
+        (
+            LOG_I,
+            logs("most", [["1/2", [["var", "i"]]]], [], 0, [["-1/2", [["var", "i"]]]]),
+            "without integer coefficients",
+        ),
         (LOG_I, logs("most", [["-1/2", []]], [], 0, [["1/2", []]]), "integer coefficients"),
         (LOG_I, {"sum": [["1", [["log2", [["1/2", [["var", "i"]]]]]]]]}, "integer coefficients"),
     ],
@@ -1418,11 +1431,11 @@ def test_premises_of_logarithms_hold_in_the_case_at_hand() -> None:
     told = logs("least", [["1", [["max0", I_ROWS]]]], [["2", []]], 0, [FROM_2], [["1", []]])
     settled = {"split": I_ROWS, "yes": told, "no": {"sum": [["2", []], FROM_2, CASE]}}
     assert proves(recheck.log2_of(recheck.max0(poly("i"))) - 1, settled) == ""
-    assert "'least': the sum is" in proves(recheck.log2_of(recheck.max0(poly("i"))) - 1, told)
+    assert "what a factor needs: the sum is" in proves(recheck.log2_of(recheck.max0(poly("i"))) - 1, told)
 
 
 def test_a_comparison_of_base_values_is_no_fact_about_integers() -> None:
-    assert arithmetic(("<=", "f", "f")).comparison(e(("<=", "f", "f"))) == {}
+    assert arithmetic(("<=", "f", "f")).program.comparison(e(("<=", "f", "f"))) == {}
 
 
 # --- lanes ------------------------------------------------------------------------------------------------------------
@@ -1496,6 +1509,20 @@ def test_a_number_of_a_warp_is_uniform_in_any_block() -> None:
     assert lanes(block=[None, None, None]).uniform(e(("/", RANK, 32)))
     assert not lanes(block=[None, None, None]).uniform(e(("/", RANK, 16)))
     assert not lanes(block=[None, None, None], scope="block").uniform(e(("/", RANK, 32)))
+
+
+def test_what_lanes_are_worth_depends_on_no_order_of_questions() -> None:
+    """Of max(0, n - m) and max(0, m - n) the same one is said by the other, whichever is asked about first."""
+    apart = ("-", "n", "m"), ("-", "m", "n")
+    asked = [e(q) for d in apart for q in (("max", 0, d), ("/", d, 4), ("%", d, 3), ("<", ("min", d, "i"), "t"))]
+
+    def values(questions: list[recheck.Expr]) -> dict[recheck.Expr, recheck.Potential]:
+        view = lanes()
+        return {q: view.value(view.program.worth(q), view.known) for q in questions}
+
+    found = values(asked)
+    assert found == values(asked[::-1])
+    assert found[e(("%", ("-", "n", "m"), 3))] == found[e(("%", ("-", "m", "n"), 3))] * -1
 
 
 def test_a_local_may_be_called_like_an_axis() -> None:
@@ -2411,6 +2438,30 @@ def test_names_that_look_like_known_ones_are_spelled_out(part: dict[str, dict[st
     assert found.claim.partition("; ")[0].endswith(f"max(0, n){more.format(prices=', '.join(prices))}")
 
 
+def lengths(code: str) -> list[tuple[str, int]]:
+    """The lines of code of the file's parts, in order: what is not blank, a comment, or a text by itself."""
+    texts = {
+        line
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    found: dict[str, int] = {}
+    title = "before them"
+    for i, line in enumerate(code.splitlines(), 1):
+        head = re.match(r"# --- (.+?) -+$", line)
+        title = head[1] if head else title
+        found[title] = found.get(title, 0) + (i not in texts and not re.match(r"\s*(#|$)", line))
+    return [*found.items()]
+
+
+def test_the_guide_says_how_long_each_part_is() -> None:
+    guide = (ROOT / "docs" / "recheck.md").read_text(encoding="utf-8")
+    told = [(title, int(lines)) for title, lines in re.findall(r"^\| (.+?) \| ([\d,]+) \|", guide, re.MULTILINE)]
+    parts = lengths(Path(recheck.__file__).read_text(encoding="utf-8"))
+    assert told == [*parts, ("in all", sum(lines for _, lines in parts))]
+
+
 def test_the_guide_goes_through_the_file_in_its_order() -> None:
     """docs/recheck.md has a section for each of the file's, in order, and names every class and public function."""
     code = Path(recheck.__file__).read_text(encoding="utf-8")
@@ -2418,7 +2469,7 @@ def test_the_guide_goes_through_the_file_in_its_order() -> None:
     ours = [title.strip(" -") for title in re.findall(r"^# --- (.+)$", code, re.MULTILINE)]
     heads = [title.lower() for title in re.findall(r"^## (.+)$", guide, re.MULTILINE)]
     assert len(ours) == 7
-    assert heads[1:-1] == ours
+    assert heads[2:-1] == ours
     named = set(re.findall(r"^(?:class|def) ([A-Za-z]\w+)", code, re.MULTILINE)) - {"extent", "plain", "collected"}
     assert {name for name in named if not re.search(rf"`[^`]*\b{name}\b[^`]*`", guide)} <= {
         "terms", "primitive", "sayable", "Array", "Statement", "form_of",
