@@ -84,6 +84,17 @@ def test_every_mark_leads_to_a_note_and_every_figure_to_its_source() -> None:
     assert {source for case in CASES.values() for source in case.published} == set(ORIGINS) == set(suite.SOURCES)
 
 
+def test_what_others_published_of_mandelbrot_is_of_the_kernel_of_the_samples() -> None:
+    """Of ours, which is simpler, nobody else published a bound, and the page says so."""
+    assert CASES["mandelbrot"].published == {}
+    theirs = CASES["mandelbrot0"].published["racuda"]
+    assert {CASES["mandelbrot0"].marks[f"racuda.{metric}"] for metric in theirs} == {"unrolled"}
+    assert "our mandelbrot is a simpler kernel" in NOTES["unrolled"]
+    text = (DOCS / "suite.md").read_text(encoding="utf-8")
+    assert NOTES["unrolled"] in text
+    assert len(re.findall(r"^\| mandelbrot \| 32 \|(?:[^|]*\|){3} - \| - \|", text, re.MULTILINE)) == len(METRICS)
+
+
 def test_classes_of_sizes() -> None:
     case = Case("k", (32, 1, 1), {"w": 5}, ("w", "h"), (64, 96), {"k": 7}, ("w % 32 == 0",))
     points = case.points()
