@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
-from math import ceil, gcd, lcm, prod
+from math import ceil, floor, gcd, lcm, prod
 from typing import Any, Final
 
 from checker.oracles import lp
@@ -463,11 +463,11 @@ def _sure(on: Poly, name: str, because: Json, then: Json, depth: int) -> Json:
 
 
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
-    """A polynomial that the facts let be negative over the rationals only: the goal without its common factor, or f - n
-    or n - f for a floor f in the goal or in the facts, or f for one of products."""
+    """A polynomial that the facts let be negative over the rationals only: the goal over its common factor, rounded, or
+    f - n or n - f for a floor f in the goal or in the facts, or f for one of products."""
     for part in _parts(goal).values():
-        size = gcd(*(c.numerator for _, c in part.terms)), lcm(*(c.denominator for _, c in part.terms))
-        whole = part * Fraction(size[1], size[0])
+        size = gcd(*(c.numerator for m, c in part.terms if m)) or 1, lcm(*(c.denominator for m, c in part.terms if m))
+        whole = (part - part.constant) * Fraction(size[1], size[0]) + floor(part.constant * size[1] / size[0])
         if -1 < (_least(whole, have) or -1) < 0:
             return whole
     for a in dict.fromkeys(a for p in (goal, *(f.poly for f in have)) for a in atoms(p) if isinstance(a, Floor)):

@@ -263,6 +263,8 @@ TRUE = [
     at_least("x >= n", "0", "|[x, n]|"),
     at_least("", "|[x, n]| + |[n, x]|", "n - x"),
     at_least("x < n", "max(0, ceil((n - x)/2))", "1 + max(0, ceil((n - x - 2)/2))"),
+    at_least("x < n", "3 + 49*max(0, ceil((n - x)/128))", "51 + 49*max(0, ceil((n - x - 128)/128))"),
+    at_least("x < n, y >= 1", "3 + 49*max(0, ceil((n - x)/128))", "51 + 49*max(0, ceil((n - x - 128*y)/128))"),
     at_least("x >= 0, n >= x", "n*n", "x*x"),
     at_least("x >= 0, x < 0", "0", "1"),
     at_least("", "max(x, n)", "min(x, n)"),
