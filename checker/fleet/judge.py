@@ -5,11 +5,10 @@ whether it is about the program, launch and metric that were asked about. Nobody
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from checker import recheck
 from checker.certificates.reread import potential, subject
@@ -65,9 +64,6 @@ def judged(text: str, about: str) -> Judged:
     backed = tuple(report.solver_backed)
     word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
     return Judged(word, report.digest, proved, admitted, backed, tuple(engines))
-
-
-Judge = Callable[..., Any]
 
 
 def court(count: int) -> AbstractContextManager[Workers]:
