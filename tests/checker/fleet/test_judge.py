@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,28 @@ def test_a_poisoned_cache_costs_time_and_no_more(text: str, tmp_path: Path) -> N
     ((_, row),) = found.in_order()
     assert (row["verdict"], row["bound"], row["cached"]) == ("certified", "12", False)
     assert kept.found(kept.place(found.cache, ABOUT)) == GOOD  # and what was wrong is gone
+
+
+def test_what_is_kept_and_admits_barriers_is_no_hit(tmp_path: Path) -> None:
+    """It proves less than what a search may find."""
+    text = (PROOFS / "matMul/sectors.json").read_text()
+    about = subject(json.loads(text))
+    found, job, read = desk(tmp_path)
+    assert found.cache is not None
+    kept.put(found.cache, about, changed(lambda d: d.update(admitted=[0]), text))
+    assert answer(found, job, replace(read, subjects={"sectors": about})) == ["sectors"]
+    assert (found.rows, found.hits) == ({}, 0)
+
+
+def test_a_subject_is_about_every_statement() -> None:
+    document = json.loads((PROOFS / "matMul/sectors.json").read_text())
+    other = deepcopy(document)
+    other["kernel"]["body"] -= 1
+    assert subject(other) != subject(document)
+    (at,) = [i for i, row in enumerate(document["statements"]) if row[0] == "write" and row[1] == "C"]
+    other = deepcopy(document)
+    other["statements"][at][1] = "A"
+    assert subject(other) != subject(document)
 
 
 @pytest.mark.parametrize(
