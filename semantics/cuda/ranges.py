@@ -9,7 +9,8 @@ are those of an invariant, found by widening and then narrowing. A reduction of 
 3. to a signed type is left out where ordinary sizes keep the value in its range. That a value fits which a signed
    variable is to have is the assumption that signed arithmetic does not overflow: it makes no difference to it whether
    the sum was written with ints, or with the unsigned sizes that CUDA offers. What does not fit in ordinary launches,
-   a hash or a sum that begins at the end of the range, is no such sum, and reduced;
+   a hash or a sum that begins at the end of the range, is no such sum, and reduced. Neither is what was loaded:
+   nothing of that is ordinary. That parameters of wider types fit is a proposition, as in 2;
 4. else is an operator. A comparison of e modulo 2^bits, where e may be below 0, is one of e with a test of its sign, if
    that says all: (unsigned)(t - 1) < n is 0 <= t - 1 && t - 1 < n.
 
@@ -30,6 +31,7 @@ from typing import Final
 from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
 from logic.syntax import (
     BOOL,
+    BUILTINS,
     INT,
     Assign,
     Const,
@@ -48,6 +50,7 @@ from logic.syntax import (
     reads_array,
     seq,
     show,
+    subterms,
     written,
 )
 from logic.typing import Signature, type_of
@@ -198,8 +201,6 @@ class Walk:
         kinds = self.types.arrays.get(array, frozenset())
         if not kinds or array in self.loose:
             return ANY
-        if self.ordinary:
-            return (-ORDINARY[1] if any(t.signed for t in kinds) else 0), ORDINARY[1]
         return min(t.low for t in kinds), max(t.high for t in kinds)
 
     def _atom(
@@ -235,8 +236,6 @@ class Walk:
         own = limits(e.op, [v.range for v in values])
         if e.op == "int" and type_of(parts[0].expr, self.sigma) == BOOL:
             own = (0, 1)
-        elif e.op == "int" and self.ordinary:
-            own = (-ORDINARY[1], ORDINARY[1])
         if total is not None:
             low, high = at.of(total)
             return Seen(made, Value((max(low, own[0]), min(high, own[1])), total), needs)
@@ -284,13 +283,14 @@ class Walk:
         if t.signed:
             if self.ordinary:
                 return self._taken(plain, t, every | {Need(unfit=id(e))})
-            if self.fitting is not None and id(e) in self.fitting:
+            if self.fitting is not None and id(e) in self.fitting and (facts := self._usual(plain, t, at)) is not None:
+                return self._taken(plain, t, frozenset(Need(f) for f in facts))
+            if self.assume and self._is_element(plain.value, at):
                 self._narrow(plain.expr, t)
                 return self._taken(plain, t, NONE)
         first = seen[0]
-        own = (0, ORDINARY[1]) if self.ordinary and isinstance(first.expr, Read) else (t.low, t.high)
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
-        return self._atom(masked(first.expr, t), own, at, needs, (first.expr, first.value, t))
+        return self._atom(masked(first.expr, t), (t.low, t.high), at, needs, (first.expr, first.value, t))
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """The value, its range narrowed: what is converted from a signed type is in the range of that type, and a shift
@@ -313,6 +313,27 @@ class Walk:
         if high > t.high and v.sum is not None:
             high = min(high, *at.extremes(v.sum, True))
         return replace(v, range=(low, high)) if low >= t.low and high <= t.high else None
+
+    def _usual(self, s: Seen, t: Integer, at: Store) -> list[Expr] | None:
+        """Propositions under which a value that ordinary sizes keep in the range of a signed type is taken to be in it:
+        none for what is made of values in that range and of the launch, else some over parameters; None where these do
+        not say it."""
+        own = {x.name for x in subterms(s.expr) if isinstance(x, Var | Param)}
+        wide = {
+            x for x in own if (kind := self.types.scalars.get(x)) and not (t.low <= kind.low and kind.high <= t.high)
+        }
+        if not wide or (not wide & self.sigma.params.keys() and self._of_launch(s.value, t, at)):
+            return []
+        return self._facts(s.value, t, at) if self.assume else None
+
+    def _of_launch(self, v: Value, t: Integer, at: Store) -> bool:
+        """Whether sizes and indices that CUDA gives bound a value, in the range of a type where they are ordinary."""
+        usual = of_ordinary_sizes(at)
+        ends = (
+            any(_over_launch(s) and t.low <= usual.of(s)[up] <= t.high for s in at.bounds(v.sum or {}, bool(up)))
+            for up in range(2)
+        )
+        return v.sum is not None and all(ends)
 
     def _facts(self, v: Value, t: Integer, at: Store) -> list[Expr] | None:
         """Propositions over parameters under which a value is in the range of a type, all of them true of ordinary
@@ -340,8 +361,13 @@ class Walk:
         low, high = max(s.value.range[0], t.low), min(s.value.range[1], t.high)
         return Seen(s.expr, replace(s.value, range=(low, high) if low <= high else (t.low, t.high)), s.needs | needs)
 
+    def _is_element(self, v: Value, at: Store) -> bool:
+        """Whether a value is an element of an array that contracts speak of, and nothing else."""
+        parts = [e for e in leaves(v.sum or {}) if isinstance(e, Read) and e.array in at.elements]
+        return len(parts) == 1 and v.sum == single(parts[0])
+
     def _narrow(self, e: Expr, t: Integer) -> None:
-        """Notes of which arrays a value is made that is taken to be in the range of a signed type."""
+        """Notes of which array a value is an element that is taken to be in the range of a signed type."""
         for array in made_from(e, self.start.elements, self.made_of):
             low, high = self.narrows.get(array, ANY)
             self.narrows[array] = max(low, t.low), min(high, t.high)
@@ -606,6 +632,11 @@ def _rebuilt(e: Op, *args: Expr) -> Expr:
 def _over_parameters(s: Sum) -> bool:
     """Whether a sum is one over what a launch is given."""
     return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in leaves(s))
+
+
+def _over_launch(s: Sum) -> bool:
+    """Whether a sum is over sizes and indices that CUDA gives."""
+    return all(isinstance(e, Tid) or (isinstance(e, Param) and e.name in BUILTINS) for e in leaves(s))
 
 
 def of_ordinary_sizes(at: Store) -> Store:

@@ -47,7 +47,8 @@ BUILTIN = {
         "F[n] <- F[n] + F[1];\nF[0] <- atomicAdd(atomicAdd(0.0f, tid.x, tid.y), tid.z, 1);"
     ),
     "atomicCAS(&A[0], n, 2); atomicInc((unsigned *)A, n);": (
-        "A[0] <- int(atomicCAS(as_double(A[0]), n, 2));\nA[0] <- int(atomicInc(as_double(A[0] & 4294967295), n));"
+        "A[0] <- int(atomicCAS(as_double((A[0] + 2147483648 & 4294967295) - 2147483648), n, 2));\n"
+        "A[0] <- int(atomicInc(as_double(A[0] & 4294967295), n));"
     ),
     # what other lanes pass is evaluated, and the value is one that depends on the thread, or on the warp
     "F[0] = __shfl_down_sync(0xffffffff, F[1], n);": (

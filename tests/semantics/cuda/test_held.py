@@ -22,7 +22,7 @@ from semantics.lockstep import StepLimit
 
 N = 12
 RISING = "forall i in [0, n): row[i] <= row[i + 1]"
-HEAD = "__global__ void k(const KIND *row, const unsigned *col, int *y, int n) {"
+HEAD = "__global__ void k(const KIND *row, const int *col, int *y, int n) {"
 MINE = "int r = threadIdx.x, t = 0; if (r < n) { %s y[r] = t; } }"
 """KIND stands for the type of row's elements."""
 

@@ -80,7 +80,7 @@ def test_sizes_of_elements(read: Read) -> None:
         ("e[0] = b[1];", "b[1] & 65535"),
         ("e[0] = a[a[1]];", "a[a[1] & 255] & 255"),
         ("e[0] = c[1];", "c[1]"),
-        ("e[0] = d[1];", "d[1]"),
+        ("e[0] = d[1];", "(d[1] + 2147483648 & 4294967295) - 2147483648"),  # no unsigned element is taken for an int
         ("e[0] = e[1];", "e[1]"),
     ],
 )
