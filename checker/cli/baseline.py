@@ -108,7 +108,7 @@ def _of_folder(args: argparse.Namespace, folder: str, revision: str) -> list[Ent
     done = fleet.analysed(own)
     if done.interrupted:
         raise KeyboardInterrupt
-    return baseline.entries(baseline.made(done.desk, folder), revision or folder)
+    return baseline.entries(baseline.made(done.desk, folder if revision else ""), revision or folder)
 
 
 def _moved(folder: str, path: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import PurePath
 from typing import Any, Final, Literal, cast
 
 from checker.certificates.audit import grown
@@ -117,8 +119,8 @@ def difference(old: Sequence[Entry], new: Sequence[Entry]) -> list[Row]:
 
 
 def _paired(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[list[tuple[Entry | None, Entry]], list[Entry]]:
-    """Each new row with the old one that is about the same kernel: by name and metric, and by file where several
-    kernels are called so."""
+    """Each new row with the old one that is about the same kernel: by name and metric, and where several kernels are
+    called so, by the file whose path ends most alike."""
     left = list(old)
 
     def same(e: Entry) -> tuple[Any, ...]:
@@ -127,13 +129,24 @@ def _paired(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[list[tuple[Entr
     def take(e: Entry) -> Entry | None:
         found = [o for o in left if same(o) == same(e)]
         several = len(found) > 1 or sum(same(n) == same(e) for n in new) > 1
-        found = [o for o in found if not several or o.row["file"] == e.row["file"]]
+        if several:
+            alike = [_alike(o.row["file"], e.row["file"]) for o in found]
+            best = max(alike, default=0)
+            found = [o for o, n in zip(found, alike, strict=True) if n == best > 0]
+        if len(found) > 1:
+            found = [o for o in found if o.row["file"] == e.row["file"]][:1]
         if found:
             left.remove(found[0])
         return found[0] if found else None
 
     pairs = [(take(e), e) for e in new]
     return pairs, left
+
+
+def _alike(one: str, other: str) -> int:
+    """The number of names in which the ends of two paths agree: a folder may be looked at from elsewhere."""
+    pairs = zip(reversed(PurePath(one).parts), reversed(PurePath(other).parts), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _change(old: Entry | None, new: Entry | None, oracle: Oracles) -> Row:

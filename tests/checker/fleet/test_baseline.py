@@ -65,6 +65,25 @@ def test_kernels_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> No
     assert [(r["file"], r["change"]) for r in changes(old, new)] == [("b.cu", "same"), ("a.cu", "same")]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["src/a.cu", "src/b.cu"], ["a.cu", "b.cu"]),  # the folder, looked at from inside
+        (["a.cu", "b.cu"], ["src/b.cu", "src/a.cu"]),
+        (["old/x/k.cu", "old/y/k.cu"], ["new/y/k.cu", "new/x/k.cu"]),
+    ],
+)
+def test_a_folder_may_be_looked_at_from_elsewhere(before: list[str], after: list[str], tmp_path: Path) -> None:
+    """None appears where one of its name and file grew."""
+    one = document(tmp_path)
+    old = one | {"rows": [row for file in before for row in document(tmp_path, file=file)["rows"]]}
+    new = one | {"rows": [row for file in after for row in dearer(document(tmp_path, file=file))["rows"]]}
+    found = changes(old, new)
+    assert [(r["file"], r["change"]) for r in found] == [(file, "grew") for file in after]
+    other = one | {"rows": [{**row, "file": f"{i}.cu"} for i, row in enumerate(new["rows"])]}
+    assert [r["change"] for r in changes(old, other)] == ["appeared", "appeared", "disappeared", "disappeared"]
+
+
 def test_what_is_assumed_on_top_is_said(tmp_path: Path) -> None:
     made = document(tmp_path)
     more = document(tmp_path, assumptions=[*made["rows"][0]["assumptions"], "given: numElements > 0"])
