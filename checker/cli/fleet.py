@@ -304,7 +304,7 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
     for budget in config.budgets if not done.interrupted and not done.left else ():
         try:
             rows += budgets.judged((budget,), desk, desk.bounds, point, line)
-        except LookupError:
+        except budgets.NoKernel:
             folder = config.folder
             covered = {source.path for source in desk.sources}
             if folder is not None and not _covers(args.files, folder) and files.mentions(folder, budget.kernel):

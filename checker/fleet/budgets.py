@@ -16,7 +16,7 @@ from checker.notation.problem import OptionProblem
 from checker.notation.words import number
 from checker.oracles import Oracles
 from logic.assertions import AtLeast, Proved, Refuted
-from logic.potentials import Leaf, Poly, evaluate, leaves
+from logic.potentials import Leaf, Poly, evaluate, leaves, variables
 from logic.source import SourceError
 from logic.syntax import Param
 
@@ -29,6 +29,10 @@ Line = Callable[[Key], int | None]
 GOOD: Final = ("certified",)
 
 
+class NoKernel(Exception):
+    """A budget is for a kernel that was not found."""
+
+
 def judged(
     budgets: Sequence[Budget],
     desk: Desk,
@@ -37,16 +41,17 @@ def judged(
     line: Line,
 ) -> list[Row]:
     """What became of each budget, for each kernel and instance that it is for; `line` says where most of a bound is
-    spent. Raises SourceError for a budget that cannot be about its kernel, and says which kernel is not there by a
-    LookupError."""
+    spent. Raises SourceError for a budget that cannot be about its kernel, and NoKernel for one whose kernel is not
+    there."""
     found = list[Row]()
     for b in budgets:
         keys = [key for key, row in desk.rows.items() if _is_for(b, row) and key[1] >= 0]
         if not keys:
-            raise LookupError(b)
+            raise NoKernel(b.kernel)
         metrics = {m.name for m in desk.metrics}
         if b.metric not in metrics or b.per != desk.per:
-            found.append(_row(b, None, "not looked at", None, "the command asks for other metrics"))
+            asked = "other metrics" if b.metric not in metrics else f"bounds per {desk.per}: say --per {b.per}"
+            found.append(_row(b, None, "not looked at", None, f"the command asks for {asked}"))
             continue
         for key in keys:
             if desk.rows[key]["metric"] == b.metric:
@@ -115,7 +120,11 @@ def _with_line(found: Row, line: int | None) -> Row:
 
 def _most(b: Budget, read: Read) -> Poly:
     try:
-        return shown(read, parse_potential(b.most, read.context.sigma, "most"))
+        most = parse_potential(b.most, read.context.sigma, "most")
+        if own := sorted(variables(most)):
+            known = ", ".join(sorted(d.name for d in read.bare.params)) or "none"
+            raise OptionProblem(f"'{own[0]}' is no parameter of {read.name}", advice=f"Its parameters: {known}.")
+        return shown(read, most)
     except SourceError as problem:
         raise OptionProblem(f"'most' is no number or formula here: {problem.message}", b.loc, problem.advice) from None
 

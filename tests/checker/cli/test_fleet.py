@@ -226,6 +226,10 @@ def test_options_that_are_about_no_kernel(here: Path, capsys: Capture) -> None:
     code, document, error = bound(capsys, "src", "--at", "m=1")
     assert (code, [r["cached"] for r in document["results"]]) == (2, [True])
     assert "warpbound.toml:2:1: error: a budget at m=3: 'm' is no parameter of one" in error
+    (here / "src/a.cu").write_text(TWO)
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "two"\nmetric = "sectors"\nmost = "4*i + n"\n')
+    code, error = main(["bound", "src", *FAST]), capsys.readouterr().err
+    assert (code, "'i' is no parameter of two\n" in error, "Its parameters: n." in error) == (2, True, True)
     (here / "warpbound.toml").unlink()
     code, _, error = bound(capsys, "src", "--at", "m=1")
     assert code == 2
