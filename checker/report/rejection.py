@@ -323,6 +323,7 @@ def explain(found: Finding, path: str = "", options: Sequence[str] = ()) -> str:
 
 
 _SPELT: Final = (
+    (r" Or say what it holds[^:]*: //@ requires forall [^;]*;", ""),  # outlines have no contracts
     (r"//@ loop potential (\w+); before (\w+)", r"invariant { _; \1; _ } at \2"),
     (r"//@ loop invariant ([^;]*);", r"invariant { \1; _; _ }"),
     (r"""--assume (["'])(.*?)\1""", r"requires \2;"),

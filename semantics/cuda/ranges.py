@@ -9,8 +9,8 @@ are those of an invariant, found by widening and then narrowing. A reduction of 
 3. to a signed type is left out where ordinary sizes keep the value in its range. That a value fits which a signed
    variable is to have is the assumption that signed arithmetic does not overflow: it makes no difference to it whether
    the sum was written with ints, or with the unsigned sizes that CUDA offers. What does not fit in ordinary launches,
-   a hash or a sum that begins at the end of the range, is no such sum, and reduced. Neither is what was loaded:
-   nothing of that is ordinary. That parameters of wider types fit is a proposition, as in 2;
+   a hash or a sum that begins at the end of the range, is no such sum, and reduced. Neither is what was loaded,
+   but for ints that are added: nothing of that is ordinary. That parameters of wider types fit is a proposition;
 4. else is an operator. A comparison of e modulo 2^bits, where e may be below 0, is one of e with a test of its sign, if
    that says all: (unsigned)(t - 1) < n is 0 <= t - 1 && t - 1 < n.
 
@@ -122,7 +122,8 @@ class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
     range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose`
     are the arrays whose elements may be out of range. `data` are contracts on arrays that no thread writes; of those
-    `narrows` has the limits of signed types that values are taken to be in which are `made_of` them."""
+    `narrows` has the limits of signed types that values are taken to be in which are `made_of` them. `loaded` are the
+    variables with something that was loaded in their values."""
 
     types: Types
     sigma: Signature
@@ -134,6 +135,7 @@ class Walk:
     data: tuple[Held, ...] = ()
     made_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
     narrows: dict[str, Range] = field(default_factory=dict)
+    loaded: frozenset[str] = frozenset()
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
 
@@ -201,6 +203,8 @@ class Walk:
         kinds = self.types.arrays.get(array, frozenset())
         if not kinds or array in self.loose:
             return ANY
+        if self.ordinary and all(t.signed and t.bits <= 32 for t in kinds):  # in sums alone, see `_added`
+            return -ORDINARY[1], ORDINARY[1]
         return min(t.low for t in kinds), max(t.high for t in kinds)
 
     def _atom(
@@ -236,6 +240,8 @@ class Walk:
         own = limits(e.op, [v.range for v in values])
         if e.op == "int" and type_of(parts[0].expr, self.sigma) == BOOL:
             own = (0, 1)
+        elif e.op == "int" and self.ordinary and not any(isinstance(t, Read | Var) for t in subterms(made)):
+            own = (-ORDINARY[1], ORDINARY[1])  # of sizes
         if total is not None:
             low, high = at.of(total)
             return Seen(made, Value((max(low, own[0]), min(high, own[1])), total), needs)
@@ -318,6 +324,8 @@ class Walk:
         """Propositions under which a value that ordinary sizes keep in the range of a signed type is taken to be in it:
         none for what is made of values in that range and of the launch, else some over parameters; None where these do
         not say it."""
+        if not self._added(s.expr):
+            return None
         own = {x.name for x in subterms(s.expr) if isinstance(x, Var | Param)}
         wide = {
             x for x in own if (kind := self.types.scalars.get(x)) and not (t.low <= kind.low and kind.high <= t.high)
@@ -325,6 +333,15 @@ class Walk:
         if not wide or (not wide & self.sigma.params.keys() and self._of_launch(s.value, t, at)):
             return []
         return self._facts(s.value, t, at) if self.assume else None
+
+    def _added(self, e: Expr) -> bool:
+        """Whether what was loaded is in a value as a summand, if it is in it at all."""
+        match e:
+            case Op("+" | "-" | "neg", args):
+                return all(map(self._added, args))
+            case Var() | Read():
+                return True
+        return not any(isinstance(t, Read) or (isinstance(t, Var) and t.name in self.loaded) for t in subterms(e))
 
     def _of_launch(self, v: Value, t: Integer, at: Store) -> bool:
         """Whether sizes and indices that CUDA gives bound a value, in the range of a type where they are ordinary."""

@@ -46,13 +46,14 @@ def settled(
     fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
     made_of = sources(body, known)
+    loaded = frozenset(x for x, arrays in sources(body, sigma.arrays).items() if arrays)
 
     def walked(facts: Sequence[Expr], spans: Mapping[str, Range]) -> tuple[Stmt, Needs, Walk]:
         start = _start(types, sigma, facts, block, grid, spans, data)
         start.dead = False
         loose: set[str] = set()
         while True:
-            walk = Walk(types, sigma, start, fitting, assume, split, set(loose), tuple(data), made_of)
+            walk = Walk(types, sigma, start, fitting, assume, split, set(loose), tuple(data), made_of, loaded=loaded)
             made, _, needs = walk.run(body, start.copy())
             if walk.loose == loose:
                 return made, needs, walk
