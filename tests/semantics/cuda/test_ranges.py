@@ -50,7 +50,7 @@ LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "for (size_t i = threadIdx.x; i < z; i += blockDim.x) out[i] = 1;": (
         "i <- tid.x;\nwhile (i < z) {\n  out[i] <- 1;\n  i <- i + blockDim.x;\n}",
-        ("blockDim.x + z <= 18446744073709551616",),
+        ("z <= 9223372036854775808",),  # and so i + blockDim.x stays below 2^64, too
     ),
     "out[(m + 31) / 32 * 32] = 1;": ("out[(m + 31) / 32 * 32] <- 1;", ("m <= 4294967264",)),
     # (unsigned) of what may be below 0
