@@ -321,9 +321,8 @@ class Walk:
         return replace(v, range=(low, high)) if low >= t.low and high <= t.high else None
 
     def _usual(self, s: Seen, t: Integer, at: Store) -> list[Expr] | None:
-        """Propositions under which a value that ordinary sizes keep in the range of a signed type is taken to be in it:
-        none for what is made of values in that range and of the launch, else some over parameters; None where these do
-        not say it."""
+        """Propositions under which a value fits that does with ordinary sizes: none of what is in range or of the launch,
+        else over parameters; None where these do not say it."""
         if not self._added(s.expr):
             return None
         own = {x.name for x in subterms(s.expr) if isinstance(x, Var | Param)}
