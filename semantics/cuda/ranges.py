@@ -321,7 +321,7 @@ class Walk:
         return replace(v, range=(low, high)) if low >= t.low and high <= t.high else None
 
     def _usual(self, s: Seen, t: Integer, at: Store) -> list[Expr] | None:
-        """Propositions under which a value fits that does with ordinary sizes: none of what is in range or of the launch,
+        """Propositions under which a value fits that fits usually: none of what is in range or of launches,
         else over parameters; None where these do not say it."""
         if not self._added(s.expr):
             return None
