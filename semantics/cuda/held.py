@@ -7,13 +7,13 @@ of sums, with an index in one form, and what a contract says there is a fact: wi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from logic.syntax import Assign, Const, Expr, Op, Param, Read, Stmt, Var, statements, subterms
+from logic.syntax import Assign, Expr, Op, Read, Stmt, Var, local_vars, reads_array, statements, subterms
 from semantics.cuda.stores import ANY, INFINITE, Range, Store
-from semantics.cuda.sums import Sum, as_expr, constant, plus, product, replaced, single
+from semantics.cuda.sums import Sum, as_expr, constant, of_expr, plus, product, replaced, single
 
 Ranges = tuple[tuple[Expr | None, Expr | None], ...]
 
@@ -75,31 +75,12 @@ def told(data: Sequence[Held], array: str, index: Sum, at: Store) -> Iterator[Su
                 yield from (put for s in _nonnegative(h.fact) if (put := _put(s, x, t)) is not None)
 
 
-def sources(body: Stmt, arrays: Collection[str]) -> dict[str, frozenset[str]]:
-    """The arrays among these that values of variables are made from, wherever in a body."""
+def loaded(body: Stmt) -> frozenset[str]:
+    """The variables with something in their values that was read from an array, wherever in a body."""
     assigned = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign)]
-    found: dict[str, frozenset[str]] = {}
-    while True:
-        before = dict(found)
-        for x, e in assigned:
-            found[x] = found.get(x, frozenset()) | made_from(e, arrays, found)
-        if found == before:
-            return found
-
-
-def made_from(e: Expr, arrays: Collection[str], of: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The arrays among these that a value is made from, with those that variables are made `of`; not those that an
-    index alone is made from."""
     found: set[str] = set()
-    stack = [e]
-    while stack:
-        match stack.pop():
-            case Read(array, _):
-                found |= {array} & set(arrays)
-            case Var(name):
-                found |= of.get(name, frozenset())
-            case Op(_, args):
-                stack.extend(args)
+    while more := {x for x, e in assigned if reads_array(e) or local_vars(e) & found} - found:
+        found |= more
     return frozenset(found)
 
 
@@ -159,20 +140,16 @@ def _nonnegative(fact: Expr) -> Iterator[Sum]:
 
 def _sum(e: Expr) -> Sum | None:
     """The sum that an expression of a contract is; None where it is none."""
+    return of_expr(e, _of_read)
+
+
+def _of_read(e: Expr) -> Sum | None:
+    """A read as a leaf with its index in one form."""
     match e:
-        case Const(int(k)) if not isinstance(k, bool):
-            return constant(k)
-        case Var() | Param():
-            return single(e)
         case Read(array, index):
             inner = _sum(index)
             return None if inner is None else single(leaf(array, inner))
         case Op("neg", (a,)):
             part = _sum(a)
             return None if part is None else plus({}, part, -1)
-        case Op("+" | "-" | "*" as op, (a, b)):
-            x, y = _sum(a), _sum(b)
-            if x is None or y is None:
-                return None
-            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
     return None

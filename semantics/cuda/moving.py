@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from logic.syntax import INT, Assign, Const, Expr, Op, Param, Tid, Var, While, local_vars, statements, subterms, written
+from logic.syntax import Assign, Expr, Op, Var, While, local_vars, statements, subterms, written
 from semantics.cuda.modular import Reduced
 from semantics.cuda.stores import Store
-from semantics.cuda.sums import Sum, constant, leaves, plus, product, single
+from semantics.cuda.sums import Sum, leaves, of_expr, plus, product, single
 
 MOST_TOGETHER: Final = 12
 """Facts about variables that move with a loop's counter."""
@@ -51,16 +51,4 @@ def together(s: While, at: Store) -> list[Sum]:
 
 def _unreduced(e: Expr) -> Sum | None:
     """The sum that an expression is modulo 2^bits."""
-    match e:
-        case Reduced():
-            return _unreduced(e.value)
-        case Const(int(k)) if e.type == INT:
-            return constant(k)
-        case Var() | Param() | Tid():
-            return single(e)
-        case Op("+" | "-" | "*" as op, (a, b)):
-            x, y = _unreduced(a), _unreduced(b)
-            if x is None or y is None:
-                return None
-            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
-    return None
+    return of_expr(e, lambda other: _unreduced(other.value) if isinstance(other, Reduced) else None)

@@ -54,7 +54,7 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature, type_of
-from semantics.cuda.held import Held, leaf, made_from, told
+from semantics.cuda.held import Held, leaf, told
 from semantics.cuda.limits import ALWAYS, limits
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
 from semantics.cuda.moving import together
@@ -122,8 +122,8 @@ class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
     range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose`
     are the arrays whose elements may be out of range. `data` are contracts on arrays that no thread writes; of those
-    `narrows` has the limits of signed types that values are taken to be in which are `made_of` them. `loaded` are the
-    variables with something that was loaded in their values."""
+    `narrows` has the limits of signed types that their elements are taken to be in. `loaded` are the variables with
+    something that was loaded in their values."""
 
     types: Types
     sigma: Signature
@@ -133,7 +133,6 @@ class Walk:
     split: bool = True
     loose: set[str] = field(default_factory=set)
     data: tuple[Held, ...] = ()
-    made_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
     narrows: dict[str, Range] = field(default_factory=dict)
     loaded: frozenset[str] = frozenset()
     work: int = 0
@@ -291,8 +290,9 @@ class Walk:
                 return self._taken(plain, t, every | {Need(unfit=id(e))})
             if self.fitting is not None and id(e) in self.fitting and (facts := self._usual(plain, t, at)) is not None:
                 return self._taken(plain, t, frozenset(Need(f) for f in facts))
-            if self.assume and self._is_element(plain.value, at):
-                self._narrow(plain.expr, t)
+            if self.assume and (array := _element_of(plain.value, at)):
+                low, high = self.narrows.get(array, ANY)
+                self.narrows[array] = max(low, t.low), min(high, t.high)
                 return self._taken(plain, t, NONE)
         first = seen[0]
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
@@ -376,17 +376,6 @@ class Walk:
         """A value that is taken to be in the range of a type."""
         low, high = max(s.value.range[0], t.low), min(s.value.range[1], t.high)
         return Seen(s.expr, replace(s.value, range=(low, high) if low <= high else (t.low, t.high)), s.needs | needs)
-
-    def _is_element(self, v: Value, at: Store) -> bool:
-        """Whether a value is an element of an array that contracts speak of, and nothing else."""
-        parts = [e for e in leaves(v.sum or {}) if isinstance(e, Read) and e.array in at.elements]
-        return len(parts) == 1 and v.sum == single(parts[0])
-
-    def _narrow(self, e: Expr, t: Integer) -> None:
-        """Notes of which array a value is an element that is taken to be in the range of a signed type."""
-        for array in made_from(e, self.start.elements, self.made_of):
-            low, high = self.narrows.get(array, ANY)
-            self.narrows[array] = max(low, t.low), min(high, t.high)
 
     def _compared(self, e: Expr, parts: Sequence[Seen], at: Store) -> Expr:
         """A comparison with a remainder, as one with what it is a remainder of."""
@@ -643,6 +632,12 @@ def _is_int(e: Expr, sigma: Signature) -> bool:
 
 def _rebuilt(e: Op, *args: Expr) -> Expr:
     return e if all(a is b for a, b in zip(args, e.args, strict=True)) else Op(e.op, args, e.loc)
+
+
+def _element_of(v: Value, at: Store) -> str | None:
+    """The array that contracts speak of and a value is an element of, and nothing else."""
+    parts = [e for e in leaves(v.sum or {}) if isinstance(e, Read) and e.array in at.elements]
+    return parts[0].array if len(parts) == 1 and v.sum == single(parts[0]) else None
 
 
 def _over_parameters(s: Sum) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read, Seq, Stmt, While, Write, show
 from logic.typing import Signature
-from semantics.cuda.held import Held, at_start, limits, sources
+from semantics.cuda.held import Held, at_start, limits, loaded
 from semantics.cuda.modular import Reduced
 from semantics.cuda.ranges import WORK, Needs, Types, Walk, left, of_ordinary_sizes
 from semantics.cuda.stores import ANY, Range, Sizes, Store, launched, negation
@@ -45,15 +45,14 @@ def settled(
     _, _, doubts = usual.run(body, usual.start.copy())
     fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
-    made_of = sources(body, known)
-    loaded = frozenset(x for x, arrays in sources(body, sigma.arrays).items() if arrays)
+    of_arrays = loaded(body)
 
     def walked(facts: Sequence[Expr], spans: Mapping[str, Range]) -> tuple[Stmt, Needs, Walk]:
         start = _start(types, sigma, facts, block, grid, spans, data)
         start.dead = False
         loose: set[str] = set()
         while True:
-            walk = Walk(types, sigma, start, fitting, assume, split, set(loose), tuple(data), made_of, loaded=loaded)
+            walk = Walk(types, sigma, start, fitting, assume, split, set(loose), tuple(data), loaded=of_arrays)
             made, _, needs = walk.run(body, start.copy())
             if walk.loose == loose:
                 return made, needs, walk

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from logic.syntax import INT, Const, Expr, Op, show
+from logic.syntax import INT, Const, Expr, Op, Param, Tid, Var, show
 
 Monomial = tuple[Expr, ...]
 Sum = Mapping[Monomial, int]
@@ -64,6 +64,24 @@ def replaced(a: Sum, leaf: Expr, b: Sum) -> Sum | None:
             return None
         found = plus(found, part)
     return found
+
+
+def of_expr(e: Expr, other: Callable[[Expr], Sum | None]) -> Sum | None:
+    """The sum that an expression is, where `other`, which is asked first, does not say what it is; None where it is
+    none."""
+    if (own := other(e)) is not None:
+        return own
+    match e:
+        case Const(int(k)) if e.type == INT:
+            return constant(k)
+        case Var() | Param() | Tid():
+            return single(e)
+        case Op("+" | "-" | "*" as op, (a, b)):
+            x, y = of_expr(a, other), of_expr(b, other)
+            if x is None or y is None:
+                return None
+            return product(x, y) if op == "*" else plus(x, y, 1 if op == "+" else -1)
+    return None
 
 
 def leaves(a: Sum) -> set[Expr]:
