@@ -9,15 +9,14 @@ from checker.cli.options import emit
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Registers the subcommand."""
-    from checker.report.schemas import SCHEMAS
-
+    """Registers the subcommand, after all others."""
+    known = tuple(subparsers.choices)  # all that are registered before it
     parser = subparsers.add_parser(
         "schema",
         help="print the JSON Schema of what a command prints",
         description="Prints the JSON Schema (draft 2020-12) of what a command prints with --format json.",
     )
-    parser.add_argument("command_", metavar="COMMAND", choices=SCHEMAS, help=f"one of {', '.join(SCHEMAS)}")
+    parser.add_argument("command_", metavar="COMMAND", choices=known, help=f"one of {', '.join(known)}")
     parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE")
     parser.set_defaults(func=run)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,13 +24,15 @@ def standard_input() -> Iterator[Callable[[argparse.Namespace], None]]:
 
 
 def _taken(args: argparse.Namespace, stack: ExitStack) -> None:
-    from checker.cli import process
-    from checker.notation.problem import OptionProblem
-
     given = [(name, getattr(args, name, None) or []) for name in _FILES]
     count = sum([value] == [NAME] if isinstance(value, str) else value.count(NAME) for _, value in given)
     if not count:
         return
+    import tempfile
+
+    from checker.cli import process
+    from checker.notation.problem import OptionProblem
+
     if count > 1:
         raise OptionProblem("'-' is standard input, which can be read once", advice="Name the other files.")
     if sys.stdin is None:

@@ -233,10 +233,6 @@ class Desk:
         return sorted(self.rows.items(), key=lambda item: item[0])
 
 
-def _since(start: float) -> float:
-    return time.monotonic() - start
-
-
 def taken(reads: Iterable[Read]) -> frozenset[str]:
     """The options that some kernel took."""
     return frozenset[str]().union(*(r.took for r in reads))

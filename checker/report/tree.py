@@ -35,8 +35,6 @@ class Line:
     refused: bool = False
 
 
-_SEQUENCE: Final = "seq"
-
 Path = tuple[int, ...] | None
 """The way to the application that was refused; None off that way."""
 
@@ -73,7 +71,7 @@ def _premises(node: Derivation, rules: RuleSet, path: Path) -> Iterator[tuple[De
 def _in_a_row(node: Derivation, rules: RuleSet) -> bool:
     """Whether it is an application of a rule for statements in a row."""
     rule = rules.rules.get(node.rule)
-    return rule is not None and rule.conclusion.head == "triple" and rule.conclusion.at(3).head == _SEQUENCE
+    return rule is not None and rule.shape == "seq"
 
 
 def _judgement(node: Derivation, rules: RuleSet, context: Context) -> str:
