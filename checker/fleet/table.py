@@ -137,7 +137,7 @@ def budget_text(b: Row) -> str:
     where = f" at {b['at']}" if b["at"] else ""
     most = f"{b['kernel']} {b['metric']}{where}: "
     if b["verdict"] == "not looked at":
-        return f"{most}not looked at"
+        return f"{most}not looked at: {b['problem']}"
     if b["value"] is None:
         return f"{most}{b['verdict']}, at most {b['most']}: {b['problem']}"
     line = f"; most of it at {b['file']}:{b['line']}" if b["verdict"] == "exceeded" and b["line"] else ""
