@@ -36,6 +36,7 @@ class Held:
 def limits(data: Sequence[Held], array: str) -> Range:
     """What contracts say of all elements of an array, in numbers.
 
+    >>> from logic.syntax import Const
     >>> A = Read("A", Var("i"))
     >>> limits([Held(("i",), ((None, None),), Op(op, (A, Const(k)))) for op, k in ((">=", 0), ("<", 9))], "A")
     (0, 8)
