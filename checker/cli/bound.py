@@ -377,8 +377,8 @@ def chosen_kernels(args: argparse.Namespace) -> list[Choice]:
     say. Raises SourceError."""
     from semantics.cuda import Choice, choices
 
-    if args.instantiate is not None:
-        return [Choice(args.instantiate, args.kernel, args.instantiate)]
+    if args.instantiate:
+        return [Choice(name, args.kernel, name) for name in dict.fromkeys(args.instantiate)]
     refuse_others(args.file)
     found = choices(args.file, tuple(args.includes), tuple(args.defines), args.std)
     if args.kernel is None:

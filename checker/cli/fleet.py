@@ -5,22 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli import process
-from checker.cli.options import STD, add_reading_options, emit, parse_hardware, parse_metrics, tell
+from checker.cli.options import STD, add_reading_options, emit, parse_dim, parse_hardware, parse_metrics, tell
 from checker.cli.progress import progress_bar
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.fleet.config import Config
     from checker.fleet.desk import Desk, Key
+    from logic.metrics import Metric
+    from logic.source import Loc
 
 SECONDS: Final = 300
 """The time limit of a kernel, on the clock, where none is given."""
@@ -136,7 +139,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if done.interrupted:
         raise KeyboardInterrupt
-    problem = problem or (None if done.left else _unused(done.desk, args))
+    problem = problem or (None if done.left else _unused(done, args))
     if problem is not None:
         problem.told = True
         raise problem
@@ -223,9 +226,11 @@ def _settings(args: argparse.Namespace, config: Config) -> Any:
     from checker.cli.fleet_work import Settings
 
     own = config.values
-    names = args.metrics or [*own.get("metrics", ["all"]), *(b.metric for b in config.budgets)]
-    metrics = parse_metrics(names)
-    hardware = parse_hardware(args.hardware if args.hardware != "nvidia" else own.get("hardware", "nvidia"))
+    metrics = parse_metrics(args.metrics) if args.metrics else _metrics(config)
+    with _key(config.places.get(("", "hardware")), "hardware"):
+        hardware = parse_hardware(args.hardware if args.hardware != "nvidia" else own.get("hardware", "nvidia"))
+    for name, table in (("", own), *config.kernels.items()):
+        _check_launch(config, name, table)
     options = {
         "includes": [*args.includes, *own.get("include-paths", [])],
         "defines": [*args.defines, *own.get("defines", [])],
@@ -241,9 +246,53 @@ def _settings(args: argparse.Namespace, config: Config) -> Any:
     return Settings(options, metrics, hardware, point(args.at), config.kernels)
 
 
+def _metrics(config: Config) -> tuple[Metric, ...]:
+    """Those that the configuration names, budgets' included."""
+    named = config.values.get("metrics", ["all"])
+    with _key(config.places.get(("", "metrics")), "metrics"):
+        parse_metrics(named)
+    for budget in config.budgets:
+        with _key(budget.places.get("metric"), "metric"):
+            parse_metrics([*named, budget.metric])
+    return parse_metrics([*named, *(b.metric for b in config.budgets)])
+
+
+def _check_launch(config: Config, name: str, table: Mapping[str, Any]) -> None:
+    """Sizes and assumptions of a configuration, for all kernels or one. Raises SourceError at the key."""
+    from checker.notation.contracts import is_contract
+    from checker.notation.parser import parse
+    from checker.notation.problem import Place
+
+    for key in ("block", "grid"):
+        if key in table:
+            with _key(config.places.get((name, key)), key, f'Write it like {key} = 256, "16,16" or [16, 16].'):
+                parse_dim(table[key], f"--{key}")
+    for text in table.get("assume", ()):
+        if not is_contract(text):
+            with _key(config.places.get((name, "assume")), f"assume: '{text}'"):
+                parse(text, "expression", Place("assume"))
+
+
+@contextmanager
+def _key(place: Loc | None, key: str, advice: str = "") -> Iterator[None]:
+    """Problems of a value as those of its key in a configuration; of an option where `place` is None."""
+    from logic.source import SourceError
+
+    try:
+        yield
+    except SourceError as problem:
+        if place is None:
+            raise
+        told = re.sub(r"^--\S+ ", "", problem.message)
+        raise OptionProblem(f"{key}: {told}", place, advice or problem.advice) from None
+
+
 def _positive(value: float | None, option: str, config: Config, key: str) -> float | None:
     if value is not None and not 0 < value < 1 << 40:
-        raise OptionProblem(f"{option} {value:g}: not a positive number", advice=f"Write it like {option} 60.")
+        raise OptionProblem(
+            f"{option} {value:g}: not a positive number",
+            advice=f"Write it like {option} {4 if key == 'jobs' else 600}.",
+        )
     return value if value is not None else config.values.get(key)
 
 
@@ -267,10 +316,12 @@ def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
 # --- after it ---------------------------------------------------------------------------------------------------------
 
 
-def _unused(desk: Desk, args: argparse.Namespace) -> OptionProblem | None:
-    """The problem where there is no kernel at all, or an option is about none."""
+def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
+    """The problem where there is no kernel at all, or an option or a table of the configuration is about none."""
     from checker.cli.bound import point
     from checker.fleet.desk import taken
+
+    desk, config = done.desk, done.config
 
     if not desk.rows:
         named = f" '{args.kernel}'" if args.kernel else ""
@@ -284,13 +335,30 @@ def _unused(desk: Desk, args: argparse.Namespace) -> OptionProblem | None:
     for text in args.assume:
         if text not in took:
             return OptionProblem(f"--assume {text}: no kernel here has its parameters")
+    names = {name for full in desk.named.values() for name in (full, full.partition("<")[0])}
+    for name in config.kernels.keys() - names:
+        if f"[kernel.{name}]" not in took and not _elsewhere(args, config, name):
+            known = f"There are: {', '.join(sorted(desk.named.values())[:8])}."
+            return OptionProblem(f"no kernel here is called '{name}'", config.places.get((name, "")), known)
+    for text in config.values.get("assume", ()):
+        if text not in took and config.folder and _covers(args.files, config.folder):
+            told = f"assume: no kernel here has the parameters or arrays of '{text}'"
+            return OptionProblem(told, config.places.get(("", "assume")), "Mend it, or leave it out.")
     return None
+
+
+def _elsewhere(args: argparse.Namespace, config: Config, name: str) -> bool:
+    """Whether a kernel of the configuration is one of a source that was not looked at."""
+    from checker.fleet import files
+
+    folder = config.folder
+    return folder is not None and not _covers(args.files, folder) and files.mentions(folder, name)
 
 
 def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, Any]], OptionProblem | None]:
     """What became of the budgets; and the problem of one that cannot be judged."""
     from checker.cli.bound import point
-    from checker.fleet import budgets, files
+    from checker.fleet import budgets
     from checker.fleet.lines import dearest
     from logic.source import SourceError
 
@@ -305,13 +373,11 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
         try:
             rows += budgets.judged((budget,), desk, desk.bounds, point, line)
         except budgets.NoKernel:
-            folder = config.folder
-            covered = {source.path for source in desk.sources}
-            if folder is not None and not _covers(args.files, folder) and files.mentions(folder, budget.kernel):
+            if _elsewhere(args, config, budget.kernel):
                 sys.stderr.write(f"{budget.loc}: warning: no source that was looked at has '{budget.kernel}'\n")
                 continue
             known = ", ".join(sorted({row["kernel"] for row in desk.rows.values() if row["kernel"]})[:8])
-            told = f"a budget is for '{budget.kernel}', and no kernel of {len(covered)} sources is called so"
+            told = f"a budget is for '{budget.kernel}', and no kernel here is called so"
             problem = problem or OptionProblem(told, budget.loc, f"There are: {known}." if known else "")
         except SourceError as error:
             problem = problem or OptionProblem(error.message, error.loc, error.advice)

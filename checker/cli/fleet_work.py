@@ -124,13 +124,14 @@ def _read(
     from checker.fleet.rows import Read, bare
     from logic.typing import signature
 
-    more = next((settings.kernels[n] for n in (choice.name, *sorted(choice.names)) if n in settings.kernels), {})
+    table = next((n for n in (choice.name, *sorted(choice.names)) if n in settings.kernels), None)
+    more = settings.kernels[table] if table is not None else {}
     own = told_of(args, choice)
     own.block = args.block or more.get("block") or args.usual_block
     own.grid = args.grid or more.get("grid") or args.usual_grid
     reading = read_kernel(own)
     sigma = signature(reading.kernel)
-    given, took = [], set[str]()
+    given, took = [], set[str]() if table is None else {f"[kernel.{table}]"}
     for text in args.assume:
         try:
             stated(text, sigma)

@@ -187,7 +187,12 @@ def add_reading_options(parser: argparse.ArgumentParser, kernel: bool = True, se
         "-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro"
     )
     parser.add_argument("--std", default=STD, metavar="STD", help="the language (default: %(default)s)")
-    parser.add_argument("--instantiate", metavar="'k<..>'", help="instantiate a template kernel: 'k<float,256>'")
+    parser.add_argument(
+        "--instantiate",
+        action="append" if several else "store",
+        metavar="'k<..>'",
+        help=f"instantiate a template kernel: 'k<float,256>'{'; may be given several times' if several else ''}",
+    )
 
 
 def reading_words(args: argparse.Namespace) -> list[str]:

@@ -103,11 +103,13 @@ def _one(
         if (fact := excluded(at, read.context)) is not None:
             raise OptionProblem(f"{fact} is assumed, and does not hold there")
     except SourceError as problem:
-        raise OptionProblem(f"a budget at {b.at}: {problem.message}", b.loc, problem.advice) from None
+        told = f"at: {problem.message.removeprefix('--at ')}"
+        advice = problem.advice and 'Write it like at = "n=1000,m=16".'
+        raise OptionProblem(told, b.places.get("at"), advice) from None
     (value, lacking), (limit, more) = (value_at(p, read.context, at) for p in (bound, most))
     if value is None or limit is None:
         told = f"a budget at {b.at}: the bound also depends on {', '.join(dict.fromkeys((*lacking, *more)))}"
-        raise OptionProblem(told, b.loc, 'Give all of them: at = "n=1000,m=16".')
+        raise OptionProblem(told, b.places.get("at"), 'Give all of them: at = "n=1000,m=16".')
     if value <= limit:
         return _row(b, row, "kept", value)
     return _with_line(_row(b, row, "exceeded", value), line(key))
@@ -126,7 +128,8 @@ def _most(b: Budget, read: Read) -> Poly:
             raise OptionProblem(f"'{own[0]}' is no parameter of {read.name}", advice=f"Its parameters: {known}.")
         return shown(read, most)
     except SourceError as problem:
-        raise OptionProblem(f"'most' is no number or formula here: {problem.message}", b.loc, problem.advice) from None
+        told = f"'most' is no number or formula here: {problem.message}"
+        raise OptionProblem(told, b.places.get("most"), problem.advice) from None
 
 
 def _value(bound: Poly) -> int | str:

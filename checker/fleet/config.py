@@ -28,18 +28,25 @@ class Budget:
     most: str
     at: str = ""
     per: str = "warp"
-    loc: Loc | None = None
+    places: Mapping[str, Loc] = field(default_factory=dict)
+
+    @property
+    def loc(self) -> Loc | None:
+        """The place of its kernel."""
+        return self.places.get("kernel")
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """A configuration; texts are as on the command line, and what is left out is empty or None. `kernels` has `block`,
-    `grid` and `assume` of some kernels, by name. Paths are as the file's folder has them."""
+    `grid` and `assume` of some kernels, by name. Paths are as the file's folder has them. `places` are those of keys:
+    ("", "jobs"), and ("matMul", "block") in the table of a kernel, whose heading is ("matMul", "")."""
 
     path: Path | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     budgets: tuple[Budget, ...] = ()
+    places: Mapping[tuple[str, str], Loc] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path | None:
@@ -87,7 +94,11 @@ def read(path: Path) -> Config:
     entries = table.get("budget", [])
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
         reader.wrong("budget", "budgets are tables", "Write [[budget]], and its keys below.")
-    return Config(path, values, kernels, tuple(reader.budget(entry, n) for n, entry in enumerate(entries)))
+    budgets = tuple(reader.budget(entry, n) for n, entry in enumerate(entries))
+    places = {("", key): reader.place(key) for key in values}
+    for name, own in kernels.items():
+        places |= {(name, ""): reader.heading(name)} | {(name, key): reader.place(key, name) for key in own}
+    return Config(path, values, kernels, budgets, places)
 
 
 def _texts(x: object) -> list[str] | None:
@@ -164,6 +175,14 @@ class _Reader:
                     break
         return Loc(self.file.path, start or 1, 1)
 
+    def heading(self, name: str) -> Loc:
+        """The place of a kernel's table: its name in the heading, or the line where its keys are."""
+        own = re.compile(rf"\s*\[*[^\]=]*?(?P<name>[\"']?\b{re.escape(name)}\b[\"']?)\s*[.\]=]")
+        for number, line in enumerate(self.file.lines, 1):
+            if found := own.match(line):
+                return Loc(self.file.path, number, found.start("name") + 1)
+        return Loc(self.file.path, 1, 1)
+
     def known(self, table: Mapping[str, Any], keys: tuple[str, ...], after: str, nth: int = 0) -> None:
         for key in table:
             if key not in keys:
@@ -197,6 +216,6 @@ class _Reader:
             self.wrong("most", "'most' is a whole number, or a formula as a text", told, "budget", n)
         if entry.get("per", "warp") not in ("warp", "block", "grid"):
             self.wrong("per", "'per' is warp, block or grid", "", "budget", n)
-        place = self.place("kernel", "budget", n)
         at, per = entry.get("at", ""), entry.get("per", "warp")
-        return Budget(entry["kernel"], entry["metric"], str(most), at, per, place)
+        places = {key: self.place(key, "budget", n) for key in entry}
+        return Budget(entry["kernel"], entry["metric"], str(most), at, per, places)

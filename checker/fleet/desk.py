@@ -96,7 +96,7 @@ class Desk:
             case Refused(message, loc, printed):
                 self.warns(printed)
                 told = f"{loc}: {message}" if loc else message
-                self._failed(job.number, part, "unsupported", told, loc)
+                self._failed(job.number, part, "unsupported", told, 0.0, loc)
             case Found(metric, text, problem, seconds) if (job.number, part) in self.reads and part is not None:
                 self._found(job.number, part, metric, text, problem, seconds)
 
@@ -137,8 +137,8 @@ class Desk:
             self._submit(tried, (kept.place(self.cache, about), about), then)
         return answer
 
-    def failed(self, job: Job, part: int | None, how: Failure, why: str) -> None:
-        self._failed(job.number, part, how, why, None)
+    def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:
+        self._failed(job.number, part, how, why, seconds, None)
 
     def ended(self, _: Job) -> None:
         self.ends += 1
@@ -209,14 +209,16 @@ class Desk:
             self.full = True
             self.warns(f"warpbound: warning: nothing is cached from here on: '{cache.folder}': {error.strerror}")
 
-    def _failed(self, job: int, part: int | None, verdict: str, why: str, loc: Loc | None) -> None:
+    def _failed(self, job: int, part: int | None, verdict: str, why: str, seconds: float, loc: Loc | None) -> None:
         read = self.reads.get((job, part)) if part is not None else None
         name = self.named.get((job, part)) if part is not None else None
         for i, metric in enumerate(self.metrics):
             key = (job, -1 if part is None else part, i)
             if key not in self.rows and key not in self._judging:
                 at = loc or (read.loc if read else None)
-                self._put(key, of_failure(name, metric, self.per, verdict, why, self.sources[job].name, at), None)
+                self._put(
+                    key, of_failure(name, metric, self.per, verdict, why, seconds, self.sources[job].name, at), None
+                )
 
     def _put(self, key: Key, row: Row, text: str | None) -> None:
         row["file"] = row["file"] or self.sources[key[0]].name

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from checker.notation.problem import OptionProblem
+from checker.notation.words import many
 
 ENDINGS: Final = (".cu", ".cuh")
 """Of sources with kernels."""
@@ -57,6 +58,7 @@ def sources(
     """The sources that these paths mean, each once, in the order of the paths and by name. Raises OptionProblem for
     what is not there or cannot be read, and where there is no source at all."""
     found: dict[Path, Source] = {}
+    unwanted = 0
     for text in paths:
         path, kind = Path(text), what_is(text)
         own = _roots(path) if kind == "folder" else [path]
@@ -66,11 +68,17 @@ def sources(
             name = str(one)
             inside = one.relative_to(path).as_posix() if one != path else one.name
             if one != path and not _wanted(inside, name, include, exclude):
+                unwanted += 1
                 continue
             real = one.resolve()
             found.setdefault(real, Source(name, name, (flags or {}).get(real, Flags()), one.stat().st_size))
     if not found:
         what = ", ".join(f"'{p}'" for p in paths)
+        if unwanted:
+            told = f"--include and --exclude leave none of {many(unwanted, 'CUDA source')} in {what}"
+            raise OptionProblem(
+                told, advice="A glob is about a path in the folder, a whole path or a name; * goes over /."
+            )
         raise OptionProblem(f"there is no CUDA source in {what}", advice="A source ends in .cu or .cuh.")
     return list(found.values())
 

@@ -107,10 +107,17 @@ def of_nothing(read: Read, metric: Metric, problem: str, seconds: float) -> Row:
 
 
 def of_failure(
-    name: str | None, metric: Metric, per: str, verdict: str, problem: str, file: str, loc: Loc | None = None
+    name: str | None,
+    metric: Metric,
+    per: str,
+    verdict: str,
+    problem: str,
+    seconds: float,
+    file: str,
+    loc: Loc | None = None,
 ) -> Row:
     """The row where there is no answer: what cannot be read, and what became of a worker."""
-    row = _row(name, metric, per, verdict, 0.0, loc)
+    row = _row(name, metric, per, verdict, seconds, loc)
     row["file"] = row["file"] or file
     row["problem"] = problem
     return row

@@ -138,6 +138,7 @@ def test_a_kernel_that_hangs_is_a_row(here: Path, capsys: Capture, monkeypatch: 
         ("one", "certified", None),
     ]
     assert {"certified": 2, "timeout": 1}.items() <= document["summary"].items()
+    assert document["results"][0]["seconds"] >= 5
 
 
 def test_a_source_of_which_nothing_can_be_read_is_a_row(here: Path, capsys: Capture) -> None:
@@ -201,14 +202,24 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
         (["a.cu", "--cluster", "tcp://nowhere:1"], "--cluster tcp://nowhere:1"),
         (["a.cu", "--config", "none.toml"], "cannot read 'none.toml'"),
         (["a.cu", "--config", "wrong.toml"], "wrong.toml:2:1: error: 'kernel' is a text"),
-        (["a.cu", "--config", "metric.toml"], "--metric joules: no such metric"),
+        (["a.cu", "--config", "metric.toml"], "metric.toml:2:1: error: metrics: joules: no such metric"),
+        (["a.cu", "--config", "model.toml"], "model.toml:1:1: error: hardware: abacus: no such model"),
+        (["a.cu", "--config", "budget.toml"], "budget.toml:4:1: error: metric: joules: no such metric"),
+        (["a.cu", "--config", "block.toml"], "block.toml:2:1: error: block: a: not a dimension"),
+        (["a.cu", "--config", "assume.toml"], "assume.toml:2:1: error: assume: 'n >': expected an expression"),
+        (["src", "--exclude", "*"], "there is no CUDA source in 'src'"),
+        ([".", "--exclude", "*"], "--include and --exclude leave none of 1 CUDA source in '.'"),
         (["a.cu", "--jobs", "1", "--scope", "block", "--per", "grid"], "--scope block bounds a span"),
     ],
 )
 def test_unusable_input(words: list[str], problem: str, here: Path, capsys: Capture) -> None:
     (here / "a.cu").write_text(ONE)
     (here / "wrong.toml").write_text("[[budget]]\nkernel = 3\n")
-    (here / "metric.toml").write_text('metrics = ["joules"]\n')
+    (here / "metric.toml").write_text('jobs = 1\nmetrics = ["joules"]\n')
+    (here / "model.toml").write_text('hardware = "abacus"\n')
+    (here / "budget.toml").write_text('metrics = ["steps"]\n[[budget]]\nkernel = "one"\nmetric = "joules"\nmost = 1\n')
+    (here / "block.toml").write_text('[kernel.one]\nblock = "a"\n')
+    (here / "assume.toml").write_text('grid = 2\nassume = ["n >"]\n')
     assert main(["bound", *words, "--format", "json"]) == 2
     printed = capsys.readouterr()
     assert problem in printed.err
@@ -221,16 +232,39 @@ def test_options_that_are_about_no_kernel(here: Path, capsys: Capture) -> None:
     (here / "warpbound.toml").write_text('[[budget]]\nkernel = "gone"\nmetric = "sectors"\nmost = 1\n')
     code, document, error = bound(capsys, "src", "--at", "m=1", "--assume", "k > 0")
     assert (code, [r["verdict"] for r in document["results"]]) == (2, ["certified"])
-    assert "warpbound.toml:2:1: error: a budget is for 'gone', and no kernel of 1 sources is called so" in error
+    assert "warpbound.toml:2:1: error: a budget is for 'gone', and no kernel here is called so" in error
     (here / "warpbound.toml").write_text('[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 1\nat = "m=3"\n')
     code, document, error = bound(capsys, "src", "--at", "m=1")
     assert (code, [r["cached"] for r in document["results"]]) == (2, [True])
-    assert "warpbound.toml:2:1: error: a budget at m=3: 'm' is no parameter of one" in error
+    assert "warpbound.toml:5:1: error: at: 'm' is no parameter of one" in error
     (here / "src/a.cu").write_text(TWO)
     (here / "warpbound.toml").write_text('[[budget]]\nkernel = "two"\nmetric = "sectors"\nmost = "4*i + n"\n')
     code, error = main(["bound", "src", *FAST]), capsys.readouterr().err
     assert (code, "'i' is no parameter of two\n" in error, "Its parameters: n." in error) == (2, True, True)
+    assert "warpbound.toml:4:1: error: 'most' is no number or formula here" in error
+    (here / "warpbound.toml").write_text('[kernel.two]\nblock = 32\n[kernel."tow"]\nblock = 64\n')
+    code, error = main(["bound", "src", *FAST]), capsys.readouterr().err
+    assert (code, "warpbound.toml:3:9: error: no kernel here is called 'tow'" in error) == (2, True)
+    (here / "b.cu").write_text("__global__ void tow(int *A) {}\n")
+    assert main(["bound", "src", *FAST]) == 0, "it is a kernel of a source that was not asked for"
+    (here / "b.cu").unlink()
+    (here / "warpbound.toml").write_text('metrics = ["steps"]\nassume = ["n > 0", "k > 0"]\n')
+    code, error = main(["bound", ".", *FAST]), capsys.readouterr().err
+    assert (code, "warpbound.toml:2:1: error: assume: no kernel here has the parameters" in error) == (2, True)
+    assert main(["bound", "src", *FAST]) == 0, "it may be for another source"
+    capsys.readouterr()
     (here / "warpbound.toml").unlink()
     code, _, error = bound(capsys, "src", "--at", "m=1")
     assert code == 2
     assert "--at: 'm' is no parameter of a kernel here" in error
+
+
+def test_several_instances_of_a_template(here: Path, capsys: Capture) -> None:
+    (here / "t.cu").write_text("template <int N> __global__ void t(int *A) { A[N * threadIdx.x] = 1; }\n")
+    wanted = ("--instantiate", "t<1>", "--instantiate", "t<2>", "--instantiate", "t<1>")
+    for more in (("--no-cache",), ()):
+        code, document, _ = bound(capsys, "t.cu", *wanted, *more)
+        assert code == 0
+        assert [(r["kernel"], r["bound"]) for r in document["results"]] == [("t<1>", "4"), ("t<2>", "8")]
+    assert main(["bound", "t.cu", *wanted, "--metric", "sectors", "--block", "32"]) == 0
+    assert "t<2>" in capsys.readouterr().out

@@ -234,7 +234,7 @@ def test_nonsense_from_a_worker_is_nothing(tmp_path: Path) -> None:
         found.told(job, 0, said)
     found.finish()
     assert found.rows == {}
-    found.failed(job, 0, "crashed", "ended by SIGSEGV")
+    found.failed(job, 0, "crashed", "ended by SIGSEGV", 1.5)
     ((_, row),) = found.in_order()
     assert (row["kernel"], row["verdict"], row["problem"]) == ("vectorAdd", "crashed", "ended by SIGSEGV")
 
