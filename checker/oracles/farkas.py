@@ -23,10 +23,10 @@ from checker.oracles import lp
 from checker.oracles.instances import Instance, by_depth, instances
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
-from checker.oracles.terms import with_fresh
+from checker.oracles.terms import numeric, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.comparisons import differences
-from logic.contracts import elements_in
+from logic.contracts import Contract, elements_in
 from logic.facts import equations
 from logic.potentials import (
     OPERATED,
@@ -49,7 +49,7 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import BOOL, TRUE, Const, Expr, Op, Param, Var, put, subterms
+from logic.syntax import TRUE, Const, Expr, Op, Param, Var, put, subterms
 from logic.terms_as_json import expression, named_leaves, potential
 
 Json = Any
@@ -70,6 +70,9 @@ MAX_EXPONENT: Final = 50
 
 MAX_KEPT: Final = 2**14
 """Linear programs whose solutions are kept: two of three are asked for again, by other questions."""
+
+MAX_GIVEN: Final = 256
+"""Sets of facts whose knowledge is kept: a proof asks of the same ones for each of its side conditions there."""
 
 NEVER: Final = Op("<", (Const(0), Const(0)))
 """The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
@@ -167,7 +170,7 @@ def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: 
     for g in goal:
         if g in stated:
             continue
-        polys = [poly for poly, _ in differences(g)] if g != TRUE and _numeric(g, context) else []
+        polys = [poly for poly, _ in differences(g)] if g != TRUE and numeric(g, truths(context.sigma)) else []
         linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
         proofs = proved(polys) if linear else None
         if proofs is None and (apart := _apart(g, proved)) is not None:
@@ -221,7 +224,11 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
 def given(p: P, context: Context) -> Given:
     """The knowledge from P and the launch facts: of leaves that are one number, of variables that are one polynomial in
     parameters, and in every comparison of integers."""
-    stated = _stated(p, context)
+    return _given(_stated(p, context), context.launch.contracts, truths(context.sigma))
+
+
+@lru_cache(maxsize=MAX_GIVEN)
+def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) -> Given:
     equal: list[tuple[Leaf, Poly, Expr]] = []
     for e in stated:
         equal += [(leaf, q, e) for leaf, value in equations((e,)) if (q := of_expr(value)) is not None]
@@ -229,21 +236,21 @@ def given(p: P, context: Context) -> Given:
     known = {leaf for leaf, _, _ in numbers}
     told = ((x, _put(q, numbers), q, e) for x, q, e in equal if isinstance(x, Var) and x not in known)
     values = (*_once(row for row in told if all(_is_parameter(a) for a in atoms(row[1]))), *numbers)
-    pairs = ((e, pair) for e in stated if _numeric(e, context) for pair in differences(e))
+    pairs = ((e, pair) for e in stated if numeric(e, named) for pair in differences(e))
     facts = [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs]
-    facts += [Fact(ZERO, expression(e), apart=_put(d, values)) for e, d in _unequal(stated, context)]
+    facts += [Fact(ZERO, expression(e), apart=_put(d, values)) for e, d in _unequal(stated, named)]
 
     def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
-        for poly, needs, name in instances(context.launch.contracts, elements):
+        for poly, needs, name in instances(contracts, elements):
             yield Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name)
 
-    facts += [Fact(ZERO, [], of_contracts)] * bool(context.launch.contracts)
+    facts += [Fact(ZERO, [], of_contracts)] * bool(contracts)
     return Given(values, facts)
 
 
-def _unequal(stated: P, context: Context) -> Iterator[tuple[Expr, Poly]]:
+def _unequal(stated: P, named: frozenset[str]) -> Iterator[tuple[Expr, Poly]]:
     """The comparisons a != b of integers, and a - b."""
-    for e in (e for e in stated if isinstance(e, Op) and e.op == "!=" and _numeric(e, context)):
+    for e in (e for e in stated if isinstance(e, Op) and e.op == "!=" and numeric(e, named)):
         p, q = map(of_expr, e.args)
         if p is not None and q is not None:
             yield e, p - q
@@ -271,17 +278,6 @@ def _put(p: Poly, values: Iterable[tuple[Leaf, Poly, Expr]]) -> Poly:
 
 def _is_parameter(a: Atom) -> bool:
     return isinstance(a, Sym) and isinstance(a.leaf, Param)
-
-
-def _numeric(e: Expr, context: Context) -> bool:
-    """Whether nothing that a comparison compares is a truth value."""
-    sigma = context.sigma
-    return not any(
-        (isinstance(t, Const) and t.type == BOOL)
-        or (isinstance(t, Var) and sigma.locals.get(t.name) == BOOL)
-        or (isinstance(t, Param) and sigma.params.get(t.name) == BOOL)
-        for t in subterms(e)
-    )
 
 
 def _shown(goal: Poly, have: Given) -> Json:

@@ -6,14 +6,23 @@ opaque: `prepared` writes both into the expression itself, so that no oracle has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache, partial
+from operator import itemgetter
+from typing import Final
 
 from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
 from logic.potentials import ELEMENT
 from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
 from logic.typing import Signature, type_of
+
+MAX_VALUED: Final = 2**14
+"""Expressions whose ways to their values are kept: each is asked for in many stores."""
+
+Valued = Callable[[Mapping[str, Value]], Value]
+"""The value of an expression in a store. Raises KeyError where there is none."""
 
 
 def alike(e: Expr, x: X, scope: Scope) -> bool:
@@ -38,6 +47,19 @@ def inputs(e: Expr, sigma: Signature) -> tuple[Expr, ...] | None:
 def leaves_in(*exprs: Expr) -> set[Var | Param | Tid]:
     """The variables, parameters and axes of tid in expressions."""
     return {t for e in exprs for t in subterms(e) if isinstance(t, Var | Param | Tid)}
+
+
+def truths(sigma: Signature) -> frozenset[str]:
+    """The names of variables and parameters that are truth values."""
+    return frozenset(name for name, t in (*sigma.locals.items(), *sigma.params.items()) if t == BOOL)
+
+
+def numeric(e: Expr, named: frozenset[str]) -> bool:
+    """Whether nothing that a comparison compares is a truth value."""
+    return not any(
+        (isinstance(t, Const) and t.type == BOOL) or (isinstance(t, Var | Param) and t.name in named)
+        for t in subterms(e)
+    )
 
 
 def leaf_name(leaf: Var | Param | Tid) -> str:
@@ -112,19 +134,38 @@ def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Exp
 
 def value_of(e: Expr, store: Mapping[str, Value]) -> Value:
     """The exact value of e. Raises KeyError for a leaf without a value, a read or an opaque operator."""
+    return _valued(e)(store)
+
+
+@lru_cache(maxsize=MAX_VALUED)
+def _valued(e: Expr) -> Valued:
+    """The function from stores to the value of e."""
     match e:
         case Const(value, type_):
             if isinstance(value, str):
-                raise KeyError(value)
-            return bool(value) if type_ == BOOL else value
+                return partial(_unknown, value)
+            known = bool(value) if type_ == BOOL else value
+            return lambda _: known
         case Var() | Param() | Tid():
-            return store[leaf_name(e)]
+            return itemgetter(leaf_name(e))
         case Op("<<", (a, b)):
-            count = int(value_of(b, store))
-            if count > 4096:
-                raise KeyError("a shift too far to carry out")
-            return denote("<<", (value_of(a, store), count))
+            return partial(_shifted, _valued(a), _valued(b))
+        case Op(op, (a, b)):
+            left, right = _valued(a), _valued(b)
+            return lambda store: denote(op, (left(store), right(store)))
         case Op(op, args):
-            return denote(op, tuple(value_of(a, store) for a in args))
+            values = tuple(map(_valued, args))
+            return lambda store: denote(op, tuple(value(store) for value in values))
         case Read(array, _):
-            raise KeyError(array)
+            return partial(_unknown, array)
+
+
+def _shifted(value: Valued, by: Valued, store: Mapping[str, Value]) -> Value:
+    count = int(by(store))
+    if count > 4096:
+        raise KeyError("a shift too far to carry out")
+    return denote("<<", (value(store), count))
+
+
+def _unknown(what: str, _: Mapping[str, Value]) -> Value:
+    raise KeyError(what)

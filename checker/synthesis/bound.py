@@ -23,7 +23,7 @@ from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, without
 from checker.synthesis.search import Engine, find_potentials, risen, without_potentials
 from checker.synthesis.sums import antidifference
-from checker.synthesis.turning import turning
+from checker.synthesis.turning import may_turn, turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
 from logic.assertions import AtLeast, Context, P, Proved, assume, conj
 from logic.contracts import elements_in
@@ -174,6 +174,8 @@ def find_bounds(
 
     def told(sharp: Way) -> bool:
         """Whether flags or branches, if they are not too many, tell more in a sharp way."""
+        if flagged is outline and not may_turn(outline.body):
+            return False
         found = turning(flow(sharp, cases[0]), ghosted(sharp)[0].context)
         few = len(found.forks) <= limits.TURNS and sum(map(len, found.heads.values())) <= limits.SHARPER
         return few and (len(found.forks) > 0 or flagged is not outline)

@@ -15,6 +15,7 @@ from checker.synthesis.counters import moves, per_turn
 from checker.synthesis.flags import inverse
 from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.outline import Block, Branch, Loop, Split
 from logic.assertions import Context, conj, opaque
 from logic.facts import Facts, said
 from logic.potentials import (
@@ -71,6 +72,26 @@ class _Seen:
     loop: Cycle | None
     earlier: Mapping[Leaf, Poly]
     unsaid: frozenset[str]
+
+
+def may_turn(block: Block) -> bool:
+    """Whether `turning` may find something in a flow of a block: it has a branch in a loop, or two that may say
+    something of each other. Cheap: no flow is needed."""
+
+    def branches(items: Block, inside: bool) -> Iterator[bool]:
+        """For each branch, whether it is in a loop."""
+        for item in items:
+            match item:
+                case Loop():
+                    yield from branches(item.body, True)
+                case Branch():
+                    yield inside
+                    yield from branches((*item.then, *item.orelse), inside)
+                case Split():
+                    yield inside
+
+    found = [*branches(block, False)]
+    return any(found) or len(found) > 1
 
 
 def turning(flow: Flow, context: Context) -> Turning:

@@ -512,3 +512,25 @@ def test_what_a_contract_relates_to_a_goal_in_one_of_its_cases() -> None:
     for q, r in ((max0(sym(w)), last), (max0(sym(w)) + 1, max0(last) + 1)):
         assert farkas.proof(AtLeast((), frozenset(), q, r), context) is not None
         assert farkas.proof(AtLeast((), frozenset(), q - 1, r), context) is None
+
+
+def test_what_is_given_depends_on_types_contracts_and_the_launch() -> None:
+    """It is kept for the next question about the same facts."""
+    p = (parse_expr("x == y", SIGMA), parse_expr("x < 3", SIGMA))
+    truths = replace(SIGMA, locals={"x": BOOL, "y": INT})
+    one = Contract((), parse_expr("n >= 5", SIGMA))
+    settings_ = [
+        CONTEXT,
+        replace(CONTEXT, sigma=truths),
+        replace(CONTEXT, launch=replace(CONTEXT.launch, contracts=(one,))),
+        replace(CONTEXT, launch=Launch((8, 1, 1), (1, 1, 1))),
+    ]
+    sizes = [len(farkas.given(p, context).facts) for context in settings_ * 2]
+    assert sizes[:4] == sizes[4:]
+    assert sizes[1] < sizes[0] < sizes[2]
+    four, eight = (
+        proof(AtLeast(p, frozenset(), const(c), sym(Param("blockDim.x"))), at)
+        for c, at in ((4, settings_[0]), (4, settings_[3]))
+    )
+    assert four is not None
+    assert eight is None

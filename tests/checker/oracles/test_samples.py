@@ -15,7 +15,7 @@ from checker.oracles.terms import facts_of, value_of
 from logic.assertions import Context, Entails, Launch, P, Proved, Refuted, Uniform, Unknown, Verdict, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import Value
-from logic.syntax import BUILTINS, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
+from logic.syntax import BOOL, BUILTINS, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
 SIGMA = Signature(
@@ -183,3 +183,36 @@ def test_threads_of_two_warps_may_read_different_values() -> None:
     assert isinstance(uniform(Read("A", y)), Proved)
     assert not isinstance(uniform(Read("A", y), scope="block"), Proved)
     assert not isinstance(uniform(op("+", Read("A", y), f), frozenset("fy"), scope="block"), Proved)
+
+
+@pytest.mark.parametrize(
+    ("e", "value"),
+    [
+        (Const(True, BOOL), True),
+        (Const(1), 1),
+        (op("?:", op("<", idx, n), op("neg", idx), 0), -5),
+        (op("<<", idx, 4096), 5 << 4096),
+        (op("&&", op("<", idx, n), op("==", Tid("x"), 3)), True),
+    ],
+)
+def test_the_value_of_an_expression(e: Expr, value: Value) -> None:
+    found = value_of(e, {"idx": 5, "n": 6, "tid.x": 3})
+    assert (found, type(found)) == (value, type(value))
+    assert value_of(op("-", idx, n), {"idx": 1, "n": 9}) == -8 == -value_of(op("-", idx, n), {"idx": 9, "n": 1})
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        row,
+        op("+", 1, row),
+        Read("K", Const(0)),
+        Const("0.5f", FLOAT),
+        op("<<", 1, 4097),
+        op("call:sqrtf", f),
+        op("call:f", idx, idx),
+    ],
+)
+def test_what_has_no_value(e: Expr) -> None:
+    with pytest.raises(KeyError):
+        value_of(e, {"idx": 5, "f": 1})

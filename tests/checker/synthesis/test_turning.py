@@ -13,7 +13,7 @@ from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, with_flags
 from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, bare
-from checker.synthesis.turning import turning
+from checker.synthesis.turning import may_turn, turning
 from logic.assertions import Context, Launch
 from logic.metrics import HARDWARE, METRICS
 from logic.syntax import GHOST
@@ -99,6 +99,24 @@ def test_branches_alone_add_nothing(tmp_path: Path) -> None:
     """No other test says anything of these, and no loop turns them."""
     _, flow, context = flow_of(tmp_path, "if (n > 3) x += A[0]; if (m > 3) x += A[0]; if (n * m > 3) x += A[1];")
     assert not turning(flow, context).forks
+
+
+@pytest.mark.parametrize(
+    ("body", "may"),
+    [
+        ("x += A[n];", False),
+        ("if (n > 3) x += A[0];", False),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) x += A[j];", False),
+        ("if (n > 3) for (int i = 0; i < n; i++) x += A[i];", False),
+        ("for (int i = 0; i < n; i++) if (i < m) x += A[i];", True),
+        ("if (n > 3) { if (n > 4) x += A[0]; }", True),
+        ("if (n > 3) x += A[0]; else if (m > 3) x += A[1];", True),
+    ],
+)
+def test_branches_that_cannot_turn_are_seen_without_a_flow(tmp_path: Path, body: str, may: bool) -> None:
+    outline, flow, context = flow_of(tmp_path, body)
+    assert may_turn(outline.body) == may
+    assert may or not turning(flow, context).forks
 
 
 @pytest.mark.parametrize(
