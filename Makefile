@@ -13,6 +13,8 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python
 PYTHON ?= $(firstword $(foreach p,$(PYTHONS),$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 BIN := .venv/bin
 CODE := logic semantics checker proofs warpbound tests
+# A file's tests go to one worker, which finds what they share once; the dearest files come first (tests/conftest.py).
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
 .PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code hostile million bench growth limits venv lock clean
@@ -44,13 +46,13 @@ demo: venv
 	$(BIN)/warpbound bound proofs/addSub3/kernel.cu --metric all --block 32 --at w=32,h=64 --explain
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 quick: venv
-	$(BIN)/python -m pytest -q -n 2 -m 'not bench and not slow'
+	$(PYTEST) -q -m 'not bench and not slow'
 
 slow: venv
-	$(BIN)/python -m pytest -n 2 --write-slow
+	$(PYTEST) --write-slow
 
 lint: venv
 	$(BIN)/ruff check --quiet

@@ -1,13 +1,14 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
 dear tests by `tests.examples`.
-Which tests are slow: those that slow.txt lists, which `make slow` measures anew. Garbage is collected less often."""
+Which tests are slow: those that slow.txt lists, which `make slow` measures anew. Garbage is collected less often, and
+not at all before the first test."""
 
 from __future__ import annotations
 
 import gc
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -33,19 +34,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-slow", action="store_true", help="write tests/slow.txt anew, from what all tests take")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     slow = frozenset(SLOW.read_text().splitlines())
+    dear: Counter[Path] = Counter()
     for item in items:
         if _function(item.nodeid) in slow:
             item.add_marker("slow")
+            dear[item.path] += 1
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: -dear[item.path])  # so that no worker is left with much at the end
+
+
+gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """The thousands of tests stay to the end. Without this, a quarter of the time goes into looking at them for
     garbage, again and again."""
-    gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 5, 4)
+    gc.set_threshold(50_000, 10, 10)
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from logic.metrics import COUNTED, FIXED, METRICS, Hardware, Linear, Metric
@@ -46,6 +46,7 @@ from semantics.cuda import read_cuda
 from semantics.grid import BarrierDivergence, LaunchProblem
 from semantics.lockstep import Initial, StepLimit
 from semantics.values import ValueProblem
+from tests.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -244,7 +245,7 @@ BLOCKS = ((4, 1, 1), (6, 1, 1), (9, 1, 1), (2, 2, 1), (3, 2, 2), (16, 1, 1), (4,
 GRIDS = ((1, 1, 1), (2, 1, 1), (3, 2, 1), (5, 1, 2))
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60, 5000)
 @given(
     BODIES,
     st.sampled_from(BLOCKS),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker import recheck
@@ -20,6 +20,7 @@ from logic.operators import denote
 from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.terms_as_json import expression
 from logic.typing import Signature
+from tests.examples import examples
 
 ARRAYS: Final = {"G": Array("G", "global", INT, 4), "S": Array("S", "shared", INT, 4)}
 SIGMA: Final = Signature(
@@ -194,7 +195,7 @@ def worth(e: Expr, store: dict[Expr, int]) -> Any:
     return store[e]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(50, 5000)
 @given(st.lists(TESTS, max_size=3), TERMS, st.integers(1, 4), st.data())
 def test_what_is_decided_holds(p: list[Expr], term: Expr, n: int, data: st.DataObject) -> None:
     """Of threads with values drawn for n, for the uniform x and for each lane's i; whatever was told."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.oracles import arithmetic
@@ -15,6 +15,7 @@ from logic.metrics import HARDWARE
 from logic.potentials import Leaf, Poly, const, evaluate, floor_div, log2, max0, sym
 from logic.syntax import BUILTINS, FALSE, INT, Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
+from tests.examples import examples
 
 SIGMA = Signature(dict.fromkeys(("i", "j"), INT), dict.fromkeys((*BUILTINS, "n"), INT), {})
 M, J, N = Var("i"), Var("j"), Param("n")
@@ -166,7 +167,7 @@ SUMS = st.lists(st.tuples(NESTED, NESTED, st.integers(-2, 3)), min_size=1, max_s
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150, 20_000)
 @given(st.lists(st.sampled_from(FACTS), max_size=4, unique=True), SUMS, SUMS)
 def test_what_is_proved_holds_everywhere(facts: list[Op], p: Poly, q: Poly) -> None:
     for more, less in ((p, q), (p, const(0)), (p * p, q * 0 - 1)):

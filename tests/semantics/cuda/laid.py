@@ -197,9 +197,9 @@ class _Writer:
 _OUT: Final = {"i": "long long", "d": "double"}
 
 
-def cases(random: Random) -> Iterator[Case]:
-    """A kernel for each space and shape, with an array of each element and accesses to it in some ways; a dynamic array
-    is alone in its kernel, and what is local is made of scalars."""
+def cases(random: Random, more: int = 3) -> Iterator[Case]:
+    """A kernel for each space and shape, with an array of each element and accesses to it, directly and in some `more`
+    ways; a dynamic array is alone in its kernel, and what is local is made of scalars."""
     turn = random.randrange(len(WAYS))
     for space in SPACES:
         for shape in SHAPES:
@@ -216,9 +216,9 @@ def cases(random: Random) -> Iterator[Case]:
                 for element, store in ((e, stored) for e in group for stored in stores):
                     small = tuple(min(d, 2) for d in shape) if space == "local" else shape
                     name = w.array(element, small, filled=not store)
-                    for way in ("direct", *(WAYS[(turn + i) % len(WAYS)] for i in range(3))):
+                    for way in ("direct", *(WAYS[(turn + i) % len(WAYS)] for i in range(more))):
                         w.use(name, element, small, way, store=store or (space == "local" and random.random() < 0.4))
-                    turn += 3
+                    turn += more
                 name = f"{space}{len(shape)}_{turn}"
                 yield Case(name, "\n".join(w.before), tuple(w.parameters), "\n  ".join(w.body), w.dynamic)
 

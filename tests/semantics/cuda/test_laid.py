@@ -16,7 +16,7 @@ LONG = os.environ.get("WARPBOUND_PROFILE") == "long"
 
 def test_arrays_of_every_space_shape_and_element(tmp_path: Path) -> None:
     """One kernel for each space and number of dimensions, all of them accepted."""
-    some = list(cases(Random(1)))
+    some = list(cases(Random(1), 1))
     assert {f"{space}{d}" for space in SPACES for d in (1, 2, 3)} == {c.name.partition("_")[0] for c in some}
     assert differences(some, tmp_path) == ([], len(some))
 
