@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -121,14 +121,18 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
         instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
         return Knowledge(relations, instead, frozenset(lows), ())
 
+    chains = [(leaf, rest, leaves(rest)) for r in relations for leaf, rest in _least(r)]
+    moved: Collection[Leaf] | None = None  # leaves of which more was learned the last time: at first all
     for _ in range(CHAIN):
         k, before = known(), dict(lows)
-        for leaf, rest in (least for r in relations for least in _least(r)):
-            image = substitute(rest, k.instead)
-            if _nonnegative_terms(image - image.constant, k):
-                low = int(image.constant)
-                lows[leaf] = max(low, lows.get(leaf, low))
-        if lows == before:
+        for leaf, rest, inside in chains:
+            if moved is None or not inside.isdisjoint(moved):
+                image = substitute(rest, k.instead)
+                if _nonnegative_terms(image - image.constant, k):
+                    low = int(image.constant)
+                    lows[leaf] = max(low, lows.get(leaf, low))
+        moved = {leaf for leaf, low in lows.items() if before.get(leaf) != low}
+        if not moved:
             break
     k, slack = known(), []
     for r in relations:
