@@ -14,6 +14,7 @@ import pytest
 
 from checker.cli import main
 from tests.checker.cli.test_process import ROOT, program
+from tests.checker.fleet import hazards
 
 ONE: Final = "__global__ void one(int *A) { A[threadIdx.x] = 1; }\n"
 TWO: Final = "__global__ void two(int *A, int n) { for (int i = 0; i < n; i++) A[i] = 1; }\n"
@@ -23,6 +24,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("checker.fleet.workers.get_context", hazards.quick)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "src").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -125,7 +127,6 @@ def test_text_page_and_fail_fast(here: Path, capsys: Capture) -> None:
 
 def test_a_kernel_that_hangs_is_a_row(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     from checker.cli import fleet_work
-    from tests.checker.fleet import hazards
 
     monkeypatch.setattr(fleet_work, "work", hazards.stuck)
     (here / "src/stuck.cu").write_text(ONE + TWO)

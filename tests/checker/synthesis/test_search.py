@@ -396,7 +396,7 @@ def test_as_many_turns_as_there_are_warps_before(block: str, number: str, last: 
 
 
 @pytest.mark.parametrize(
-    ("block", "number", "cost"), [("16, 16", "tid.y", 64), ("48, 2", "tid.y", 2), ("256", "tid.x / 16", 64)]
+    ("block", "number", "cost"), [("16, 4", "tid.y", 4), ("48, 2", "tid.y", 2), ("64", "tid.x / 16", 4)]
 )
 def test_what_differs_within_a_warp_is_not_its_number(block: str, number: str, cost: int) -> None:
     found = result(WARP.format(number), block=block, per="block")
