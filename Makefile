@@ -17,7 +17,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs suite hardware run-time timing mutants mutants-rules mutants-code hostile million bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time timing mutants mutants-rules mutants-code hostile million bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -26,6 +26,7 @@ help:
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
 	@echo 'make growth  docs/benchmarks.md: how the search grows with the program (a minute)'
 	@echo 'make limits  docs/limits.md: what each limit of a search buys (minutes; MORE=1: ten times each, too)'
+	@echo 'make coq     proofs/coq: the rules proved in Coq (a minute; needs Coq and OCaml)'
 	@echo 'make slow    tests/slow.txt: all tests, and which of them are slow'
 	@echo 'make lint    style, types and import rules alone'
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
@@ -64,6 +65,11 @@ lint: venv
 # These write their page under docs/ (mutants-code prints what survives); `make mutants KERNELS='addSub3 synBrdis' EVERY=10` tries a tenth of theirs.
 proofs: venv
 	$(BIN)/python -m proofs.make
+
+coq:
+	@for program in coqc coqchk ocamlopt; do command -v $$program >/dev/null || { \
+	    echo "error: $$program is not here; on Debian and Ubuntu: apt install coq ocaml" >&2; exit 1; }; done
+	@$(MAKE) --no-print-directory -C proofs/coq
 
 suite: venv
 	$(BIN)/warpbound suite --format markdown -o docs/suite.md
