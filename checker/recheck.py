@@ -161,6 +161,10 @@ DOCUMENT: Final[dict[str, Any]] = {
 }
 END: Final = frozenset({None, tuple})
 CONTRACTS: Final = {"contracts": [([(END, END)], tuple)]}
+NOTE: Final = re.compile(r"[ -~]{1,1000}")
+READING: Final = {
+    "reading": {"source": NOTE, "options": [NOTE], "head": NOTE, "assumed": [NOTE]}
+}  # optional, not checked
 NEWER: Final[dict[str, Any]] = DOCUMENT | {"version": 4, "launch": DOCUMENT["launch"] | CONTRACTS}  # with contracts
 
 
@@ -1840,7 +1844,7 @@ VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything
 class Report:
     """`solver_backed` lists what is not verified: side conditions that rest on a solver's word, if on any, and that
     there is a launch as assumed, where there is none (vacuous). `problem` says why it is invalid, `open` which entries
-    of the evidence are those side conditions'."""
+    of the evidence are those side conditions'; `reading` is what its maker says of the source, unchecked."""
 
     verdict: Literal["valid", "solver-backed", "invalid"]
     digest: str
@@ -1848,6 +1852,7 @@ class Report:
     problem: str
     claim: str
     open: tuple[int, ...] = ()
+    reading: tuple[str, ...] = ()
 
 
 def extent(sizes: Json, what: str) -> str:
@@ -1923,12 +1928,15 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
         want(document.get("digest") == digest, "the digest is not that of the content")
         certificate = frozen(json.loads(text, parse_float=_refused))
-        fitted(certificate, NEWER if certificate.get("version") == NEWER["version"] else DOCUMENT, "certificate")
+        shape = NEWER if certificate.get("version") == NEWER["version"] else DOCUMENT
+        fitted(certificate, shape | READING if "reading" in certificate else shape, "certificate")
         checker = Checker(certificate)
         bound = checker.run()
         body = checker.value("s", certificate["kernel"]["body"])
         claim = claim_text(certificate, bound, [*dict.fromkeys(checker.assumed(body))])
         left = checker.solver_backed + [VACUOUS] * checker.vacuous()
+        said = certificate.get("reading", {}).items()
+        read = tuple(f"{k}: {text}" for k, v in said for text in ((v,) if isinstance(v, str) else v))
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""
         return Report("invalid", digest, [], plain(f"{where}{problem}"), ""), None
@@ -1936,8 +1944,8 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         told = plain(f"the certificate is malformed or too large: {error!s:.200}")
         return Report("invalid", digest, [], told, ""), None
     if left:
-        return Report("solver-backed", digest, left, "", f"not verified: {claim}", tuple(checker.open)), bound
-    return Report("valid", digest, [], "", claim), bound
+        return Report("solver-backed", digest, left, "", f"not verified: {claim}", tuple(checker.open), read), bound
+    return Report("valid", digest, [], "", claim, reading=read), bound
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -1970,6 +1978,7 @@ def main(argv: list[str] | None = None) -> int:
         print(json.dumps({k: v for k, v in asdict(report).items() if k != "open"}, sort_keys=True))
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))
+        print("".join(f"said of the source, not checked: {text}\n" for text in report.reading), end="")
     return {"valid": 0, "solver-backed": 1, "invalid": 3}[report.verdict]
 
 

@@ -19,11 +19,13 @@ from checker import kernel as trusted
 from checker.certificates import document as certificate
 from checker.certificates.claims import shown
 from checker.certificates.document import Certificate
+from checker.certificates.origin import Origin, origin
 from checker.cli import VERSION
 from checker.kernel import Claim, Ledger
 from checker.notation import parse_outline, read_annotations
 from checker.oracles import Oracles
 from checker.recheck import recheck
+from checker.report.bounds import idealised
 from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Dim, Launch, show_p
@@ -200,12 +202,21 @@ def judged(given: Certificate, oracle: Oracles) -> Claim | None:
     return claim if sorted(set(ledger.barriers)) == given.admitted else None
 
 
-def text_of(result: Result) -> str:
+def read_of(name: str) -> Origin | None:
+    """What the certificates of a kernel say of its source, where reading that assumed something; else None."""
+    path = ROOT / name / "kernel.cu"
+    reading = read_cuda(str(path))
+    lines = path.read_text(encoding="utf-8").split("\n")
+    assumed = (*reading.notes, *idealised(HARDWARE["nvidia"]))
+    return origin(path.read_bytes(), (), reading.kernel.loc, lines, assumed) if reading.notes else None
+
+
+def text_of(result: Result, read: Origin | None = None) -> str:
     """The text of a result's certificate, as `bound --certificate` writes it. Raises ValueError where there is none."""
     if result.claim is None or result.second is None:
         raise ValueError("no claim, no certificate")
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "highspy")}}
-    return certificate.canonical(certificate.signed(result.second.document, tools)) + "\n"
+    return certificate.canonical(certificate.signed(result.second.document, tools, read)) + "\n"
 
 
 def row_of(name: str, metric: str, text: str) -> Row:
@@ -219,13 +230,14 @@ def row_of(name: str, metric: str, text: str) -> Row:
 
 def make(name: str) -> Iterator[Row]:
     """Writes the certificates of a kernel, removes those that no longer are, and yields its lines."""
+    read = read_of(name)
     for result in bounds(name):
         path = ROOT / name / f"{result.metric.name}.json"
         path.unlink(missing_ok=True)
         if result.verdict not in ("certified", "solver-backed"):
             yield Row(name, result.metric.name, "no bound yet")
             continue
-        text = text_of(result)
+        text = text_of(result, read)
         if len(text) > LARGEST:
             yield Row(name, result.metric.name, f"certificate left out: {len(text)} bytes")
             continue

@@ -253,6 +253,9 @@ def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
         found.append(f"at most {MAX_BLOCK} threads along each axis of a block")
     if replace(before.hardware, name="") != replace(after.hardware, name=""):
         found.append(f"hardware {after.hardware.name}" if is_known(after.hardware) else described(after.hardware))
+    read, again = old.certificate.origin, new.certificate.origin
+    if read is not None and again is not None:  # else it is not known what reading assumed
+        found += [text for text in again.assumed if text not in read.assumed]
     inside, here = (dict.fromkeys(assumed_inside(a.certificate.kernel)) for a in (old, new))
     found += [text for text in here if text not in inside]
     theirs, ours = ({d.name: d.type for d in a.certificate.kernel.params} for a in (old, new))

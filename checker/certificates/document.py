@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypeVar, cast
 
+from checker.certificates.origin import Origin, as_json, of_json
 from checker.kernel import Claim, Ledger
 from logic.assertions import Context, Launch, Obligation, P
 from logic.contracts import Contract, arrays_of
@@ -217,9 +218,9 @@ def write(
     return cast(dict[str, Json], json.loads(canonical(document)))
 
 
-def signed(document: dict[str, Json], tools: dict[str, str]) -> dict[str, Json]:
-    """The same certificate by these tools and their versions."""
-    made = {**document, "tools": tools}
+def signed(document: dict[str, Json], tools: dict[str, str], origin: Origin | None = None) -> dict[str, Json]:
+    """The same certificate by these tools and their versions, of that source."""
+    made = {**document, "tools": tools} | ({"reading": as_json(origin)} if origin else {})
     return made | {"digest": digest(made)}
 
 
@@ -279,7 +280,7 @@ def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, deri
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """The content of a certificate: a kernel, what its derivation is about, the derivation, and the recorded
-    evidence."""
+    evidence; and what the tools that made it say of themselves and of the source."""
 
     kernel: Kernel
     context: Context
@@ -289,6 +290,8 @@ class Certificate:
     evidence: list[Json]
     admitted: list[int]
     digest: str
+    tools: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin | None = None
 
 
 def read(text: str, path: str) -> Certificate:
@@ -548,6 +551,8 @@ class _Reader:
             evidence,
             admitted,
             d.get("digest", ""),
+            {k: v for k, v in d.get("tools", {}).items() if isinstance(v, str) and _LABEL.fullmatch(f"{k} {v}")},
+            of_json(d["reading"]) if "reading" in d else None,
         )
 
 

@@ -29,6 +29,7 @@ from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
+    from checker.certificates.origin import Origin
     from checker.notation.contracts import Contract as Stated
     from checker.oracles import Oracles
     from checker.refutation.witness import Witness
@@ -331,7 +332,8 @@ def _bounded(
             outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
         )
         results = [with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
-    certificates = _certificates(results, args.certificate, kernel.name, several)
+    made = origin_of(args, reading, hardware)
+    certificates = _certificates(results, args.certificate, kernel.name, several, made)
     if args.queries:
         write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
     _warn(args.file, results, reading, oracle)
@@ -526,15 +528,18 @@ def _warn(path: str, results: Sequence[Result], reading: Reading, oracle: Oracle
         print(f"{path}: warning: the assumption {show_p((fact,))} is not needed for {these}", file=sys.stderr)
 
 
-def _certificates(results: Sequence[Result], path: str | None, name: str, several: bool) -> list[str | None]:
+def _certificates(
+    results: Sequence[Result], path: str | None, name: str, several: bool, made: Origin
+) -> list[str | None]:
     """Writes the certificates of bounds and returns their digests; None where there is no bound to certify. Those of
     several bounds go to a folder."""
     if path is None:
         return [None] * len(results)
     if len(results) == 1 and not several and not Path(path).is_dir():
-        return [_write_certificate(results[0], path)]
+        return [_write_certificate(results[0], path, made)]
     Path(path).mkdir(parents=True, exist_ok=True)
-    return [_write_certificate(r, str(Path(path) / f"{file_name(name)}-{r.metric.name}.json")) for r in results]
+    paths = (str(Path(path) / f"{file_name(name)}-{r.metric.name}.json") for r in results)
+    return [_write_certificate(r, to, made) for r, to in zip(results, paths, strict=True)]
 
 
 def file_name(name: str) -> str:
@@ -542,20 +547,33 @@ def file_name(name: str) -> str:
     return "-".join(re.findall(r"\w+", name, re.ASCII))
 
 
-def _write_certificate(result: Result, path: str) -> str | None:
+def origin_of(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> Origin:
+    """What a certificate says of the source of its kernel. Raises OSError where the file is gone."""
+    from checker.certificates.origin import origin
+    from checker.cli.options import source_text
+    from checker.report.bounds import idealised
+
+    loc = reading.kernel.loc
+    lines = source_text(loc.file).split("\n") if loc and loc.file else []
+    assumed = [*reading.notes, *idealised(hardware)]
+    return origin(Path(args.file).read_bytes(), reading_words(args), loc, lines, assumed)
+
+
+def _write_certificate(result: Result, path: str, made: Origin) -> str | None:
     """Writes the certificate of a bound and returns its digest; None where there is no bound to certify. One that the
     second checker refuses is written, too, for those who look for the fault."""
     from checker.certificates.document import canonical
 
-    document = certificate_of(result)
+    document = certificate_of(result, made)
     if document is None:
         return None
     emit(canonical(document), path, "--certificate")
     return str(document["digest"]) if result.claim else None
 
 
-def certificate_of(result: Result) -> dict[str, Any] | None:
-    """The certificate of a bound, signed by the tools that made it; None where the kernel accepts no bound."""
+def certificate_of(result: Result, made: Origin) -> dict[str, Any] | None:
+    """The certificate of a bound, signed by the tools that made it, of that source; None where the kernel accepts no
+    bound."""
     if result.second is None:
         return None
     from importlib.metadata import version
@@ -564,7 +582,7 @@ def certificate_of(result: Result) -> dict[str, Any] | None:
     from checker.cli import VERSION
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
-    return signed(result.second.document, tools)
+    return signed(result.second.document, tools, made)
 
 
 def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:

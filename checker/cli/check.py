@@ -32,6 +32,7 @@ from checker.notation.problem import OptionProblem
 from checker.notation.words import many
 
 if TYPE_CHECKING:
+    from checker.certificates.document import Certificate
     from checker.kernel import Claim, Ledger, Theorem
     from checker.notation.annotations import Annotations
     from checker.oracles import Oracles
@@ -134,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
 class Judged:
     """A thing that was checked, and the outcome: a claim under the sound rules, a theorem under others, or a problem.
     `second` is what the second checker says of a certificate, `notes` are what a source was read under. `vacuous`: no
-    state satisfies what is assumed."""
+    state satisfies what is assumed. `certificate` is there where one was judged."""
 
     kernel: Kernel
     context: Context
@@ -146,6 +147,7 @@ class Judged:
     second: Report | None = None
     vacuous: bool = False
     notes: tuple[str, ...] = ()
+    certificate: Certificate | None = None
 
     @property
     def short(self) -> str:
@@ -303,8 +305,9 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
 
     found = audit(read_text(path, CHECKED), path, rules, oracle)
     made = found.certificate
-    second, vacuous = found.second, found.vacuous
-    return Judged(made.kernel, made.context, rules, found.ledger, found.outcome, made.derivation, None, second, vacuous)
+    ledger, notes = found.ledger, made.origin.assumed if made.origin else ()
+    judged = Judged(made.kernel, made.context, rules, ledger, found.outcome, made.derivation, None, found.second)
+    return replace(judged, vacuous=found.vacuous, notes=notes, certificate=made)
 
 
 def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
@@ -433,9 +436,26 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, judged.notes, ledger.barriers),
+        "made": _made(judged),
         "error": None if found is None else _error(found, args),
         **({"tree": as_rows(_tree(judged, args))} if args.tree else {}),
     }
+
+
+def _made(judged: Judged) -> dict[str, Any] | None:
+    """What a certificate says of its making; None for what is none."""
+    from checker.certificates.origin import as_row
+
+    made = judged.certificate
+    return None if made is None or not made.digest else as_row(made.tools, made.origin)
+
+
+def _told(judged: Judged) -> list[str]:
+    """The same as sentences."""
+    from checker.certificates.origin import sentences
+
+    made = _made(judged)
+    return [] if made is None else sentences(made)
 
 
 def _error(found: Finding, args: argparse.Namespace) -> dict[str, Any]:
@@ -480,6 +500,8 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, judged.notes, ledger.barriers)),
+            *("", "It says of itself:") * bool(_told(judged)),
+            *(f"  - {text}" for text in _told(judged)),
         ]
         return "\n".join(lines)
     told = _sentence(judged, found, args).rstrip()
@@ -550,6 +572,7 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     head = ("side condition", "kind", "proved by", "seconds")
     sections = [Section(text=text) for text in texts]
     sections += [Section(fixed=told)] if found is not None else []
+    sections += [Section("It says of itself", items=_told(judged))] if _told(judged) else []
     sections += [Section("Warnings", items=warned)] if warned else []
     sections += [Section("Derivation", fixed=drawn) for drawn in _drawn(judged, args)]
     sections += [Section("Side conditions", head=head, rows=rows, code=head[:1])] if rows else []

@@ -10,13 +10,23 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.bound import certificate_of, check_point, chosen_kernels, outlined, stated, told_of, with_facts
+from checker.cli.bound import (
+    certificate_of,
+    check_point,
+    chosen_kernels,
+    origin_of,
+    outlined,
+    stated,
+    told_of,
+    with_facts,
+)
 from checker.cli.bound import with_hints as hinted_result
 from checker.cli.options import read_kernel
 from checker.notation.problem import OptionProblem
 from logic.source import SourceError
 
 if TYPE_CHECKING:
+    from checker.certificates.origin import Origin
     from checker.fleet.files import Source
     from checker.fleet.rows import Read
     from checker.fleet.workers import Talk
@@ -96,7 +106,7 @@ def _one(args: argparse.Namespace, choice: Choice, settings: Settings, talk: Tal
 
     said, oracle = io.StringIO(), Oracles()
     with redirect_stderr(said):
-        outline, hinted, read, own = _read(args, choice, settings, oracle)
+        outline, hinted, read, own, made = _read(args, choice, settings, oracle)
     wanted = talk.ask(replace(read, said=said.getvalue()))
     metrics = [m for m in settings.metrics if m.name in wanted]
     if not metrics:
@@ -108,7 +118,7 @@ def _one(args: argparse.Namespace, choice: Choice, settings: Settings, talk: Tal
                 result = hinted_result(outline, result, oracle, own)
             if warned.getvalue():
                 talk.tell(warned.getvalue().rstrip())
-        document = certificate_of(result)
+        document = certificate_of(result, made)
         row = as_json(read.bare, read.context, result, read.per, {}, (), None)
         text = canonical(document) if document is not None else None
         talk.tell(Found(result.metric.name, text, row.get("problem", "no bound was found"), result.seconds))
@@ -118,8 +128,9 @@ def _one(args: argparse.Namespace, choice: Choice, settings: Settings, talk: Tal
 
 def _read(
     args: argparse.Namespace, choice: Choice, settings: Settings, oracle: Oracles
-) -> tuple[Outline, str | None, Read, argparse.Namespace]:
-    """A kernel under its launch, the metric that its annotations are for, what is to be said of it, and its options."""
+) -> tuple[Outline, str | None, Read, argparse.Namespace, Origin]:
+    """A kernel under its launch, the metric that its annotations are for, what is to be said of it, its options, and
+    what its certificates say of the source."""
     from checker.certificates.reread import subject_of
     from checker.fleet.rows import Read, bare
     from logic.typing import signature
@@ -143,9 +154,9 @@ def _read(
     arrays = {a.name for a in reading.kernel.arrays}
     at = {name: n for name, n in settings.at.items() if name in sigma.params or name.partition("[")[0] in arrays}
     outline, hinted, reading = outlined(own, reading, settings.metrics[0], settings.hardware, oracle)
-    context = outline.context
+    context, made = outline.context, origin_of(own, reading, settings.hardware)
     check_point(at, reading.kernel, with_facts(context, reading.facts))
     subjects = {m.name: subject_of(outline.kernel, replace(context, metric=m), args.per) for m in settings.metrics}
     kept = bare(outline.kernel, choice.name)
     read = Read(choice.name, kept, context, args.per, reading.notes, subjects, at, frozenset(took) | at.keys())
-    return outline, hinted, read, own
+    return outline, hinted, read, own, made

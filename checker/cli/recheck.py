@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         if not out and len(args.files) == 1:
             raise _unreadable(file, error)
         sys.stderr.write(error)
-        unread = {"verdict": "unreadable", "claim": "", "digest": "", "solver_backed": [], "problem": error.strip()}
+        nothing: dict[str, Any] = dict.fromkeys(("claim", "digest"), "") | {"solver_backed": [], "reading": []}
+        unread = {"verdict": "unreadable", **nothing, "problem": error.strip()}
         found.append({"file": file, **(json.loads(out) if out else unread)})
     worst = next(code for code in _WORST_FIRST if code in codes)
     read = [one for one in found if one["verdict"] != "unreadable"]
@@ -100,7 +101,8 @@ def _text(found: Report) -> str:
 
 def _lines(found: Report) -> list[str]:
     told = (str(found[name]) for name in ("claim", "problem") if found[name])
-    return [str(found["verdict"]), *told, *found["solver_backed"]]
+    read = (f"said of the source, not checked: {text}" for text in found["reading"])
+    return [str(found["verdict"]), *told, *found["solver_backed"], *read]
 
 
 def _page(found: Sequence[Report]) -> Page:

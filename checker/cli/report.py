@@ -148,7 +148,8 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
             continue
         reading = read_kernel(args, path, name)
         lines = source_text(reading.kernel.loc.file).split("\n") if reading.kernel.loc else []
-        return Source(path, reading, _launches(args, reading), tuple(lines))
+        digest = f"sha256:{sha256(Path(path).read_bytes()).hexdigest()}"
+        return Source(path, reading, _launches(args, reading), tuple(lines), digest)
     return None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from checker.cli.options import add_output_options, read_text, tell
 
 if TYPE_CHECKING:
+    from checker.certificates.document import Certificate
     from checker.report.page import Page
 
 Shown = dict[str, Any]
@@ -47,7 +48,8 @@ def _shown(file: str) -> Shown:
     """A certificate in words. What is no claim yet, as nobody checked it, is said to be none."""
     from checker.certificates.claims import named
     from checker.certificates.document import read
-    from checker.recheck import recheck
+    from checker.certificates.origin import as_row
+    from checker.recheck import rechecked
     from checker.report.bounds import assumptions
     from checker.report.program import as_cuda
     from logic.derivation import size
@@ -55,21 +57,36 @@ def _shown(file: str) -> Shown:
     text = read_text(file, AGAIN)
     made = read(text, file)
     context = made.context
-    second = recheck(json.loads(text)) if made.digest else None
+    second, proved = rechecked(json.loads(text)) if made.digest else (None, None)
     return {
         "file": file,
         "kernel": made.kernel.name,
         "metric": named(context.metric),
-        "claim": second.claim if second else "",
+        "claim": "" if second is None or proved is None else _worded(made, proved, second.verdict),
         "verdict": second.verdict if second else "unchecked",
         "problem": second.problem if second else "it has no digest: a derivation that somebody wrote",
         "solver_backed": second.solver_backed if second else [],
-        "assumptions": assumptions(made.kernel, context, (), made.admitted),
+        "assumptions": assumptions(made.kernel, context, made.origin.assumed if made.origin else (), made.admitted),
         "program": as_cuda(made.kernel),
         "rules": made.rules,
         "applications": size(made.derivation),
         "digest": made.digest,
+        "made": as_row(made.tools, made.origin),
     }
+
+
+def _worded(made: Certificate, proved: Any, verdict: str) -> str:
+    """The bound that the second checker finds proved, in the words of `bound`."""
+    from checker.certificates.claims import known_sizes, subject, wording
+    from checker.certificates.reread import potential
+    from logic.potentials import const, substitute
+
+    context = made.context
+    sizes = {leaf: const(n) for leaf, n in known_sizes(context).items()}
+    bound = substitute(potential(proved), sizes)
+    per = {0: "warp", 1: "block"}.get(len(made.sums), "grid")
+    claim = wording(made.kernel.name, subject(context, per), bound, context.metric, context.hardware)
+    return claim if verdict == "valid" else f"not verified: {claim}"
 
 
 def _claim(one: Shown) -> str:
@@ -82,6 +99,8 @@ def _claim(one: Shown) -> str:
 
 
 def _text(one: Shown) -> str:
+    from checker.certificates.origin import sentences
+
     lines = [
         _claim(one),
         *(f"  not verified: {line}" for line in one["solver_backed"]),
@@ -93,6 +112,7 @@ def _text(one: Shown) -> str:
         "",
         *one["program"].rstrip().splitlines(),
         "",
+        *(f"{text}" for text in sentences(one["made"])),
         f"rules '{one['rules']}', {one['applications']} applications; digest {one['digest'] or 'none'}",
     ]
     return "\n".join(lines)
@@ -100,12 +120,14 @@ def _text(one: Shown) -> str:
 
 def _page(found: list[Shown]) -> Page:
     """The same, a section a certificate; a fault for each that is invalid."""
+    from checker.certificates.origin import sentences
     from checker.report.page import Fault, Page, Section
 
     sections, faults = [], []
     for one in found:
         sections += [Section(one["file"], text=_claim(one)), Section("This assumes", items=one["assumptions"])]
         sections += [Section("The program", fixed=one["program"])]
+        sections += [Section("It says of itself", items=sentences(one["made"]))] if sentences(one["made"]) else []
         if one["verdict"] == "invalid":
             faults.append(Fault("invalid", f"invalid: {one['problem']}", one["file"]))
     return Page(f"{len(found)} certificate{'' if len(found) == 1 else 's'}", sections, faults)

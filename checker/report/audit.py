@@ -14,6 +14,7 @@ from typing import Any, Final
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
 from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
+from checker.certificates.origin import as_row, sentences
 from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
 from checker.notation.words import many, number, printable
@@ -55,11 +56,11 @@ MEANING: Final = {
 }
 """The verdicts, the worst first."""
 
-UNREAD: Final = (
-    "the program is the one that the certificate holds; no source was given (--source) to compare it with, or to say "
-    "for which sizes its unsigned values do not wrap around"
-)
+UNREAD: Final = "the program is the one that the certificate holds; no source was given (--source) to compare it with"
 """The assumption that a report without a source rests on."""
+
+UNSAID: Final = f"{UNREAD}, or to say for which sizes its unsigned values do not wrap around"
+"""The same of a certificate that does not say what reading its source assumed."""
 
 KINDS: Final = {"AtLeast": "Q >= Q'", "AtMost": "counts of accesses", "Entails": "P |- P'", "Uniform": "e unif"}
 """The names of side conditions, by the kind of obligation."""
@@ -81,13 +82,14 @@ def verdict(a: Audited, found: Finding | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A CUDA source, as far as a certificate is about it: the kernel as read, the launches whose sizes are known, and
-    the lines of the file that it is in, none if unreadable."""
+    """A CUDA source, as far as a certificate is about it: the kernel as read, the launches whose sizes are known, the
+    lines of the file that it is in, none if unreadable, and the digest of the file that was given."""
 
     file: str
     reading: Reading
     launches: tuple[Sizes, ...]
     lines: tuple[str, ...]
+    digest: str
 
     @property
     def kernel(self) -> Kernel:
@@ -125,7 +127,9 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
     proved = [] if claim is None else [a]
     barriers = a.ledger.barriers if claim is not None else []
     wrong = _finding(a)
-    notes = (UNREAD,) if source is None else source.notes
+    origin = made.origin
+    unread = (UNSAID,) if origin is None else (UNREAD, *origin.assumed)
+    notes = unread if source is None else source.notes
     found: Row = {
         "file": a.file,
         "digest": made.digest,
@@ -149,7 +153,15 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
         "assumptions": assumptions(made.kernel, context, notes, barriers),
         "admitted": sorted(set(barriers)),
         "side_conditions": {kind: dict(sorted(count.items())) for kind, count in sorted(kinds.items())},
-        "source": None if source is None else {"file": source.file, "same": not difference, "difference": difference},
+        "made": as_row(made.tools, origin),
+        "source": None
+        if source is None
+        else {
+            "file": source.file,
+            "same": not difference,
+            "difference": difference,
+            "unchanged": None if origin is None else source.digest == origin.source,
+        },
         "launches": [],
         "warnings": [],
         "accesses": [
@@ -351,7 +363,8 @@ def remarks(r: Row) -> list[str]:
     if r["source"] is not None and not r["source"]["same"]:
         found.append(f"{r['source']['file']} has another kernel of this name: {r['source']['difference']}")
     elif r["source"] is not None:
-        found.append(f"{r['source']['file']} has this kernel")
+        made = {True: ", and is the file that the certificate was made of", False: ", in a file that was changed since"}
+        found.append(f"{r['source']['file']} has this kernel{made.get(r['source']['unchanged'], '')}")
     found += [f"--at lacks {', '.join(r['missing'])}"] if r["missing"] else []
     return [*found, *r["warnings"], *(f"not verified: {text}" for text in r["solver_backed"])]
 
@@ -438,6 +451,7 @@ def as_text(report: Row, explain: bool) -> str:
         lines += ["  Assumed:", *(f"    - {text}" for text in group[0]["assumptions"]), "  Checked:"]
         for r in group:
             lines += [f"    {r['file']}", f"      {r['digest']}", wrapped(checked(r), "      ")]
+            lines += [wrapped(text, "      ") for text in sentences(r["made"])]
     if report["comparison"]:
         lines += ["", "Compared:"]
         lines += [wrapped(f"{c['kernel']} {c['metric']}: {told(c)}", "  ", "      ") for c in report["comparison"]]
@@ -470,7 +484,9 @@ def as_markdown(report: Row) -> str:
         lines += [*said, ""] if said else []
         lines += ["Assumed:", "", *(f"- {plain(text)}" for text in group[0]["assumptions"]), ""]
         lines += ["| certificate | digest | checked |", "|---|---|---|"]
-        lines += [f"| {inline(r['file'])} | {inline(r['digest'])} | {plain(checked(r))} |" for r in group]
+        for r in group:
+            judged = "; ".join((checked(r), *sentences(r["made"])))
+            lines.append(f"| {inline(r['file'])} | {inline(r['digest'])} | {plain(judged)} |")
         lines += [""]
     return clean("\n".join(lines).rstrip())
 
@@ -479,7 +495,7 @@ def as_html(report: Row, plots: Mapping[str, Sequence[Curve]]) -> str:
     """The report as one page that needs nothing else."""
     words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
     words |= {"label": label, "subject_of": subject_of, "picture": picture, "table": table}
-    facts = {"summary": summary(report), "meaning": MEANING, "again": again, "point": point}
+    facts = {"summary": summary(report), "meaning": MEANING, "again": again, "point": point, "sentences": sentences}
     return filled("audit.html.jinja", report=report, plots=plots, **words, **facts)
 
 

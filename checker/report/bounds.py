@@ -30,7 +30,7 @@ from checker.synthesis.walk import Stuck
 from logic.assertions import Context, P, show_p
 from logic.contracts import arrays_of
 from logic.derivation import Derivation
-from logic.metrics import Metric
+from logic.metrics import Hardware, Metric
 from logic.rules import SOUND
 from logic.source import Loc, SourceError
 from logic.syntax import Kernel, Sync, show_stmt, statements
@@ -56,8 +56,19 @@ def parameters(kernel: Kernel) -> str:
     return f"Its parameters: {', '.join(names)}." if names else "It has no scalar parameters."
 
 
+def idealised(hardware: Hardware) -> tuple[str, ...]:
+    """The idealisations of the model, which every bound rests on."""
+    return (
+        *MATHEMATICAL,
+        f"every array starts at a multiple of {hardware.alignment} bytes",
+        "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
+    )
+
+
 def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), barriers: Iterable[int] = ()) -> list[str]:
-    """The assumptions of a bound besides the derivation: the model's idealisations, and what the user assumed."""
+    """The assumptions of a bound besides the derivation: the model's idealisations, and what the user assumed. `notes`
+    are what reading the source assumed, which may say some of the idealisations themselves."""
+    ideal = idealised(context.hardware)
     contracts = context.launch.contracts
     given = [f"given: {c}" for c in contracts]
     if contracts:
@@ -74,10 +85,8 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
         ),
         *(described(own) for own in (context.metric, context.hardware) if not is_known(own)),
         *(f"all threads of a block reach {barrier} together" for barrier in _named(kernel, barriers)),
-        *notes,
-        *MATHEMATICAL,
-        f"every array starts at a multiple of {context.hardware.alignment} bytes",
-        "cost is as the lock-step semantics defines it: no caches, compiled code does what the source says",
+        *(note for note in dict.fromkeys(notes) if note not in ideal),
+        *ideal,
     ]
 
 

@@ -138,6 +138,16 @@ REFUSED: Final = row(
     }
 )
 
+MADE: Final = row(
+    {
+        "tools": table(text(), "the versions of the tools that wrote it"),
+        "source": maybe(text("sha256 of the source that it was made of")),
+        "options": many(text(), "with which that was read"),
+        "head": maybe(text("the kernel's head as that has it")),
+    },
+    told="what a certificate says of its making, which no checker judges",
+)
+
 CHECKED: Final = row(
     {
         "verdict": one("accepted", "rejected", "not-proved"),
@@ -156,6 +166,7 @@ CHECKED: Final = row(
             whole(), "the barriers that are assumed to be reached by whole blocks, from 0 in program order"
         ),
         "assumptions": ASSUMED,
+        "made": maybe(MADE),
         "error": maybe(REFUSED),
     },
     tree=many(NODE, "with --tree: the applications, each before its premises"),
@@ -167,6 +178,7 @@ RECHECKED: Final = {
     "digest": text(),
     "solver_backed": TEXTS,
     "problem": text(),
+    "reading": many(text(), "what the certificate says of its source, which the second checker does not check"),
 }
 
 SHOWN: Final = row(
@@ -183,6 +195,7 @@ SHOWN: Final = row(
         "rules": text(),
         "applications": whole("of rules in the derivation"),
         "digest": text(),
+        "made": MADE,
     }
 )
 

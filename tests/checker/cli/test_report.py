@@ -18,7 +18,7 @@ from checker.certificates.audit import Audited, audit
 from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.oracles import Oracles
-from checker.report.audit import MEANING, UNREAD, row
+from checker.report.audit import MEANING, UNSAID, row
 from logic.assertions import Entails, Refuted
 from logic.refusals import Refusal
 from logic.rules import SOUND, RuleSet
@@ -98,7 +98,7 @@ def test_json(capsys: Capture) -> None:
     assert any(text.startswith("sectors left, once inside: ") for text in loop["told"])
     assert "blocks of 32" in first["assumptions"]
     assert "every array starts at a multiple of 256 bytes" in first["assumptions"]
-    assert UNREAD in first["assumptions"]
+    assert UNSAID in first["assumptions"]
     assert (second["metric"], second["bound"]) == ("conflicts", "0")
 
 
@@ -113,9 +113,9 @@ def test_a_point_that_lacks_a_parameter(capsys: Capture) -> None:
 def test_the_source_is_the_certificates(capsys: Capture) -> None:
     code, found = report(capsys, SECTORS, "--source", SOURCE)
     (row,) = found["certificates"]
-    assert (code, row["source"]) == (0, {"file": SOURCE, "same": True, "difference": ""})
+    assert (code, row["source"]) == (0, {"file": SOURCE, "same": True, "difference": "", "unchanged": None})
     assert found["sources"] == [{"file": SOURCE, "sha256": sha256(Path(SOURCE).read_bytes()).hexdigest()}]
-    assert UNREAD not in row["assumptions"]
+    assert UNSAID not in row["assumptions"]
     lines = Path(SOURCE).read_text().splitlines()
     assert [(line["line"], line["text"]) for line in row["listing"]] == [(i, lines[i - 1]) for i in range(4, 14)]
     notes = {line["line"]: line["notes"] for line in row["listing"] if line["notes"]}
@@ -140,7 +140,7 @@ def test_another_source(old: str, new: str, difference: str, capsys: Capture, tm
     code, found = report(capsys, *words)
     (row,) = found["certificates"]
     assert (code, found["good"], row["verdict"], row["listing"]) == (1, False, "certified", [])
-    assert row["source"] == {"file": other, "same": False, "difference": difference}
+    assert row["source"] == {"file": other, "same": False, "difference": difference, "unchanged": None}
     told = f"other.cu has another kernel of this name: {difference}"
     assert told in " ".join(shown(capsys, "text", *words).split())
     assert "1 certificate: 1 certified; 1 of another source" in shown(capsys, "text", *words)

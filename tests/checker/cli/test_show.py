@@ -81,3 +81,18 @@ def test_what_is_no_certificate(text: str, message: str, tmp_path: Path, capsys:
     assert message.format(path=path) in capsys.readouterr().err
     assert main(["show", str(tmp_path / "none.json")]) == 2
     assert "No such file" in capsys.readouterr().err
+
+
+def test_a_bound_is_worded_as_bound_does(capsys: Capture) -> None:
+    """Not in the second checker's spelling, which writes out what max, min and ceil stand for."""
+    data = ROOT / "data" / "spmv_scalar-sectors.json"
+    text = shown(capsys, str(data))
+    claim, assumed = text.split("\n\n")[:2]
+    assert "-1*" not in claim
+    assert "?i0" not in text
+    assert "  - given: forall i in [0, n): rowptr[i] <= rowptr[i + 1]" in assumed
+    for name in ("addSub3", "reduce0"):
+        path = str(ROOT / name / "sectors.json")
+        told = shown(capsys, path).splitlines()[0]
+        main(["check", path])
+        assert f": {told}\n" in capsys.readouterr().out
