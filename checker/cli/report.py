@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -27,9 +28,10 @@ from checker.notation.problem import OptionProblem
 if TYPE_CHECKING:
     from checker.certificates.audit import Audited, Change
     from checker.oracles import Oracles
+    from checker.refutation.witness import Fill
     from checker.report.audit import Source
+    from checker.report.dossier import Dossier
     from checker.report.launches import Sizes
-    from checker.report.plots import Curve
     from semantics.cuda import Reading
 
 
@@ -105,36 +107,58 @@ def run(args: argparse.Namespace) -> int:
                 f"there is no kernel '{a.certificate.kernel.name}' in {', '.join(args.sources)}",
                 advice=f"'{a.file}' is about it: give its source, too, with --source.",
             )
-    rows = [report.row(a, at, source(a.certificate.kernel.name)) for a in found]
+    ran = [_run(args, a, at) for a in found]
+    rows = [report.row(a, at, source(a.certificate.kernel.name), d.spent) for a, d in zip(found, ran, strict=True)]
     known = [asked or getattr(source(a.certificate.kernel.name), "launches", ()) for a in found]
     judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
     document = report.document(rows, [report.change_row(change) for change in changes], digests, options, at)
-    plots = _plots(found, at) if args.format == "html" and at else {}
-    emit(report.as_format(document, args.format, explain=args.explain, plots=plots), args.output)
+    if args.format == "html":
+        from checker.report.audit_page import as_html
+
+        text = as_html(document, [_dossier(a, d, at, len(found)) for a, d in zip(found, ran, strict=True)])
+    else:
+        text = report.as_format(document, args.format, explain=args.explain)
+    emit(text, args.output)
     return 0 if document["good"] else 1
 
 
-def _plots(found: Sequence[Audited], at: Mapping[str, int]) -> dict[str, list[Curve]]:
-    """Of each certificate that proves its claim its bound against runs, over the parameters of the point. Raises
-    OptionProblem where a run costs more."""
-    from checker.cli.run import read_arrays
-    from checker.kernel import Claim
-    from checker.refutation.witness import Overrun
-    from checker.report.plots import curves
+def _run(args: argparse.Namespace, a: Audited, at: Mapping[str, int]) -> Dossier:
+    """The dearest run of a certificate at a point, as far as the format has it. Raises OptionProblem where it costs
+    more than the bound."""
+    from checker.report.dossier import Dossier, run_at
 
-    drawn: dict[str, list[Curve]] = {}
-    for a in found:
-        kernel = a.certificate.kernel
-        if isinstance(a.outcome, Claim):
-            try:
-                drawn[a.file] = curves(kernel, a.outcome, at, partial(read_arrays, kernel))
-            except Overrun as problem:
-                raise OptionProblem(
-                    f"'{a.file}' is refuted: {problem}", advice="This is a fault in warpbound: do not rely on it."
-                ) from None
-    return drawn
+    if args.format not in ("html", "json"):
+        return Dossier()
+    with _refuting(a):
+        return run_at(a, at, _fill(a), next(iter(args.sources), "kernel.cu"), reading_words(args))
+
+
+def _dossier(a: Audited, ran: Dossier, at: Mapping[str, int], certificates: int) -> Dossier:
+    """All that the page has of a certificate. Raises OptionProblem where a run costs more."""
+    from checker.report.dossier import dossier
+
+    with _refuting(a):
+        return dossier(a, ran, at, _fill(a), certificates)
+
+
+def _fill(a: Audited) -> Fill:
+    from checker.cli.run import read_arrays
+
+    return partial(read_arrays, a.certificate.kernel)
+
+
+@contextmanager
+def _refuting(a: Audited) -> Iterator[None]:
+    from checker.refutation.witness import Overrun
+
+    try:
+        yield
+    except Overrun as problem:
+        raise OptionProblem(
+            f"'{a.file}' is refuted: {problem}", advice="This is a fault in warpbound: do not rely on it."
+        ) from None
 
 
 def _source(args: argparse.Namespace, name: str) -> Source | None:

@@ -8,9 +8,11 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final
 
+from checker.analysis.shares import Account, Share
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
 from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
@@ -23,9 +25,8 @@ from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
 from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
-from checker.report.page import clean, filled, inline, plain
+from checker.report.page import clean, inline, plain
 from checker.report.places import accesses
-from checker.report.plots import Curve, picture, table
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import wrapped
@@ -111,8 +112,8 @@ class Source:
         return replace(self, reading=self.reading.under(launch.assumptions, launch.block, launch.grid, data=data))
 
 
-def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
-    """All that is said of a certificate."""
+def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account | None = None) -> Row:
+    """All that is said of a certificate; `spent` are the shares of its bound in a run at the point."""
     made, context = a.certificate, a.certificate.context
     source = None if source is None else source.under(context)
     claim = a.outcome if isinstance(a.outcome, Claim) else None
@@ -168,14 +169,37 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None) -> Row:
             _at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context, program)
         ],
         "turns": [_at(loc, files) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
+        "shares": None if spent is None else _shares(spent, files),
+        "listing_of": None,
         "listing": [],
         "apart": [],
     }
     if wrong is not None and isinstance(a.outcome, Refusal):
         found["problem"] = describe(a.outcome, reason_of(wrong))
     if source is not None and not difference:
+        found["listing_of"] = source.reading.kernel.loc.file if source.reading.kernel.loc else None
         found["listing"], found["apart"] = _listing(source, found)
     return found
+
+
+def _shares(spent: Account, files: Mapping[tuple[int, int], set[str]]) -> Row:
+    """The shares of a bound by lines; what is of no line that is known comes last."""
+    lines: dict[tuple[str | None, int | None], Share] = {}
+    for where, share in spent.shares.items():
+        here = _at(Loc("", *where) if where else None, files)
+        key = (here["file"], here["line"])
+        old = lines.get(key, Share(Fraction(0), Fraction(0)))
+        lines[key] = Share(old.spent + share.spent, old.paid + share.paid)
+    ordered = sorted(lines.items(), key=lambda item: (item[0][1] is None, item[0][0] or "", item[0][1] or 0))
+    return {
+        "of": number(spent.bound),
+        "block": list(spent.block),
+        "warp": spent.warp,
+        "lines": [
+            {"file": file, "line": line, "spent": number(share.spent), "paid": number(share.paid)}
+            for (file, line), share in ordered
+        ],
+    }
 
 
 def _finding(a: Audited) -> Finding | None:
@@ -405,7 +429,8 @@ def told(change: Row) -> str:
     return "; ".join((said, *more, *less))
 
 
-def _place(r: Row) -> str:
+def place_of(r: Row) -> str:
+    """Line and column; nothing where they are not known."""
     return f"{r['line']}:{r['column']}" if r["line"] else ""
 
 
@@ -417,9 +442,9 @@ def again(r: Row) -> str:
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-def as_format(report: Row, name: str, *, explain: bool, plots: Mapping[str, Sequence[Curve]] | None = None) -> str:
-    """The report in a format; `explain` adds to the text where the cost comes from, `plots` are drawn on the page, by
-    the files of certificates."""
+def as_format(report: Row, name: str, *, explain: bool) -> str:
+    """The report in a format; `explain` adds to the text where the cost comes from. The page is made by
+    `checker.report.audit_page`."""
     match name:
         case "json":
             return json.dumps(report, indent=2)
@@ -427,8 +452,6 @@ def as_format(report: Row, name: str, *, explain: bool, plots: Mapping[str, Sequ
             return json.dumps(as_sarif(report), indent=2)
         case "markdown":
             return as_markdown(report)
-        case "html":
-            return as_html(report, plots or {})
     return as_text(report, explain)
 
 
@@ -445,9 +468,9 @@ def as_text(report: Row, explain: bool) -> str:
             lines += [f"  {'  '.join(padded)}  {r['verdict']}{value}"]
             lines += [wrapped(text, "      ") for text in remarks(r)]
             if explain:
-                lines += [f"      {_place(x):<8}{x['access']}  {x['most']}" for x in r["accesses"]]
+                lines += [f"      {place_of(x):<8}{x['access']}  {x['most']}" for x in r["accesses"]]
                 for x in r["turns"]:
-                    lines += [f"      {_place(x):<8}{x['rule']}", *(f"              {text}" for text in x["told"])]
+                    lines += [f"      {place_of(x):<8}{x['rule']}", *(f"              {text}" for text in x["told"])]
         lines += ["  Assumed:", *(f"    - {text}" for text in group[0]["assumptions"]), "  Checked:"]
         for r in group:
             lines += [f"    {r['file']}", f"      {r['digest']}", wrapped(checked(r), "      ")]
@@ -489,14 +512,6 @@ def as_markdown(report: Row) -> str:
             lines.append(f"| {inline(r['file'])} | {inline(r['digest'])} | {plain(judged)} |")
         lines += [""]
     return clean("\n".join(lines).rstrip())
-
-
-def as_html(report: Row, plots: Mapping[str, Sequence[Curve]]) -> str:
-    """The report as one page that needs nothing else."""
-    words = {"groups": groups, "launch": launch, "checked": checked, "told": told, "place": _place, "remarks": remarks}
-    words |= {"label": label, "subject_of": subject_of, "picture": picture, "table": table}
-    facts = {"summary": summary(report), "meaning": MEANING, "again": again, "point": point, "sentences": sentences}
-    return filled("audit.html.jinja", report=report, plots=plots, **words, **facts)
 
 
 _LEVELS: Final[Mapping[str, Level]] = {"certified": "none", "solver-backed": "note", "holey": "warning"}

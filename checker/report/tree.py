@@ -46,7 +46,7 @@ def tree(root: Derivation, rules: RuleSet, context: Context, depth: int = DEPTH,
     left: list[tuple[Derivation, int, bool, Path]] = [(root, 0, True, refused)]
     while left:
         node, level, last, path = left.pop()
-        premises = list(_premises(node, rules, path))
+        premises = list(premises_of(node, rules, path))
         shown = premises if level + 1 < depth or path else []
         hidden = 0 if shown else size(node) - 1
         judgement = _judgement(node, rules, context)
@@ -56,8 +56,9 @@ def tree(root: Derivation, rules: RuleSet, context: Context, depth: int = DEPTH,
     return found
 
 
-def _premises(node: Derivation, rules: RuleSet, path: Path) -> Iterator[tuple[Derivation, Path]]:
-    """The premises, those of statements in a row at one level, and the ways on to what was refused."""
+def premises_of(node: Derivation, rules: RuleSet, path: Path = None) -> Iterator[tuple[Derivation, Path]]:
+    """The premises, those of statements in a row at one level, and the ways on to what was refused, if `path` leads to
+    something."""
     left = [(node, path)]
     while left:
         inner, way = left.pop()

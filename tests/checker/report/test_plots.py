@@ -101,4 +101,4 @@ def test_a_run_above_the_bound_ends_the_report(
 
     monkeypatch.setattr(witness._Search, "attempt", dearer)
     assert main(["report", str(PROOFS / "matMul" / "sectors.json"), "--format", "html", "--at", "wA=64"]) == 2
-    assert "is refuted: a run costs 30 sectors, the bound there is 15" in capsys.readouterr().err
+    assert "is refuted: a run costs 50 sectors, the bound there is 25" in capsys.readouterr().err

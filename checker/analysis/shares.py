@@ -1,0 +1,291 @@
+"""The lines of a source that a bound is spent on, by its derivation, in one run of one warp.
+
+A derivation says at every point of the program how much is left to be spent: its potential, which a store gives a
+value. So a run spends, between two points that follow each other, what the values differ by, and all of it together is
+the bound there, exactly: sum of the shares = bound. What the run pays is never more (soundness), and the rest is what
+the derivation gives away at that line. The run goes through the derivation node by node, with the rules of the
+lock-step semantics; nothing that is claimed rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
+from typing import Final, cast
+
+from checker.kernel import judgement_of
+from checker.refutation.contracts import element
+from checker.refutation.states import UNFIT
+from checker.refutation.witness import Input
+from logic.assertions import Context, Triple
+from logic.derivation import Derivation
+from logic.potentials import ELEMENT, Leaf, Poly, evaluate, leaves
+from logic.rules import SOUND
+from logic.syntax import (
+    GHOST,
+    WARP_INDEX,
+    Assign,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Tid,
+    Var,
+    While,
+    Write,
+    show,
+)
+from semantics import lockstep
+from semantics.events import Dim, Event, Observer, Thread, Threads
+from semantics.grid import Contents, machines, prepare
+from semantics.lockstep import Machine, Store
+from semantics.values import Value, default
+
+STEPS: Final = 6_000
+"""The most statements of a run."""
+
+Place = tuple[int, int] | None
+"""Line and column; None for what is left when the run has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The part of a bound that is spent at a statement, and what the run pays there."""
+
+    spent: Fraction
+    paid: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The dearest execution of an access in the run: the first byte that each active lane touches, from the array's
+    beginning on, by the lane's number, and the sectors, or words of the busiest bank."""
+
+    array: str
+    text: str
+    place: Place
+    count: int
+    lanes: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The shares of a bound by the places of statements; their sum is `bound`. `block` and `warp` say whose run it is,
+    `accesses` what it accesses where."""
+
+    bound: Fraction
+    shares: Mapping[Place, Share]
+    block: Dim
+    warp: int
+    accesses: tuple[Seen, ...]
+
+
+def account(
+    root: Derivation,
+    bound: Poly,
+    kernel: Kernel,
+    context: Context,
+    given: Input,
+    arrays: Mapping[str, Contents],
+    at: Mapping[str, int],
+) -> Account | None:
+    """The shares of the bound on one warp of an input: that of `at`, else the first. None where it cannot be run, or
+    runs for too long."""
+    index = (at.get("blockIdx.x", 0), at.get("blockIdx.y", 0), at.get("blockIdx.z", 0))
+    warp = at.get(WARP_INDEX, 0)
+    try:
+        launch = prepare(kernel, given.block, given.grid, given.args, arrays, context.hardware)
+        found = next((m for i, m in islice(machines(launch, [context.metric], STEPS, None), STEPS) if i == index), None)
+        threads = _threads(index, given.block, context.hardware.warp)[warp:]
+        if found is None or not threads:
+            return None
+        walk = _Walk(context, found, arrays)
+        walk.machine = _with_ghosts(found, context, warp, walk.see)
+        shares = walk.run(root, bound, threads[0])
+        total = sum((s.spent for s in shares.values()), Fraction(0))
+        return Account(total, shares, index, warp, tuple(walk.seen.values()))
+    except UNFIT:
+        return None
+
+
+def _threads(index: Dim, block: Dim, size: int) -> list[Threads]:
+    """The warps of a block."""
+    x, y, z = block
+    every = [Thread(index, (n % x, n // x % y, n // (x * y))) for n in range(x * y * z)]
+    return [tuple(every[i : i + size]) for i in range(0, len(every), size)]
+
+
+def _with_ghosts(m: Machine, context: Context, warp: int, see: Observer) -> Machine:
+    """The machine for programs with the derivation's ghosts, and with the number of a warp among its parameters."""
+    params: dict[str, Value] = {**m.params, WARP_INDEX: warp}
+    return Machine(context.sigma, params, m.block, m.metrics, m.hardware, m.initial, STEPS, see, m.exchanges)
+
+
+@dataclass
+class _Walk:
+    """A run through a derivation; `now` is what is left to be spent, `aside` what rules keep out of a premise."""
+
+    context: Context
+    machine: Machine
+    arrays: Mapping[str, Contents]
+    store: Store = field(default_factory=Store)
+    now: Fraction = Fraction(0)
+    aside: Fraction = Fraction(0)
+    steps: int = 0
+    shares: dict[Place, Share] = field(default_factory=dict)
+    judgements: dict[int, Triple] = field(default_factory=dict)
+    here: Place = None
+    seen: dict[tuple[Place, str, str], Seen] = field(default_factory=dict)
+
+    def see(self, event: Event) -> None:
+        """Keeps the dearest execution of each access."""
+        if event.count is None or not isinstance(event.term, Read | Write):
+            return
+        text = f"{event.term.array}[{show(event.term.index)}]"
+        key = (self.here, event.constant, text)
+        if key in self.seen and self.seen[key].count >= event.count:
+            return
+        array, m = self.machine.sigma.arrays[event.term.array], self.machine
+        numbers = [lockstep.linear(t.tid, m.block) % m.hardware.warp for t in event.threads]
+        lanes = {n: array.stride * i + array.offset for n, i in zip(numbers, event.indices, strict=True)}
+        self.seen[key] = Seen(array.name, text, self.here, event.count, lanes)
+
+    def worth(self, q: Poly, threads: Threads) -> Fraction:
+        """The value of a potential for these threads, in which its variables are uniform."""
+        t, values = threads[0], dict[Leaf, int]()
+        for leaf in leaves(q):
+            match leaf:
+                case Var(name):
+                    known = self.store.locals.get(name, {})
+                    values[leaf] = int(known.get(t, default(self.machine.sigma.locals[name])))
+                case Param(name):
+                    values[leaf] = int(self.machine.params[name])
+                case Tid(axis):
+                    values[leaf] = t.tid["xyz".index(axis)]
+        return evaluate(q, values, lambda array, i: element(self.arrays.get(array, ()), i))
+
+    def run(self, root: Derivation, bound: Poly, threads: Threads) -> Mapping[Place, Share]:
+        """The shares. Raises what UNFIT has."""
+        self.now = self.worth(bound, threads)
+        todo: list[tuple[Iterator[tuple[Derivation, Threads]], Place]] = [(iter([(root, threads)]), None)]
+        while todo:
+            inner = next(todo[-1][0], None)
+            if inner is None:
+                todo.pop()
+                continue
+            node, active = inner
+            place = self.place(node) or todo[-1][1]
+            todo.append((self.node(node, active, place), place))
+        if self.now:
+            self.spend(None, self.now)
+        return self.shares
+
+    @staticmethod
+    def place(node: Derivation) -> Place:
+        return (node.loc.line, node.loc.column) if node.loc else None
+
+    def judgement(self, node: Derivation) -> Triple:
+        if id(node) not in self.judgements:
+            told = judgement_of(SOUND.rules[node.rule].conclusion, node.substitution, self.context)
+            self.judgements[id(node)] = cast(Triple, told)
+        return self.judgements[id(node)]
+
+    def arrive(self, q: Poly, threads: Threads, place: Place) -> None:
+        """Comes to a point with this potential."""
+        value = self.worth(q, threads) + self.aside
+        if value != self.now:
+            self.spend(place, self.now - value)
+        self.now = value
+
+    def spend(self, place: Place, spent: Fraction, paid: Fraction = Fraction(0)) -> None:
+        old = self.shares.get(place, Share(Fraction(0), Fraction(0)))
+        self.shares[place] = Share(old.spent + spent, old.paid + paid)
+
+    def paid(self, place: Place, cost: lockstep.Cost) -> None:
+        (amount,) = cost.parts
+        if amount:
+            self.spend(place, Fraction(0), amount)
+
+    def node(self, node: Derivation, t: Threads, place: Place) -> Iterator[tuple[Derivation, Threads]]:
+        """Runs an application of a rule on threads: yields its premises with theirs, where these are to run."""
+        self.steps += 1
+        if self.steps > STEPS:
+            raise lockstep.StepLimit(STEPS, None, self.machine.nothing)
+        rule, told, self.here = SOUND.rules[node.rule], self.judgement(node), place
+        inner = [p for p, schema in zip(node.premises, rule.premises, strict=True) if schema.head == "triple"]
+        self.arrive(told.pre.q, t, place)
+        if rule.shape in ("if", "while") and (rule.shape == "if" or rule.turns):
+            yield from self.test(told, inner, t, place)
+        elif rule.shape == "meta" and len(inner) > 1:  # the same statement, where a condition holds and where not
+            e = _read(cast(Expr, node.substitution["e"]))
+            case = bool(lockstep.evaluate(e, self.store, t, self.machine)[0][t[0]])
+            yield inner[0 if case else 1], t
+        elif rule.shape == "seq":
+            for premise in inner:
+                yield premise, t
+        elif inner:
+            kept = self.kept(node, t)
+            self.aside += kept
+            yield inner[0], t
+            self.aside -= kept
+        else:
+            s = told.stmt
+            if isinstance(s, Assign) and s.var.startswith(GHOST):  # which only the derivation has: nobody pays
+                r, _ = lockstep.expression(_read(s.value), self.store, t, self.machine)
+                self.store.locals.setdefault(s.var, {}).update(r)
+            else:
+                self.paid(place, lockstep.step(s, self.store, t, self.machine)[0])
+        self.arrive(told.post.q, t, place)
+
+    def kept(self, node: Derivation, t: Threads) -> Fraction:
+        """What the premise of a rule is not given: the constant of Q:Weak, the frame of Q:Frame."""
+        found = Fraction(cast(Fraction, node.substitution.get("c", Fraction(0))))
+        frame = node.substitution.get("F")
+        return found + (self.worth(frame, t) if isinstance(frame, Poly) else 0)
+
+    def test(
+        self, told: Triple, inner: list[Derivation], t: Threads, place: Place
+    ) -> Iterator[tuple[Derivation, Threads]]:
+        """A branch, or a loop with its turns."""
+        s = cast(If | While, told.stmt)
+        while t:
+            self.here = place
+            r, _ = lockstep.expression(s.cond, self.store, t, self.machine)
+            yes, no = lockstep.sides(t, r)
+            cost, _ = lockstep.step(s, self.store, t, self.machine)
+            self.paid(place, cost)
+            if isinstance(s, While):
+                branches, t = [(inner[0], yes)], yes
+            else:
+                branches = [(inner[0], yes), (inner[1], no)] if len(inner) > 1 else [(inner[0], t)]
+                t = ()
+            for premise, active in branches:
+                if active:
+                    self.arrive(self.judgement(premise).pre.q, active, place)
+                    yield premise, active
+
+
+def _read(e: Expr) -> Expr:
+    """The expression with elements of arrays as reads of them, which proofs alone have as such."""
+    match e:
+        case Op(op, (index,)) if op.startswith(ELEMENT):
+            return Read(op.removeprefix(ELEMENT), _read(index))
+        case Op(op, args):
+            return Op(op, tuple(map(_read, args)), e.loc)
+        case Read(array, index):
+            return Read(array, _read(index), e.loc)
+    return e
+
+
+def of_line(found: Account) -> dict[int | None, Share]:
+    """The shares of lines."""
+    lines: dict[int | None, Share] = {}
+    for place, share in found.shares.items():
+        line = place[0] if place else None
+        old = lines.get(line, Share(Fraction(0), Fraction(0)))
+        lines[line] = Share(old.spent + share.spent, old.paid + share.paid)
+    return lines

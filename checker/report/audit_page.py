@@ -1,0 +1,141 @@
+"""The audit report as one page that needs nothing else: claims first, one listing for all metrics with each line's
+share of the bounds, bounds against runs, derivations that fold, and how to check all of it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from checker.certificates.origin import sentences
+from checker.report.audit import (
+    MEANING,
+    Row,
+    again,
+    checked,
+    groups,
+    label,
+    launch,
+    place_of,
+    point,
+    remarks,
+    subject_of,
+    summary,
+    told,
+)
+from checker.report.dossier import Dossier
+from checker.report.page import filled
+from checker.report.plots import picture, table
+from checker.report.steps import Step, bars
+
+RULE: Final = str.maketrans({":": "-"})
+"""Names of rules as identifiers of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A line's share of a bound: the amount, its part of the bound in percent, and what the run pays of it."""
+
+    spent: str
+    percent: str
+    paid: str
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of the listing; `number` is None where lines are left out. `notes` are what is said of it, each with the
+    metrics that it is said for, `uses` the applications of rules to it, `pictures` its accesses."""
+
+    number: int | None
+    text: str
+    cells: list[Cell | None] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    uses: list[tuple[str, int, Step]] = field(default_factory=list)
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the page: certificates about one kernel and launch, by their numbers; the listing that they share;
+    the metrics that have a column in it, each with its bound there, and the sums of its shares that are of no line of
+    the listing."""
+
+    number: int
+    rows: list[tuple[int, Row, Dossier]]
+    lines: list[Line]
+    columns: list[tuple[str, str]]
+    elsewhere: list[Cell | None]
+
+    @property
+    def common(self) -> list[str]:
+        """The remarks that are the same for all of several certificates."""
+        every = [remarks(r) for _, r, _ in self.rows]
+        return [text for text in every[0] if len(every) > 1 and all(text in others for others in every)]
+
+    @property
+    def worst(self) -> str:
+        """The worst verdict."""
+        found = {r["verdict"] for _, r, _ in self.rows}
+        return next(v for v in MEANING if v in found)
+
+
+def as_html(report: Row, dossiers: Sequence[Dossier]) -> str:
+    """The page; `dossiers` belong to the certificates of the report, in their order."""
+    numbers = {id(r): i for i, r in enumerate(report["certificates"])}
+    parts = []
+    for number, group in enumerate(groups(report["certificates"])):
+        parts.append(part(number, [(numbers[id(r)], r, dossiers[numbers[id(r)]]) for r in group]))
+    parts.sort(key=lambda p: list(MEANING).index(p.worst))
+    every = [step for d in dossiers for step in d.steps]
+    words: dict[str, Any] = {"launch": launch, "checked": checked, "told": told, "place": place_of, "remarks": remarks}
+    words |= {"label": label, "subject_of": subject_of, "picture": picture, "table": table, "again": again}
+    words |= {"summary": summary(report), "meaning": MEANING, "point": point, "sentences": sentences, "RULE": RULE}
+    return filled("audit.html.jinja", report=report, parts=parts, rules=bars(every), **words)
+
+
+def part(number: int, rows: list[tuple[int, Row, Dossier]]) -> Part:
+    """A part, with the one listing of its certificates."""
+    lines: dict[int, Line] = {}
+    file = next((r["listing_of"] for _, r, _ in rows if r["listing"]), None)
+    for _, r, _ in rows:
+        for x in r["listing"]:
+            if x["line"] is not None:
+                lines.setdefault(x["line"], Line(x["line"], x["text"]))
+    for i, r, d in rows:
+        for x in r["listing"]:
+            for note in x["notes"]:
+                lines[x["line"]].notes.setdefault(note, []).append(label(r))
+        first: set[int] = set()
+        for step in d.steps:
+            if step.line in lines and step.line not in first:
+                first.add(step.line)
+                lines[step.line].uses.append((label(r), i, step))
+        for (at, text), drawn in d.pictures.items():
+            if at in lines and all(text != other for other, _ in lines[at].pictures):
+                lines[at].pictures.append((text, drawn))
+    shared = [(r, r["shares"]) for _, r, _ in rows if r["shares"] and r["shares"]["of"]]
+    columns = [(label(r), str(shares["of"])) for r, shares in shared]
+    elsewhere: list[Cell | None] = []
+    for _, shares in shared if lines else ():
+        total = Fraction(shares["of"])
+        here = {x["line"]: x for x in shares["lines"] if x["file"] == file and x["line"] in lines}
+        for n, line in lines.items():
+            line.cells.append(_cell(here[n], total) if n in here and Fraction(here[n]["spent"]) else None)
+        rest = [x for x in shares["lines"] if here.get(x["line"]) is not x]
+        sums = {key: str(sum((Fraction(x[key]) for x in rest), Fraction(0))) for key in ("spent", "paid")}
+        elsewhere.append(_cell(sums, total) if Fraction(sums["spent"]) else None)
+    return Part(number, rows, _with_gaps(lines), columns if lines else [], elsewhere)
+
+
+def _cell(x: Row, total: Fraction) -> Cell:
+    return Cell(str(x["spent"]), f"{float(100 * Fraction(x['spent']) / total):.1f}", str(x["paid"]))
+
+
+def _with_gaps(lines: dict[int, Line]) -> list[Line]:
+    found: list[Line] = []
+    for n in sorted(lines):
+        if found and found[-1].number != n - 1:
+            found.append(Line(None, ""))
+        found.append(lines[n])
+    return found

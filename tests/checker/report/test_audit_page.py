@@ -1,0 +1,196 @@
+"""The page of a report: one listing whose columns add up to the bounds, derivations that link to it and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from checker.certificates.audit import audit
+from checker.cli import main
+from checker.oracles import Oracles
+from checker.report.pictures import access
+from checker.report.steps import EVIDENCE, steps
+from logic.derivation import size
+from logic.metrics import HARDWARE
+from logic.rules import SOUND
+from logic.syntax import INT, Array
+
+ROOT: Final = Path(__file__).resolve().parents[3] / "proofs"
+METRICS: Final = ("sectors", "conflicts", "divwarps", "steps")
+MATMUL: Final = [str(ROOT / "matMul" / f"{metric}.json") for metric in METRICS]
+SOURCE: Final = str(ROOT / "matMul" / "kernel.cu")
+POINT: Final = "wA=96,wB=64"
+
+
+class Page(HTMLParser):
+    """A page: its identifiers, its links, the cells of its listings, and whether its elements nest."""
+
+    VOID: Final = ("meta", "br")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        named = dict(attrs)
+        self.ids += [named["id"] or ""] if "id" in named else []
+        self.links += [named["href"] or ""] if "href" in named else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert "href" not in dict(attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & {*self.open}:
+            self.rows[-1][-1] += data.strip()
+
+
+def written(folder: Path, *words: str, code: int = 0) -> str:
+    path = folder / "page.html"
+    assert main(["report", *words, "--format", "html", "-o", str(path)]) == code
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("page"), *MATMUL, "--source", SOURCE, "--at", POINT)
+
+
+def test_the_listing_stands_there_once(page: str) -> None:
+    found = Page(page)
+    assert found.open == []
+    assert page.count("As[ty][tx] = A[a + wA * ty + tx];") == 1
+    (head,) = (row for row in found.rows if row[:1] == ["line"])
+    assert head[2:] == ["sectorsof 35", "stepsof 2337"]  # nothing is to be shared out of bounds of 0
+    assert page.count('<table class="source"') == 1
+    assert found.tags.count("main") == 1
+    assert found.tags.count("svg") >= 4
+
+
+def test_the_columns_add_up_to_the_bounds(page: str) -> None:
+    rows = Page("<table" + page.partition('<table class="source"')[2].partition("</table>")[0]).rows
+    lines = [row for row in rows if row[0].isdigit()]
+    (total,) = (row for row in rows if row[1].startswith("the bound there"))
+    for column in (2, 3):
+        amounts = [Fraction(row[column]) for row in rows if row[column] and row not in (total, rows[0])]
+        assert sum(amounts) == Fraction(total[column])
+    assert [row[0] for row in lines] == [str(n) for n in range(5, 36)]
+
+
+def test_the_shares_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", *MATMUL, "--source", SOURCE, "--at", POINT, "--format", "json"]) == 0
+    found: Any = json.loads(capsys.readouterr().out)
+    for r in found["certificates"]:
+        told = r["shares"]
+        assert told["of"] == r["value"]
+        assert sum(Fraction(x["spent"]) for x in told["lines"]) == told["of"]
+        assert all(Fraction(x["paid"]) <= Fraction(x["spent"]) for x in told["lines"])
+    assert {x["line"] for x in found["certificates"][0]["shares"]["lines"]} == {23, 24, 34}
+    assert main(["report", MATMUL[0], "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certificates"][0]["shares"] is None
+
+
+def test_links_lead_somewhere_and_identifiers_are_unique(page: str) -> None:
+    found = Page(page)
+    assert len(found.ids) == len({*found.ids})
+    assert {link for link in found.links if not link.startswith("#")} == set()
+    assert {link[1:] for link in found.links} <= {*found.ids}
+    lines = {link for link in found.links if re.fullmatch(r"#g0-L\d+", link)}
+    applications = {link for link in found.links if re.fullmatch(r"#c\d-\d+", link)}
+    assert {"#g0-L23", "#g0-L28"} <= lines  # from the derivation to the listing
+    assert {link.partition("-")[0] for link in applications} == {"#c0", "#c1", "#c2", "#c3"}  # and back
+
+
+def test_side_conditions_have_an_engine_and_evidence(page: str) -> None:
+    assert 'MemReads(A[a + wA * ty + tx]) &lt;= 5</code> <span class="dim">closed-form, ' in page
+    assert EVIDENCE["proof"] in page
+    assert EVIDENCE["open"] not in page
+    assert "P; X |- e unif" in page.partition("The rules that are used")[2]
+
+
+def test_weight_and_what_a_page_may_not_have(page: str) -> None:
+    assert len(page.encode()) < 300 * 1024
+    assert not re.search(r"https?:|<script|<link|@import|url\(", page)
+    for wanted in (
+        "prefers-color-scheme: dark",
+        "@media print",
+        "size: A4",
+        'name="viewport"',
+        "overflow-wrap: anywhere",
+    ):
+        assert wanted in page
+
+
+def test_an_index_with_the_worst_first(tmp_path: Path) -> None:
+    worse = json.loads(Path(MATMUL[1]).read_text())
+    barrier = str(ROOT / "features" / "admitted-barrier.json")
+    found = written(tmp_path, MATMUL[0], str(ROOT / "vectorAdd" / "steps.json"), barrier, code=1)
+    index = found.partition("<nav")[2].partition("</nav>")[0]
+    kernels = re.findall(r'<a href="#g\d">(\w+)</a>', index)
+    assert kernels[1:] == ["matMul", "vectorAdd"]
+    assert "holey" in index.partition("matMul")[0]
+    assert re.findall(r"<h2[^>]*>(\w+)</h2>\n<p class", found)[1:] == ["matMul", "vectorAdd"]
+    assert worse["kernel"]["name"] == "matMul"
+    assert "<nav" not in written(tmp_path, *MATMUL)
+
+
+def test_without_a_source_or_a_point(tmp_path: Path) -> None:
+    bare = written(tmp_path, MATMUL[0])
+    assert '<table class="source"' not in bare
+    assert "A[a + wA * ty + tx]: MemReads &lt;= 5" in bare
+    assert Page(bare).open == []
+    source = written(tmp_path, MATMUL[0], "--source", SOURCE)
+    assert "With --at NAME=N this has each line" in source
+    assert 'class="share"' not in source
+
+
+def test_a_derivation_is_cut_at_a_level_and_says_so() -> None:
+    path = ROOT / "matMul" / "steps.json"
+    a = audit(path.read_text(encoding="ascii"), str(path), SOUND, Oracles())
+    whole = steps(a, 10**6)
+    assert len(whole) + sum(s.costs for s in whole) + sum(s.hidden for s in whole) <= size(a.derivation)
+    assert sum(s.hidden for s in whole) == 0
+    assert sum(len(s.conditions) + s.plain for s in whole) == sum(line.rule != "claim" for line in a.ledger.discharged)
+    assert sum(s.closes for s in whole) == len(whole)
+    few = steps(a, 25)
+    assert len(few) <= 25
+    assert sum(s.hidden for s in few) > 0
+    assert sum(s.closes for s in few) == len(few)
+    assert [s.level for s in whole[:2]] == [0, 1]
+
+
+def test_pictures_of_accesses() -> None:
+    nvidia = HARDWARE["nvidia"]
+    wide, banks = Array("A", "global", INT, 4), Array("S", "shared", INT, 4)
+    together = access(wide, {lane: 4 * lane for lane in range(32)}, nvidia, 4)
+    assert "4 sectors" in together
+    assert together.count("L") == 32
+    apart = access(wide, {lane: 128 * lane for lane in range(32)}, nvidia, 32)
+    assert "32 sectors" in apart
+    clash = access(banks, {lane: 128 * lane for lane in range(32)}, nvidia, 32)
+    assert "one bank has 32 words to give" in clash
+    assert 'class="crowd"' in clash
+    assert 'class="crowd"' not in access(banks, {lane: 4 * lane for lane in range(32)}, nvidia, 1)
+    far = access(wide, {lane: 4096 * lane for lane in range(16)} | {16: 1, 17: 30}, nvidia, 17)
+    assert far.count("L") == 20 - 1  # a lane across two sectors touches both
