@@ -60,7 +60,7 @@ def spent(a: Audited, at: dict[str, int]) -> tuple[Account | None, Fraction]:
     (best,) = find_witnesses(made.kernel, [claim], fill, at, runs=6)
     if best is None:
         return None, Fraction(0)
-    arrays = fill(best.input.arrays)
+    arrays = fill(dict(best.input.arrays))
     return account(a.derivation, claim.bound, made.kernel, made.context, best.input, arrays, at), best.bound
 
 
