@@ -23,6 +23,7 @@ from checker.oracles import Oracles
 from checker.recheck import recheck
 from checker.refutation.contracts import broken
 from checker.refutation.witness import Input, worth
+from logic.assertions import Proved, Verdict
 from logic.potentials_as_text import show
 from proofs.data.make import HOME, KERNELS, certificates, path_of
 from proofs.make import judged
@@ -31,6 +32,9 @@ from semantics.cuda import read_cuda
 from tests.examples import LONG
 from tests.mutants.certificates import leaves, mutant, other
 from tests.mutants.quick import Quick, plain
+
+KERNEL_TAKES_PART: Final = ("sectors", "divwarps")
+"""The kernel decides the side conditions of the certificates for these here; it decides all in `make proofs`."""
 
 ROWS: Final = 70
 WIDTH: Final = 40
@@ -52,9 +56,17 @@ def claim(name: str, metric: str, per: str) -> Claim:
     if (metric, per) == ("divwarps", "warp"):
         found = checkers(name).claim
     else:
-        found = judged(read(path.read_text(encoding="ascii"), str(path)), Oracles())
+        oracle = Oracles() if metric in KERNEL_TAKES_PART else Taken()
+        found = judged(read(path.read_text(encoding="ascii"), str(path)), oracle)
     assert found is not None
     return found
+
+
+class Taken(Oracles):
+    """Takes every side condition for proved."""
+
+    def __call__(self, *_: object) -> Verdict:
+        return Proved("taken", "the second checker has the proof")
 
 
 def lengths(shape: str, seed: int) -> Any:

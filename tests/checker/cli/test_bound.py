@@ -13,6 +13,8 @@ from checker.certificates.document import read
 from checker.cli import main
 from logic.metrics import METRICS
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 ADD = str(PROOFS / "addSub2/kernel.cu")
 KEYS = ["kernel", "metric", "per", "bound", "verdict", "value", "assumptions", "certificate", "seconds"]

@@ -22,6 +22,8 @@ from checker.suites import runner as suite
 from checker.testbed import mutants
 from checker.testbed.mutants import Result
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 Capture = pytest.CaptureFixture[str]
 
 PROOFS: Final = Path(__file__).resolve().parents[3] / "proofs"

@@ -11,6 +11,8 @@ import pytest
 
 from checker.cli import main
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 Capture = pytest.CaptureFixture[str]
 Place = tuple[str, int, int]
 

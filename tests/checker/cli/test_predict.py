@@ -14,6 +14,8 @@ from checker.cli import main
 from checker.notation.formulas import parse_formula
 from logic.formulas import evaluate
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 ROOT = Path(__file__).parents[3]
 RANKING = str(ROOT / "proofs/listRanking/kernel.cu")
 COPY = "__global__ void copy(int *A, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) A[i] = i; }\n"

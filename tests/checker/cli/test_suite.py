@@ -15,6 +15,8 @@ from checker.recheck import Report
 from checker.refutation.witness import Fill, Overrun, find_witnesses
 from checker.suites import runner as suite
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 Capture = pytest.CaptureFixture[str]
 ONE: Final = ("suite", "--kernel", "addSub3", "--metric", "sectors", "--jobs", "1")
 KEYS: Final = {

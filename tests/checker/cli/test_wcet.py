@@ -11,6 +11,8 @@ import pytest
 
 from checker.cli import main, wcet
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 TRIANGLE = str(PROOFS / "triangleSum/kernel.simt")
 GCD = str(PROOFS / "gcdSteps/kernel.simt")
