@@ -21,6 +21,7 @@ from checker.report.schemas import SCHEMAS, schema
 from checker.suites import runner as suite
 from checker.testbed import mutants
 from checker.testbed.mutants import Result
+from tests.checker.fleet import hazards
 
 pytestmark = pytest.mark.usefixtures("bounds_once")
 
@@ -134,6 +135,7 @@ FILES |= {"old.json": baseline("12"), "new.json": baseline("13")}
 
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("checker.fleet.workers.get_context", hazards.quick)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)

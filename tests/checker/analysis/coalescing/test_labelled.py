@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.analysis.coalescing import gpudrano
@@ -28,6 +28,7 @@ from logic.typing import check_kernel
 from semantics.lockstep import StepLimit
 from tests.checker.analysis.coalescing import labels
 from tests.checker.analysis.coalescing.labels import Case, Label
+from tests.examples import examples
 
 CASES = labels.cases()
 RECORDED = labels.recorded()
@@ -129,7 +130,7 @@ FREE = [case for case in CASES if "//@ requires" not in case.path.read_text() an
 SIZES = st.integers(-7, 70).filter(bool)  # a period of 0 has no remainders
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(20, 2000)
 @given(st.sampled_from(FREE), st.data())
 def test_nor_do_runs_of_other_sizes_need_more(case: Case, data: st.DataObject) -> None:
     kernel = kernel_of(case)
