@@ -21,7 +21,9 @@ from logic.syntax import (
     Assign,
     Const,
     Expr,
+    If,
     Op,
+    Stmt,
     Sync,
     Type,
     Var,
@@ -30,23 +32,36 @@ from logic.syntax import (
 from logic.typing import type_of
 from semantics import exchange
 from semantics.cuda import heap, intrinsics, library, matrices, memory, nested, textures, wide
+from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import check_objects, copies_itself
+from semantics.cuda.classes import bases, check_objects, copies_itself, destroyed, guards, is_template
 from semantics.cuda.convert import based, called, common, convert, retyped, rounded, zero
-from semantics.cuda.ctype import CType, scalar
+from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
-from semantics.cuda.functions import named_function, pointed
+from semantics.cuda.functions import function_type, named_function, pointed
+from semantics.cuda.hidden import destructor
 from semantics.cuda.jumps import check_labels, jumps
 from semantics.cuda.lambdas import captures
 from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
-from semantics.cuda.objects import default, members
+from semantics.cuda.objects import default, members, own_fields
 from semantics.cuda.order import check_order
-from semantics.cuda.places import TIDS, anything, check_lengths, dropped, evaluate, evaluated, frozen, load, store
+from semantics.cuda.places import (
+    TIDS,
+    anything,
+    check_lengths,
+    dropped,
+    evaluate,
+    evaluated,
+    frozen,
+    load,
+    member,
+    store,
+)
 from semantics.cuda.pointers import address, located, place
 from semantics.cuda.pointers import held as pointer_value
 from semantics.cuda.records import (
@@ -63,6 +78,7 @@ from semantics.cuda.records import (
 )
 from semantics.cuda.regions import as_number, unit
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
+from semantics.cuda.scopes import scoped
 from semantics.cuda.sequence import Unordered, changes, within
 from semantics.cuda.shapes import lvalue
 from semantics.cuda.shim import (
@@ -84,7 +100,7 @@ from semantics.cuda.shim import (
     in_shim,
     is_shim,
 )
-from semantics.cuda.state import Address, Binding, Frame, Local, Moving, Parts, Place, Pointer, State, This, Use
+from semantics.cuda.state import Address, Binding, Chosen, Frame, Local, Moving, Parts, Place, Pointer, State, This, Use
 from semantics.cuda.statements import block
 
 
@@ -93,8 +109,11 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     has none; what it does is emitted."""
     if node.kind in heap.KINDS:
         return heap.operator(st, node, use)
-    callee = pointed(st, node) or node.referenced
+    by_pointer = pointed(st, node)
     check_order(st, node.loc, operands(st, node))
+    if isinstance(by_pointer, Chosen):
+        return _of_several(st, node, by_pointer, use)
+    callee = by_pointer or node.referenced
     if callee is not None and callee.name in MOVES and in_shim(callee):
         inner = node.arguments[0]
         return place(st, inner, use) if node.type.kind == "record" else expr(st, inner, use)
@@ -119,8 +138,38 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return object_
     if callee is None and node.type.kind == "record" and copies_itself(node):
         raise _left_out(node)
+    if node.children and callee is not None and callee.kind in ("PARM_DECL", "VAR_DECL") and function_type(callee):
+        what = f"a call by '{callee.name}', a pointer that may lead to any function,"
+        raise unsupported(what, node.loc, "Make the function an argument of a template, or choose it by 'switch'.")
     if callee is None or callee.kind not in ("FUNCTION_DECL", *METHODS):
         raise unsupported(f"this call of '{node.name}'" if node.name else "this call", node.loc)
+    return _of(st, node, callee, use)
+
+
+def _of_several(st: State, node: Node, chosen: Chosen, use: Use) -> Expr | None:
+    """A call of one of several functions: an `if` for each but the last one, with the call of that alone."""
+    type_ = scalar(node.type)
+    if type_ is None and node.type.kind != "void":
+        raise unsupported(f"the value of one of several functions, a '{node.type.name}',", node.loc, "Use 'switch'.")
+    result = None if type_ is None else st.declare("chosen", type_, node.loc, settled=True, of=node.type)
+
+    def called(callee: Node) -> Stmt:
+        def emit() -> None:
+            value = _of(st, node, callee, use)
+            if result is not None and isinstance(value, Expr):
+                st.emit(Assign(result.name, value, node.loc))
+
+        return st.block(emit)
+
+    *others, last = (called(f) for f in chosen.functions)
+    for i, stmt in reversed([*enumerate(others)]):
+        last = If(Op("==", (chosen.index, Const(i)), node.loc), stmt, last, node.loc)
+    st.emit(last)
+    return None if result is None else Var(result.name, node.loc)
+
+
+def _of(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
+    """A call of a function that is known."""
     definition = callee.definition
     if definition is not None and in_shim(definition):
         return _provided(st, node, definition, use)
@@ -140,6 +189,8 @@ def construct(st: State, p: Place, node: Node, use: Use) -> None:
     arguments."""
     called = node if node.kind == "CONSTRUCTOR" else node.referenced
     parent = None if called is None else called.parent
+    if called is not None and parent is not None and node.kind == "CALL_EXPR" and _inherited(st, p, node, called, use):
+        return
     if called is None or parent is None or (node.kind == "CALL_EXPR" and node.type_decl.identity != parent.identity):
         raise unsupported(f"this constructor of '{node.type.name}'", node.loc, "Assign its fields one by one.")
     if called.is_defaulted:
@@ -161,6 +212,48 @@ def construct(st: State, p: Place, node: Node, use: Use) -> None:
         problem = f"the constructor '{called.name}' has no body in this file"
         raise CudaError(problem, node.loc, "Include its definition.")
     _inline(st, node, definition, use, This(p, parent.identity, parent))
+
+
+def _inherited(st: State, p: Place, node: Node, called: Node, use: Use) -> bool:
+    """Emit what makes an object by a constructor that it has from a base class (`using B::B`): that of the base, with
+    the others and the fields as they are without values. Gives whether it is one."""
+    decl, types = node.type_decl, [a.type.name for a in called.arguments]
+    if called.name.split("<")[0] == decl.name.split("<")[0]:
+        return False
+    found: Node | None = None
+    for base in bases(decl):
+        own = [c for c in base.type_decl.members if c.kind == "CONSTRUCTOR"]
+        if base.type_decl.name == called.name and not is_template(base.type_decl):
+            own = [c for c in own if [a.type.name for a in c.arguments] == types]
+            found = own[0].definition if len(own) == 1 and found is None else None
+    if found is None:
+        raise unsupported(f"the constructor that '{decl.name}' has from '{called.name}'", node.loc, "Write one.")
+    for base in bases(decl):
+        place_, parent = subobject(st, p, decl, base, node.loc), base.type_decl
+        if parent.name == called.name:
+            _inline(st, node, found, use, This(place_, parent.identity, parent))
+        else:
+            default(st, place_, base, node.loc)
+    own_fields(st, p, decl, node.loc)
+    return True
+
+
+def destroy(st: State, p: Place, decl: Node) -> None:
+    """Emit what the destructor of an object of a structure does: its body, then those of its fields and base classes,
+    the last one first."""
+    own = destructor(decl)
+    if own is not None:
+        _inline(st, own, own, "statement", This(p, decl.identity, decl))
+    for field in reversed(decl.fields):
+        if innermost(field.type).kind == "record" and destroyed(field.type_decl):
+            if field.type.kind != "record":
+                raise unsupported(f"the array '{field.name}' of objects with a destructor", field.loc)
+            destroy(st, member(st, p, field, field), field.type_decl)
+    for base in reversed(bases(decl)):
+        if base.type.kind != "record":
+            raise unsupported(f"the destructor of '{decl.name}', of which a base class is not known,", decl.loc)
+        if destroyed(base.type_decl):
+            destroy(st, subobject(st, p, decl, base, decl.loc), base.type_decl)
 
 
 def _left_out(node: Node) -> CudaError:
@@ -392,8 +485,8 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
         if node.kind == "CALL_EXPR":
             _bind(st, node, callee, use, parts)
         st.calls.append(callee.identity)
-        st.frames.append(Frame(callee.name, this, loc=callee.loc))
-        if made is not None:
+        st.frames.append(Frame(callee.name, this, loc=callee.loc, alive=len(st.alive)))
+        if made is not None and callee.kind == "CONSTRUCTOR":
             members(st, made, callee)
         with captures(st, callee):
             value = _body(st, callee, body, use, node)
@@ -425,7 +518,7 @@ def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Nod
 def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> None:
     """Bind the parameters to the arguments."""
     pointers: list[tuple[Node, Address, Loc | None]] = []
-    functions = dict[int, Node]()
+    functions = dict[int, Node | Chosen]()
     bound: dict[int, Binding] = {}  # for when all arguments are lowered: a call in one of them may be of this function
     given, use = arguments(node, callee), within(use)
     if len(callee.arguments) != len(given):
@@ -438,7 +531,11 @@ def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> No
         t, type_ = parameter.type, scalar(parameter.type)
         if not parameter.name and type_ is not None and in_shim(callee):
             dropped(st, parts.part(expr(st, argument, use)))
-        elif not st.changed[parameter.identity] and (function := named_function(st, argument)) is not None:
+        elif (
+            function_type(argument)
+            and not st.changed[parameter.identity]
+            and (function := named_function(st, argument)) is not None
+        ):
             functions[parameter.identity] = function
         elif t.kind == "pointer":
             pointers.append((parameter, parts.part(address(st, argument, use)), argument.loc))
@@ -470,7 +567,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
         and last.children
     ):
         before = body.children[:-1]
-        if not any("return" in jumps(n) for n in before):
+        if not any("return" in jumps(n) for n in before) and not guards(body):
             block(st, before, frozenset())
             inner: Use = "part" if use == "part" else "whole"
             if t.kind == "reference":
@@ -501,7 +598,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
         result = st.declare(name, type_, callee.loc, of=t)
     st.frame.result = result
     with st.captured() as stmts:
-        block(st, body.children, frozenset({"return"}))
+        block(st, scoped(st, body), frozenset({"return"}))
     if st.frame.live:
         st.emit(Assign(st.frame.live, TRUE, callee.loc))
     st.emit(*stmts)

@@ -1,4 +1,5 @@
-"""Structures that do something by themselves when they are made, copied or destroyed: these are refused.
+"""Structures that do something by themselves when they are made, copied or destroyed: these are refused, but for
+variables with a destructor, which is called where their block is left (`semantics.cuda.scopes`).
 
 libclang shows no call of a destructor, none of the constructors of members and of the elements of arrays, and no base
 class of an instance of a template. So it is the declarations of structures that are looked at, and of all in them.
@@ -18,21 +19,22 @@ from semantics.cuda.shim import in_shim
 _SPECIAL: Final = ("CONSTRUCTOR", "DESTRUCTOR")
 _MAKES: Final = (
     "VAR_DECL", "PARM_DECL", "CALL_EXPR", "INIT_LIST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR", "CSTYLE_CAST_EXPR",
-    "CXX_STATIC_CAST_EXPR", "COMPOUND_LITERAL_EXPR",
+    "CXX_STATIC_CAST_EXPR", "COMPOUND_LITERAL_EXPR", "LAMBDA_EXPR",
 )  # fmt: skip
 _NULL: Final = "CXX_NULL_PTR_LITERAL_EXPR"
 _ADVICE: Final = "Use its fields one by one."
 
 
-def odd(node: Node) -> str:
-    """Why the structure that a node has is no mere list of values, as the beginning of a sentence; empty if it is."""
+def odd(node: Node, lives: bool = False) -> str:
+    """Why the structure that a node has is no mere list of values, as the beginning of a sentence; empty if it is. What
+    a destructor does is no reason where the structure is an object that `lives` until it is called."""
     decl = node.type_decl
     members = decl.members
     if decl.kind == "UNION_DECL":
         return "the union"
-    if any(b.type.kind != "record" or b.is_virtual_base or odd(b) for b in bases(decl)):
+    if any(b.type.kind != "record" or b.is_virtual_base or odd(b, lives) for b in bases(decl)):
         return "a base class in"
-    if any(_dies(c, decl) for c in members):
+    if not lives and any(_dies(c, decl) for c in members):
         return "the destructor of"
     if any(c.is_virtual for c in members):
         return "a virtual function of"
@@ -41,9 +43,9 @@ def odd(node: Node) -> str:
         return "a field that is a reference in"
     if any(_initialised(f) and initialiser(f) is None for f in listed):
         return "a field with this initialiser in"
-    if any(not (f.name or f.is_bitfield) or _copies(f) for f in node.fields):
+    if any(not (f.name or f.is_bitfield) or _copies(f, lives) for f in node.fields):
         return "a field without a name or with a copy or destructor of its own in"
-    if any(map(_copies, bases(decl))):
+    if any(_copies(b, lives) for b in bases(decl)):
         return "a base class with a copy of its own in"
     return ""
 
@@ -133,14 +135,53 @@ def check_array(node: Node) -> None:
 
 
 def check_objects(function: Node) -> None:
-    """Raises where a function makes a structure that has a destructor: libclang shows no calls of these."""
+    """Raises where a function makes a structure that has a destructor, but for variables that a block declares and
+    makes by a constructor: libclang shows no calls of destructors."""
     known: dict[int, str] = {}
-    for node in (*function.arguments, *function.children[-1].walk()):
+    allowed = {id(c) for c in function.children[:-1] if _constructs(c)}
+    labels, name = False, ""
+    for node in (n for part in (*function.arguments, *function.children) for n in part.walk()):
+        labels = labels or node.kind == "LABEL_STMT"
+        if node.kind == "COMPOUND_STMT":
+            allowed |= {id(part) for decl in guards(node, known) for part in (decl, *decl.children[-1:])}
+        elif node.kind == "CXX_NEW_EXPR":
+            allowed |= {id(c) for c in node.children if _constructs(c)}
         if node.kind not in _MAKES or innermost(node.type).kind != "record":
             continue
-        name = _destroyed(node.type_decl, known)
-        if name:
-            raise unsupported(f"the destructor of '{name}' as a value", node.loc, _ADVICE)
+        found = _destroyed(node.type_decl, known)
+        name = name or found
+        if found and id(node) not in allowed:
+            raise unsupported(f"the destructor of '{found}' as a value", node.loc, _ADVICE)
+    if name and labels:
+        raise unsupported(f"a 'goto' beside the destructor of '{name}'", function.loc, "Write it without labels.")
+
+
+def guards(block: Node, known: dict[int, str] | None = None) -> list[Node]:
+    """The variables that a block declares, not one in it, and that have a destructor: those that are made by a
+    constructor, or without one."""
+    known, found = {} if known is None else known, list[Node]()
+    for decl in (c for stmt in block.children if stmt.kind == "DECL_STMT" for c in stmt.children):
+        if decl.kind != "VAR_DECL" or decl.type.kind != "record" or not _destroyed(decl.type_decl, known):
+            continue
+        if decl.storage == "NONE" and (decl.initialiser is None or _constructs(decl.children[-1])):
+            found.append(decl)
+    return found
+
+
+def _constructs(node: Node) -> bool:
+    """Whether an expression is the call of a constructor that makes no copy."""
+    callee = node.referenced if node.kind == "CALL_EXPR" else None
+    return (
+        callee is not None
+        and callee.kind == "CONSTRUCTOR"
+        and callee.name.split("<")[0] == node.type_decl.name.split("<")[0]
+        and not any(a.type.kind == "record" and a.type.name == node.type.name for a in node.arguments)
+    )
+
+
+def dies(decl: Node) -> Node | None:
+    """A structure's own destructor, of an instance that of the template; None where it does nothing."""
+    return next((c for c in decl.members if _dies(c, decl)), None)
 
 
 def _initialised(field: Node) -> bool:
@@ -157,16 +198,17 @@ def _initialised(field: Node) -> bool:
     return any(c.span[1] not in sizes for c in parts)
 
 
-def _copies(field: Node) -> bool:
-    """Whether a field is a structure, or an array of them, that says itself how it is copied or destroyed, in which
-    one does, or of which that is not known."""
+def _copies(field: Node, lives: bool = False) -> bool:
+    """Whether a field is a structure, or an array of them, that says itself how it is copied or, unless it `lives`,
+    destroyed, in which one does, or of which that is not known."""
     if innermost(field.type).kind != "record":
         return False
     decl = field.type_decl
     if in_shim(decl) and any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in decl.members):
         return False
-    return any(_own(c, decl) and not _plain(c, decl) for c in decl.members) or any(
-        b.type.kind != "record" or _copies(b)
+    told = [c for c in decl.members if not (lives and c.kind == "DESTRUCTOR" and field.type.kind == "record")]
+    return any(_own(c, decl) and not _plain(c, decl) for c in told) or any(
+        b.type.kind != "record" or _copies(b, lives)
         for b in (*bases(decl), *decl.fields)
         if innermost(b.type).kind != "other" and (b.kind == "CXX_BASE_SPECIFIER" or innermost(b.type).kind == "record")
     )

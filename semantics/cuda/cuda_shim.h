@@ -220,8 +220,8 @@ __device__ int __reduce_max_sync(unsigned, int);
 #pragma pop_macro("STORE")
 #pragma pop_macro("REDUCED")
 #include "headers/warpbound_math.h"
-#include "headers/warpbound_host.h"
 #include "headers/warpbound_textures.h"
+#include "headers/warpbound_host.h"
 #include "headers/warpbound_atomics.h"
 #include "headers/warpbound_std.h"
 #include "headers/assert.h"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from logic.source import Loc
 from logic.syntax import (
@@ -11,12 +12,12 @@ from logic.syntax import (
     Const,
 )
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import check_array
+from semantics.cuda.classes import check_array, destroyed
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
-from semantics.cuda.functions import named_function
+from semantics.cuda.functions import function_type, is_table, named_function
 from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
@@ -25,7 +26,7 @@ from semantics.cuda.records import fields, initialised, reference, undefined, un
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
 from semantics.cuda.shim import is_shim
-from semantics.cuda.state import Address, Moving, Pointer, State
+from semantics.cuda.state import Address, Chosen, Moving, Pointer, State
 from semantics.cuda.unions import is_union, laid
 
 
@@ -62,8 +63,10 @@ def declaration(st: State, decl: Node) -> None:
     if is_shared(decl):
         if decl.identity not in st.bindings:
             st.bindings[decl.identity] = shared(st, decl)
-    elif t.kind == "pointer" and (function := _function(st, decl)) is not None:
+    elif function_type(decl) and (function := _function(st, decl)) is not None:
         st.functions[decl.identity] = function
+    elif t.kind == "array" and t.inner is not None and function_type(decl, t.inner) and is_table(st, decl):
+        return  # its functions are where they are called
     elif t.kind == "pointer" and decl.initialiser is None and is_handle(decl):
         return  # what uses it, says so
     elif t.kind == "pointer":
@@ -93,6 +96,9 @@ def declaration(st: State, decl: Node) -> None:
             default(st, made, decl, decl.loc, made=True)
         else:
             st.bindings[decl.identity] = initialised(st, decl, init, "whole")
+        object_ = st.bindings[decl.identity]
+        if destroyed(decl.type_decl) and not isinstance(object_, Moving):
+            st.alive.append((object_, decl.type_decl))
     else:
         raise unsupported(f"the variable '{decl.name}' of type '{t.name}'", decl.loc)
 
@@ -150,7 +156,7 @@ def _with_braces(init: Node) -> bool:
     return any(text == "}" for text, _ in [*init.tokens()][-1:])
 
 
-def _function(st: State, decl: Node) -> Node | None:
+def _function(st: State, decl: Node) -> Node | Chosen | None:
     """The function that a pointer leads to which nothing changes."""
     return None if decl.initialiser is None or st.changed[decl.identity] else named_function(st, decl.initialiser)
 
@@ -210,6 +216,8 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
     if init is not None and init.kind == "INIT_LIST_EXPR" and len(init.children) == 1:
         init = init.children[0]
     if init is not None and not empty and decl.type.const and kind != "base" and isinstance(init.evaluate(), int):
+        if _is_constexpr(decl):
+            return  # its value is the compiler's affair
         with st.captured() as effects:
             value = expr(st, init)
         if isinstance(value, Const) and not effects:
@@ -228,6 +236,13 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
         st.emit(Assign(local.name, zero(type_, decl.loc), decl.loc))
     elif init is not None:
         into(st, local, init, decl.loc)
+
+
+def _is_constexpr(decl: Node) -> bool:
+    """Whether a variable is declared to have a value that a compiler knows, in plain sight."""
+    _, start, _ = decl.span
+    words = takewhile(lambda token: token[1] < decl.offset, decl.tokens())
+    return any(text == "constexpr" and at >= start for text, at in words)
 
 
 def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None) -> None:

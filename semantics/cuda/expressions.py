@@ -83,6 +83,9 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
         node = node.children[-1]
     if node.kind in CASTS:
         return _cast(st, node, use)
+    seen = operand(node) if node.kind == "CXX_REINTERPRET_CAST_EXPR" else None
+    if seen is not None and same(seen.type, node.type) and seen.type.volatile == node.type.volatile:
+        return expr(st, seen, use)
     if to_reference(node) and node.type.kind != "record":
         return load(st, place(st, node, use), node.type, node.loc)
     if node.kind == "CALL_EXPR":

@@ -1,31 +1,210 @@
-"""Pointers to functions: which function one leads to is known where it is passed or declared, or it is refused."""
+"""Pointers to functions: which function one leads to is known where it is passed or declared, or chosen from a table
+or by `?:`; else it is refused.
+
+A table of functions, or a pointer, outside of functions is taken to lead where it is declared to, which is noted. A
+call by one that is chosen is an `if` for each function of the table, so that lanes with functions of their own part.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Final
+
+from logic.operators import COMPARISONS, denote
+from logic.syntax import INT, Const, Op
 from semantics.cuda.clang import Node
-from semantics.cuda.state import State
+from semantics.cuda.convert import convert
+from semantics.cuda.ctype import CType
+from semantics.cuda.errors import unsupported
+from semantics.cuda.heads import check_condition, check_if
+from semantics.cuda.sections import following, sections
+from semantics.cuda.shapes import CASTS
+from semantics.cuda.state import Chosen, State
+
+Known = Mapping[int, int | None]
+"""The values of parameters, by the numbers of their declarations."""
+
+MOST: Final = 64
+"""The most functions of a table that one is chosen from."""
 
 
-def named_function(st: State, node: Node) -> Node | None:
-    """The function that an expression names, or a variable that was given one; None for all else."""
+def function_type(node: Node, of: CType | None = None) -> bool:
+    """Whether an expression, or an element of the type `of`, is a function, or a pointer to one."""
+    t = of or node.type
+    t = t.inner if t.kind == "pointer" and t.inner is not None else t
+    return t.kind == "other" and t.name.endswith((")", ") noexcept"))
+
+
+def is_table(st: State, decl: Node) -> bool:
+    """Whether an array of one thread is a table of functions that nothing changes."""
+    return bool(_listed(st, decl)) and bool(decl.type.const)
+
+
+def named_function(st: State, node: Node) -> Node | Chosen | None:
+    """The function that an expression names, or a variable that was given one, or what one is chosen from; None for
+    all else. The number of one that is chosen is evaluated."""
     while len(node.children) == 1 and (
-        node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR", "UNARY_OPERATOR")
+        node.kind in ("PAREN_EXPR", *CASTS, "UNARY_OPERATOR")
         or (node.kind == "DECL_REF_EXPR" and node.referenced is None)  # substituted in an instance of a template
     ):
         if node.kind == "UNARY_OPERATOR" and node.operator not in ("&", "*"):
             return None
         node = node.children[0]
+    if node.kind in ("ARRAY_SUBSCRIPT_EXPR", "CONDITIONAL_OPERATOR") and function_type(node):
+        return _element(st, node) if node.kind == "ARRAY_SUBSCRIPT_EXPR" else _either(st, node)
+    if node.kind == "CALL_EXPR" and function_type(node):
+        return _returned(st, node)
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
-    if decl is None:
+    if decl is None or decl.kind == "FUNCTION_DECL":
+        return decl
+    known = st.functions.get(decl.identity)
+    return known if known is not None or not _outside(decl) or not function_type(decl) else _declared(st, decl)
+
+
+def _outside(decl: Node) -> bool:
+    """Whether a variable is declared outside of all functions, for the device."""
+    attributes = {c.kind for c in decl.children}
+    return decl.kind == "VAR_DECL" and bool({"CUDADEVICE_ATTR", "CUDACONSTANT_ATTR"} & attributes)
+
+
+def _declared(st: State, decl: Node) -> Node | Chosen | None:
+    init = decl.initialiser
+    found = None if init is None else named_function(st, init)
+    if isinstance(found, Node):
+        st.note(f"'{decl.name}' leads to the function that it is declared with")
+    return found if isinstance(found, Node) else None
+
+
+def _table(st: State, node: Node) -> tuple[Node, ...]:
+    """The functions of a table that is declared with all of them, and that nothing changes; none of another array."""
+    while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1:
+        node = node.children[0]
+    decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
+    found = () if decl is None else _listed(st, decl)
+    if decl is None or not found or not (_outside(decl) or decl.type.const):
+        return ()
+    if not decl.type.const:
+        st.note(f"'{decl.name}' holds the functions that it is declared with")
+    return found
+
+
+def _listed(st: State, decl: Node) -> tuple[Node, ...]:
+    """The functions that an array is declared with, all of them."""
+    init = decl.initialiser if decl.kind == "VAR_DECL" else None
+    if decl.type.kind != "array" or init is None or init.kind != "INIT_LIST_EXPR":
+        return ()
+    listed = [named_function(st, part) for part in init.children]
+    found = tuple(f for f in listed if isinstance(f, Node))
+    return found if len(found) == len(listed) == decl.type.count and len(found) <= MOST else ()
+
+
+def _element(st: State, node: Node) -> Node | Chosen | None:
+    table, index = node.children
+    found = _table(st, table)
+    if not found:
         return None
-    return decl if decl.kind == "FUNCTION_DECL" else st.functions.get(decl.identity)
+    at = index.evaluate()
+    if isinstance(at, int) and not index.acts:
+        if not 0 <= at < len(found):
+            raise unsupported(f"the element {at} of a table of {len(found)} functions", node.loc)
+        return found[at]
+    value = convert(st.expr(st, index, "part"), index.type, CType("int", "long", 8), index.loc)
+    return Chosen(st.saved(value, INT), found)
 
 
-def pointed(st: State, node: Node) -> Node | None:
+def _either(st: State, node: Node) -> Node | Chosen | None:
+    test, *sides = node.children
+    found = [named_function(st, side) for side in sides]
+    functions = tuple(f for f in found if isinstance(f, Node))
+    if len(functions) != len(sides):
+        return None
+    c = st.condition(st, test, "part")
+    if isinstance(c, Const):
+        return functions[0 if c.value else 1]
+    return Chosen(st.saved(Op("?:", (c, Const(0), Const(1)), node.loc), INT), functions)
+
+
+def _returned(st: State, call: Node) -> Node | Chosen | None:
+    """The function that a constexpr function of constants returns, where it does no more than choose one."""
+    callee = call.referenced.definition if call.referenced is not None else None
+    if callee is None or callee.kind != "FUNCTION_DECL" or len(callee.arguments) != len(call.arguments):
+        return None
+    if "constexpr" not in (text for text, _ in takewhile(lambda token: token[1] < callee.offset, callee.tokens())):
+        return None
+    known = {p.identity: _value(a, {}) for p, a in zip(callee.arguments, call.arguments, strict=True)}
+    found = _run(st, callee.children[-1], known)
+    return None if isinstance(found, str) else found
+
+
+def _run(st: State, node: Node, known: Known) -> Node | Chosen | str | None:
+    """The function that a statement returns, "through" or "break" where it returns none, None of what is not known."""
+    parts: tuple[Node, ...] = ()
+    match node.kind:
+        case "NULL_STMT":
+            return "through"
+        case "BREAK_STMT":
+            return "break"
+        case "RETURN_STMT" if node.children:
+            return _valued(st, node.children[0], known)
+        case "COMPOUND_STMT":
+            parts = node.children
+        case "IF_STMT" if 2 <= len(node.children) <= 3 and (at := _value(node.children[0], known)) is not None:
+            check_if(node)
+            parts = node.children[1:2] if at else node.children[2:]
+        case "SWITCH_STMT" if (at := _value(node.children[0], known)) is not None:
+            check_condition(node)
+            _, *found = sections(node)
+            named = (i for i, s in enumerate(found) if any(low <= at <= high for low, high in s.cases))
+            i = next(named, next((i for i, s in enumerate(found) if s.default), len(found)))
+            parts = following(found, i)
+        case _:
+            return None
+    for part in parts:
+        result = _run(st, part, known)
+        if result == "break" and node.kind == "SWITCH_STMT":
+            return "through"
+        if result != "through":
+            return result
+    return "through"
+
+
+def _valued(st: State, node: Node, known: Known) -> Node | Chosen | None:
+    while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1:
+        node = node.children[0]
+    if node.kind != "CONDITIONAL_OPERATOR":
+        return named_function(st, node)
+    at = _value(node.children[0], known)
+    return None if at is None else _valued(st, node.children[1 if at else 2], known)
+
+
+def _value(node: Node, known: Known) -> int | None:
+    """The value of a constant, a parameter, or a comparison of such."""
+    while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1 and node.type.kind in ("int", "bool"):
+        if node.type.size < node.children[0].type.size:
+            return None
+        node = node.children[0]
+    decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
+    if decl is not None and decl.identity in known:
+        return known[decl.identity]
+    if node.kind == "BINARY_OPERATOR" and node.operator in COMPARISONS:
+        a, b = (_value(side, known) for side in node.children)
+        return None if a is None or b is None else int(denote(node.operator, (a, b)))
+    found = None if node.acts else node.evaluate()
+    return found if isinstance(found, int) else None
+
+
+def pointed(st: State, node: Node) -> Node | Chosen | None:
     """The function that a call by a pointer is of; None for other calls."""
-    if not node.children or (node.referenced is not None and node.referenced.kind not in _NAMES):
+    if not node.children:
+        return None
+    inner = node.children[0]
+    while inner.kind in ("PAREN_EXPR", *CASTS, "UNARY_OPERATOR") and len(inner.children) == 1:
+        inner = inner.children[0]
+    named = node.referenced is not None and node.referenced.kind not in _NAMES
+    if named and not (inner.kind == "CALL_EXPR" and function_type(inner)):
         return None
     return named_function(st, node.children[0])
 
 
-_NAMES = ("PARM_DECL", "VAR_DECL")
+_NAMES: Final = ("PARM_DECL", "VAR_DECL")

@@ -69,6 +69,24 @@ def check_condition(node: Node) -> None:
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
+def declared_in(node: Node) -> Node | None:
+    """The variable that the head of a `switch` declares before its `;`, which libclang shows only where it is named;
+    None where that is not certain: the text from the parenthesis to the `;` has to be this declaration and no other."""
+    tokens = _nested(node)
+    if next(tokens, ("", 0, 0))[:2] != ("switch", node.span[1]):
+        return None
+    head = [*takewhile(lambda token: (token[0], token[2]) != (")", 0), tokens)]
+    ends = [at for text, at, depth in head if text == ";" and depth == 1]
+    odd = any(text in node.unit.predefined or text in node.unit.splitting for text, _, _ in head)
+    if len(ends) != 1 or odd or any(text == "," and depth == 1 for text, _, depth in head):
+        return None
+    begin = next((at for text, at, depth in head if depth == 1 and at > node.span[1]), None)
+    last = max((at + len(text.encode()) for text, at, _ in head if at < ends[0]), default=None)
+    named = (n.referenced for n in node.walk() if n.kind == "DECL_REF_EXPR")
+    found = (decl for decl in named if decl is not None and decl.kind == "VAR_DECL")
+    return next((decl for decl in found if decl.span == (node.span[0], begin, last)), None)
+
+
 def header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
     """The parts of a `for`, which libclang lists without the empty ones: they are told apart by the two semicolons."""
     *head, body = node.children

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from logic.syntax import INT, Assign, Const, Expr, Var
+from logic.syntax import INT, TRUE, Assign, Const, Expr, If, Skip, Var
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import destroyed
 from semantics.cuda.convert import convert, zero
-from semantics.cuda.ctype import scalar
+from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
-from semantics.cuda.places import TIDS, anything, dropped, evaluate
-from semantics.cuda.pointers import address, deliver
+from semantics.cuda.places import MOST, TIDS, anything, dropped, evaluate, frozen
+from semantics.cuda.pointers import address, deliver, not_null
 from semantics.cuda.records import fill
 from semantics.cuda.regions import region
 from semantics.cuda.sequence import within
-from semantics.cuda.state import Address, State, Use
+from semantics.cuda.state import Address, State, Use, pointee_size
 
 NAMES: Final = ("malloc", "free")
 KINDS: Final = ("CXX_NEW_EXPR", "CXX_DELETE_EXPR")
@@ -41,9 +41,13 @@ def call(st: State, node: Node, name: str, use: Use) -> Address | None:
 def operator(st: State, node: Node, use: Use) -> Address | None:
     """`new` or `delete`."""
     if node.kind == "CXX_DELETE_EXPR":
-        name = destroyed(node.children[0].pointee_decl)
+        decl = node.children[0].pointee_decl
+        name = destroyed(decl)
+        if name and "[" in [text for text, _ in node.tokens()][:2]:
+            raise unsupported(f"the destructors of an array of '{name}'", node.loc, "Do what they do before.")
         if name:
-            raise unsupported(f"the destructor of '{name}'", node.loc, "Do what it does before.")
+            _destroyed(st, node.children[0], decl, use)
+            return None
         _given_back(st, node.children[0], use)
         return None
     t, words = node.type.inner, [text for text, _ in node.tokens()]
@@ -53,6 +57,8 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
     given = [c for c in node.children if not c.kind.endswith("_REF")]
     if opens == "[":
         plain = len(given) == 1 or (given[1].kind == "CALL_EXPR" and _does_nothing(given[1]))
+        if not plain and scalar(t) is not None and given[1].kind in ("INIT_LIST_EXPR", "UNEXPOSED_EXPR"):
+            return _listed(st, node, given, t, use)
         if not plain or words[-1] != "]":
             raise unsupported("an array of 'new' with values", node.loc, "Assign them in a loop.")
         evaluate(st, expr(st, given[0], within(use)))
@@ -67,6 +73,31 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
     elif given or words[-2:] in (["(", ")"], ["{", "}"]):
         _initialised(st, where, given, node, use)
     return found
+
+
+def _listed(st: State, node: Node, given: list[Node], t: CType, use: Use) -> Address:
+    """An array of numbers with the values of a list, and zero where that has none."""
+    size, values = given
+    count = size.evaluate()
+    if not isinstance(count, int) or not len(values.children) <= count <= MOST or size.acts:
+        raise unsupported("an array of 'new' with values", node.loc, "Assign them in a loop.")
+    found = _fresh(st, node)
+    for i in range(count):
+        part = values.children[i] if i < len(values.children) else None
+        value: Expr = zero(scalar(t) or INT, node.loc)
+        if part is not None:
+            value = convert(expr(st, part, within(use)), part.type, t, node.loc)
+        deliver(st, found.plus(t.size, Const(i)), value, t, node.loc)
+    return found
+
+
+def _destroyed(st: State, pointer: Node, decl: Node, use: Use) -> None:
+    """Emit `delete p` of an object with a destructor, which is called unless p is null."""
+    c = not_null(st, pointer, within(use))
+    where = frozen(st, address(st, pointer, within(use)).plus(pointee_size(pointer.type), Const(0)), "object")
+    called = st.block(lambda: st.destroy(st, where, decl))
+    st.emit(called if c == TRUE else If(c, called, Skip(), pointer.loc))
+    st.note("what it takes to free memory is not counted")
 
 
 def _initialised(st: State, where: Address, given: list[Node], node: Node, use: Use) -> None:

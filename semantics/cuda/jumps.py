@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import guards
 from semantics.cuda.errors import unsupported
 from semantics.cuda.sections import LABELS, sections
 
@@ -146,9 +147,10 @@ def turns_or_jumps(node: Node) -> bool:
 
 
 def flat(node: Node) -> Iterator[Node]:
-    """The statements of a body; those of a block with a jump in it one by one, as `block` has them."""
-    for part in node.children if node.kind == "COMPOUND_STMT" else (node,):
-        if part.kind == "COMPOUND_STMT" and jumps(part):
+    """The statements of a body; those of a block with a jump in it one by one, as `block` has them, unless it has
+    destructors to call."""
+    for part in node.children if node.kind == "COMPOUND_STMT" and not guards(node) else (node,):
+        if part.kind == "COMPOUND_STMT" and jumps(part) and not guards(part):
             yield from flat(part)
         else:
             yield part

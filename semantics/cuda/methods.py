@@ -57,7 +57,7 @@ def receiver(st: State, node: Node, callee: Node, use: Use) -> This | None:
     if is_lambda(callee.parent):
         check_call(st, node, callee, given)
         return st.this_of.get(callee.parent.identity)
-    what = odd(callee.parent)
+    what = odd(callee.parent, lives=True)
     if what:
         raise unsupported(f"{what} '{callee.parent.name}', whose method '{callee.name}' this is,", node.loc, _ADVICE)
     if given is None or is_this(given):

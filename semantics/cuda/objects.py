@@ -71,6 +71,11 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
     _all(st, p, decl, {}, loc)
 
 
+def own_fields(st: State, p: Place, decl: Node, loc: Loc | None) -> None:
+    """Emit the initialisation of a structure's own fields, which are given no values."""
+    _all(st, p, decl, {}, loc)
+
+
 def _all(st: State, p: Place, decl: Node, given: dict[str, Node | None], loc: Loc | None) -> None:
     """Emit the initialisation of all fields, and take out of `given` what they are listed with."""
     listed = [f for f in _fields(decl) if f.name in given]

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
+from semantics.cuda.hidden import lines as hidden_lines
+from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
 from semantics.cuda.inherited import lines as inherited_lines
 from semantics.cuda.nested import with_calls
@@ -58,7 +59,7 @@ _ALIGNED: Final = re.compile(rb"(?<![\w$])(__(?:shared|constant|device)__[ \t]+)
 """`alignas` where clang wants C's word for it; `cuda_shim.h` has one of its length."""
 _TEXT: Final = re.compile(rb"[^\r\n]")
 _MOST_TRIED: Final = 4
-_MOST_BASES: Final = 64
+_MOST_HIDDEN: Final = 64
 _LONG: Final = 16_384
 _LONG_RUN: Final = 1_500
 _PROBE: Final = (
@@ -172,7 +173,7 @@ def parse(request: Request) -> Parsed:
     if request.instantiate is not None and not _made(unit, request):
         data = _appended(data, [f"static auto *{INSTANCE} = &{_spelled(request, unit)};"])
         unit = _unit(request, data)
-    data, unit = _with_bases(request, data, unit)
+    data, unit = _with_hidden(request, data, unit)
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
     data, unknown = _with_ones(unit)
@@ -184,12 +185,15 @@ def _appended(data: bytes, lines: Sequence[str]) -> bytes:
     return data + "".join(f"\n{line}" for line in lines).encode("latin-1") + b"\n" if lines else data
 
 
-def _with_bases(request: Request, data: bytes, unit: Unit) -> tuple[bytes, Unit]:
-    """The text with hidden references to the base classes of instances of templates, and to theirs."""
+def _with_hidden(request: Request, data: bytes, unit: Unit) -> tuple[bytes, Unit]:
+    """The text with hidden references to the base classes of instances of templates, and to theirs, and with functions
+    that call what libclang does not show."""
     tried = set[str]()
-    while depends(unit) and len(tried) <= _MOST_BASES:
-        own = (instances(unit, k) if is_template(k) else [k] for k in kernels(unit))
-        found = [line for line in inherited_lines(unit, chain(*own)) if line not in tried]
+    based, more = depends(unit), wanted(unit)
+    while (based or more) and len(tried) <= _MOST_HIDDEN:
+        own = [f for k in kernels(unit) for f in (instances(unit, k) if is_template(k) else [k])]
+        listed = (*(inherited_lines(unit, own) if based else ()), *(hidden_lines(unit, own) if more else ()))
+        found = [line for line in listed if line not in tried]
         tried |= {*found}
         if not found:
             break

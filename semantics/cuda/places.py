@@ -7,6 +7,7 @@ divides all of the strides, so `s[i][j]` of `int s[4][8]` is `s[i * 8 + j]` and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
@@ -37,7 +38,7 @@ from logic.typing import type_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import is_nameless, label
 from semantics.cuda.convert import called, convert, narrowed_to, retyped, wrapped, zero
-from semantics.cuda.ctype import CType, innermost, scalar
+from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer, reduced
 from semantics.cuda.regions import cell, is_region
@@ -408,11 +409,9 @@ def shared(st: State, decl: Node) -> Address:
     dynamic = t.kind == "array" and t.count is None
     unknown = dynamic or decl.offset in st.unknown_lengths
     if dynamic:
-        for other in st.dynamic:
-            raise unsupported(
-                f"a second dynamic shared array beside '{other}'", decl.loc, "They share one memory: use one of them."
-            )
-        st.dynamic.append(name)
+        for first, of in st.dynamic.items():
+            return _same_memory(st, first, of, decl)
+        st.dynamic[name] = t
     address = Address(name, "shared", total=None if unknown else t.size)
     elem, row = innermost(t), t
     while row.inner is not None and row.kind == row.inner.kind == "array":
@@ -423,6 +422,15 @@ def shared(st: State, decl: Node) -> Address:
     if not dynamic and (scalar(elem) is not None or elem.kind == "pointer"):
         element(st, address.plus(elem.size, Const(0)), elem, decl.loc)
     return address
+
+
+def _same_memory(st: State, first: str, of: CType, decl: Node) -> Address:
+    """A second dynamic shared array: it begins where the first one does. Of another type it is as that is read so."""
+    found, new = Address(first, "shared"), innermost(decl.type)
+    if compatible(innermost(of), new):
+        return found
+    st.note(f"'{decl.name}' is the memory of '{first}' as '{new.name}': in runs that is an array of its own")
+    return replace(found, path=f".as_{re.sub(r'[^A-Za-z0-9]+', '_', new.name).strip('_')}")
 
 
 def check_lengths(st: State, body: Node) -> None:

@@ -20,6 +20,7 @@ from semantics.cuda.classes import bases, derives, way
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.functions import function_type, named_function
 from semantics.cuda.order import check_order
 from semantics.cuda.places import (
     builtin_index,
@@ -38,7 +39,17 @@ from semantics.cuda.regions import aligned, is_null, is_region, null, number, po
 from semantics.cuda.rows import in_a_row, leaves, variables
 from semantics.cuda.scan import is_this, owner
 from semantics.cuda.sequence import Unordered, chosen, within
-from semantics.cuda.shapes import CASTS, bare, described, gives_reference, operand, to_reference
+from semantics.cuda.shapes import (
+    CASTS,
+    bare,
+    declared_constant,
+    described,
+    gives_reference,
+    inmost,
+    only_read,
+    operand,
+    to_reference,
+)
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import (
     Address,
@@ -98,6 +109,8 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
                 return made
         case "CXX_REINTERPRET_CAST_EXPR" if to_reference(node) and (seen := operand(node)) is not None:
             return _renamed(st, node, seen, use)
+        case "CXX_REINTERPRET_CAST_EXPR" if (seen := operand(node)) is not None and same(seen.type, node.type):
+            return place(st, seen, use)
         case kind if kind in CASTS:
             inner_ = operand(node)
             if inner_ is not None and inner_.type.const and not node.type.const and node.kind != "UNEXPOSED_EXPR":
@@ -239,7 +252,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
                     return value
             if isinstance(found, Address):
                 return found
-        case kind if kind in CASTS or kind == "CXX_REINTERPRET_CAST_EXPR":
+        case kind if kind in CASTS or kind in ("CXX_REINTERPRET_CAST_EXPR", "CXX_CONST_CAST_EXPR"):
             inner = operand(node)
             if inner is not None and inner.type.kind in ("pointer", "array"):
                 return _recast(st, node, inner, use)
@@ -301,6 +314,9 @@ def _steps_from(node: Node) -> bool:
 def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
+    mine = found.root in st.pointees or found.root in st.registers
+    if mine and old and new and old.const and not (new.const or only_read(node) or declared_constant(inner)):
+        raise unsupported("a cast that takes 'const' away", node.loc, "Leave out the 'const' where it begins.")
     upward = old is not None and new is not None and old.kind == new.kind == "record"
     known = st.pointees.get(found.root)
     if isinstance(known, Parts) and old and new and new.size and scalar(new) is not None:
@@ -649,30 +665,25 @@ def compared(st: State, op: str, left: Node, right: Node, loc: Loc | None, use: 
     return Op("/", (Op("-", values, loc), Const(size // part)), loc) if size != part else Op("-", values, loc)
 
 
-def _innermost(node: Node) -> Node:
-    """The operand of parentheses and conversions of all kinds."""
-    while node.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(node)) is not None:
-        node = inner
-    return node
-
-
 def _null(node: Node) -> bool:
     """Whether an expression is 0, NULL or nullptr."""
-    inner = _innermost(node)
+    inner = inmost(node)
     zero = inner.kind == "INTEGER_LITERAL" and inner.evaluate() == 0
     return zero or inner.kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR")
 
 
 def not_null(st: State, node: Node, use: Use = "part") -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
-    if _innermost(node).kind == "STRING_LITERAL":
+    if inmost(node).kind == "STRING_LITERAL":
+        return TRUE
+    if function_type(node) and named_function(st, node) is not None:
         return TRUE
     found = address(st, node, use)
     if is_region(st, found):
         e = number(st, found, gcd(found.offset, *(s for s, _ in found.terms)), node.loc, found.space)
         return FALSE if e == Const(0) else Op("!=", (e, Const(0)), node.loc)
     dropped(st, *(e for _, e in found.terms))
-    if found.space != "global" or _innermost(node).type.kind == "array":
+    if found.space != "global" or inmost(node).type.kind == "array":
         return TRUE
     st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
     which = Const(st.numbered(f"{found.root}{found.path}"))

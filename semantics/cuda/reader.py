@@ -27,7 +27,7 @@ from logic.syntax import (
     show,
 )
 from logic.typing import TypeProblem, check_kernel, signature
-from semantics.cuda.calls import call, construct
+from semantics.cuda.calls import call, construct, destroy
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
 from semantics.cuda.declarations import declaration
@@ -45,6 +45,7 @@ from semantics.cuda.ranges import Types
 from semantics.cuda.records import copy, declared, loaded, put
 from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
+from semantics.cuda.scopes import scoped
 from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
@@ -167,7 +168,18 @@ def _lower(
 ) -> tuple[Kernel, State]:
     try:
         st = State(
-            call, expr, condition, discard, construct, declaration, copy, parsed.unknown_lengths, spilled, adrift, laid
+            call,
+            expr,
+            condition,
+            discard,
+            construct,
+            declaration,
+            copy,
+            destroy,
+            parsed.unknown_lengths,
+            spilled,
+            adrift,
+            laid,
         )
         return _lowered(node, st)
     except Spill as found:
@@ -193,10 +205,12 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
     st.counters |= loop_counters(body)
     st.taken.update(p.name for p in node.arguments)
     st.frames.append(Frame(node.name, loc=node.loc))
+    named = set[str]()
     for p in node.arguments:
-        _parameter(st, p)
+        _parameter(st, p, st.fresh(p.name) if p.name in named else p.name)  # those of a pack have one name
+        named.add(p.name)
     with st.captured() as stmts:
-        block(st, body.children, frozenset({"return"}))
+        block(st, scoped(st, body), frozenset({"return"}))
     if st.frame.live:
         st.emit(Assign(st.frame.live, TRUE, node.loc))
     whole = seq(*st.out, *stmts)
@@ -216,7 +230,7 @@ def _made_by_host(p: Node) -> Node | None:
     return next((n for n in p.unit.root().walk() if n.kind == "LAMBDA_EXPR" and n.type_decl.identity == kind), None)
 
 
-def _parameter(st: State, p: Node) -> None:
+def _parameter(st: State, p: Node, name: str) -> None:
     """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
     t = p.type
     if not p.name:
@@ -226,7 +240,7 @@ def _parameter(st: State, p: Node) -> None:
     if is_lambda(p) and (node := _made_by_host(p)) is not None:
         of_host(st, p, node)
         return
-    place = parameter(st, p.name, t, p.loc)
+    place = parameter(st, name, t, p.loc)
     if not st.changed[p.identity]:
         st.bindings[p.identity] = place
         return
@@ -236,12 +250,12 @@ def _parameter(st: State, p: Node) -> None:
             st.emit(Assign(local.name, Param(name, p.loc), p.loc))
             st.bindings[p.identity] = local
         case Address() if t.inner is not None:
-            offset = st.declare(p.name, INT, p.loc, first=0)
+            offset = st.declare(name, INT, p.loc, first=0)
             as_number = unit(t.inner) if p.loc in st.adrift else 0
             st.bindings[p.identity] = Moving(place, t.inner.size, offset.name, 0, p.loc, unit=as_number)
             point(st, p.identity, place, p.loc)
         case _:
-            st.bindings[p.identity] = made = declared(st, p.name, p)
+            st.bindings[p.identity] = made = declared(st, name, p)
             put(st, made, loaded(st, place, p), p)
 
 

@@ -69,23 +69,23 @@ WIDEST: Final = 16
 """The bytes that one instruction can read or write."""
 
 
-def fields(node: Node) -> tuple[Node, ...]:
-    """The fields of the structure that a node, or a field of one, has."""
+def fields(node: Node, lives: bool = False) -> tuple[Node, ...]:
+    """The fields of the structure that a node, or a field of one, has; of one with a destructor, while it lives."""
     if is_lambda(node):
         raise unsupported("a lambda as a value", node.loc, "Call it in the function that makes it, or pass it on.")
-    what = odd(node)
+    what = odd(node, lives)
     if what:
         raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
     own = (f for f in node.fields if f.name or not f.is_bitfield)  # bits without a name are padding
     return (*filter(holds, bases(node.type_decl)), *own)
 
 
-def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Parts:
+def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: bool = False) -> Parts:
     """Variables for a structure of the node's type. Settled ones have one assignment each."""
     root = st.fresh(name)
     st.origins[root] = node.loc
     places: list[tuple[str, Place]] = []
-    for field in fields(node):
+    for field in fields(node, lives):
         t, key = field.type, label(field)
         hidden = field.kind == "CXX_BASE_SPECIFIER" or is_nameless(field)
         inner = root if hidden else f"{root}.{field.name}"
@@ -96,7 +96,7 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
         elif is_union(field) and t.kind == "record":
             places.append((key, unions.variable(st, inner, field, node.loc)))
         elif t.kind == "record":
-            places.append((key, declared(st, inner, field, settled=settled)))
+            places.append((key, declared(st, inner, field, settled=settled, lives=lives)))
         elif t.kind == "pointer":
             places.append((key, _pointer(st, inner, field, node.loc, settled)))
         elif t.kind == "array":
@@ -109,7 +109,7 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False) -> Part
 
 def variable(st: State, decl: Node, *, settled: bool = False) -> Parts | Address:
     """The place of a structure of one thread that is declared."""
-    return unions.laid(st, decl) if decl.loc in st.laid else declared(st, decl.name, decl, settled=settled)
+    return unions.laid(st, decl) if decl.loc in st.laid else declared(st, decl.name, decl, settled=settled, lives=True)
 
 
 def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) -> Place:

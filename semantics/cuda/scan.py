@@ -108,7 +108,9 @@ def _targets(node: Node) -> tuple[Node, ...]:
             return node.children[-1:]
         case "UNEXPOSED_DECL" if node.type.kind == "reference" and node.name.startswith("["):
             return node.children[-1:]
-        case "CXX_FOR_RANGE_STMT" if node.children[0].type.kind == "reference":
+        case "CXX_FOR_RANGE_STMT" if (
+            node.children[0].type.kind == "reference" or node.children[1].type.kind == "record"
+        ):
             return node.children[1:2]
         case "CALL_EXPR":
             return _changeable(node)

@@ -13,6 +13,7 @@ from semantics.cuda.errors import unsupported
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
 _WRITTEN: Final = (
     "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR", "CXX_REINTERPRET_CAST_EXPR",
+    "CXX_CONST_CAST_EXPR",
 )  # fmt: skip
 LITERALS: Final = (
     "INTEGER_LITERAL",
@@ -48,6 +49,49 @@ def bare(node: Node) -> Node:
             return node
         node = inner
     return node
+
+
+def inmost(node: Node) -> Node:
+    """The operand of parentheses and conversions of all kinds."""
+    while node.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(node)) is not None:
+        node = inner
+    return node
+
+
+def only_read(pointer: Node) -> bool:
+    """Whether what a pointer leads to is read where it stands: nothing else sees it, so nothing changes by it."""
+    here, above = pointer, pointer.above
+    while above is not None and above.kind in ("PAREN_EXPR", *CASTS) and above.type.kind == "pointer":
+        here, above = above, above.above
+    if above is None or not (
+        (above.kind == "UNARY_OPERATOR" and above.operator == "*")
+        or (above.kind in ("ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR") and above.children[0] is here)
+    ):
+        return False
+    while above is not None and above.kind in (
+        "PAREN_EXPR",
+        "ARRAY_SUBSCRIPT_EXPR",
+        "MEMBER_REF_EXPR",
+        "UNARY_OPERATOR",
+    ):
+        if above.kind == "UNARY_OPERATOR" and above.operator != "*":
+            return False
+        here, above = above, above.above
+    return above is not None and above.kind == "UNEXPOSED_EXPR" and scalar(above.type) is not None
+
+
+def declared_constant(pointer: Node) -> bool:
+    """Whether a pointer leads to a variable, or is an array, that is declared constant: C++ lets nothing change it."""
+    inner = inmost(pointer)
+    if inner.kind == "UNARY_OPERATOR" and inner.operator == "&":
+        inner = inmost(inner.children[0])
+    decl = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
+    return (
+        decl is not None
+        and decl.kind in ("VAR_DECL", "PARM_DECL")
+        and decl.type.const
+        and (decl.type.kind in ("int", "bool", "base", "array", "record"))
+    )
 
 
 def lvalue(node: Node) -> Node | None:
@@ -183,6 +227,16 @@ _WORDS: Final = {
     "INIT_LIST_EXPR": "an initialiser list",
     "CXX_REINTERPRET_CAST_EXPR": "a reinterpreting cast",
     "CXX_NULL_PTR_LITERAL_EXPR": "a null pointer",
+    "CXX_CONST_CAST_EXPR": "'const_cast'",
+    "CXX_DYNAMIC_CAST_EXPR": "'dynamic_cast'",
+    "CXX_TYPEID_EXPR": "'typeid'",
+    "CXX_THROW_EXPR": "'throw'",
+    "COMPOUND_LITERAL_EXPR": "a compound literal",
+    "ADDR_LABEL_EXPR": "the address of a label",
+    "INDIRECT_GOTO_STMT": "a 'goto' to an address",
+    "StmtExpr": "a statement in an expression",
+    "GENERIC_SELECTION_EXPR": "'_Generic'",
+    "PACK_EXPANSION_EXPR": "the expansion of a pack",
 }
 
 

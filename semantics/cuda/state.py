@@ -200,9 +200,18 @@ class This:
     decl: Node | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One of several functions, by its number: an expression over settled variables."""
+
+    index: Expr
+    functions: tuple[Node, ...]
+
+
 @dataclass(slots=True)
 class Frame:
-    """A function being lowered: the kernel, or a device function in the middle of it."""
+    """A function being lowered: the kernel, or a device function in the middle of it. So many objects were `alive`
+    where it began."""
 
     name: str
     this: This | None = None
@@ -210,13 +219,16 @@ class Frame:
     live: str | None = None
     labels: dict[str, str | None] = field(default_factory=dict)
     loc: Loc | None = None
+    alive: int = 0
 
 
 @dataclass(slots=True)
 class Loop:
     """A loop or `switch` being lowered, and its flags once a jump needs them; a switch has no `continue`. `exit` is the
-    only statement by which a loop is left, `parked` what is done from there on, after the loop."""
+    only statement by which a loop is left, `parked` what is done from there on, after the loop. So many objects were
+    `alive` where it began."""
 
+    alive: int
     go: str | None = None
     next: str | None = None
     switch: bool = False
@@ -230,7 +242,9 @@ class State:
 
     `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
     `condition` one as a bool, `discard` one whose value nobody uses, `construct` a constructor, or its call, for an
-    object, `declaration` the declaration of a variable, `copy` a copy of the variable that an expression names.
+    object, `declaration` the declaration of a variable, `copy` a copy of the variable that an expression names,
+    `destroy` the destructor of an object. `alive` has the objects whose destructors are still to be called, with the
+    declarations of their structures.
     `acted` has what each inlined call may have changed. `changed` counts the assignments to each declaration,
     `counters` are those that only their loops see. `registers` has the arrays of one thread by the root of their
     addresses, `mixed` what those are made of that stand for one of several variables, `derived` the objects that base
@@ -258,6 +272,7 @@ class State:
     construct: Callable[[State, Place, Node, Use], None]
     declaration: Callable[[State, Node], None]
     copy: Callable[[State, Node], Binding]
+    destroy: Callable[[State, Place, Node], None]
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
     adrift: frozenset[Loc | None] = frozenset()
@@ -290,9 +305,10 @@ class State:
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
-    dynamic: list[str] = field(default_factory=list)
+    dynamic: dict[str, CType] = field(default_factory=dict)
     acted: list[frozenset[str]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    alive: list[tuple[Place, Node]] = field(default_factory=list)
     one_row: bool = False
     lowered: int = 0
     depth: int = 0
@@ -301,7 +317,7 @@ class State:
     lambdas: dict[int, Node] = field(default_factory=dict)
     captured_by: dict[int, dict[int, Binding]] = field(default_factory=dict)
     this_of: dict[int, This] = field(default_factory=dict)
-    functions: dict[int, Node] = field(default_factory=dict)
+    functions: dict[int, Node | Chosen] = field(default_factory=dict)
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
 

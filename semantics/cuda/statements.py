@@ -74,7 +74,8 @@ from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
 from semantics.cuda.flags import go_flag, label_flag, live_flag, next_flag, opposite, staying
-from semantics.cuda.heads import check_condition, check_if, header, in_order
+from semantics.cuda.heads import check_condition, check_if, declared_in, header, in_order
+from semantics.cuda.hidden import of_range
 from semantics.cuda.jumps import (
     Kinds,
     Part,
@@ -97,9 +98,11 @@ from semantics.cuda.jumps import (
 from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.parked import left, shows
 from semantics.cuda.pointers import address, deliver
-from semantics.cuda.records import fill
+from semantics.cuda.records import fill, initialised, reference
+from semantics.cuda.scan import count_changes
+from semantics.cuda.scopes import leave, left_by, scoped
 from semantics.cuda.sections import sections
-from semantics.cuda.shapes import CASTS, bare, described
+from semantics.cuda.shapes import CASTS, bare, described, lvalue, temporary
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import DEEPEST, Loop, Parts, Pointer, State, too_deep
 from semantics.cuda.switch import switch
@@ -114,6 +117,12 @@ MOST_STATEMENTS: Final = 10_000
 
 def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
     """Emit statements in a row. `tail` has the kinds of jump that lead to where the block ends anyway."""
+    alive = [*st.alive]
+    _row(st, parts, tail)
+    st.alive[:] = alive
+
+
+def _row(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
     if st.depth > DEEPEST:
         raise too_deep(next((p.loc for p in parts if isinstance(p, Node)), None))
     at = 0
@@ -137,7 +146,7 @@ def block(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
             return
         if part.kind in ("COMPOUND_STMT", "UNEXPOSED_STMT", "LABEL_STMT"):
             _check_unexposed(part)
-            parts, at = (*part.children, *rest), 0
+            parts, at = (*scoped(st, part), *rest), 0
             continue
         if _split(st, part, rest, tail):
             return
@@ -231,6 +240,7 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
             fill(st, result, node.children[0], "whole")
         else:
             into(st, result, node.children[0], node.loc)
+    leave(st, left_by(st, kind))
     if kind not in tail:
         own = {"return": live_flag, "break": go_flag, "continue": next_flag}.get(kind)
         flag = own(st) if own is not None else label_flag(st, kind, node.loc)
@@ -245,7 +255,7 @@ def statement(st: State, node: Node) -> None:
 def _within(st: State, node: Node, tail: Kinds) -> None:
     match node.kind:
         case "COMPOUND_STMT" | "LABEL_STMT":
-            block(st, node.children, tail)
+            block(st, scoped(st, node), tail)
         case "UNEXPOSED_STMT":
             _check_unexposed(node)
             block(st, node.children, tail)
@@ -347,7 +357,11 @@ def _switch(st: State, node: Node, tail: Kinds) -> None:
     """The sections, each once."""
     if len(node.children) != 2:
         raise unsupported("a declaration in a 'switch'", node.loc, "Declare the variable before.")
-    check_condition(node)
+    declared = declared_in(node)
+    if declared is None:
+        check_condition(node)
+    else:
+        declaration(st, declared)
     found = sections(node)
     for part in found[0].parts:
         if part.kind == "DECL_STMT":
@@ -366,13 +380,29 @@ def _for(st: State, node: Node, tail: Kinds) -> None:
 
 
 def _range(st: State, node: Node) -> None:
-    """`for (x : array) body` is `for (i = 0; i < n; i++) {x = array[i]; body}`, with an i that nobody sees."""
+    """`for (x : array) body` is `for (i = 0; i < n; i++) {x = array[i]; body}`, with an i that nobody sees; over an
+    object it is `for (b = o.begin(), e = o.end(); b != e; ++b) {x = *b; body}`."""
     x, over, body = node.children
     begin = next((n.referenced for n in x.walk() if n.kind == "DECL_REF_EXPR" and n.name.startswith("__begin")), None)
     listed = over
     while listed.kind == "UNEXPOSED_EXPR" and len(listed.children) == 1:
         listed = listed.children[0]
     t = listed.type if listed.kind == "INIT_LIST_EXPR" else over.type
+    parts: tuple[Part, ...]
+    if begin is not None and (found := of_range(over) if t.kind == "record" else None) is not None:
+        count_changes(found.body, st.changed)
+        own = [decl.identity for decl in (found.of, found.begin, found.end)]
+        outer = {key: st.bindings[key] for key in own if key in st.bindings}  # of a loop like this one around it
+        made = lvalue(over) is None and temporary(over)
+        bound = initialised(st, found.of, over, "whole") if made else reference(st, found.of, over, "whole")
+        st.bindings[found.of.identity] = bound
+        declaration(st, found.begin)
+        declaration(st, found.end)
+        parts = (lambda: _at_begin(st, begin, found.begin), lambda: declaration(st, x), *flat(body))
+        step_ = lambda: discard(st, found.step)  # noqa: E731
+        _turns(st, lambda: condition(st, found.test, "whole"), node.loc, parts, (step_,), node)
+        st.bindings |= outer
+        return
     if begin is None or t.kind != "array" or t.inner is None or not t.count:
         raise unsupported("a range-based 'for' over what is no array", node.loc, "Write it with a counter.")
     array = in_braces(st, listed, node.loc) if listed.kind == "INIT_LIST_EXPR" else address(st, over, "whole")
@@ -382,8 +412,13 @@ def _range(st: State, node: Node) -> None:
     st.bindings[begin.identity] = array.plus(t.inner.size, at)
     test = Op("<", (at, Const(t.count)), node.loc)
     step = Assign(i.name, Op("+", (at, Const(1)), node.loc), node.loc)
-    parts: tuple[Part, ...] = (lambda: declaration(st, x), *flat(body))
+    parts = (lambda: declaration(st, x), *flat(body))
     _turns(st, lambda: test, node.loc, parts, (lambda: st.emit(step),), node, unseen=True)
+
+
+def _at_begin(st: State, begin: Node, at: Node) -> None:
+    """Let the variable that libclang shows in what a `for` declares be the one that the loop has."""
+    st.bindings[begin.identity] = st.bindings[at.identity]
 
 
 def _own(st: State, init: Node | None, increment: Node | None) -> bool:
@@ -467,7 +502,7 @@ def _turns(
 ) -> None:
     """A loop by its test, its body and its increment."""
     kinds = of_row(parts)
-    st.loops.append(Loop(exit=exit_))
+    st.loops.append(Loop(len(st.alive), exit=exit_))
     leaves = leaving(kinds)
     flags = staying(st, leaves) if leaves else None
     with st.captured() as before:
@@ -517,7 +552,7 @@ def _turned(st: State, pre: tuple[Node, ...], end: Node) -> Expr:
 
 def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: Loc | None) -> None:
     """Statements once, and again as long as the condition holds."""
-    st.loops.append(Loop())
+    st.loops.append(Loop(len(st.alive)))
     with st.captured() as stmts:
         block(st, parts, frozenset({"continue"}))
         c = again()
@@ -616,7 +651,7 @@ def _do(st: State, node: Node, tail: Kinds) -> None:
 
 def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> None:
     """go <- true; while (go) {body; go <- test}"""
-    st.loops.append(Loop())
+    st.loops.append(Loop(len(st.alive)))
     go = go_flag(st)
     st.emit(Assign(go, TRUE, node.loc))
     leaves = leaving(kinds)

@@ -32,7 +32,7 @@ def switch(st: State, found: list[Section], value: Expr, tail: Kinds, loc: Loc |
     found = found[1:]
     if isinstance(value, Const):
         start = _chosen(found, int(value.value))
-        st.loops.append(Loop(switch=True))
+        st.loops.append(Loop(len(st.alive), switch=True))
         with st.captured() as stmts:
             if start is not None:
                 block(st, following(found, start), tail | {"break"})
@@ -45,7 +45,7 @@ def switch(st: State, found: list[Section], value: Expr, tail: Kinds, loc: Loc |
         t = st.declare("t", INT, loc, settled=True)
         st.emit(Assign(t.name, value, loc))
         value = Var(t.name, value.loc)
-    st.loops.append(Loop(switch=True))
+    st.loops.append(Loop(len(st.alive), switch=True))
     lowered = [(g, st.block(lambda g=g: _group(st, value, g, tail, block))) for g in groups]  # type: ignore[misc]
     _close(st, [_chain(st, value, lowered)], loc)
 

@@ -16,7 +16,7 @@ from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.places import element, evaluate, frozen, load, store
 from semantics.cuda.pointers import address
-from semantics.cuda.regions import is_region
+from semantics.cuda.regions import is_null, is_region
 from semantics.cuda.shapes import CASTS, operand
 from semantics.cuda.state import Address, State
 
@@ -97,6 +97,8 @@ def copy(st: State, node: Node) -> None:
         or target.root in (*st.registers, *st.pointees)
     ):
         raise unsupported(f"'{node.name}' to a variable", loc)
+    if is_null(target) or is_null(origin):
+        raise unsupported(f"'{node.name}' of a null pointer", loc, "Copy from an array, or assign what is meant.")
     if (target.space, origin.space) != ("shared", "global"):
         raise CudaError(f"'{node.name}' copies from global to shared memory", loc)
     t = next((replace(w, const=False) for w in whole if w.size == count and scalar(w) is not None), WORD)

@@ -20,6 +20,14 @@ enum class byte : unsigned char {};
 enum memory_order { memory_order_relaxed, memory_order_consume, memory_order_acquire, memory_order_release,
   memory_order_acq_rel, memory_order_seq_cst };
 
+struct input_iterator_tag {}; struct output_iterator_tag {};
+struct forward_iterator_tag : input_iterator_tag {}; struct bidirectional_iterator_tag : forward_iterator_tag {};
+struct random_access_iterator_tag : bidirectional_iterator_tag {};
+template <class _Cp, class _Tp, class _Dp = ptrdiff_t, class _Pp = _Tp *, class _Rp = _Tp &> struct iterator {
+  typedef _Cp iterator_category; typedef _Tp value_type; typedef _Dp difference_type;
+  typedef _Pp pointer; typedef _Rp reference;
+};
+
 /* Types of types. */
 template <class _Tp, _Tp v> struct integral_constant {
   static constexpr _Tp value = v;

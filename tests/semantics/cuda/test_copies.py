@@ -138,6 +138,7 @@ def test_what_is_assumed(read: Read, body: str) -> None:
 def test_refused(refused: Refused) -> None:
     refused(kernel("__pipeline_memcpy_async(&s[t], V + t, n);"), "of a size that is not 4, 8 or 16")
     refused(kernel("__pipeline_memcpy_async(&s[t], V + t, 12);"), "of a size that is not 4, 8 or 16")
+    refused(kernel("__pipeline_memcpy_async(&s[t], nullptr, 4);"), "'__pipeline_memcpy_async' of a null pointer")
     refused(kernel("__pipeline_memcpy_async(A + t, V + t, 4);"), "copies from global to shared memory")
     refused(kernel("int x; __pipeline_memcpy_async(&x, V + t, 4);"), "to a variable is not supported")
     for number in ("(void *)(size_t)n, V + t", "&s[t], (const void *)(size_t)n"):

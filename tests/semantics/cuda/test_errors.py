@@ -82,11 +82,6 @@ BODIES = {
         "the row length of the shared array 'q' is not a constant",
         "Give the block (--block), or flatten the array.",
     ),
-    "extern __shared__ int s1[]; extern __shared__ int s2[]; s1[0] = s2[0];": (
-        51,
-        "a second dynamic shared array beside 's1' is not supported",
-        "They share one memory: use one of them.",
-    ),
     "extern __shared__ float s[]; float *a = s; int *b = (int *)s; a[1] = b[1];": (
         63,
         "the array 's' with elements of two types or sizes is not supported",

@@ -26,6 +26,8 @@ BODIES = [
     "int *p = new int[n], *q = new int[2]; for (int i = 0; i < n; i++) p[i] = i; q[1] = 7; A[0] = p[2] * 10 + q[1];",
     "int *p = new int(5), *q = new int(); *q += *p; A[0] = *q; delete p; delete q;",
     "Node *h = nullptr; for (int i = 0; i < n; i++) h = new Node(i, h); for (; h; h = h->next) A[h->v] = h->v;",
+    "int *p = new int[4]{n, 2}, *q = new int[3]; p[1] += p[0]; A[0] = p[1] * 10 + p[3]; q[0] = 1; A[1] = q[0];",
+    "int *p = new int[2](); short *q = new short[3]{1, (short)(n * 40000), 3}; A[0] = p[1] + q[1]; delete[] p;",
     "P *p = new P{1, n}; P *q = new P; q->a = p->b; *p = P{q->a, 9}; A[0] = p->a * 10 + p->b;",
     "Start *s = new Start; A[1] = s->a * 10 + s->b; s = new Start(); delete s;",
     "int *p = many<int>(n); p[1] = 8; int **r = new int *[2]; r[1] = p + 1; A[0] = *r[1]; delete[] r;",
@@ -56,9 +58,10 @@ def test_what_is_assumed(read: Reader) -> None:
 
 
 REFUSED = {
-    "int *p = new int[2]{1, 2};": "an array of 'new' with values is not supported",
+    "int *p = new int[n]{1, 2};": "an array of 'new' with values is not supported",
+    "int *p = new int[n]();": "an array of 'new' with values is not supported",
     "Start *p = new Start[2]; A[0] = p->a;": "an array of 'new' with values is not supported",
-    "D *d = new D; delete d;": "the destructor of 'D'",
+    "D *d = new D[2]; delete[] d;": "the destructors of an array of 'D'",
     "int *p = new (A) int(3);": "",
 }
 

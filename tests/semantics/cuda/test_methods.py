@@ -150,7 +150,7 @@ def test_contents(read: Reader, body: str, std: str) -> None:
 COPY = "the reference 'r' to a part of a copy is not supported"
 REFUSED = {
     "s.escapes();": "'this' as a pointer is not supported",
-    "s.cast();": "this (cxx_const_cast) as a pointer is not supported",
+    "s.cast();": "'this' as a pointer is not supported",
     "A[0] = s.count();": "the mutable member 'hits' is not supported",
     "A[0] = s.again(2);": "the recursive function 'again' is not supported",
     "A[0] = V[0].get();": "a virtual function of 'Virtual', whose method 'get' this is, is not supported",

@@ -126,6 +126,14 @@ def test_dynamic_shared_memory(read: Read, lower: Lower) -> None:
     assert arrays(found) == {"raw": Array("raw", "shared", FLOAT, 4)}
 
 
+def test_dynamic_shared_arrays_are_one_memory(read: Read, lower: Lower) -> None:
+    assert lower("extern __shared__ int a[]; extern __shared__ int b[]; a[1] = b[2];") == "a[1] <- a[2];"
+    found = read(kernel("int n", "extern __shared__ int a[]; extern __shared__ double b[][4]; a[n] = 1; b[n][1] = 2;"))
+    assert {"a", "a.as_double"} <= set(arrays(found))
+    assert "b" not in arrays(found)
+    assert "'b' is the memory of 'a' as 'double': in runs that is an array of its own" in found.notes
+
+
 @pytest.mark.parametrize(
     ("declared", "block", "length"),
     [

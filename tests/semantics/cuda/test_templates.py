@@ -21,6 +21,16 @@ template void go<float>(float *, int); template void go(double *a, int n);
 """,
         {"k<float>": None, "k<double>": None},
     ),
+    "explicit instances of what takes types of the runtime": (
+        K
+        + """
+template <class T> void go(T *a, cudaGraphicsResource **r, const cudaDeviceProp &p, cudaExtent e,
+                           cudaMemcpy3DParms *m) {
+  cudaGraphicsMapResources(1, r, 0); k<T><<<p.multiProcessorCount, p.maxThreadsPerBlock>>>(a, int(e.width)); }
+template void go(float *, cudaGraphicsResource **, const cudaDeviceProp &, cudaExtent, cudaMemcpy3DParms *);
+""",
+        {"k<float>": None},
+    ),
     "explicit instances in namespaces": (
         """
 namespace m { namespace {
@@ -191,3 +201,16 @@ def test_what_only_looks_like_an_instance_breaks_nothing(tmp_path: Path) -> None
     path.write_text(N + "int nothing;\nvoid f(int *a, int n) { bool b = g(k<n>, 3); k<2><<<1, 32>>>(a); }")
     assert [c.name for c in choices(str(path))] == ["k<2>"]
     assert read_cuda(str(path), "k").block is None
+
+
+def test_parameters_of_a_pack_are_apart(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <class... T> __global__ void k(float *o, T *...a) { o[0] = (0.f + ... + float(a[threadIdx.x])); }\n"
+        "template __global__ void k<int, double, int>(float *, int *, double *, int *);\n"
+        "template <class... T> __global__ void n(float *o, T... a) { o[0] = (0.f + ... + float(a)); }\n"
+        "template __global__ void n<int, int>(float *, int, int);\n"
+    )
+    kernel = read_cuda(str(path), "k", instantiate="k<int, double, int>").kernel
+    assert [a.name for a in kernel.arrays if a.name.startswith("a")] == ["a", "a_1", "a_2"]
+    assert [p.name for p in read_cuda(str(path), "n", instantiate="n<int, int>").kernel.params] == ["a", "a_1"]

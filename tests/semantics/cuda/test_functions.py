@@ -1,0 +1,85 @@
+"""Pointers to functions that are declared, chosen from a table or by `?:`, as a host compiler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logic.syntax import show_stmt
+from semantics.cuda import Reading
+from tests.semantics.cuda.native import COMPILER, differences
+
+BEFORE = """
+typedef int (*Op)(int, int);
+__device__ int add(int a, int b) { return a + b; }
+__device__ int mul(int a, int b) { return a * b; }
+__device__ int sub(int a, int b) { if (a < b) return b - a; return a - b; }
+__device__ void put(int *p, int x) { *p = x; }
+__device__ void twice(int *p, int x) { p[0] = x; p[1] += x; }
+__device__ Op table[] = {add, &mul, sub};
+__constant__ Op fixed[2] = {mul, add};
+__device__ Op one = sub;
+__device__ void (*puts_[2])(int *, int) = {put, twice};
+static const Op kept[3] = {sub, add, mul};
+__device__ int fold(Op f, int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = f(s, p[i]); return s; }
+enum Kind { ADD, MUL, SUB };
+constexpr __device__ Op named(Kind k) {
+  switch (k) { case ADD: return add; case MUL: return mul; default: return sub; } }
+constexpr __device__ Op picked(int k) { return k == 0 ? add : k == 1 ? mul : sub; }
+template <int k> __device__ int by(int a, int b) { constexpr Op f = picked(k); return f(a, b); }
+template <Kind k> __device__ int known(int a, int b) { constexpr Op f = named(k); return f(a, b) + named(MUL)(a, b); }
+"""
+
+BODIES = [
+    "A[0] = table[1](n, 5) + table[0](n, 5); A[1] = (*table[2])(n, 7); A[2] = fixed[0](n, n);",
+    "A[0] = table[threadIdx.x % 3](n, 5);",
+    "A[0] = table[A[threadIdx.x] % 3](A[n], A[5]) + 1; A[1] = fixed[threadIdx.x & 1](n, 4);",
+    "puts_[threadIdx.x & 1](A + 4, n); puts_[1](A + 8, n); (*puts_[n == 3])(A, 7);",
+    "for (int i = 0; i < 3; i++) A[i] = table[i](A[i + 1], i);",
+    "Op f = table[threadIdx.x % 3]; A[0] = f(1, 2); A[1] = f(n, n); int t = 2; A[2] = table[t](4, 9);",
+    "Op f = threadIdx.x ? add : mul; A[0] = f(n, 7); A[1] = f(2, 4) - (n > 5 ? sub : mul)(2, 4);",
+    "A[0] = one(n, 9); A[1] = fold(one, A, n) + fold(add, A, 4); A[2] = fold(table[threadIdx.x % 3], A, 3);",
+    "const Op t[2] = {mul, sub}; A[0] = t[0](n, 2) + t[threadIdx.x & 1](n, 9);",
+    "static const Op u[] = {add}; A[1] = u[0](1, n);",
+    "if (table[1] != nullptr) A[0] = 4; if (!one) A[1] = 5; A[2] = kept[1](n, 3);",
+    "A[0] = by<0>(n, 4) + by<1>(n, 4) * 100; A[1] = by<2>(n, 9); A[2] = known<ADD>(n, 4) + known<SUB>(n, 9) * 100;",
+]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path) == []
+
+
+def test_lanes_with_functions_of_their_own_part(read: Callable[..., Reading]) -> None:
+    source = f"{BEFORE}__global__ void k(int *A, int n) {{ A[0] = table[n](1, n); }}"
+    reading = read(source, "k")
+    text = show_stmt(reading.kernel.body)
+    assert text.count("if (n == 0)") == 1, text
+    assert text.count("if (n == 1)") == 1, text
+    assert "if (n == 2)" not in text, text
+    assert "'table' holds the functions that it is declared with" in reading.notes
+
+
+REFUSED = {
+    "a parameter of the kernel": (
+        "Op f, int *A, int n",
+        "A[0] = f(1, n);",
+        "a call by 'f', a pointer that may",
+    ),
+    "what is assigned": ("int *A, int n", "Op f = add; if (n) f = mul; A[0] = f(1, n);", ""),
+    "a table that changes": ("int *A, int n", "Op t[2] = {add, mul}; t[0] = sub; A[0] = t[0](1, n);", ""),
+    "behind its end": ("int *A, int n", "A[0] = table[3](1, n);", "the element 3 of a table of 3 functions"),
+    "one of several that reads and writes": ("int *A, int n", "A[0] = A[1] + Set[n](A);", ""),
+    "a table without a list": ("int *A, int n", "A[0] = elsewhere[n](1, n);", ""),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(refused: Callable[[str, str], None], name: str) -> None:
+    parameters, body, message = REFUSED[name]
+    more = "extern __device__ Op elsewhere[2]; __device__ int w(int *p) { return ++p[1]; } __device__ int v(int *p) "
+    more += "{ return p[0]; } __device__ int (*Set[2])(int *) = {w, v};"
+    refused(f"{BEFORE}{more}__global__ void k({parameters}) {{ {body} }}", message)
