@@ -111,7 +111,7 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             return _renamed(st, node, seen, use)
         case "CXX_REINTERPRET_CAST_EXPR" if (seen := operand(node)) is not None and same(seen.type, node.type):
             return place(st, seen, use)
-        case kind if kind in CASTS:
+        case kind if kind in (*CASTS, "CXX_CONST_CAST_EXPR"):
             inner_ = operand(node)
             if inner_ is not None and inner_.type.const and not node.type.const and node.kind != "UNEXPOSED_EXPR":
                 raise unsupported("a cast that takes 'const' away", node.loc, "Leave out the 'const' where it begins.")
