@@ -22,8 +22,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "rules",
         metavar="RULES",
-        help="sound, paper, paper/If4 (that rule, the others from sound), FILE.rules (rules as text), or FILE.py, "
-        "which is RUN AS PYTHON",
+        help="sound, contracts (the sound rules, and what contracts say of an array), paper, paper/If4 (that rule, the "
+        "others from sound), FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON",
     )
     parser.add_argument(
         "--examples", type=_positive, default=EXAMPLES, metavar="N", help="cases (default: %(default)s)"

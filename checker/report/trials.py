@@ -87,6 +87,7 @@ def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
             "runs": seen.runs,
             "divergent": seen.divergent,
             "unended": seen.unended,
+            **({"elements": seen.elements} if trial.data else {}),
             "rules": dict(sorted(seen.rules.items())),
             "loop depths": {str(d): n for d, n in sorted(seen.depths.items())},
         },
@@ -140,7 +141,9 @@ def _told(name: str, trial: Trial, report: Report) -> str:
         for x, by in v.start.locals.items()
         if not x.startswith(GHOST) and x in mentioned
     ]
-    arrays = [f"{a}[i] = {', '.join(map(str, v.start.contents))}, .." for a in v.case.context.sigma.arrays]
+    stable = v.case.context.sigma.stable
+    contents = {a: v.start.data if a in stable else (*v.start.contents, "..") for a in v.case.context.sigma.arrays}
+    arrays = [f"{a}[i] = {', '.join(map(str, held))}" for a, held in contents.items()]
     held = "; ".join(
         [f"n = {v.start.n}"] * ("n" in mentioned) + locals_ + [a for a in arrays if a.partition("[")[0] in mentioned]
     )

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
+from checker.testbed.data import DATA
 from checker.testbed.world import TINY, World
 from logic.assertions import Context, Launch
+from logic.contracts import elements, settled
 from logic.metrics import METRICS, Linear, Metric
-from logic.potentials import Poly, ceil_div, const, max0, of_expr, sym
+from logic.potentials import ELEMENT, Leaf, Poly, ceil_div, const, max0, of_expr, sym
 from logic.syntax import (
     GHOST,
     INT,
@@ -69,14 +71,16 @@ PRICES: Final = (
 )
 
 
-def kernel(body: Stmt) -> Kernel:
-    """A kernel with this body over the names of this module."""
+def kernel(body: Stmt, data: bool = False) -> Kernel:
+    """A kernel with this body over the names of this module, with the array that contracts are about if asked for."""
     locals_ = tuple(Decl(x, INT) for x in (*LOCALS, TICK))
-    return Kernel("k", (Decl("n", INT),), ARRAYS, locals_, body)
+    arrays = (*ARRAYS, Array(DATA, "global", INT, 4)) if data else ARRAYS
+    return Kernel("k", (Decl("n", INT),), arrays, locals_, body)
 
 
-_PLAIN: Final = check_kernel(kernel(Skip()))
-SIGMA: Final[Signature] = replace(_PLAIN, locals={**_PLAIN.locals, GHOST_LOCAL: INT})
+_PLAIN: Final = check_kernel(kernel(Skip(), data=True))
+SIGMA: Final[Signature] = replace(check_kernel(kernel(Skip())), locals={**_PLAIN.locals, GHOST_LOCAL: INT})
+SIGMA_DATA: Final[Signature] = replace(_PLAIN, locals=SIGMA.locals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ class Wanted:
 
     ghost: whether programs use the ghost variable, as none outside a testbed can; ops: operators for expressions;
     early: whether it is about loops that lanes leave at different times, and about what each is left with
+    data: whether it is about what an array holds that contracts speak of
     """
 
     statement: str = ""
@@ -92,6 +97,7 @@ class Wanted:
     ghost: bool = False
     ops: Sequence[str] = ()
     early: bool = False
+    data: bool = False
 
 
 class Programs:
@@ -100,6 +106,8 @@ class Programs:
     def __init__(self, rng: random.Random, wanted: Wanted = Wanted()) -> None:
         self.rng, self.wanted = rng, wanted
         self.known: Sequence[Metric] = ()
+        self.written: Sequence[str] = ("G", "H", "S")
+        """The arrays that programs write to."""
         self.begun: frozenset[str] = frozenset()
         """Variables that had better start with a known value, the same for all lanes."""
 
@@ -112,7 +120,8 @@ class Programs:
         hardware = replace(TINY, warp=warp, banks=rng.choice([2, 4]))
         metric = self.metric()
         scope = rng.choice(["warp", "warp", "block"])
-        return World(lanes=lanes), Context(SIGMA, metric, hardware, Launch((lanes, 1, 1), (1, 1, 1)), scope)  # type: ignore[arg-type]
+        sigma = SIGMA_DATA if self.wanted.data else SIGMA
+        return World(lanes=lanes), Context(sigma, metric, hardware, Launch((lanes, 1, 1), (1, 1, 1)), scope)  # type: ignore[arg-type]
 
     def metric(self) -> Metric:
         """Ticks alone are easiest to follow; only prices that are all different tell rules for costs apart."""
@@ -147,6 +156,8 @@ class Programs:
         kind = rng.random()
         if depth == 0 or kind < 0.45:
             return self.leaf()
+        if self.wanted.data and rng.random() < 0.5:
+            return self.held()
         if self.wanted.ops and rng.random() < 0.7:
             return Op(rng.choice(self.wanted.ops), (self.leaf(), Const(rng.choice([2, 2, 3]))))
         if kind < 0.75:
@@ -161,6 +172,11 @@ class Programs:
             return Op("neg", (self.leaf(),))
         return Read(rng.choice("GHS"), self.index())
 
+    def held(self) -> Expr:
+        """An element of the array that contracts are about, near an end, a lane's or a variable's."""
+        at = self.rng.choice((TID, TID, Var("x"), Var("y"), N, Const(0)))
+        return Read(DATA, self.rng.choice((at, at, Op("+", (at, Const(1))))))
+
     def index(self) -> Expr:
         """An index; strides are what sectors and banks are about."""
         if self.rng.random() < 0.2:
@@ -171,6 +187,9 @@ class Programs:
         """A comparison."""
         rng = self.rng
         left: Expr = Var(rng.choice(LOCALS)) if rng.random() < 0.6 else self.leaf()
+        if self.wanted.data and rng.random() < 0.5:
+            other: Expr = rng.choice((self.held(), Var(rng.choice(LOCALS)), N, Const(rng.randint(0, 2))))
+            return Op(rng.choice(["<", "<=", ">", "=="]), (rng.choice((left, self.held())), other))
         if rng.random() < 0.08:
             left = Read(rng.choice("GS"), self.leaf())
         right: Expr = rng.choice([Const(rng.randint(0, 3)), N, TID, self.leaf()])
@@ -196,6 +215,8 @@ class Programs:
     def program(self) -> Stmt:
         """A body; with what is wanted somewhere in it, where a few tries suffice."""
         roll = self.rng.random()
+        if self.wanted.data and roll < 0.55:
+            return self.of_row()
         if self.wanted.early and roll < 0.8:
             return self.left_early()
         if self.wanted.ghost and roll < 0.3:
@@ -252,6 +273,19 @@ class Programs:
             )
         return seq(self.loop(1, x), If(cond, Assign(TICK, Const(0)), Skip()))
 
+    def of_row(self) -> Stmt:
+        """A loop from one element to another, as over a row of a sparse matrix, with something before or after."""
+        rng = self.rng
+        x, y = rng.sample(LOCALS, 2)
+        at = rng.choice((TID, TID, Const(0), Const(0), Var(y)))
+        end = rng.choice((Op("+", (at, Const(1))), N, N))
+        turn: Stmt = Assign(x, Op("+", (Var(x), Const(rng.choice([1, 1, 2])))))
+        inside = rng.choice((Skip(), Assign(TICK, Const(0)), self.simple()))
+        loop = seq(Assign(x, Read(DATA, at)), While(Op("<", (Var(x), Read(DATA, end))), seq(inside, turn)))
+        within = Op("<", (at, N)) if rng.random() < 0.7 else self.cond()
+        body = If(within, loop, Skip()) if rng.random() < 0.5 else loop
+        return rng.choice((body, body, seq(self.simple(), body), seq(body, If(self.cond(), self.simple(), Skip()))))
+
     def endless(self) -> Stmt:
         """A loop that may never end, after something that costs."""
         pairs: list[tuple[Expr, Expr]] = [(N, N), (TID, TID), (Var("x"), TID), (N, Const(0))]
@@ -288,7 +322,7 @@ class Programs:
         if kind < 0.86:
             return Assign(rng.choice(LOCALS), self.expr())
         if kind < 0.97:
-            return Write(rng.choice("GHS"), self.index(), self.leaf())
+            return Write(rng.choice(self.written), self.index(), self.leaf())
         return Sync()
 
     def loop(self, size: int, name: str = "", within: Stmt | None = None) -> Stmt:
@@ -345,13 +379,13 @@ def _expressions(s: Stmt) -> Iterator[Expr]:
 # --- hints for derivations -------------------------------------------------------------------------------------------
 
 
-def measures(body: Stmt, lanes: int) -> list[Poly]:
+def measures(body: Stmt, lanes: int, stable: frozenset[str] = frozenset()) -> list[Poly]:
     """Potentials that fall while the loops of a body run."""
     found: dict[Poly, None] = {}
     for s in statements(body):
         if not isinstance(s, While):
             continue
-        for t in subterms(s.cond):
+        for t in subterms(_with_elements(s.cond, stable)):
             match t:
                 case Op("<" | "<=", (a, b)) | Op(">" | ">=", (b, a)):
                     for upper in _without_tid(b, lanes, lanes - 1):
@@ -375,26 +409,47 @@ def _leaves(q: Poly) -> frozenset[object]:
     return frozenset(leaves(q))
 
 
+def _with_elements(e: Expr, stable: frozenset[str]) -> Expr:
+    """e with the elements of stable arrays in place of reads, if it reads no others."""
+    return settled(e) if stable and all(t.array in stable for t in subterms(e) if isinstance(t, Read)) else e
+
+
 def _without_tid(e: Expr, lanes: int, worst: int) -> list[Poly]:
     """e as a potential, bounds in place of tid."""
     if e == TID:
         return [const(worst), const(lanes), sym(N)]
+    if elements(e) and TID in subterms(e):  # a row's ends lie between those of the warp's first and last
+        ends: list[Leaf | int] = [worst, N] if worst else [0]
+        polys = [of_expr(at_lane(e, Const(k) if isinstance(k, int) else k)) for k in ends]
+        return [q for q in polys if q is not None]
     q = of_expr(e)
     return [] if q is None or TID in _leaves(q) else [q]
 
 
-def facts(body: Stmt, rng: random.Random) -> list[Expr]:
+def at_lane(e: Expr, k: Expr) -> Expr:
+    """e for one lane."""
+    match e:
+        case Tid():
+            return k
+        case Op(op, args):
+            return Op(op, tuple(at_lane(a, k) for a in args))
+    return e
+
+
+def facts(body: Stmt, rng: random.Random, stable: frozenset[str] = frozenset()) -> list[Expr]:
     """Facts that derivations may state about a program's variables: its guards, bounds, a few at random."""
     found: dict[Expr, None] = {}
     for s in statements(body):
         if isinstance(s, If | While):
-            for t in subterms(s.cond):
+            for t in subterms(_with_elements(s.cond, stable)):
                 match t:
                     case Op("<" | "<=" | ">" | ">=" | "==" | "!=" as op, (a, b)) if not any(
                         isinstance(u, Read) for u in subterms(t)
                     ):
                         weaker = {"<": "<=", ">": ">="}.get(op, op)
                         found |= {t: None, Op(weaker, (a, b)): None}
+        if isinstance(s, Assign) and isinstance(s.value, Read) and s.value.array in stable:
+            found |= {Op(op, (Var(s.var), _with_elements(s.value, stable))): None for op in ("==", ">=")}
         if isinstance(s, Assign) and isinstance(s.value, Op) and s.value.op in ("/", "%"):
             found |= {Op("<", (Var(s.var), Const(0))): None, Op("==", (s.value.args[0], Const(-1))): None}
     used = {t.name for s in statements(body) for e in _expressions(s) for t in subterms(e) if isinstance(t, Var)}
@@ -407,4 +462,9 @@ def facts(body: Stmt, rng: random.Random) -> list[Expr]:
             if other != v:
                 found |= {Op(rng.choice(["==", "==", "<=", ">=", "!="]), (v, other)): None}
     found |= {Op(rng.choice([">=", "<=", "=="]), (N, Const(rng.randint(-1, 3)))): None}
+    spoken = [t for f in found for t in subterms(f) if isinstance(t, Op) and t.op.startswith(ELEMENT)]
+    for _ in range(2 if spoken else 0):
+        others = [*spoken, Const(rng.randint(0, 3)), N]
+        two = (rng.choice(spoken), rng.choice(others))
+        found |= {Op(rng.choice(["<=", "<=", ">=", "=="]), two): None} if two[0] != two[1] else {}
     return list(found)

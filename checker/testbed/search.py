@@ -182,7 +182,7 @@ def _simplest() -> tuple[World, Context]:
 
 
 def _attempt(trial: Trial, body: Stmt, like: Case, rng: random.Random) -> Violation | None:
-    surroundings = (like.world, like.context) if rng.random() < 0.5 else _simplest()
+    surroundings = (like.world, like.context) if trial.data or rng.random() < 0.5 else _simplest()
     focus = rng.choice(trial.focus) if trial.focus else None
     pre = like.claim.pre
     start = (pre.p, pre.x) if rng.random() < 0.4 else (pre.p[:-1], pre.x) if rng.random() < 0.2 else None

@@ -13,16 +13,20 @@ import numpy as np
 
 from checker.kernel import Ledger, check
 from checker.testbed.choices import Hints, StuckError
+from checker.testbed.data import DATA, held_at, told, with_data
 from checker.testbed.derivations import Builder, closed, rules_used, shifted, tampered
-from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, measures
+from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, kernel, measures
 from checker.testbed.runs import Run, run
-from checker.testbed.world import SmallWorld, World
+from checker.testbed.world import CHOSEN, SmallWorld, World
 from logic.assertions import AtLeast, Condition, Context, P, Triple, X, conj
+from logic.comparisons import differences
+from logic.contracts import as_reads, elements, elements_in
 from logic.derivation import Derivation
 from logic.potentials import ZERO, Leaf, Poly, const, evaluate, variables
 from logic.refusals import Rejected
 from logic.rules import PAPER, SOUND, RuleSet
 from logic.schema import Rule, metavariables
+from logic.stable import unwritten
 from logic.syntax import Param, Stmt, Tid, Var, While, statements
 from semantics.events import Thread
 from semantics.lockstep import Initial, Machine, Store
@@ -30,18 +34,22 @@ from semantics.lockstep import evaluate as value_of
 
 STATES: Final = 10
 """Runs for each derivation."""
+CONTRACTS: Final = "contracts"
+"""The name of the trial of the sound rules over an array of which contracts say what it holds."""
 DERIVATIONS: Final = 3
 """Tries to derive something for each program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A state and the threads that start in it: n, locals by thread, contents of the arrays, repeated for ever."""
+    """A state and the threads that start in it: n, locals by thread, contents of the arrays, repeated for ever, and of
+    the array that contracts are about."""
 
     n: int
     threads: tuple[int, ...]
     locals: dict[str, dict[int, int]]
     contents: tuple[int, ...]
+    data: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +80,19 @@ class Violation:
 
 @dataclass(slots=True)
 class Coverage:
-    """The coverage of a trial: what it has seen."""
+    """The coverage of a trial: what it has seen; `elements` counts derivations that speak of those of an array."""
 
     programs: int = 0
     derivations: int = 0
     runs: int = 0
     divergent: int = 0
     unended: int = 0
+    elements: int = 0
     rules: Counter[str] = field(default_factory=Counter)
     depths: Counter[int] = field(default_factory=Counter)
 
     def add(self, other: Coverage) -> None:
-        for name in ("programs", "derivations", "runs", "divergent", "unended"):
+        for name in ("programs", "derivations", "runs", "divergent", "unended", "elements"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.rules += other.rules
         self.depths += other.depths
@@ -100,15 +109,22 @@ class Trial:
     """The needs of programs, if other than those of the rules in focus."""
     tampered: float = 0.12
     """The share of derivations that are changed somewhere before the kernel sees them."""
+    data: bool = False
+    """Whether programs read an array that contracts speak of."""
+    written: float = 0.05
+    """With data, the share of programs that may write to that array, too: of which no contract may be assumed then."""
 
 
 def tried(name: str, trust: bool = False) -> Trial:
-    """The trial that a name stands for: `sound`, `paper`, `paper/If4`, `file.rules`, `file.py`; its seed is 0.
+    """The trial that a name stands for: `sound`, `contracts`, `paper`, `paper/If4`, `file.rules`, `file.py`; its seed
+    is 0.
 
     Raises RuleFileProblem.
     """
     from checker.testbed.rulefile import RuleFileProblem, rule_set
 
+    if name == CONTRACTS:
+        return Trial(SOUND, (), 0, data=True)
     family, slash, rule = name.partition("/")
     if slash and family in ("paper", "sound"):
         rules = PAPER.rules if family == "paper" else SOUND.rules
@@ -142,7 +158,10 @@ def derive(trial: Trial, index: int) -> tuple[Case | None, random.Random]:
     rng = random.Random(f"{trial.seed}/{index}")
     names = trial.focus or (tuple(trial.rules.rules) if rng.random() < 0.7 else ())
     focus = rng.choice(names) if names else None
-    programs = Programs(rng, trial.wanted or wanted(trial.rules.rules.get(focus) if focus else None))
+    need = trial.wanted or wanted(trial.rules.rules.get(focus) if focus else None)
+    programs = Programs(rng, replace(need, data=True) if trial.data else need)
+    if trial.data and rng.random() < trial.written:
+        programs.written = (DATA,)
     return derived(programs.program(), programs, trial, focus, rng), rng
 
 
@@ -160,8 +179,12 @@ def derived(
     rules = trial.rules
     for _ in range(DERIVATIONS):
         world, context = surroundings or programs.context()
-        hints = Hints(facts(body, rng), measures(body, world.lanes))
-        oracle = SmallWorld(world, context)
+        if trial.data and not surroundings and DATA in unwritten(kernel(body, data=True)):
+            world, context = with_data(world, context, rng)
+        stable = context.sigma.stable
+        hints = Hints(facts(body, rng, stable), measures(body, world.lanes, stable))
+        spoken = (*hints.measures, *(q for f in hints.facts for q, _ in differences(f))) if stable else ()
+        oracle = SmallWorld(world, context, told(context, spoken))
         p = conj(rng.sample(hints.facts, min(len(hints.facts), rng.choice([0, 1, 1, 2, 3]))), context.sigma)
         if rng.random() < 0.4:
             p = conj((*p, *programs.beginning(body)), context.sigma)
@@ -231,6 +254,8 @@ def machine(case: Case, start: Start) -> Machine:
     for name, dim in (("blockDim", context.launch.block), ("gridDim", context.launch.grid), ("blockIdx", (0, 0, 0))):
         names |= {f"{name}.{a}": d for a, d in zip("xyz", dim, strict=True) if d is not None}
     held = {a: Initial(lambda i: start.contents[i % len(start.contents)]) for a in context.sigma.arrays}
+    if start.data:
+        held[DATA] = Initial(lambda i: held_at(start.data, i))
     block = tuple(d or 1 for d in context.launch.block)
     return Machine(context.sigma, names, block, (context.metric,), context.hardware, held)  # type: ignore[arg-type]
 
@@ -254,18 +279,21 @@ def starts(case: Case, rng: random.Random, count: int) -> Iterator[Start]:
     if any(x == GHOST_LOCAL for e in pre.p for x in _names(e)) or GHOST_LOCAL in pre.x:
         names.append(GHOST_LOCAL)
         leaves.append(Var(GHOST_LOCAL))
-    mask = oracle.table(pre.p, leaves)
+    data = case.world.data
+    mask = oracle.table(pre.p, [CHOSEN, *leaves] if data else leaves)
     values, sizes = case.world.values, case.world.sizes
     small = [i for i, v in enumerate(values) if 0 <= v <= 4]
     for _ in range(count):
         warp = rng.choice(oracle.warps())
         n = rng.randrange(len(sizes))
+        held = rng.randrange(len(data[n])) if data else 0
+        of_size = mask[held, n] if data else mask[n]
         chosen: dict[int, tuple[int, ...]] = {}
         common: tuple[int, ...] | None = None
         lanes = list(warp) if rng.random() < 0.75 else [i for i in warp if rng.random() < 0.6]
         same = rng.random() < 0.3
         for lane in rng.sample(lanes, len(lanes)):
-            table = mask[n, lane]
+            table = of_size[lane]
             pick = common if same and common is not None and table[common] else None
             for attempt in range(6):
                 if pick is not None:
@@ -293,7 +321,8 @@ def starts(case: Case, rng: random.Random, count: int) -> Iterator[Start]:
         if GHOST_LOCAL not in names:
             g = rng.choice(values)
             locals_[GHOST_LOCAL] = {t: g if GHOST_LOCAL in pre.x else rng.choice(values) for t in threads}
-        yield Start(sizes[n], threads, locals_, tuple(rng.randint(0, 3) for _ in range(4)))
+        contents = tuple(rng.randint(0, 3) for _ in range(4))
+        yield Start(sizes[n], threads, locals_, contents, data[n][held] if data else ())
 
 
 def _names(e: object) -> Iterable[str]:
@@ -307,12 +336,16 @@ def judged(case: Case, start: Start, unrestricted: bool, found: Run | None = Non
     found = found or performed(case, start)
     pre, post = case.claim.pre, case.claim.post
     params: dict[Leaf, int] = {Param(x): int(v) for x, v in machine(case, start).params.items()}
+
+    def element(_: str, i: int) -> int:
+        return held_at(start.data, i)
+
     before = min(
-        evaluate(pre.q, params | {Var(x): start.locals.get(x, {}).get(i, 0) for x in variables(pre.q)})
+        evaluate(pre.q, params | {Var(x): start.locals.get(x, {}).get(i, 0) for x in variables(pre.q)}, element)
         for i in start.threads
     )
     if found.ended:
-        after = max(evaluate(post.q, params | at_end(post.q, found, i)) for i in start.threads)
+        after = max(evaluate(post.q, params | at_end(post.q, found, i), element) for i in start.threads)
         if unrestricted and min(before, after) < 0:
             return None  # the print wants potentials that are not negative
         if found.cost > before - after:
@@ -336,7 +369,7 @@ def unmet(case: Case, start: Start, found: Run) -> str:
     post, threads = case.claim.post, [thread(i) for i in start.threads]
     here = machine(case, start)
     for fact in post.p:
-        values, _ = value_of(fact, found.store, threads, here)
+        values, _ = value_of(as_reads(fact), found.store, threads, here)
         if not all(values.values()):
             from logic.syntax import show
 
@@ -363,6 +396,7 @@ def run_case(trial: Trial, index: int, coverage: Coverage, states: int = STATES)
     coverage.derivations += 1
     coverage.rules.update(rules_used(case.derivation).keys())
     coverage.depths[depth(case.program)] += 1
+    coverage.elements += bool(case.context.sigma.stable) and speaks(case.derivation)
     for start in starts(case, rng, states):
         found = performed(case, start)
         coverage.runs += 1
@@ -372,6 +406,15 @@ def run_case(trial: Trial, index: int, coverage: Coverage, states: int = STATES)
         if violation:
             return violation
     return None
+
+
+def speaks(root: Derivation) -> bool:
+    """Whether a derivation speaks of elements of arrays, in P or in Q."""
+    values = root.substitution.values()
+    here = any(isinstance(v, Poly) and elements_in([v]) for v in values)
+    return (
+        here or any(isinstance(v, tuple) and any(map(elements, v)) for v in values) or any(map(speaks, root.premises))
+    )
 
 
 def depth(s: Stmt) -> int:

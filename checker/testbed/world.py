@@ -31,9 +31,11 @@ from logic.assertions import (
     Verdict,
     X,
     fresh_type,
+    opaque,
 )
+from logic.contracts import settled
 from logic.metrics import Hardware
-from logic.potentials import Apply, Floor, Leaf, Log2, Max0, Poly, Sym
+from logic.potentials import ELEMENT, Apply, Floor, Leaf, Log2, Max0, Poly, Sym
 from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -46,14 +48,20 @@ TINY: Final = Hardware("tiny", sector=8, banks=2, word=4, warp=4, alignment=64)
 @dataclass(frozen=True, slots=True)
 class World:
     """The world of enumeration: `values` of locals and array elements, `sizes` of parameters, `lanes` threads in one
-    row."""
+    row, and for each size what the stable array may hold at the indices `HELD`."""
 
     values: range = range(-3, 7)
     sizes: range = range(-1, 5)
     lanes: int = 4
+    data: tuple[tuple[tuple[int, ...], ...], ...] = ()
 
 
 ENGINE: Final = "enumeration"
+
+HELD: Final = range(9)
+"""The indices at which a stable array holds what its world says; elsewhere it holds 0, as out of bounds."""
+CHOSEN: Final = Param("data")
+"""The number of what a stable array holds, among all that it may hold: no program has such a parameter."""
 
 
 class SmallWorld:
@@ -63,7 +71,9 @@ class SmallWorld:
     A leaf that comes later gets an axis before all others, so an array that is remembered stays right.
     """
 
-    def __init__(self, world: World, context: Context) -> None:
+    def __init__(self, world: World, context: Context, given: Sequence[tuple[Poly, ...]] = ()) -> None:
+        """Taken for true everywhere is what is given: the first of some potentials is nonnegative where the others
+        are."""
         self.world, self.context = world, context
         self.leaves: list[Leaf] = []
         self._axes: dict[Leaf, Ints] = {}
@@ -76,6 +86,11 @@ class SmallWorld:
         self._uniforms: dict[tuple[int, X, Expr], bool] = {}
         for leaf in (Param("n"), Tid("x"), Var("x"), Var("y")):
             self._axis(leaf)
+        self._possible: Any = np.bool_(True)
+        for said, *needs in given:
+            self._possible = self._possible & ~(self._all_nonnegative(needs) > self._all_nonnegative([said]))
+        if bool(np.all(self._possible)):
+            self._possible = np.bool_(True)
 
     def __call__(self, o: Obligation, context: Context) -> Verdict:
         if context is not self.context:
@@ -142,6 +157,8 @@ class SmallWorld:
                 return (0,)
             case Param("warpSize"):
                 return (self.context.hardware.warp,)
+            case Param() if leaf == CHOSEN and world.data:
+                return range(len(world.data[0]))
             case Param(name) if name.startswith(("blockDim", "gridDim", "blockIdx")):
                 sizes = dict(zip("xyz", launch.block, strict=True)) if name.startswith("blockDim") else {}
                 return (sizes.get(name[-1]) or int(not name.startswith("blockIdx")),)
@@ -162,7 +179,25 @@ class SmallWorld:
                 return np.bool_(value) if isinstance(value, bool) else np.int64(value)
             case Op(op, args) if op in OPERATIONS:
                 return OPERATIONS[op](*(self.value(a) for a in args))
+            case Op(op, (index,)) if op.startswith(ELEMENT):
+                return self._element(self.value(index))
         raise _UnreadableError(str(e))
+
+    def _element(self, index: Any) -> Any:
+        """What the stable array holds at indices. Raises _UnreadableError where there is none."""
+        if not self.world.data:
+            raise _UnreadableError("an element of an array")
+        held = np.array(self.world.data, dtype=np.int64)
+        inside = (index >= HELD[0]) & (index <= HELD[-1])
+        place = np.clip(index, HELD[0], HELD[-1]) - HELD[0]
+        of_size = self._axis(Param("n")) - self.world.sizes[0]
+        return np.where(inside, held[of_size, self._axis(CHOSEN), place], 0)
+
+    def _all_nonnegative(self, polys: Sequence[Poly]) -> Any:
+        holds: Any = np.bool_(True)
+        for q in polys:
+            holds = holds & (self.potential(q)[0] >= 0)
+        return holds
 
     def _meets_one(self, fact: Expr) -> Any:
         seen = self._seen.get(id(fact))
@@ -179,7 +214,7 @@ class SmallWorld:
         if seen is None:
             mask = self._masks.get(p)
             if mask is None:
-                mask = np.bool_(True)
+                mask = self._possible
                 for fact in p:
                     mask = mask & self._meets_one(fact)
                 self._masks[p] = mask
@@ -206,6 +241,8 @@ class SmallWorld:
                         inner, _ = self.potential(arg)
                         logs = [0, *(n.bit_length() - 1 for n in range(1, max(1, int(np.max(inner))) + 1))]
                         term = term * np.array(logs)[np.maximum(0, inner)]
+                    case Apply(op, (arg,)) if op.startswith(ELEMENT):
+                        term = term * self._element(self.potential(arg)[0])
                     case Apply(op, args):
                         term = term * OPERATIONS[op](*(self.potential(p)[0] for p in args))
             total = total + term
@@ -276,6 +313,8 @@ class SmallWorld:
         def without_reads(t: Expr) -> Expr:
             nonlocal count
             match t:
+                case Read(array, index) if array in self.context.sigma.stable:
+                    return Op(f"{ELEMENT}{array}", (without_reads(index),))
                 case Read(array, index):
                     count += 1
                     kind = self.context.sigma.arrays[array].elem
@@ -314,6 +353,8 @@ class SmallWorld:
     def _least(self, what: str, p: P, x: X, array: str, index: Expr) -> int:
         hardware = self.context.hardware
         lanes = min(self.world.lanes, hardware.warp)
+        if not opaque(index, self.context.sigma):
+            index = settled(index)
         if any(isinstance(t, Read) for t in subterms(index)):
             return lanes
         worst = 0

@@ -11,7 +11,7 @@ from checker.report.trials import as_json
 from checker.testbed.search import search
 from checker.testbed.trial import Trial
 from logic.rules import SOUND
-from tests.bench.million import million, page, part
+from tests.bench.million import contracts_section, million, page, part, together
 
 
 def test_parts_are_the_whole(tmp_path: Path) -> None:
@@ -46,3 +46,17 @@ def test_a_violation_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(RuntimeError, match="a counterexample"):
         million(1, 5, 7, 1, tmp_path / "parts")
     assert not list((tmp_path / "parts").iterdir())
+
+
+def test_each_trial_keeps_the_part_of_the_other(tmp_path: Path) -> None:
+    total = million(1, 12, 7, 1, tmp_path, trial="contracts")
+    assert total["examples"] == 12
+    section = contracts_section(total, 7, 1, 1, 12)
+    assert "| cases | 12 |" in section
+    both = together("# A long trial\n\nold\n", section)
+    assert both.startswith("# A long trial\n\nold\n\n## Contracts on data\n")
+    again = together(both, "# A long trial\n\nnew\n")
+    assert again.startswith("# A long trial\n\nnew\n\n## Contracts on data\n")
+    assert again.partition("## ")[2] == both.partition("## ")[2]
+    assert together(again, section) == again
+    assert {file.name for file in tmp_path.iterdir()} == {"contracts-7-0-12.json"}
