@@ -238,12 +238,18 @@ class Atoms:
         return plus(whole, self.atom(("floor", rest, k), low, high))
 
     def residue(self, a: Number, k: int) -> Number:
-        """a - k * floor(a / k), in 0 .. k-1; k positive."""
+        """a - k * floor(a / k), in 0 .. k-1; k positive. A large one is written so: of what lanes add to it, sectors
+        and banks see what they see of a."""
         _, rest = split(a, k)
         low, high = self.bounds(rest)
         if low is not None and high is not None and low // k == high // k:
             return minus(rest, low // k * k)
-        return self.atom(("residue", rest, k), 0, k - 1)
+        if k <= LOW:
+            return self.atom(("residue", rest, k), 0, k - 1)
+        found = minus(rest, scaled(self.floor(rest, k), k))
+        self.at_least(found)
+        self.at_least(minus(k - 1, found))
+        return found
 
     def _small(self, a: Number, b: Number) -> Interval:
         """Bounds of a / b and of a % b where neither is negative."""

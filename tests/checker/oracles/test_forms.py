@@ -61,6 +61,26 @@ def test_operators_on_forms_mean_what_c_means(op: str, bounds: tuple[int | None,
             assert real(v, atoms, {"a": x}) == want, (slope, shift, k, swap, x)
 
 
+@pytest.mark.parametrize(("op", "k"), [("&", 63), ("&", 127), ("%", 64), ("%", 96), ("&", 31)])
+@pytest.mark.parametrize("low", [None, 0, 40])
+def test_large_residues_are_what_is_left_of_multiples(op: str, k: int, low: int | None) -> None:
+    """They are in their range, whatever is added; and what is added by multiples of k is not seen in them."""
+    for slope, shift in product((1, 32, 40, -33), (0, 5, -70)):
+        atoms = Atoms()
+        a = plus(scaled(atoms.atom("a", low), slope), shift)
+        v = atoms.apply(op, (a, k))
+        bounds = atoms.bounds(v)
+        for x in range(-200 if low is None else low, 200):
+            want = denote(op, (slope * x + shift, k))
+            assert real(v, atoms, {"a": x}) == want
+            assert bounds[0] is None or bounds[0] <= want
+            assert bounds[1] is None or want <= bounds[1]
+        if op == "&":
+            assert bounds[0] is not None
+            assert bounds[1] is not None
+            assert 0 <= bounds[0] <= bounds[1] <= k
+
+
 @pytest.mark.parametrize("op", ["^", "|"])
 def test_low_bits_are_told_from_the_others(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes of a warp exchanged: a ^ (8*b + c) is a multiple of 4, the same for all c below 4, and what is below 4."""

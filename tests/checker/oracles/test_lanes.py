@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,8 +13,10 @@ from typing import Final
 import pytest
 
 from checker.oracles import Oracles, lanes, samples
+from checker.oracles.terms import prepared, value_of
 from logic.assertions import AtMost, Context, Dim, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS, sectors
+from logic.metrics import conflicts as words
 from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
@@ -459,3 +462,39 @@ def test_a_number_of_a_warp_is_uniform_in_any_block() -> None:
     assert not view.uniform(op("/", RANK, 16))
     of_block = lanes.View(conj((), SIGMA), frozenset(), context((None, None, None), scope="block"), SIGMA)
     assert not of_block.uniform(op("/", RANK, 32))
+
+
+LOADED: Final = Read("N", op("+", op("*", Param("blockIdx.x"), 128), TX))
+MASKED: Final = [
+    (op("&", op("+", op("*", LOADED, 32), TX), 2**32 - 1), 1),
+    (op("&", op("+", op("*", LOADED, 32), TX), 1023), 1),
+    (op("%", op("+", op("*", op("&", LOADED, 15), 32), TX), 512), 1),
+    (op("&", op("+", op("*", LOADED, 32), op("*", TX, 2)), 1023), 2),
+    (op("&", op("+", op("*", LOADED, 16), TX), 1023), 2),
+    (op("&", op("+", op("*", LOADED, 31), TX), 255), 8),
+    (op("&", op("+", op("*", LOADED, 32), TX), 15), 1),
+]
+
+
+@pytest.mark.parametrize(("index", "conflicts"), MASKED)
+def test_what_is_loaded_and_masked_is_priced_by_what_lanes_add(index: Expr, conflicts: int) -> None:
+    """No draw of what is loaded is dearer than the count."""
+    rng = random.Random(7)
+    found = lanes.View(conj((), SIGMA), frozenset(), context((128, 1, 1)), SIGMA)
+    count = found.count("Conflicts", "S", prepared(index, SIGMA)[0]).n
+    most = 0
+    for draw in range(400):
+        values = [rng.randrange(-(2**9), 2**9) if draw % 2 else rng.choice((k, 2 * k, 33)) for k in range(32)]
+        addresses = [4 * int(value_of(_with(index, v), {"tid.x": lane})) for lane, v in enumerate(values)]
+        most = max(most, words(addresses, 4, NVIDIA))
+    assert most <= count == conflicts
+
+
+def _with(e: Expr, value: int) -> Expr:
+    """e with a number in place of what it reads."""
+    match e:
+        case Read():
+            return Const(value)
+        case Op(name, args):
+            return Op(name, tuple(_with(a, value) for a in args))
+    return e
