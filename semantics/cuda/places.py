@@ -298,7 +298,18 @@ def _select(st: State, a: Address, value: Expr, t: CType, loc: Loc | None) -> No
 
 
 def _steady(st: State, p: Address) -> Address:
-    return replace(p, terms=tuple((s, st.saved(e, INT) if reads_array(e) else e) for s, e in p.terms))
+    return replace(p, terms=tuple((s, st.saved(_loaded(st, e), INT) if reads_array(e) else e) for s, e in p.terms))
+
+
+def _loaded(st: State, e: Expr, whole: bool = True) -> Expr:
+    """e with each integer that it reads in a variable, but for an e that is one: so what its parts say of it stays
+    known, such as the lane that is added to what was loaded."""
+    match e:
+        case Read() if not whole and type_of(e, st.sigma) == INT:
+            return st.saved(e, INT)
+        case Op(_, args) if reads_array(e):
+            return replace(e, args=tuple(_loaded(st, a, whole=False) for a in args))
+    return e
 
 
 def evaluated(st: State, p: Place) -> Place:

@@ -238,3 +238,19 @@ def test_variables_outside(read: Read) -> None:
 
 def test_flat_two_dimensional_parameter(lower: Lower) -> None:
     assert lower("q[n][1] = 2;", "", "int (*q)[8], int n") == "q[n * 8 + 1] <- 2;"
+
+
+@pytest.mark.parametrize(
+    ("text", "lowered"),
+    [
+        (
+            "__shared__ int s[512]; s[(A[n] >> 4) * 32 + n]++;",
+            "t <- A[n];\ns[(t >> 4) * 32 + n] <- s[(t >> 4) * 32 + n] + 1;",
+        ),
+        ("__shared__ int s[512]; s[A[n]] += 2;", "t <- A[n];\ns[t] <- s[t] + 2;"),
+        ("__shared__ int s[512]; s[A[A[n] + 1] - n]--;", "t <- A[A[n] + 1];\ns[t - n] <- s[t - n] - 1;"),
+    ],
+)
+def test_what_an_index_reads_has_a_name_of_its_own(text: str, lowered: str, lower: Lower) -> None:
+    """What is added to it is then known, as where a person names what is loaded."""
+    assert lower(text) == lowered
