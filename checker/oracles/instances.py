@@ -116,9 +116,11 @@ def _instances(contracts: Sequence[Contract], spoken: tuple[Apply, ...]) -> Iter
         (k, c, sign, q)
         for k, c in enumerate(contracts)
         for sign, q in c.quantities.items()
-        if c.ranges and all(abs(factor) < LARGEST for _, factor in q.terms)
+        if all(abs(factor) < LARGEST for _, factor in q.terms)
     ]
     for k, c, sign, q in wanted:
+        if not c.ranges:
+            yield Instance(q, (), ("instance", k, sign, []))
         for t in _indices(q, spoken) if len(c.ranges) == 1 else ():
             poly, *needs = c.instance(sign, [t])
             yield Instance(poly, tuple(needs), ("instance", k, sign, [potential(t)]))

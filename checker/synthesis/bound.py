@@ -26,7 +26,7 @@ from checker.synthesis.sums import antidifference
 from checker.synthesis.turning import may_turn, turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
 from logic.assertions import AtLeast, Context, P, Proved, assume, conj
-from logic.contracts import elements_in
+from logic.contracts import Contract, elements_in
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import (
@@ -37,12 +37,17 @@ from logic.potentials import (
     Log2,
     Max0,
     Poly,
+    applied,
     atom,
     atoms,
     const,
     evaluate,
+    floor_div,
     leaves,
+    log2,
+    mapped,
     max0,
+    of_expr,
     substitute,
     sym,
 )
@@ -280,7 +285,7 @@ def _one(
         proof = _without_ghosts(whole(), ghosts, kernel)
         if anywhere:
             proof = _wherever(proof, context, oracle)
-        proof = _plain(proof, context, oracle)
+        proof = _plain(_known(proof, context, oracle), context, oracle)
         if per != "warp":
             proof = _summable(proof, context, oracle)
         derivation = proof.derivation
@@ -322,6 +327,38 @@ def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Po
             if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
                 q = worst
                 break
+    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+def _known(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+    """The proof with a potential that has what elements of arrays are, by contracts such as row[0] == 0, in place of
+    these elements, where that is shown to be no less."""
+    values: dict[Atom, Poly] = {}
+    for c in context.launch.contracts:
+        match c:
+            case Contract((), Op("==", (a, b))):
+                p, q = of_expr(a), of_expr(b)
+                for one, other in ((p, q), (q, p)):
+                    if one is not None and other is not None and not elements_in([other]):
+                        values |= {x: other for x in elements_in([one]) if one == atom(x)}
+
+    def image(a: Atom) -> Poly:
+        match a:
+            case Apply(op, args) if a not in values:
+                return applied(op, *(mapped(p, image) for p in args))
+            case Max0(arg):
+                return max0(mapped(arg, image))
+            case Floor(arg, k):
+                return floor_div(mapped(arg, image), k)
+            case Log2(arg):
+                return log2(mapped(arg, image))
+        return values.get(a, atom(a))
+
+    q = mapped(proof.pre.q, image) if values else proof.pre.q
+    enough = AtLeast((), frozenset(), q, proof.pre.q)
+    shown = q != proof.pre.q and arithmetic_proof(enough, context) is not None
+    if not shown or not isinstance(oracle(enough, context), Proved):
+        return proof
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
