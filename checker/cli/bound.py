@@ -129,7 +129,6 @@ def stated(text: str, sigma: Signature) -> Expr | Stated:
 def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
     """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to, and on
     elements that are not of one type."""
-    from checker.refutation.contracts import some_data
     from logic.stable import unwritten
 
     kernel, stable = reading.kernel, unwritten(reading.kernel)
@@ -145,10 +144,26 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contrac
             told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
             raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
-    if not some_data(found):
-        told = "warning: no small data keep the contracts: if they contradict each other, anything follows from them"
-        print(f"{reading.kernel.loc.file if reading.kernel.loc else kernel.name}: {told}", file=sys.stderr)
+    warn_of_data(found, reading.kernel.loc.file if reading.kernel.loc else kernel.name)
     return found
+
+
+def warn_of_data(given: Sequence[Contract], where: str) -> None:
+    """Warns where no small data keep contracts."""
+    from checker.refutation.contracts import some_data
+
+    if not some_data(tuple(given)):
+        told = "warning: no small data keep the contracts: if they contradict each other, anything follows from them"
+        print(f"{where}: {told}", file=sys.stderr)
+
+
+def apart(args: argparse.Namespace, sigma: Signature) -> tuple[tuple[Stated, ...], argparse.Namespace]:
+    """The contracts on data among what --assume says, and the options without them. Raises SourceError."""
+    from checker.notation.contracts import Contract as Stated
+
+    own = {text: one for text in args.assume if isinstance(one := stated(text, sigma), Stated)}
+    plain = argparse.Namespace(**{**vars(args), "assume": [text for text in args.assume if text not in own]})
+    return tuple(own.values()), plain
 
 
 def _stated(c: Stated, kernel: Kernel) -> Loc | None:
@@ -413,7 +428,6 @@ def outlined(
 ) -> tuple[Outline, str | None, Reading]:
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
-    from checker.notation.contracts import Contract as Stated
     from checker.refutation.contracts import of_reading
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
@@ -424,10 +438,9 @@ def outlined(
     hints = annotated(args, reading.kernel)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
-    own = {text: one for text in args.assume if isinstance(one := stated(text, sigma), Stated)}
-    plain = argparse.Namespace(**{**vars(args), "assume": [text for text in args.assume if text not in own]})
+    own, plain = apart(args, sigma)
     launch = launch_of(plain, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
-    given = assumed_of_data(reading, (*hints.contracts, *own.values()))
+    given = assumed_of_data(reading, (*hints.contracts, *own))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma), contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)

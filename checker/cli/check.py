@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from checker.cli.bound import (
     add_accept_option,
     add_launch_options,
+    apart,
     assumed_of_data,
     check_assumptions,
     launch_of,
     under,
+    warn_of_data,
 )
 from checker.cli.options import (
     add_output_options,
@@ -114,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
         outline, notes = _annotated(args, oracle)
         judged = replace(_seconded(_with_ghosts(judge(outline, rules, oracle), oracle)), notes=notes)
     else:
-        outline = parse_outline(read_text(args.file, CHECKED), args.file)
+        outline = parse_outline(read_text(args.file, CHECKED), args.file, args.assume)
+        warn_of_data(outline.context.launch.contracts, args.file)
         judged = _seconded(_with_ghosts(judge(outline, rules, oracle), oracle))
     if args.queries:
         write_queries(oracle.log, args.queries)
@@ -169,7 +172,8 @@ def _refuse_source_options(args: argparse.Namespace) -> None:
             "--kernel, -I, -D and --instantiate say how CUDA C is read",
             advice=f"'{args.file}' is no .cu file: leave them out.",
         )
-    for option in ("block", "grid", "assume", "metrics", "hardware"):
+    options = ("block", "grid", "metrics", "hardware", *([] if args.file.endswith(".qhl") else ["assume"]))
+    for option in options:
         if getattr(args, option):
             raise OptionProblem(
                 f"--{option.removesuffix('s')} is for annotated CUDA C: '{args.file}' names its own",
@@ -191,12 +195,13 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     sigma = check_kernel(reading.kernel)
     given = annotated(args, reading.kernel)
     metric = _metric(args, given, reading.kernel)
-    asked = launch_of(args, reading.kernel, None, None)
+    own, plain = apart(args, sigma)
+    asked = launch_of(plain, reading.kernel, None, None)
     block = _agreed("block", args.block and asked.block, given.block, path)
     grid = _agreed("grid", args.grid and asked.grid, given.grid, path)
     symbolic = (None, None, None)
     facts = conj((*given.assumptions, *asked.assumptions), sigma)
-    stated = assumed_of_data(reading, given.contracts)
+    stated = assumed_of_data(reading, (*given.contracts, *own))
     launch = Launch(block or reading.block or symbolic, grid or symbolic, facts, stated)
     stable = arrays_of(stated)
     context = Context(replace(sigma, stable=stable), metric, parse_hardware(args.hardware or "nvidia"), launch)

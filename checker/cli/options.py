@@ -99,10 +99,12 @@ def annotated(args: argparse.Namespace, kernel: Kernel) -> Annotations:
     """The annotations of a kernel in its file; warns, of each place once, of those that have no effect. Raises
     SourceError."""
     from checker.notation import read_annotations
+    from checker.notation.contracts import is_contract, parse_contract
     from logic.typing import check_kernel
 
-    text = source_text(kernel.loc.file) if kernel.loc else ""
-    hints = read_annotations(kernel, text, check_kernel(kernel))
+    text, sigma = source_text(kernel.loc.file) if kernel.loc else "", check_kernel(kernel)
+    given = [parse_contract(one, sigma, "--assume") for one in getattr(args, "assume", ()) if is_contract(one)]
+    hints = read_annotations(kernel, text, sigma, given)
     warned: set[Loc] = vars(args).setdefault("warned", set())
     for place, told in hints.ignored:
         if place not in warned:

@@ -17,14 +17,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from checker.notation.contracts import Contract, is_contract, parse_contract
+from checker.notation.contracts import Contract, is_contract, parse_contract, speakable
 from checker.notation.expressions import COUNTER, parse_assumption, parse_fact
 from checker.notation.extents import KERNEL, LOOPS, Place, Text, read_text
 from checker.notation.formulas import parse_formula
@@ -107,9 +107,10 @@ class Annotations:
     ignored: tuple[tuple[Loc, str], ...] = ()
 
 
-def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotations:
+def read_annotations(kernel: Kernel, source: str, sigma: Signature, others: Sequence[Contract] = ()) -> Annotations:
     """The annotations of a kernel in the text of its file: comments that begin with //@ and that the preprocessor has
-    left there. Raises SyntaxProblem and TypeProblem."""
+    left there. They may speak of elements of arrays that contracts are about, of these or of others. Raises
+    SyntaxProblem and TypeProblem."""
     source = _left(kernel, source)
     assumptions, limits, metric = [], list[Limit](), None
     sizes, formulas = dict[str, Dim](), dict[str, Sizes]()
@@ -146,6 +147,7 @@ def read_annotations(kernel: Kernel, source: str, sigma: Signature) -> Annotatio
             case _:
                 local.append(c)
     body = bare(kernel.body)
+    sigma = replace(sigma, stable=speakable(kernel, (*contracts, *others)))
     if local:
         counting, wider = _counting(kernel, sigma, local)
         placer = _Placer(kernel, source, wider, local, {id(c): _counter(c, sigma) for c in local})

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from checker.notation.expressions import parse_expr
 from checker.notation.problem import SyntaxProblem
-from logic.contracts import BOUND, as_reads, settled
+from logic.contracts import BOUND, arrays_of, as_reads, settled
 from logic.contracts import Contract as Bounded
 from logic.source import Loc
-from logic.syntax import BOOL, INT, Expr, Op, Read, Tid, Var, substitute, subterms
+from logic.stable import unwritten
+from logic.syntax import BOOL, INT, Expr, Kernel, Op, Read, Tid, Var, substitute, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 WORD: Final = "forall"
@@ -83,6 +84,11 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     if odd or any(sigma.arrays[a].elem != INT or sigma.arrays[a].space != "global" for a in _arrays(fact)):
         raise SyntaxProblem("a contract is about arrays of integers in global memory, and parameters", place, _ADVICE)
     return Contract(tuple(ranges), fact, " ".join(text.split()), place)
+
+
+def speakable(kernel: Kernel, given: Iterable[Contract]) -> frozenset[str]:
+    """The arrays that contracts are about, and that nothing in a kernel writes: of these conditions may speak."""
+    return arrays_of(one for c in given for one in c.contracts if one.quantities) & unwritten(kernel)
 
 
 def as_stated(c: Bounded, loc: Loc | None) -> Contract:

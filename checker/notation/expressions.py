@@ -101,8 +101,13 @@ def checked(node: Node, scope: Scope) -> Expr:
 def _check_speaks(t: Expr, scope: Scope) -> None:
     who = "P" if scope.about == "condition" else "an assumption"
     match t:
+        case Read(array) if scope.about == "condition" and array in scope.sigma.stable:
+            return
         case Read():
-            raise SyntaxProblem(f"{who} cannot speak of array contents", t.loc, "Another thread may write them.")
+            advice = (
+                "Another thread may write them. Where none does, a contract says what they hold: requires forall .."
+            )
+            raise SyntaxProblem(f"{who} cannot speak of array contents", t.loc, advice)
         case Var() | Tid() if scope.about == "assumption":
             sentence = f"an assumption is about parameters; '{t.name}' differs between threads"
             raise SyntaxProblem(sentence, t.loc, "Write it into a condition of an outline.")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from checker.notation.expressions import Scope, fact, integer, to_expr
+from checker.notation.contracts import is_contract, parse_contract
+from checker.notation.expressions import Scope, fact, integer, parse_assumption, to_expr
 from checker.notation.parser import parse
 from checker.notation.potentials import to_poly
 from checker.notation.problem import Place, SyntaxProblem, shortened, trees, words
@@ -16,9 +18,11 @@ from checker.notation.profiles import SUFFIX, read_hardware, read_metric
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, Split, strip, without
 from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
 from logic.assertions import Scope as Span
+from logic.contracts import Contract, arrays_of
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.rules import SOUND
 from logic.source import Loc
+from logic.stable import unwritten
 from logic.syntax import (
     BOOL,
     BUILTINS,
@@ -29,6 +33,7 @@ from logic.syntax import (
     Array,
     Assign,
     Assume,
+    Const,
     Decl,
     Expr,
     Kernel,
@@ -38,6 +43,7 @@ from logic.syntax import (
     Sync,
     Type,
     Write,
+    seq,
     statements,
 )
 from logic.typing import Signature, TypeProblem, check_kernel, signature, type_of
@@ -73,6 +79,9 @@ _OF_OUTLINES: Final = {
     "split": "splits",
 }
 LARGEST: Final = 2**31 - 1
+ASSUMED: Final = "--assume"
+"""Where what an option assumes is said to stand."""
+_REQUIRED: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\brequires\b([^;]*);|\bbegin\b", re.DOTALL)
 
 
 def parse_kernel(text: str, file: str) -> Kernel:
@@ -87,9 +96,11 @@ def parse_kernel(text: str, file: str) -> Kernel:
     return _read(tree, place, header)[0]
 
 
-def parse_outline(text: str, file: str) -> Outline:
-    """The proof outline that a .qhl text is: well-typed, each place known. Raises SyntaxProblem and TypeProblem."""
+def parse_outline(text: str, file: str, assumed: Sequence[str] = ()) -> Outline:
+    """The proof outline that a .qhl text is, with more that is assumed: well-typed, each place known. Raises
+    SyntaxProblem and TypeProblem."""
     place = Place(file)
+    text, stated = _contracts(text, file)
     tree = parse(text, "outline", place)
     header = _declarations(tree, place)
     for kind in ("metric", "hardware", "scope", "block", "grid"):
@@ -102,10 +113,42 @@ def parse_outline(text: str, file: str) -> Outline:
     hardware = _profile("hardware", header, place, HARDWARE, read_hardware)
     span: Span = "block" if _choice("scope", header, place, ("warp", "block")) == "block" else "warp"
     block, grid = _extents("block", header, place), _extents("grid", header, place)
-    kernel, body, sigma = _read(tree, place, header)
+    more = [(one, Loc(ASSUMED, 1, 1)) for one in assumed if is_contract(one)]
+    kernel, body, sigma, contracts = _read(tree, place, header, (*stated, *more))
     scope = Scope(sigma, place, "assumption")
-    assumptions = conj([fact(node.children[1], scope) for node in header.settings.get("requires", [])], sigma)
-    return Outline(kernel, Context(sigma, metric, hardware, Launch(block, grid, assumptions), span), body)
+    facts = [fact(node.children[1], scope) for node in header.settings.get("requires", [])]
+    facts += [parse_assumption(one, sigma, ASSUMED) for one in assumed if not is_contract(one)]
+    launch = Launch(block, grid, conj(facts, sigma), contracts)
+    return Outline(kernel, Context(sigma, metric, hardware, launch, span), body)
+
+
+def _contracts(text: str, file: str) -> tuple[str, list[tuple[str, Loc]]]:
+    """The text without the contracts on data in its head, whose grammar is another, and these."""
+    found: list[tuple[str, Loc]] = []
+    kept, end = "", 0
+    for match in _REQUIRED.finditer(text):
+        if match[0] == "begin":
+            break
+        told = match[1] or ""
+        if is_contract(told.strip()):
+            start = match.start(1) + len(told) - len(told.lstrip())
+            before = text[:start]
+            found.append((told.strip(), Loc(file, before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1)))
+            kept += text[end : match.start()] + re.sub(r"[^\n]", " ", match[0])
+            end = match.end()
+    return kept + text[end:], found
+
+
+def _stable(stated: Sequence[tuple[str, Loc]], kernel: Kernel) -> tuple[Contract, ...]:
+    """The contracts that texts are, on arrays that a kernel does not write. Raises SyntaxProblem and TypeProblem."""
+    sigma, found = signature(kernel), dict[Contract, None]()
+    for text, loc in stated:
+        one = parse_contract(text, sigma, loc.file or "", loc)
+        for array in sorted(one.arrays - unwritten(kernel)):
+            sentence = f"the kernel may write to '{array}', so a contract cannot say what it holds"
+            raise SyntaxProblem(sentence, loc, "Copy it, or leave out the contract.")
+        found |= {c: None for c in one.contracts if c.quantities}
+    return tuple(found)
 
 
 # --- the header ------------------------------------------------------------------------------------------------------
@@ -251,14 +294,20 @@ def _extents(kind: str, header: _Header, place: Place) -> Dim:
 # --- the body --------------------------------------------------------------------------------------------------------
 
 
-def _read(tree: Tree[Token], place: Place, header: _Header) -> tuple[Kernel, Block, Signature]:
-    """The kernel, well-typed and without ghosts, its annotated body, and the signature with them."""
+def _read(
+    tree: Tree[Token], place: Place, header: _Header, stated: Sequence[tuple[str, Loc]] = ()
+) -> tuple[Kernel, Block, Signature, tuple[Contract, ...]]:
+    """The kernel, well-typed and without ghosts, its annotated body, the signature with them, and contracts on arrays
+    of which the body may speak."""
     name = tree.children[1]
     declared = Kernel(
         str(name), tuple(header.params), tuple(header.arrays), tuple(header.locals), Skip(), place.of(name)
     )
     sigma = signature(declared)
     sigma = replace(sigma, locals={**sigma.locals, **{ghost.name: ghost.type for ghost in header.ghosts}})
+    writes = {str(node.children[0]) for node in tree.find_data("write")}
+    contracts = _stable(stated, replace(declared, body=seq(*(Write(a, Const(0), Const(0)) for a in sorted(writes)))))
+    sigma = replace(sigma, stable=arrays_of(contracts))
     body = _items(tree.children, Scope(sigma, place))
     written = program = strip(body)
     for ghost in header.ghosts:
@@ -269,7 +318,7 @@ def _read(tree: Tree[Token], place: Place, header: _Header) -> tuple[Kernel, Blo
         match s:
             case Assign(x, e) if x.startswith(GHOST) and (got := type_of(e, sigma)) != INT:
                 raise TypeProblem(f"'{x}' is int, the value is {got}", s.loc, "Convert the value.")
-    return kernel, body, sigma
+    return kernel, body, sigma, contracts
 
 
 _ITEMS: Final = ("condition", "split", "assign", "write", "skip", "sync", "assume", "branch", "loop")

@@ -11,9 +11,11 @@ from checker.notation.expressions import MOST_DIGITS, Scope, integer, placed, re
 from checker.notation.parser import parse
 from checker.notation.problem import SyntaxProblem, shortened
 from logic.potentials import (
+    ELEMENT,
     Poly,
     ceil_div,
     const,
+    element_of,
     floor_div,
     interval,
     log2,
@@ -72,13 +74,24 @@ def to_poly(node: Node, scope: Scope) -> Poly:
         case "call":
             p = _call(node, str(parts[0]), parts[1:], scope)
         case "read":
-            loc = scope.place.of(node)
-            raise SyntaxProblem("a potential cannot speak of array contents", loc, "Other threads may write them.")
+            p = _element(parts, node, scope)
         case _:
             sentence = f"{shortened('?:' if node.data == 'ternary' else str(parts[0]))} has no place in a potential"
             raise SyntaxProblem(sentence, scope.place.of(node), "Write max(0, p) for what counts only sometimes.")
     _check_size(p, node, scope)
     return p
+
+
+def _element(parts: list[Node], node: Node, scope: Scope) -> Poly:
+    """An element of an array that no thread writes, of which a contract speaks."""
+    name, loc = str(parts[0]), scope.place.of(node)
+    if name not in scope.sigma.stable:
+        advice = "Other threads may write them. Where none does, a contract says what they hold: requires forall .."
+        raise SyntaxProblem("a potential cannot speak of array contents", loc, advice)
+    index = to_poly(parts[1], scope)
+    if any(c.denominator != 1 for _, c in index.terms):
+        raise SyntaxProblem("an index takes integer coefficients only", loc, "Write floor(p/k).")
+    return element_of(f"{ELEMENT}{name}", index)
 
 
 def _operation(parts: list[Node], scope: Scope) -> Poly:

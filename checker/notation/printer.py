@@ -27,7 +27,7 @@ def show_outline(outline: Outline) -> str:
             settings.append(f"{name} {_extents(dim)}")
     if context.scope != "warp":
         settings.append(f"scope {context.scope}")
-    requires = [f"requires {show(fact)};" for fact in launch.assumptions]
+    requires = [f"requires {fact};" for fact in (*launch.contracts, *map(show, launch.assumptions))]
     body = _block(outline.body, "  ")
     ghosts = [f"local int {x};" for x in context.sigma.locals if x.startswith(GHOST)]
     head = [f"kernel {outline.kernel.name}", *settings, *_declared(outline.kernel), *ghosts, *requires]

@@ -280,7 +280,7 @@ def test_a_contract_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_values_at_single_indices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A loop over all elements, and what the bound is worth where elements are given."""
-    source = """//@ requires row[0] == 0 && row[n] == nnz;
+    source = """//@ requires 0 <= row[0] && row[n] <= nnz;
     //@ requires forall i in [0, n): row[i] <= row[i + 1];
     __global__ void all(const int *row, float *y, int n, int nnz) {
         for (int j = row[0]; j < row[n]; j++) y[j] = 1;
@@ -457,3 +457,68 @@ def test_where_rows_are_said_to_rise_their_width_is_advised(tmp_path: Path, caps
     source = CSR.split("\n", 2)[2].replace("rowptr[r]", "rowptr[col[r]]").replace("rowptr[r + 1]", "rowptr[col[r] + 1]")
     assert bound(CSR.split("\n", 1)[0] + "\n" + source, tmp_path) == 1
     assert "//@ requires forall i: rowptr[i + 1] - rowptr[i] <= 64;" in " ".join(capsys.readouterr().out.split())
+
+
+ENDS = """
+//@ requires forall i in [0, n): row[i] <= row[i + 1];
+//@ requires row[0] == 0 && row[n] == m;
+//@ requires n >= 1;
+__global__ void k(const int *row, int *out, int n, int m) {
+    //@ potential 1 + |[row[0], row[n]]|;
+    for (int j = row[0]; j < row[n]; j++) out[j] = 1;
+}
+"""
+
+
+def test_what_elements_are_known_to_be_stands_in_their_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.cu").write_text("\n".join(line for line in ENDS.splitlines() if "potential" not in line))
+    assert main(["bound", str(tmp_path / "k.cu"), "--metric", "steps", "--block", "32"]) == 0
+    assert "steps  <= 8 + 12*max(0, m)  certified" in capsys.readouterr().out
+    unknown = ENDS.replace("row[0] == 0 && row[n] == m", "row[0] == 0").replace("1 + |", "8 + 12*|")
+    (tmp_path / "k.cu").write_text(unknown)
+    assert main(["check", str(tmp_path / "k.cu"), "--metric", "steps", "--block", "32"]) == 0
+    assert "every warp of k costs at most 8 + 12*max(0, row[n] - row[0]) steps" in capsys.readouterr().out
+
+
+OUTLINE = """kernel k
+metric steps
+block 32
+param int n;
+global int row[], out[];
+local int j, e;
+requires forall i in [0, n): row[i] <= row[i + 1];
+requires n >= 1;
+begin
+  { true; 10 + 12*|[row[0], row[n]]|; {} }
+  j <- row[0];
+  e <- row[n];
+  while (j < e) invariant { e == row[n]; 12*|[j, row[n]]| + 4; {j, e} } {
+    out[j] <- 1;
+    j <- j + 1;
+  }
+end
+"""
+CONTRACT = "forall i in [0, n): row[i] <= row[i + 1]"
+
+
+def test_outlines_speak_of_elements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, without = tmp_path / "k.qhl", OUTLINE.replace(f"requires {CONTRACT};\n", "")
+    path.write_text(OUTLINE)
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "accepted: every warp of k costs at most 10 + 12*max(0, row[n] - row[0]) steps" in out
+    assert "second checker: valid" in out
+    path.write_text(without)
+    assert main(["check", str(path), "--assume", CONTRACT]) == 0
+    assert "second checker: valid" in capsys.readouterr().out
+    path.write_text(OUTLINE.replace("12*|[row[0], row[n]]|", "12*|[row[0], row[n]]| - 1"))
+    assert main(["check", str(path)]) == 1
+
+
+@pytest.mark.parametrize("edit", [("requires forall", "requires n < 5; //"), ("out[j] <- 1", "row[j] <- 1")])
+def test_outlines_speak_of_no_other_elements(edit: tuple[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "k.qhl"
+    path.write_text(OUTLINE.replace(*edit))
+    assert main(["check", str(path)]) == 2

@@ -262,3 +262,40 @@ def test_splits_and_ghosts() -> None:
     assert [d.name for d in outline.kernel.locals] == ["i"]
     assert parse_outline(show_outline(outline), "x") == outline
     assert parse_kernel("kernel k local int split; begin split <- 1; end", "x").body == Assign("split", Const(1))
+
+
+ROWS = """\
+kernel k  // requires nonsense[0];
+metric steps
+param int n;
+global int row[], out[];
+local int j;
+requires forall i in [0, n): row[i] <= row[i + 1];
+requires row[0] == 0 && row[n] >= 1;
+requires n < 9;
+begin
+  { true; 3*|[row[0], row[n]]| + floor(row[n]/2); {} }
+  j <- row[0];
+  { j == row[0]; _; {j} }
+end
+"""
+
+
+def test_contracts_on_data_are_read_and_shown() -> None:
+    outline = parse_outline(ROWS, "k.qhl")
+    launch = outline.context.launch
+    assert [*map(str, launch.contracts)] == ["forall i in [0, n): row[i] <= row[i + 1]", "row[0] == 0", "row[n] >= 1"]
+    assert outline.context.sigma.stable == {"row"}
+    assert parse_outline(show_outline(outline), "k.qhl") == outline
+    first = outline.body[0]
+    assert isinstance(first, Partial)
+    assert str(first.q) == "floor(row[n]/2) + 3*max(0, row[n] - row[0])"
+    more = parse_outline(ROWS, "k.qhl", ["forall i: row[i] <= 7", "n > 2"]).context.launch
+    assert str(more.contracts[-1]) == "forall i: row[i] <= 7"
+    assert len(more.assumptions) == len(launch.assumptions) + 1
+
+
+def test_places_stay_where_contracts_are_taken_out() -> None:
+    outline = parse_outline(ROWS, "k.qhl")
+    places = [item.loc for item in outline.body if isinstance(item, Partial)]
+    assert places == [Loc("k.qhl", 10, 3), Loc("k.qhl", 12, 3)]

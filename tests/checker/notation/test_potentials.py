@@ -114,3 +114,20 @@ def test_places_begin_at_the_origin() -> None:
     with pytest.raises(SyntaxProblem) as caught:
         parse_potential("n +\n m", SIGMA, "p", Loc("k.cu", 30, 12))
     assert caught.value.loc == Loc("k.cu", 31, 2)
+
+
+def test_elements_of_stable_arrays_are_read() -> None:
+    from dataclasses import replace
+
+    from logic.syntax import INT, Array
+    from logic.typing import Signature
+
+    arrays = {"A": Array("A", "global", INT, 4)}
+    sigma = Signature({"i": INT}, {"n": INT}, arrays, frozenset({"A"}))
+    assert str(parse_potential("|[A[i], A[n + 1]]|", sigma, "q")) == "max(0, A[1 + n] - A[i])"
+    with pytest.raises(SyntaxProblem, match="integer coefficients"):
+        parse_potential("A[n/2]", sigma, "q")
+    with pytest.raises(SyntaxProblem, match="differs between threads"):
+        parse_potential("A[tid.x]", sigma, "q")
+    with pytest.raises(SyntaxProblem, match="array contents"):
+        parse_potential("A[n]", replace(sigma, stable=frozenset()), "q")
