@@ -59,9 +59,9 @@ RULES = (
         {P; Q; X} assume e {P & e; Q; X}
         """,
         "ours",
-        "A run in which an active thread finds e false is outside the claim, and stops there in the semantics: what it "
-        "has paid until then is paid for. The claim says what is assumed. e costs nothing: no program evaluates it. "
-        "Never fails; of an e that reads an array, P keeps what does not.",
+        "A run in which an active thread finds e false is outside the claim, and stops there in the semantics: it may "
+        "have paid more than Q until then, for what is promised after it rests on e. The claim says what is assumed. e "
+        "costs nothing: no program evaluates it. Never fails; of an e that reads an array, P keeps what does not.",
     ),
     Rule(
         "Q:Ghost",

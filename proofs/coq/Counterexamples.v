@@ -271,6 +271,45 @@ Proof.
   - vm_compute. reflexivity.
 Qed.
 
+(** * A broken assumption
+
+    tick 1; assume false: what follows [assume false] may be promised anything, so Q:Weak pays the tick from it. The claim
+    is true, since it speaks of no run that breaks its assumption; but such a run has paid 1, and Q is 0. *)
+
+Theorem a_broken_run_may_pay_more :
+  let M := machine_of 0 ticks in
+  let false_ := Const (VBool false) in
+  exists A B c,
+    derivable M everywhere A (Seq Sync (Assume false_)) B
+    /\ sat M everywhere zeros (row 1) (facts A) (uniforms A)
+    /\ (forall t, peval M zeros (potential A) t == 0) /\ (forall sigma t, peval M sigma (potential B) t == 0)
+    /\ run M zeros (row 1) (Seq Sync (Assume false_)) Broken c /\ c == 1.
+Proof.
+  cbn zeta. set (M := machine_of 0 ticks). set (debt := PConst (-1)). set (f := Const (VBool false)).
+  assert (G : forall P q, (forall p, In p P -> plain p = true) -> good (Cond P (PConst q) [])).
+  { intros P q H. split; [exact H |]. split; [intros y [] | intros e []]. }
+  exists (Cond [] (charged (charged debt 0) (m_sync (price M))) []), (Cond [f] (charged zero 0) []), (1 + 0).
+  split; [| split; [| split; [| split; [| split]]]].
+  - eapply Q_Seq.
+    + apply Q_Sync. split; [intros p [] |]. split; [intros y [] | intros e []].
+    + apply (Q_Weak M everywhere [] debt [] [f] zero [] [] debt [] [f] debt []).
+      * apply (Q_Assume M everywhere [] debt [] f). apply G. intros p [].
+      * intros sigma t _ H. exact H.
+      * intros sigma T t _ _. apply Qle_refl.
+      * intros y [].
+      * intros sigma t _ H. exact H.
+      * intros sigma T t (_ & _ & H & _) I. specialize (H t I f (or_introl eq_refl)). discriminate H.
+      * apply incl_refl.
+      * apply Qle_refl.
+      * apply G. intros p [].
+      * apply G. intros p [<- | []]. reflexivity.
+  - split; [discriminate |]. split; [intros t _; exact I |]. split; [intros t _ p [] | intros y t u []].
+  - intros t. reflexivity.
+  - intros sigma t. reflexivity.
+  - eapply R_Seq; [apply (R_Sync M) | apply R_AssumeBroken; discriminate].
+  - reflexivity.
+Qed.
+
 (** * Errata 7 and 8: counts *)
 
 Open Scope Z_scope.

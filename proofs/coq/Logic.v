@@ -213,12 +213,36 @@ Inductive costs (P : list expr) (X : list string) : expr -> Q -> Prop :=
 
 (** * The rules
 
-    The letters are those of logic/rules. Every condition is good; [except X s] is X less W(s). *)
+    The letters are those of logic/rules. Every condition is good; [except X W] is X less W. Certificates have potentials
+    in a canonical form, so that equal ones are the same; [Q_Equal] stands for that. *)
 
 Definition except (X : list string) (W : list string) : list string :=
   filter (fun x => negb (existsb (String.eqb x) W)) X.
 
 Definition zero := PConst 0.
+
+Definition equal (q q' : pot) : Prop := forall sigma t, peval sigma q t == peval sigma q' t.
+
+(** s without the assignments to x, which nothing else in s may use *)
+Fixpoint erase (x : string) (s : stmt) : stmt :=
+  match s with
+  | Assign y _ => if String.eqb y x then Skip else s
+  | Seq s1 s2 => Seq (erase x s1) (erase x s2)
+  | If e s1 s2 => If e (erase x s1) (erase x s2)
+  | While e s1 => While e (erase x s1)
+  | _ => s
+  end.
+
+Fixpoint ghost (x : string) (s : stmt) : Prop :=
+  match s with
+  | Skip | Sync => True
+  | Assign y e => y = x \/ ~ In x (vars e)
+  | Write _ i e => ~ In x (vars i) /\ ~ In x (vars e)
+  | Assume e => ~ In x (vars e)
+  | Seq s1 s2 => ghost x s1 /\ ghost x s2
+  | If e s1 s2 => ~ In x (vars e) /\ ghost x s1 /\ ghost x s2
+  | While e s1 => ~ In x (vars e) /\ ghost x s1
+  end.
 
 Inductive derivable : cond -> stmt -> cond -> Prop :=
   | Q_Skip P Q X :
@@ -291,6 +315,10 @@ Inductive derivable : cond -> stmt -> cond -> Prop :=
       entails P2' P1' -> at_least P2' X2' Q2' Q1' -> incl X1' X2' -> 0 <= c ->
       good (Cond P1 Q1 X1) -> good (Cond P1' Q1' X1') ->
       derivable (Cond P1 (charged Q1 c) X1) s (Cond P1' (charged Q1' c) X1')
+  | Q_Equal P Q X P' Q' X' s R R' :
+      derivable (Cond P Q X) s (Cond P' Q' X') -> equal Q R -> equal Q' R' ->
+      good (Cond P R X) -> good (Cond P' R' X') ->
+      derivable (Cond P R X) s (Cond P' R' X')
   | Q_Frame P Q X P' Q' X' s F :
       derivable (Cond P Q X) s (Cond P' Q' X') ->
       over (except X (writes s)) F -> at_least P X F zero ->
@@ -305,6 +333,10 @@ Inductive derivable : cond -> stmt -> cond -> Prop :=
       derivable (Cond P Q X) s B
   | Q_Assume P Q X e :
       good (Cond P Q X) ->
-      derivable (Cond P Q X) (Assume e) (Cond (with_ P e) Q X).
+      derivable (Cond P Q X) (Assume e) (Cond (with_ P e) Q X)
+  | Q_Ghost P Q X s1 P' Q' X' x :
+      derivable (Cond P Q X) s1 (Cond P' Q' X') -> ghost x s1 ->
+      (forall p, In p (P ++ P') -> ~ In x (vars p)) -> ~ In x (pvars Q) -> ~ In x (pvars Q') ->
+      derivable (Cond P Q X) (erase x s1) (Cond P' Q' (except X' [x])).
 
 End Meaning.

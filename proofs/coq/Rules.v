@@ -614,6 +614,17 @@ Proof.
     cbn [potential] in *. rewrite charged_value. lra.
 Qed.
 
+Lemma valid_equal P Q X P' Q' X' s R R' :
+  valid M U (Cond P Q X) s (Cond P' Q' X') -> equal M Q R -> equal M Q' R' ->
+  valid M U (Cond P R X) s (Cond P' R' X').
+Proof.
+  intros V E E' sigma T o d Sat Rn. pose proof (V _ _ _ _ Sat Rn) as W. cbn [facts potential uniforms] in *.
+  destruct o as [sigma' | |]; auto.
+  - destruct W as [Sat' L]. split; auto. intros t I. specialize (L t I).
+    pose proof (E sigma t). pose proof (E' sigma' t). lra.
+  - destruct W as [W | W]; [left | right; exact W]. intros t I. specialize (W t I). pose proof (E sigma t). lra.
+Qed.
+
 Lemma valid_frame P Q X P' Q' X' s F :
   valid M U (Cond P Q X) s (Cond P' Q' X') -> over (except X (writes s)) F -> at_least M U P X F zero ->
   valid M U (Cond P (PAdd Q F) X) s (Cond P' (PAdd Q' F) (X' ++ pvars F)).

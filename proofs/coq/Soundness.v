@@ -1,7 +1,7 @@
 (** Every derivation is valid; Theorem 1 of the paper, for every prefix of a run. *)
 
 From Coq Require Import ZArith QArith List String Bool Lqa.
-From Warpbound Require Import Syntax Metrics Lockstep Logic Lemmas Rules.
+From Warpbound Require Import Syntax Metrics Lockstep Logic Lemmas Rules Ghost.
 Import ListNotations.
 Open Scope Q_scope.
 
@@ -51,6 +51,7 @@ Proof.
     + apply (over_more _ _ _ G4). apply incl_appl, incl_refl.
     + destruct H0 as [O L]. split; auto. apply incl_appr, incl_refl.
   - split; [assumption | apply good_with; assumption].
+  - destruct IHderivable as [G1 [G2 G3]]. split; [exact G1 |]. split; [exact G2 | apply over_less; assumption].
 Qed.
 
 (** The rules are sound: for every machine whose prices are sane, and every scope. *)
@@ -72,10 +73,13 @@ Proof.
   - apply valid_vwrite2; auto.
   - eapply valid_write; eauto.
   - eapply valid_weak; eauto.
+  - eapply valid_equal; eauto.
   - apply valid_frame; auto.
   - apply valid_unroll; auto.
   - eapply valid_casesplit; eauto.
   - apply valid_assume.
+  - apply derivable_good in D as [_ [G1 G2]]. apply (valid_ghost M U S x P Q X s1 P' Q' X'); auto.
+    intros p I. apply H0, in_app_iff. auto.
 Qed.
 
 (** Theorem 1: a run that ends costs at most Q(sigma) - Q'(sigma'), and ends in what is promised. *)
