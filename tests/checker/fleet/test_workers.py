@@ -24,6 +24,7 @@ class Notes:
     failures: list[tuple[int, int | None, str, str]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     until: int | None = None
+    took: dict[tuple[int, int | None], float] = field(default_factory=dict)
     questions: list[Future[Any]] = field(default_factory=list)
 
     def start(self, wake: Callable[[], None]) -> None:
@@ -44,6 +45,7 @@ class Notes:
 
     def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:  # noqa: ARG002 - a desk takes it
         self.failures.append((job.number, part, how, why))
+        self.took[job.number, part] = seconds
 
     def ended(self, job: Job, /) -> None:
         self.ends.append(job.number)
@@ -67,6 +69,7 @@ def test_what_fails_is_a_row_and_the_rest_goes_on(capfd: pytest.CaptureFixture[s
     )
     assert sorted(notes.said) == [(0, 0, "a"), (0, 2, "b"), (1, 1, "c"), (2, 1, "d"), (3, 0, "e"), (3, 3, "f")]
     failures = {(job, part): (how, why) for job, part, how, why in notes.failures}
+    assert notes.took[3, 1] >= 1.5
     assert failures == {
         (0, 1): ("crashed", "ended by SIGKILL"),
         (1, 0): ("crashed", "ended with exit code 78"),
