@@ -304,10 +304,13 @@ class _Analysis(Analysis):
     def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:
         """The facts about x as facts about its definition, for when x is given another value."""
         before = _definition(x, about)
+        if before is None:  # of the turns that are left, which ghosts count, a little more is kept
+            before = next(_other_way(x, about), None)
+            about = [c for c in about if any(name.startswith(GHOST) for name in local_vars(c))]
         if before is None:
             return []
         said = (substitute(c, {x: before}) for c in about if c != Op("==", (Var(x), before)))
-        return [c for c in said if self.entails(p, c)]
+        return [c for c in said if not _same(c) and self.entails(p, c)]
 
     def join(self, a: P, b: P) -> P:
         """Facts of either that both entail; where first turns are taken apart, without tests for a difference that only
@@ -473,6 +476,23 @@ def _definition(x: str, about: Sequence[Expr]) -> Expr | None:
         e for leaf, e in equal if leaf == Var(x) and x not in local_vars(e) and len([*subterms(e)]) <= limits.DEFINITION
     )
     return next(ghosts, None) or next(own, None)
+
+
+def _other_way(x: str, about: Sequence[Expr]) -> Iterator[Expr]:
+    """The values of x by equations for something else: t == n + 1 where n == t - 1."""
+    for fact in about:
+        for leaf, rest in solutions(fact):
+            found = as_expr(rest) if leaf == Var(x) else None
+            if found is not None and x not in local_vars(found):
+                yield found
+
+
+def _same(fact: Expr) -> bool:
+    """Whether a fact equates a value with itself."""
+    match fact:
+        case Op("==", (a, b)):
+            return (p := of_expr(a)) is not None and p == of_expr(b)
+    return False
 
 
 def _clamped(e: Expr) -> Expr:

@@ -18,6 +18,7 @@ from logic.contracts import BOUND, settled
 from logic.facts import Facts, compared, definitions, said, unfolded
 from logic.potentials import ELEMENT, Poly, element_of, is_closed, leaves, of_expr, sym, variables
 from logic.source import Loc
+from logic.stable import root
 from logic.syntax import (
     BOOL,
     INT,
@@ -153,7 +154,11 @@ _BEGINS: Final = "Bound that on the other side, too: before a loop that counts u
 
 def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     """The contract that would say what an array holds, as far as it is not there: that rows begin where others end, or
-    how long they are at most, or how large elements are; and where indices from memory lead."""
+    how long they are at most, or how large elements are; and where indices from memory lead. Nothing where the kernel
+    writes to the array, or where it is not in global memory: no contract can be about it."""
+    changed = {root(s.array) for s in statements(flow.stmt) if isinstance(s, Write)}
+    if root(array) in changed or context.sigma.arrays[array].space != "global":
+        return ""
     reads = [t for e in _values(flow) for t in subterms(e) if isinstance(t, Read) and t.array == array]
     at = list(dict.fromkeys(p for t in reads if (p := of_expr(settled(t.index))) is not None))
     rows = [p for p in at if p + 1 in at]

@@ -271,6 +271,10 @@ def test_a_contract_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     told = " ".join(capsys.readouterr().out.split())
     assert "its guard reads 'rowptr', and what an array holds is not known" in told
     assert "Or say what it holds: //@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];" in told
+    assert bound(plain.replace("float s", "((int *)rowptr)[0] = 0; float s"), tmp_path) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "its guard reads 'rowptr'" in told
+    assert "Or say what it holds" not in told, "the kernel writes to it"
     given = [line.removeprefix("//@ requires ").rstrip(";") for line in CSR.splitlines()[:2]]
     assert bound(plain, tmp_path, "--assume", given[0], "--assume", given[1]) == 0
     assert "2 + max(0, width)" in capsys.readouterr().out
