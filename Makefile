@@ -17,7 +17,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs coq suite hardware run-time timing mutants mutants-rules mutants-code hostile million bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time timing mutants mutants-rules mutants-code hostile million power bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -39,6 +39,7 @@ help:
 	@echo 'make mutants-code random mutants of core modules, tried by the tests (hours)'
 	@echo 'make hostile 2,000 hostile certificates, judged within limits of time and memory (hours; goes on where it stopped)'
 	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
+	@echo 'make power   docs/power.md: rules that are wrong on purpose, and when trials find them (half an hour)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
@@ -97,6 +98,9 @@ hostile: venv
 
 million: venv
 	$(BIN)/python -m tests.bench.million
+
+power: venv
+	$(BIN)/python -m tests.bench.power
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench

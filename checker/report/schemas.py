@@ -330,6 +330,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
         certifies=flag(),
         examples=whole(),
         violations=whole(),
+        power=maybe(table(ANY)),
         counterexample=maybe(table(ANY)),
         covered=table(ANY),
         seconds=real(),

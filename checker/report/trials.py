@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ from checker.report.page import Fault, Page, Section
 from checker.report.rejection import draw_filled
 from checker.report.terminal import wrapped
 from checker.testbed.mutants import Result, summary
+from checker.testbed.power import power
 from checker.testbed.rulefile import NOTHING
 from checker.testbed.search import Report
 from checker.testbed.trial import Case, Trial, Violation
@@ -81,6 +83,7 @@ def as_json(name: str, trial: Trial, report: Report) -> dict[str, Any]:
         "certifies": not uncertified(trial),
         "examples": report.examples,
         "violations": int(v is not None),
+        "power": None if v or not trial.focus else asdict(power(trial, report.examples)),
         "counterexample": found,
         "covered": {
             "derivations": seen.derivations,
@@ -105,6 +108,16 @@ def command(name: str, trial: Trial, report: Report) -> str:
     return f"warpbound trial {name} --seed {trial.seed} --examples 1 --case {report.case}"
 
 
+def strength(trial: Trial, report: Report) -> str:
+    """What it is worth that a trial found nothing, in words."""
+    found = power(trial, report.examples)
+    about = " and ".join(found.shapes)
+    if not found.known:
+        return f"not known: no wrong rules about {about} are measured (docs/power.md)"
+    told = f"of {found.known} wrong rules about {about} a trial of {report.examples} cases finds {found.found}"
+    return f"{told} (docs/power.md)"
+
+
 def _listed(label: str, items: list[str]) -> str:
     return wrapped(", ".join(items), f"  {label:<10}", 12 * " ")
 
@@ -126,6 +139,7 @@ def _told(name: str, trial: Trial, report: Report) -> str:
                 f"  loops     {', '.join(f'{n} with depth {d}' for d, n in sorted(seen.depths.items())) or 'none'}",
                 _listed("rules", [f"{r} {n}" for r, n in seen.rules.most_common()] or ["none"]),
                 *([_listed("not used", unused)] if unused else []),
+                *([_listed("power", [strength(trial, report)])] if trial.focus else []),
                 f"  seconds   {report.seconds:.1f}",
             ]
         )

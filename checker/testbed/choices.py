@@ -68,6 +68,9 @@ class Hints:
     coefficients: Sequence[int] = (1, 2, 3, 5, 8)
 
 
+BOUNDED: Final = {"entails": 1, "at-least": 3, "subset": 0, "all-uniform": 2}
+"""The place, in each kind of side condition, of what it bounds from above."""
+
 Costs = dict[int, Derivation]
 """Derivations of the costs above a rule's bar, by their place among the premises."""
 
@@ -185,13 +188,20 @@ class Choices:
                 return self._potential(letter, rule, env, ends, banned)
         raise StuckError
 
+    def bounded(self, letter: str, rule: Rule, env: Env) -> bool:
+        """Whether everything that bounds a letter from above is known."""
+        return all(
+            letters(t) <= env.keys() | {letter}
+            for t in rule.side_conditions
+            if t.head in BOUNDED and letter in letters(t.at(BOUNDED[t.head]))
+        )
+
     def _constraints(self, head: str, letter: str, rule: Rule, env: Env) -> list[Term]:
         """Side conditions that bound a letter from above, everything else in them known."""
-        where = {"entails": 1, "at-least": 3, "subset": 0, "all-uniform": 2}[head]
         return [
             t
             for t in rule.side_conditions
-            if t.head == head and letter in letters(t.at(where)) and letters(t) <= env.keys() | {letter}
+            if t.head == head and letter in letters(t.at(BOUNDED[head])) and letters(t) <= env.keys() | {letter}
         ]
 
     def _assertion(self, letter: str, rule: Rule, env: Env, ends: list[P], banned: frozenset[str]) -> P:

@@ -139,11 +139,12 @@ class Builder:
         costs = self._before(rule, pre, env)
         self.choices.check(rule, env)
         proofs, open_ = self._premises(rule, env, costs)
-        for letter in in_order(rule):
-            if letter not in env:
-                env[letter] = self.choices.choose(
-                    letter, rule, env, [p.post for t, p in proofs if letter in ends_in(t)]
-                )
+        open_letters = [letter for letter in in_order(rule) if letter not in env]
+        while open_letters:
+            letter = next((m for m in open_letters if self.choices.bounded(m, rule, env)), open_letters[0])
+            open_letters.remove(letter)
+            ends = [p.post for t, p in proofs if letter in ends_in(t)]
+            env[letter] = self.choices.choose(letter, rule, env, ends)
         self.choices.check(rule, env, potentials=True)
         for i in open_:
             t, proof = proofs[i]

@@ -82,6 +82,16 @@ def turn_of(rule: Rule) -> Term:
 
 
 @_once
+def absolute(rule: Rule) -> bool:
+    """Whether a triple of a rule begins or ends with a potential without a letter, such as 0."""
+    return any(
+        t.head == "triple" and not any(kind(m) == "potential" for m in letters(t.at(i)))
+        for t in (rule.conclusion, *rule.premises)
+        for i in (1, 5)
+    )
+
+
+@_once
 def ends_in(t: Term) -> list[str]:
     """The letters of the condition at a triple's end."""
     return [m for i in (4, 5, 6) for m in metavariables(t.at(i))] if t.head == "triple" else []

@@ -239,6 +239,47 @@ class Programs:
             kind_of_expr(t) == want.expression for s in statements(body) for e in _expressions(s) for t in subterms(e)
         )
 
+    def pointed(self) -> Stmt:
+        """A program that is little more than the statement that is wanted, so that a rule about it is used where it
+        matters: branches that lanes part at and that both cost, loops that lanes enter apart or leave apart."""
+        rng = self.rng
+        if self.wanted.statement not in ("if", "while"):
+            return self.program()
+        body: Stmt = If(self.parting(), self.costly(), self.costly())
+        if self.wanted.statement == "while":
+            body = self.turns()
+        if rng.random() < 0.2:
+            body = seq(self.simple(), body)
+        return seq(body, self.simple()) if rng.random() < 0.2 else body
+
+    def parting(self) -> Expr:
+        """A comparison that lanes disagree on, most of the time."""
+        rng = self.rng
+        x = Var("x")
+        rights: list[Expr] = [Const(rng.randint(0, 1)), TID, Var("y"), Const(rng.randint(0, 2))]
+        right = rng.choice(rights)
+        return Op(rng.choice(["<", "==", "!=", ">"]), (TID if right == rights[3] else x, right))
+
+    def costly(self) -> Stmt:
+        """Statements of which one costs under every metric that prices what it does: ticks, accesses, branches."""
+        rng = self.rng
+        tick = Assign(TICK, Const(0))
+        access = [Write(a, Op("*", (TID, Const(k))), Const(0)) for a, k in (("G", 8), ("S", 4))]
+        branch: Stmt = If(self.parting(), tick, Skip())
+        options: list[Stmt] = [tick, tick, seq(tick, tick), *access, branch, self.simple()]
+        return rng.choice(options)
+
+    def turns(self) -> Stmt:
+        """A loop that some lanes enter and others do not, or that they leave apart."""
+        rng = self.rng
+        x = Var(rng.choice(LOCALS))
+        bounds: list[Expr] = [Const(1), Const(2), TID, TID, N, Var("y" if x.name == "x" else "x")]
+        bound = rng.choice(bounds)
+        guard = Op(rng.choice(["<", "<", "!="]), (x, bound))
+        moves: list[Expr] = [bound, bound, Op("+", (x, Const(1))), Op("+", (x, Const(2)))]
+        move = Assign(x.name, rng.choice(moves))
+        return While(guard, seq(self.costly(), move) if rng.random() < 0.7 else move)
+
     def stmt(self, size: int) -> Stmt:
         rng = self.rng
         kind = rng.random()

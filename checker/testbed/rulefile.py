@@ -48,7 +48,7 @@ def rule_set(name: str, trust: bool = False) -> RuleSet:
         )
     if not Path(name).name.isprintable():
         raise RuleFileProblem(f"{name!r} is no name for a rule file", advice="Give it a name that can be printed.")
-    found = _text_rules(name) if name.endswith(TEXT) else _python_rules(name, trust)
+    found = text_rules(name) if name.endswith(TEXT) else _python_rules(name, trust)
     if not found:
         raise RuleFileProblem(f"'{name}' defines no rules", advice="`warpbound rules If4` shows how one is written.")
     return RuleSet(Path(name).name, {**SOUND.rules, **{rule.name: rule for rule in found}})
@@ -61,7 +61,7 @@ _BAR: Final = re.compile(r"\s*(-{3,})\s+(\S+)\s*")
 _NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]*:[A-Za-z][A-Za-z0-9]*")
 
 
-def _text_rules(path: str) -> list[Rule]:
+def text_rules(path: str) -> list[Rule]:
     """The rules of a text, as `warpbound rules` prints them: what stands above the bar, the bar with the rule's name,
     the conclusion, then what one likes to say about it; an empty line before the next. Lines that begin with # are left
     out. Raises RuleFileProblem."""

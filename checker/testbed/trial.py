@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Final, Literal
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from checker.kernel import Ledger, check
 from checker.testbed.choices import Hints, StuckError
 from checker.testbed.data import DATA, held_at, told, with_data
-from checker.testbed.derivations import Builder, closed, rules_used, shifted, tampered
+from checker.testbed.derivations import Builder, Proof, closed, rules_used, shifted, tampered
+from checker.testbed.matching import absolute
 from checker.testbed.programs import GHOST_LOCAL, LOCALS, Programs, Wanted, facts, kernel, measures
 from checker.testbed.runs import Run, run
 from checker.testbed.world import CHOSEN, SmallWorld, World
@@ -32,6 +34,10 @@ from semantics.events import Thread
 from semantics.lockstep import Initial, Machine, Store
 from semantics.lockstep import evaluate as value_of
 
+POINTED: Final = 4
+"""Of so many cases of a trial of one rule, one is a program that is about that rule and little else."""
+MOST: Final = 128
+"""The potential from which a derivation is tried first whose potentials cannot be raised afterwards."""
 STATES: Final = 10
 """Runs for each derivation."""
 CONTRACTS: Final = "contracts"
@@ -162,7 +168,8 @@ def derive(trial: Trial, index: int) -> tuple[Case | None, random.Random]:
     programs = Programs(rng, replace(need, data=True) if trial.data else need)
     if trial.data and rng.random() < trial.written:
         programs.written = (DATA,)
-    return derived(programs.program(), programs, trial, focus, rng), rng
+    pointed = bool(trial.focus) and index % POINTED == POINTED - 1
+    return derived(programs.pointed() if pointed else programs.program(), programs, trial, focus, rng), rng
 
 
 def derived(
@@ -195,12 +202,15 @@ def derived(
         q = ZERO if rules.unrestricted else beginning(x, hints, rng)
         if not oracle.satisfiable(p):
             continue
-        builder = Builder(rules, oracle, rng, hints, focus)
+        rule = rules.rules.get(focus or "")
         try:
-            if rules.unrestricted or modest or rng.random() < 0.6:
-                proof = closed(builder, body, Condition(p, q, x), modest)
+            if rule is not None and absolute(rule):
+                builder = partial(Builder, rules, oracle, hints=hints, focus=focus)
+                proof = tight(Condition(p, q, x), body, builder, rng)
+            elif rules.unrestricted or modest or rng.random() < 0.6:
+                proof = closed(Builder(rules, oracle, rng, hints, focus), body, Condition(p, q, x), modest)
             else:
-                proof = builder.triple(body, Condition(p, q, x))
+                proof = Builder(rules, oracle, rng, hints, focus).triple(body, Condition(p, q, x))
         except StuckError:
             continue
         root = tampered(proof.derivation, rng, hints.facts) if rng.random() < trial.tampered else proof.derivation
@@ -208,6 +218,24 @@ def derived(
         if case:
             return case
     return None
+
+
+def tight(pre: Condition, body: Stmt, builder: Callable[..., Builder], rng: random.Random) -> Proof:
+    """A proof under a rule that says how much is left: from the least whole potential that suffices, with the same
+    dice. (Elsewhere potentials are raised afterwards.) Raises StuckError."""
+    dice, low, high = rng.random(), 0, MOST
+
+    def tried(n: int) -> Proof:
+        return closed(builder(rng=random.Random(dice)), body, replace(pre, q=const(n)))
+
+    found = tried(high)
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            found, high = tried(middle), middle
+        except StuckError:
+            low = middle + 1
+    return found
 
 
 def beginning(x: X, hints: Hints, rng: random.Random) -> Poly:
