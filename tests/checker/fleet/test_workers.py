@@ -43,7 +43,7 @@ class Notes:
         threading.Timer(0.05, self.wake).start()
         return self.questions[-1]
 
-    def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:  # noqa: ARG002 - a desk takes it
+    def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:
         self.failures.append((job.number, part, how, why))
         self.took[job.number, part] = seconds
 
