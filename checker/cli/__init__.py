@@ -16,9 +16,8 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from checker import VERSION as VERSION
 from logic.source import Loc, SourceError
-
-VERSION = "0.1.0"
 
 GARBAGE = (50_000, 5, 4)
 """When garbage is looked for (`gc.set_threshold`), of which a command makes little: trees and terms stay."""
@@ -191,13 +190,22 @@ def _run(words: list[str], take: Callable[[argparse.Namespace], None]) -> int:
 
 
 def _tell(words: Sequence[str], message: str, loc: Loc | None = None, advice: str = "") -> None:
-    """The problem as a JSON object on standard output, where --format asks for that."""
-    from checker.cli.options import emit
+    """The problem as a JSON object on standard output, where --format asks for that; as a SARIF log where -o says,
+    which a pipeline uploads whatever the exit code."""
+    from checker.cli.options import emit, versioned
 
     formats = [new for old, new in pairwise(words) if old == "--format"]
     formats += [word.removeprefix("--format=") for word in words if word.startswith("--format=")]
-    if formats[-1:] == ["json"]:
-        place = {"file": loc.file, "line": loc.line, "column": loc.column} if loc else None
-        told = json.dumps({"error": {"message": message, "place": place, "advice": advice or None}}, indent=2)
-        with suppress(SourceError):  # standard output that cannot be written may be the problem itself
-            emit(told, None)
+    with suppress(SourceError):  # what cannot be written may be the problem itself
+        if formats[-1:] == ["json"]:
+            place = {"file": loc.file, "line": loc.line, "column": loc.column} if loc else None
+            told = json.dumps({"error": {"message": message, "place": place, "advice": advice or None}}, indent=2)
+            emit(versioned(told), None)
+        elif formats[-1:] == ["sarif"]:
+            from checker.report.sarif import unusable
+
+            files = [new for old, new in pairwise(words) if old == "-o"]
+            files += [word[2:] for word in words if word.startswith("-o") and word != "-o"]
+            told = f"{message}. {advice}" if advice else message
+            where = (loc.file or None, loc.line, loc.column) if loc else (None, None, None)
+            emit(json.dumps(unusable(told, *where), indent=2), files[-1] if files else None)

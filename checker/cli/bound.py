@@ -24,6 +24,7 @@ from checker.cli.options import (
     reading_words,
     refuse_others,
     tell,
+    versioned,
 )
 from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
@@ -418,7 +419,7 @@ def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
                 report.unsupported(args.kernel, metric, "span" if args.scope == "block" else args.per, problem)
                 for metric in metrics
             ]
-            emit(json.dumps({"results": rows}, indent=2), args.output)
+            emit(versioned(json.dumps({"results": rows}, indent=2)), args.output)
             problem.told = True
         raise
 

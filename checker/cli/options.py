@@ -363,6 +363,17 @@ def _same_file(one: str, other: str) -> bool:
         return False
 
 
+def versioned(text: str) -> str:
+    """A JSON object with the version of what commands print; lists, and what has one of its own, stay as they are."""
+    from checker.report.schemas import VERSION
+
+    if not text.startswith("{") or re.match(r'\{\s*"format"', text):
+        return text
+    indent = re.match(r"\{(\n *)?", text)
+    gap = (indent and indent[1]) or ""
+    return f'{{{gap}"version": {VERSION},{text[1:] if gap else f" {text[1:]}"}'
+
+
 def emit(text: str, output: str | None, option: str = "-o") -> None:
     """Writes a result to the file that an option names, or to standard output. Raises OptionProblem where it can't be
     written."""
@@ -401,6 +412,6 @@ def tell(
     if args.format == "text":
         told = text() if text else None
     else:
-        told = document() if args.format == "json" else render(page(), args.format)
+        told = versioned(document()) if args.format == "json" else render(page(), args.format)
     if told is not None:
         emit(told, args.output)

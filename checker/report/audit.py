@@ -29,6 +29,7 @@ from checker.report.page import clean, inline, plain
 from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
+from checker.report.schemas import VERSION
 from checker.report.terminal import wrapped
 from logic.assertions import Context
 from logic.metrics import Metric
@@ -447,7 +448,7 @@ def as_format(report: Row, name: str, *, explain: bool) -> str:
     `checker.report.audit_page`."""
     match name:
         case "json":
-            return json.dumps(report, indent=2)
+            return json.dumps({"version": VERSION, **report}, indent=2)
         case "sarif":
             return json.dumps(as_sarif(report), indent=2)
         case "markdown":

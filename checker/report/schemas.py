@@ -388,7 +388,21 @@ PROBLEM: Final = row(
 )
 
 
+VERSION: Final = 1
+"""The version of what commands print: another one where a key goes, or means something else. New keys are none."""
+
+
 def schema(command: str) -> Schema:
     """The schema of what a command prints with --format json, unusable input included. Raises KeyError."""
     found: Schema = {"$schema": DRAFT, "title": f"warpbound {command} --format json"}
-    return found | {"anyOf": [SCHEMAS[command], PROBLEM]}
+    return found | {"anyOf": [_versioned(SCHEMAS[command]), _versioned(PROBLEM)]}
+
+
+def _versioned(found: Schema) -> Schema:
+    """The schema of an object with the version; lists, and what has a version of its own, have none."""
+    if "anyOf" in found:
+        return found | {"anyOf": [_versioned(one) for one in found["anyOf"]]}
+    if found.get("type") != "object" or "version" in found["properties"]:
+        return found
+    own = {"version": {"const": VERSION, "description": "of the keys and what they mean"}}
+    return found | {"properties": own | found["properties"], "required": ["version", *found["required"]]}

@@ -76,9 +76,9 @@ CASES: Final = [
     Case("check weak.qhl", 1, "claimed", (("rejected", "weak.qhl", 15),)),
     Case("check good.json", 0, "second checker: valid"),
     Case("recheck good.json", 0, "valid"),
-    Case("recheck bad.json", 3, "the digest is not that of the content", (("invalid", "bad.json", None),)),
+    Case("recheck bad.json", 3, "the digest is not that of the content", (("invalid", "bad.json", 1),)),
     Case("show good.json", 0, "second checker: valid"),
-    Case("recheck good.json bad.json", 3, "1 invalid, 1 valid", (("invalid", "bad.json", None),)),
+    Case("recheck good.json bad.json", 3, "1 invalid, 1 valid", (("invalid", "bad.json", 1),)),
     Case(f"run k.cu --kernel k {BLOCK} --arg n=3 --by-line", 0, "conflicts"),
     Case(f"run k.cu --kernel bar {BLOCK} --arg n=3", 3, "barrier divergence in block", (("divergence", "k.cu", 7),)),
     Case("contracts rising.cu --array A=iota --arg n=3", 0, "kept"),
@@ -203,7 +203,10 @@ def test_every_schema_is_one_and_refuses_what_it_does_not_know(name: str, capsys
     known = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator.check_schema(known)
     checker = jsonschema.Draft202012Validator(known)
-    assert checker.is_valid({"error": {"message": "", "place": None, "advice": None}})
+    error = {"error": {"message": "", "place": None, "advice": None}}
+    assert checker.is_valid({"version": 1, **error})
+    assert not checker.is_valid(error)
+    assert not checker.is_valid({"version": 2, **error})
     others: list[object] = [{}, {"error": {}}, {"other": 1}, [{"name": 1}], None]
     for wrong in others:
         assert not checker.is_valid(wrong), wrong
@@ -307,7 +310,7 @@ def test_errors_stay_on_standard_error(there: Path, capsys: Capture) -> None:
         for words in ("bound k.cu", "check good.qhl --block 32", "recheck no.json", "run k.cu --block 32"):
             assert main([*words.split(), "--format", form]) == 2
             out, err = capsys.readouterr()
-            assert out == ""
+            assert (out == "") == (form != "sarif")
             assert "error: " in err
 
 
@@ -344,8 +347,8 @@ def test_rows_of_the_suite_that_are_open(monkeypatch: pytest.MonkeyPatch, there:
     with monkeypatch.context() as patched:
         patched.setattr(seconded, "recheck", lambda _: Report("solver-backed", "", ["one (by z3)"], "", ""))
         (result,) = results(shown(words, "sarif", 1, capsys))
-        assert place(result) == ("solver-backed", "proofs/vectorAdd/kernel.cu", None)
-        assert result["message"]["text"] == "vectorAdd sectors: accepted, solver-backed"
+        assert place(result) == ("solver-backed", "proofs/vectorAdd/kernel.cu", 1)
+        assert result["message"]["text"] == "vectorAdd sectors: accepted, solver-backed."
     monkeypatch.setattr(suite, "find_witnesses", overrun)
     (result,) = results(shown(words, "sarif", 3, capsys))
     assert place(result)[0] == "refuted"
@@ -359,7 +362,7 @@ def test_mutants_that_survive(monkeypatch: pytest.MonkeyPatch, there: Path, caps
     monkeypatch.setattr(mutants, "score", lambda *_: told)
     words = "trial sound --mutants --jobs 1"
     (result,) = results(shown(words, "sarif", 1, capsys))
-    assert (result["ruleId"], result["message"]["text"]) == ("survived", "survived: If4-2: drops another")
+    assert (result["ruleId"], result["message"]["text"]) == ("survived", "survived: If4-2: drops another.")
     lines = shown(words, "markdown", 1, capsys).splitlines()
     assert lines[0] == "# 1 of 2 mutants killed, 0 equivalent"
     assert lines[-1] == "| `If4-2` | survived | drops another | 5000 | 9.0 |  |"
@@ -377,8 +380,8 @@ def test_what_rests_on_a_solver(monkeypatch: pytest.MonkeyPatch, there: Path, ca
 
     monkeypatch.setattr(checker.recheck, "main", backed)
     found = results(shown("recheck good.json", "sarif", 1, capsys))
-    assert [place(r) for r in found] == [("solver-backed", "good.json", None)] * 2
-    assert found[0]["message"]["text"] == "solver-backed: a >= {{b}} (z3)"
+    assert [place(r) for r in found] == [("solver-backed", "good.json", 1)]
+    assert found[0]["message"]["text"] == "solver-backed: a >= {{b}} (z3).\nsolver-backed: c."
     assert "```text\na >= {b} (z3)\nc\n```" in shown("recheck good.json", "markdown", 1, capsys)
 
 

@@ -73,7 +73,7 @@ def test_unreadable_as_json(tampered: str, capsys: Capture) -> None:
     assert main(["recheck", "no.json", "--format", "json"]) == 2
     out, error = capsys.readouterr()
     message = "cannot read 'no.json': No such file or directory"
-    assert json.loads(out) == {"error": {"message": message, "place": None, "advice": None}}
+    assert json.loads(out) == {"version": 1, "error": {"message": message, "place": None, "advice": None}}
     assert error == f"warpbound: error: {message}\n"
     assert main(["recheck", tampered, "no.json", "--format", "json"]) == 2
     out, error = capsys.readouterr()

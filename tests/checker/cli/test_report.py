@@ -78,7 +78,7 @@ def unproved(tmp_path: Path) -> str:
 def test_json(capsys: Capture) -> None:
     code, found = report(capsys, SECTORS, CONFLICTS, "--at", "h=5,w=32")
     assert code == 0
-    assert list(found) == ["verdict", "good", "sources", "reading", "at", "certificates", "comparison"]
+    assert list(found) == ["version", "verdict", "good", "sources", "reading", "at", "certificates", "comparison"]
     assert found["at"] == {"h": 5, "w": 32}
     assert (found["verdict"], found["good"], found["sources"], found["comparison"]) == ("certified", True, [], [])
     first, second = found["certificates"]
@@ -691,11 +691,12 @@ def test_sarif(unproved: str, tmp_path: Path, capsys: Capture) -> None:
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     told = [(r["ruleId"], r["kind"], r["level"]) for r in run["results"]]
     assert told == [
-        ("certified", "pass", "none"),
+        ("certified", "pass", "none"),  # of two metrics, at one place
         ("solver-backed", "fail", "note"),
-        ("certified", "pass", "none"),
         ("worse", "fail", "error"),
     ]
+    assert run["results"][0]["message"]["text"].count("every warp of addSub3") == 2
+    assert len(run["results"][0]["properties"]["digest"]) == 2
     main(["report", SECTORS, "--compare", SECTORS, "--format", "sarif"])
     (same,) = json.loads(capsys.readouterr().out)["runs"]
     assert [r["ruleId"] for r in same["results"]] == ["certified"]

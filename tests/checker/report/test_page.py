@@ -154,15 +154,15 @@ def test_sarif_has_a_result_for_every_fault() -> None:
     run = sarif(Page("t", [], faults, ["w > 2"]))
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["holey", "refuted"]
     assert [(r["ruleId"], r["level"], r["message"]["text"]) for r in run["results"]] == [
-        ("holey", "warning", "a {{x}}"),
-        ("refuted", "error", "b"),
-        ("holey", "warning", "c"),
-        ("holey", "warning", "d"),
+        ("holey", "warning", "a {{x}}."),
+        ("refuted", "error", "b."),
+        ("holey", "warning", "c."),
+        ("holey", "warning", "d."),
     ]
     places = [[p["physicalLocation"] for p in r["locations"]] for r in run["results"]]
     assert places == [
         [{"artifactLocation": {"uri": "k.cu"}, "region": {"startLine": 3, "startColumn": 7}}],
-        [{"artifactLocation": {"uri": "a%20b.json"}}],
+        [{"artifactLocation": {"uri": "a%20b.json"}, "region": {"startLine": 1}}],
         [],
         [],
     ]
