@@ -40,8 +40,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "coalesce",
         help="find uncoalesced accesses and bank conflicts",
         description="Says for every access how many 128-byte lines (or turns of a bank) a warp may need, how many its "
-        "lanes would need in consecutive places, why, and what would mend it. Exits with 1 where an access is not "
-        "coalesced or conflict-free.",
+        "lanes would need in consecutive places, why, and what mends it, of what was tried. Exits with 1 where an "
+        "access is not coalesced or conflict-free.",
     )
     add_source_options(parser)
     add_launch_options(parser)
@@ -90,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.analysis.coalescing.advice import advise
     from checker.analysis.coalescing.exact import analyse
     from checker.analysis.coalescing.gpudrano import reported
+    from checker.analysis.coalescing.remedies import remedies
     from checker.report import coalescing as report
 
     hardware = parse_hardware(args.hardware)
@@ -104,7 +105,11 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as problem:
         raise OptionProblem(f"--hardware {args.hardware}: {problem}", advice="Lines have 128 bytes.") from None
     observed = _run(args, kernel, context) if args.confirm else None
-    advice = [advise(f, analysis.view, hardware, reading.rows) for f in analysis.findings]
+    mended = remedies(analysis, kernel, context, reading.rows, args.threshold)
+    advice = [
+        replace(advise(f, analysis.view, hardware), mend=tried.text if (tried := mended.get(f.access.key)) else "")
+        for f in analysis.findings
+    ]
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)

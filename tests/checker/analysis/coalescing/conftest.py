@@ -47,8 +47,8 @@ def advised(tmp_path: Path) -> Callable[..., Advice]:
     """What is said of the one store of a kernel's body."""
 
     def run(body: str, block: tuple[int, int, int] | None = None, *facts: str, before: str = "") -> Advice:
-        found, reading = read(tmp_path, body, block, facts, before)
+        found, _ = read(tmp_path, body, block, facts, before)
         (f,) = (f for f in found.findings if f.access.kind == "store")
-        return advise(f, found.view, HARDWARE["nvidia"], reading.rows)
+        return advise(f, found.view, HARDWARE["nvidia"])
 
     return run

@@ -1,0 +1,137 @@
+"""What is said to mend an access was tried: on the program, which is analysed again, and in runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from checker.analysis.coalescing import remedies as module
+from checker.analysis.coalescing.exact import analyse
+from checker.analysis.coalescing.observed import observe
+from checker.analysis.coalescing.remedies import Tried, remedies
+from checker.notation import parse_assumption
+from logic.assertions import Context, Launch, conj
+from logic.metrics import HARDWARE, METRICS
+from logic.syntax import Kernel
+from logic.typing import check_kernel
+from semantics import grid
+from semantics.cuda import read_cuda
+
+Block = tuple[int, int, int]
+LINE: Final = (32, 1, 1)
+SQUARE: Final = (32, 32, 1)
+
+
+def tried(folder: Path, body: str, block: Block, facts: Sequence[str] = ()) -> tuple[Kernel, dict[str, Tried]]:
+    """The remedies of a kernel, by the text that is told."""
+    path = folder / "k.cu"
+    parameters = "float *A, int *I, float3 *V, int n, int m"
+    path.write_text(f"__global__ void k({parameters}) {{\nint t = threadIdx.x, y = threadIdx.y;\n{body}\n}}\n")
+    reading = read_cuda(str(path))
+    sigma = check_kernel(reading.kernel)
+    given = conj((parse_assumption(f, sigma, "--assume") for f in facts), sigma)
+    context = Context(sigma, METRICS["sectors"], HARDWARE["nvidia"], Launch(block, assumptions=given))
+    found = remedies(analyse(reading.kernel, context), reading.kernel, context, reading.rows)
+    return reading.kernel, {t.text: t for t in found.values()}
+
+
+HELPS: Final[dict[str, tuple[Block, str]]] = {
+    "__shared__ float s[32][32]; s[t][0] = 1;": (LINE, "pad the rows of s to 33: conflicts 31 -> 0 an access"),
+    "__shared__ float s[32][32]; for (int k = 0; k < 32; k++) s[k][t] += s[t][k];": (
+        LINE,
+        "pad the rows of s to 33: conflicts 31 -> 0 an access",
+    ),
+    "__shared__ float s[32][32]; s[t][y] = A[t]; A[y] = s[t][y];": (
+        SQUARE,
+        "pad the rows of s to 33: conflicts 31 -> 0 an access",
+    ),
+    "__shared__ float s[16][16]; s[t][y] = 1;": ((16, 16, 1), "pad the rows of s to 18: conflicts 7 -> 0 an access"),
+    "__shared__ float s[1024]; s[32 * t] = 1;": (
+        LINE,
+        "leave one element free after every 32: s[i + i / 32] for s[i]: conflicts 31 -> 0 an access",
+    ),
+    "__shared__ char s[4096]; s[128 * t] = 1;": (
+        LINE,
+        "leave 4 elements free after every 128: s[i + i / 128 * 4] for s[i]: conflicts 31 -> 0 an access",
+    ),
+    "__shared__ float s[4][33]; if (t < 4) for (int k = 0; k < n; k++) s[t][k % 32] = 1;": (LINE, ""),
+    "__shared__ float s[64][64]; s[t][n] = 1;": (LINE, "pad the rows of s to 65: conflicts 31 -> 0 an access"),
+    "V[t].y = 1;": (LINE, "a structure of arrays: lines 3 -> 1 an access"),
+    "A[t * n + y] = 1;": (SQUARE, "swap x and y of the threads: lines 32 -> 2 an access"),
+    "A[t + n] = 1;": (LINE, "let n be a multiple of 32: lines 2 -> 1 an access"),
+    "A[y * n + t] = 1;": (SQUARE, "let n be a multiple of 32: lines 2 -> 1 an access"),
+    "A[I[t]] = 1;": (LINE, ""),
+    "A[8 * t] = 1;": (LINE, ""),
+    "__shared__ float s[99][32]; s[n * t][0] = 1;": (LINE, ""),  # 33 n apart: where n is even, that is no better
+}
+
+
+@pytest.mark.parametrize(("body", "wanted"), HELPS.items())
+def test_what_helps_is_told_with_by_how_much(body: str, wanted: tuple[Block, str], tmp_path: Path) -> None:
+    block, text = wanted
+    _, found = tried(tmp_path, body, block)
+    assert list(found) == ([text] if text else [])
+
+
+MADE: Final = [body for body, (_, text) in HELPS.items() if text and not text.startswith(("let", "swap"))]
+
+
+@pytest.mark.parametrize("body", MADE)
+def test_a_program_that_was_mended_does_and_needs_what_is_said(body: str, tmp_path: Path) -> None:
+    """In a run: the same in global memory, and no more transactions than were told."""
+    block = HELPS[body][0]
+    kernel, found = tried(tmp_path, body, block)
+    (told,) = found.values()
+    values = {"n": 5, "m": 3}
+    before, after = (
+        grid.run(k, block, (1, 1, 1), values, {"A": [1.0] * 4096, "I": [0] * 64}).arrays
+        for k in (kernel, told.remedy.kernel)
+    )
+    assert before == after
+    seen = observe(told.remedy.kernel, block, (1, 1, 1), values, {}, HARDWARE["nvidia"])
+    most = max(o.most for o in seen.values())
+    assert most <= told.after + (told.what == "conflicts")
+
+
+def test_what_makes_another_access_dearer_is_no_remedy(tmp_path: Path) -> None:
+    """Rows of 33 are good for columns and for rows; swapped indices would only change sides."""
+    _, found = tried(tmp_path, "__shared__ float s[32][32]; s[t][0] = 1; s[0][t] = 2;", LINE)
+    assert list(found) == ["pad the rows of s to 33: conflicts 31 -> 0 an access"]
+
+
+def test_swapped_indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where padding is not tried, and nothing else reads the array by rows."""
+    padded = module._padded
+    monkeypatch.setattr(module, "_padded", lambda *x: (r for r in padded(*x) if r.text.startswith("swap")))
+    kernel, found = tried(tmp_path, "__shared__ float s[32][64]; s[t][y] = A[t]; A[t] = s[t][y];", SQUARE)
+    (told,) = found.values()
+    assert told.text == "swap the indices of s: conflicts 31 -> 0 an access"
+    runs = [
+        grid.run(k, SQUARE, (1, 1, 1), {"n": 1, "m": 1}, {"A": [float(i) for i in range(32)]}).arrays
+        for k in (kernel, told.remedy.kernel)
+    ]
+    assert runs[0] == runs[1]
+    _, both = tried(tmp_path, "__shared__ float s[32][32]; s[t][y] = 1; s[y][t] = 2;", SQUARE)
+    assert both == {}
+
+
+def test_threads_are_not_swapped_under_assumptions(tmp_path: Path) -> None:
+    _, found = tried(tmp_path, "A[t * n + y] = 1;", SQUARE, ["n >= 32"])
+    assert not any(text.startswith("swap") for text in found)
+
+
+def test_a_remedy_that_cannot_be_analysed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("too large")
+
+    body = "__shared__ float s[32][32]; s[t][0] = 1;"
+    kernel, found = tried(tmp_path, body, LINE)
+    assert len(found) == 1
+    context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], Launch(LINE))
+    analysis = analyse(kernel, context)
+    monkeypatch.setattr(module, "analyse", fails)
+    assert remedies(analysis, kernel, replace(context), {}) == {}
