@@ -2380,6 +2380,7 @@ def test_it_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
         "claim": claim,
         "digest": digest,
         "problem": "",
+        "reading": [],
         "solver_backed": [],
         "verdict": "valid",
     }

@@ -26,7 +26,7 @@ def bound(capsys: Capture, *words: str) -> tuple[int, list[dict[str, Any]]]:
     printed = capsys.readouterr()
     assert all(": warning: the assumption " in line for line in printed.err.splitlines())
     result = json.loads(printed.out)
-    assert list(result) == ["results"]
+    assert list(result) == ["version", "results"]
     return code, result["results"]
 
 
@@ -444,7 +444,7 @@ def test_a_syntax_error_is_no_verdict(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.cu"
     path.write_text("__global__ void k(int *A) { A[0] = ; }\n")
     assert main(["bound", str(path), "--format", "json"]) == 2
-    assert [*json.loads(capsys.readouterr().out)] == ["error"]
+    assert [*json.loads(capsys.readouterr().out)] == ["version", "error"]
 
 
 @pytest.mark.parametrize(

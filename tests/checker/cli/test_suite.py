@@ -42,7 +42,7 @@ def test_json(capsys: Capture) -> None:
     printed = capsys.readouterr()
     assert printed.err == ""
     document = json.loads(printed.out)
-    assert list(document) == ["rows", "summary"]
+    assert list(document) == ["version", "rows", "summary"]
     plain, aligned = document["rows"]
     assert set(plain) >= KEYS
     assert (plain["kernel"], plain["metric"], plain["per"]) == ("addSub3", "sectors", "warp")
