@@ -83,6 +83,7 @@ def test_json(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert {m: result["max_per_warp"][m] for m in per_warp} == per_warp
     assert {m: result["totals"][m] for m in per_warp} == {m: 2 * n for m, n in per_warp.items()}
     assert {key: value for key, value in result.items() if key not in ("totals", "max_per_warp")} == {
+        "version": 1,
         "kernel": "k",
         "work": None,
         "span": None,
