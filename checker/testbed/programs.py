@@ -321,7 +321,8 @@ class Programs:
         at = rng.choice((TID, TID, Const(0), Const(0), Var(y)))
         end = rng.choice((Op("+", (at, Const(1))), N, N))
         turn: Stmt = Assign(x, Op("+", (Var(x), Const(rng.choice([1, 1, 2])))))
-        inside = rng.choice((Skip(), Assign(TICK, Const(0)), self.simple()))
+        writes: list[Stmt] = [Write(DATA, self.index(), self.leaf())] * 6 if DATA in self.written else []
+        inside = rng.choice((Skip(), Assign(TICK, Const(0)), self.simple(), *writes))
         loop = seq(Assign(x, Read(DATA, at)), While(Op("<", (Var(x), Read(DATA, end))), seq(inside, turn)))
         within = Op("<", (at, N)) if rng.random() < 0.7 else self.cond()
         body = If(within, loop, Skip()) if rng.random() < 0.5 else loop

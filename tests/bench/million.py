@@ -105,10 +105,11 @@ def counted(total: Json, seed: int, jobs: int) -> list[str]:
     return ["| | |", "| --- | ---: |", *(f"| {name} | {value} |" for name, value in rows.items())]
 
 
-def contracts_section(total: Json, seed: int, jobs: int, parts: int, size: int) -> str:
+def contracts_section(total: Json, seed: int, jobs: int, parts: int, size: int, note: str = "") -> str:
     """The part of docs/trials.md on contracts."""
     head = _CONTRACTS.format(machine=machine(), parts=parts, size=size)
-    return "\n".join([head, *counted(total, seed, jobs)]) + "\n" + _FAULTS
+    told = ["", textwrap.fill(note, 120)] if note else []
+    return "\n".join([head, *counted(total, seed, jobs), *told]) + "\n" + _FAULTS
 
 
 def page(total: Json, seed: int, jobs: int, note: str) -> str:
@@ -177,7 +178,7 @@ def main() -> int:
         print(problem, file=sys.stderr)
         return 3
     if options.trial == "contracts":
-        made = contracts_section(total, options.seed, options.processes, options.parts, options.size)
+        made = contracts_section(total, options.seed, options.processes, options.parts, options.size, options.note)
     else:
         made = page(total, options.seed, options.processes, options.note)
     PAGE.write_text(together(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")

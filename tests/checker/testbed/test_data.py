@@ -31,7 +31,7 @@ def _no_order(self: Contract, sign: str, s: Poly, t: Poly) -> tuple[Poly, ...]:
 
 
 FAULTS: Final[dict[str, tuple[float, str, Any, int]]] = {
-    "an array that is written counts as stable": (1.0, "checker.testbed.trial.unwritten", lambda _: {DATA}, 54),
+    "an array that is written counts as stable": (1.0, "checker.testbed.trial.unwritten", lambda _: {DATA}, 515),
     "contents break the contracts": (0.05, "checker.testbed.data.keeps", lambda *_: True, 28),
     "sums without ranges": (0.05, "logic.contracts.Contract.telescope", lambda *a: _telescope(*a)[:1], 4),
     "sums from a later index": (0.05, "logic.contracts.Contract.telescope", _no_order, 11),

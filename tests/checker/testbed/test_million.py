@@ -51,8 +51,9 @@ def test_a_violation_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_each_trial_keeps_the_part_of_the_other(tmp_path: Path) -> None:
     total = million(1, 12, 7, 1, tmp_path, trial="contracts")
     assert total["examples"] == 12
-    section = contracts_section(total, 7, 1, 1, 12)
+    section = contracts_section(total, 7, 1, 1, 12, "A note.")
     assert "| cases | 12 |" in section
+    assert "\nA note.\n" in section
     both = together("# A long trial\n\nold\n", section)
     assert both.startswith("# A long trial\n\nold\n\n## Contracts on data\n")
     again = together(both, "# A long trial\n\nnew\n")
