@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +43,7 @@ KEPT: Final = {
 }
 
 
+@cache
 def audited(name: str) -> Audited:
     path = ROOT / f"{name}.json"
     return audit(path.read_text(encoding="ascii"), str(path), SOUND, Oracles())
