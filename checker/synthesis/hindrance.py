@@ -51,8 +51,10 @@ def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], boo
     first = bisect_left(
         range(len(flow.nodes)), True, key=lambda i: not solvable(replace(flow, nodes=flow.nodes[: i + 1]), True)
     )
-    here = list(cycles(replace(flow, nodes=flow.nodes[first : first + 1])))
-    return _of((here or list(cycles(flow)))[-1], flow, context, " where it begins")
+    here = list(cycles(replace(flow, nodes=flow.nodes[first : first + 1]))) or list(cycles(flow))
+    if not here:
+        return Stuck("no potential was found in front of its branches")
+    return _of(here[-1], flow, context, " where it begins")
 
 
 def _inner_first(flow: Flow) -> Iterator[Cycle]:

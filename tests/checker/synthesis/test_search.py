@@ -580,6 +580,16 @@ def test_a_wrong_solution_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> N
     assert (found.verdict, found.claim) == ("not-proved", None)
 
 
+def test_a_bound_without_loops_stays_where_branches_have_no_potential(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sharper search has a linear program, and may find no solution of it."""
+    asked: list[object] = []
+    monkeypatch.setattr(lp, "solve", asked.append)
+    found = result("if (n > 4) { A[0] <- 1; } if (n <= 4) { A[1] <- 1; }")
+    assert asked
+    assert found.claim is not None
+    assert found.claim.pre.q == pot("2")
+
+
 def test_a_stated_potential_is_kept() -> None:
     stated = "x <- 0; while (x < n) invariant { _; 7*|[x, n]|; {x} } { A[0] <- 1; x <- x + 1; }"
     found = result(stated)
