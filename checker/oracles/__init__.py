@@ -218,7 +218,11 @@ class Oracles:
         parts = inputs(o.expr, view.sigma) if pair.same_warp() else None
         if parts is None:
             return smt.uniform(o, pair, desk)
-        verdicts = [self(replace(o, expr=part), context) for part in parts]
+        verdicts: list[Verdict] = []
+        for part in parts:
+            verdicts.append(self(replace(o, expr=part), context))
+            if not isinstance(verdicts[-1], Proved):
+                break
         open_ = [v for v in verdicts if not isinstance(v, Proved)]
         if open_ or not verdicts:
             return Unknown(open_[0].engine if open_ else "syntactic", "what arrays or base types make of it may differ")

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from random import Random
 from typing import Final, NamedTuple
 
 from checker.oracles.terms import leaf_name, leaf_type, leaves_in, value_of
+from logic.comparisons import as_expr, differences
 from logic.facts import compared
 from logic.operators import Value
-from logic.potentials import Leaf
-from logic.syntax import BOOL, WARP_INDEX, Const, Expr, Op, Param, subterms
+from logic.potentials import Leaf, Poly, Sym, atom
+from logic.syntax import BOOL, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
 
 Store = dict[str, Value]
@@ -84,7 +86,7 @@ class Sampler:
         """The leaves in an order in which definitions come after what they mention."""
         sides: dict[str, list[tuple[str, Expr]]] = {name: [] for name in self.leaves}
         inside = {}
-        for leaf, op, other in compared(self.facts, either=True):
+        for leaf, op, other in (*compared(self.facts, either=True), *solved(self.facts)):
             sides[leaf_name(leaf)].append((op, other))
             inside[other] = set(map(leaf_name, leaves_in(other)))
         found: list[Step] = []
@@ -147,7 +149,8 @@ class Sampler:
 
     def _drawn(self, step: Step, store: Mapping[str, Value], far: int) -> Value:
         if leaf_type(self.leaves[step.name], self.sigma) == BOOL:
-            return self.random.random() < 0.5
+            defined = None if step.definition is None else _value(step.definition, store)
+            return self.random.random() < 0.5 if defined is None else bool(defined)
         low, high = [], []
         for op, other in step.limits:
             limit = _value(other, store)
@@ -161,6 +164,33 @@ class Sampler:
             return max(low) + far
         size = max(1, min(high) - max(low) + 1)
         return max(low) + self.random.choice((0, size - 1, far % size))
+
+
+def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
+    """What facts say of a leaf that stands on neither side alone, or that is a truth value.
+
+    >>> x, n, b = Var("x"), Param("n"), Var("b")
+    >>> [(leaf.name, op, show(e)) for leaf, op, e in solved([Op("==", (Op("-", (x, n)), Const(0))), b])]
+    [('n', '==', 'x'), ('x', '==', 'n'), ('b', '==', 'true')]
+    """
+    for c in facts:
+        match c:
+            case Op("!", (Var() | Param() as leaf,)):
+                yield leaf, "==", Const(False)
+            case Var() | Param():
+                yield c, "==", Const(True)
+            case Op("<" | "<=" | ">" | ">=" | "==", (a, b)) if not isinstance(a, Var | Param | Tid):
+                for p, _ in () if isinstance(b, Var | Param | Tid) else islice(differences(c), 1):
+                    yield from _alone(p, c.op == "==")
+
+
+def _alone(p: Poly, zero: bool) -> Iterator[tuple[Leaf, str, Expr]]:
+    """What p >= 0, or p == 0, says of each leaf that is only added or subtracted in it."""
+    for m, c in p.terms:
+        if len(m) == 1 and isinstance(m[0], Sym) and abs(c) == 1:
+            rest = as_expr((p - atom(m[0]) * c) * -c)
+            if rest is not None and m[0].leaf not in leaves_in(rest):
+                yield m[0].leaf, "==" if zero else ">=" if c > 0 else "<=", rest
 
 
 def _value(e: Expr, store: Mapping[str, Value]) -> Value | None:

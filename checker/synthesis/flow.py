@@ -17,6 +17,7 @@ from checker.oracles.instances import shown
 from checker.synthesis import flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
 from checker.synthesis.guards import sized
+from checker.synthesis.loose import loose
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.rules import ALWAYS, BRANCHES, LOOPS, NEVER, PRINTED, SOUND, STEPS
@@ -135,7 +136,8 @@ class _Analysis(Analysis):
 
     def uniform(self, p: P, x: X, e: Expr) -> bool:
         """Whether e is uniform under P and X; the print does not look at X (erratum 5)."""
-        return self.proves(Uniform(p, frozenset() if self.printed else x, e))
+        shared: X = frozenset() if self.printed else x
+        return not loose(p, shared, e, self.sigma) and self.proves(Uniform(p, shared, e))
 
     def entails(self, p: P, goal: Expr) -> bool:
         return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))

@@ -72,6 +72,25 @@ def test_what_is_defined_is_computed_from_the_rest() -> None:
     assert any(all(holds(e, store) for e in sampler().facts) for store in stores)
 
 
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Var("b"),
+        op("!", Var("b")),
+        op("==", Var("b"), Var("c")),
+        op("==", op("-", i, y), 0),
+        op("==", 7, op("+", i, op("-", n, op("*", y, 2)))),
+        op("<=", op("-", i, y), -40),
+    ],
+)
+def test_most_stores_fit_what_says_something_of_a_leaf_among_others(fact: Expr) -> None:
+    """A truth value, and a number that stands on neither side alone."""
+    sigma = Signature({**SIGMA.locals, "b": BOOL, "c": BOOL}, SIGMA.params, {})
+    terms = (Var("b"), Var("c"))
+    drawn = [*Sampler((fact,), terms, sigma).draws()]
+    assert sum(holds(fact, store) for store in drawn) == len(drawn)
+
+
 def test_limits_are_kept_where_both_sides_are_known() -> None:
     between = conj((op("<=", 7, i), op(">", 9, i), op("<", y, i), op(">=", row, y)), SIGMA)
     for store in sampler(between).draws():
@@ -171,6 +190,13 @@ def test_a_read_is_uniform_where_its_index_is() -> None:
     assert isinstance(uniform(op("<", Read("A", idx), f), p=p), Unknown)
     assert isinstance(uniform(Read("A", Read("K", idx)), p=p), Proved)
     assert isinstance(uniform(Read("A", Read("K", idx))), Unknown)
+
+
+def test_of_several_operands_none_is_asked_about_after_one_that_may_differ() -> None:
+    oracle = Oracles()
+    e = op("+", f, g)
+    assert isinstance(oracle(Uniform((), frozenset(), e), CONTEXT), Unknown)
+    assert [r.asked.expr for r in oracle.log if isinstance(r.asked, Uniform)] == [f, e]
 
 
 def test_a_value_of_a_base_type_is_uniform_by_x_alone() -> None:
