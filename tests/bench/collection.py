@@ -29,7 +29,7 @@ ADDRESSES: Final = 16 << 30
 
 METRICS: Final = 4
 ENDINGS: Final = (".cu", ".cuh")
-_INCLUDE: Final = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE: Final = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

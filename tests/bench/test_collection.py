@@ -11,8 +11,9 @@ BAD = '__global__ void bad(int *A) { asm("unknown %0;" : : "r"(A[0])); }\n'
 
 
 def test_included_sources_are_no_roots(tmp_path: Path) -> None:
-    (tmp_path / "main.cu").write_text('#include "kernel.cu"\nint main() {}\n')
+    (tmp_path / "main.cu").write_text('#include <stdio.h>\n#include <more.cu>\n#include "kernel.cu"\nint main() {}\n')
     (tmp_path / "kernel.cu").write_text(GOOD)
+    (tmp_path / "more.cu").write_text("int g();\n")
     (tmp_path / "host.cu").write_text("int f() { return 1; }\n")
     assert [p.name for p in roots(tmp_path)] == ["host.cu", "main.cu"]
     assert list(kernels(tmp_path, [])) == [(tmp_path / "main.cu", "k", "")]
