@@ -120,6 +120,7 @@ class _Analysis(Analysis):
         self.sharp = sharp
         self.sigma = context.sigma
         self.given = said((), context)
+        self.single = all(value(Param(f"blockDim.{axis}"), self.given.numbers) == 1 for axis in "xyz")
         self.begun: list[Loop] = []
         """Loops whose first turn has been taken apart."""
         self.flags: list[Expr] = []
@@ -137,7 +138,8 @@ class _Analysis(Analysis):
     def uniform(self, p: P, x: X, e: Expr) -> bool:
         """Whether e is uniform under P and X; the print does not look at X (erratum 5)."""
         shared: X = frozenset() if self.printed else x
-        return not loose(p, shared, e, self.sigma) and self.proves(Uniform(p, shared, e))
+        differs = not self.single and loose(p, shared, e, self.sigma)
+        return not differs and self.proves(Uniform(p, shared, e))
 
     def entails(self, p: P, goal: Expr) -> bool:
         return not opaque(goal, self.sigma) and self.proves(Entails(p, conj((goal,), self.sigma)))

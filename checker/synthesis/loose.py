@@ -15,7 +15,7 @@ from checker.oracles.terms import is_function, leaves_in
 from logic.assertions import P, X
 from logic.facts import compared
 from logic.operators import COMPARISONS
-from logic.syntax import Const, Expr, Op, Read, Var
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature, type_of
 
 Shown = Counter[str | Expr]
@@ -30,7 +30,7 @@ BY_LITERAL: Final = {"*": 0, "&": 0, "|": -1, "<<": None, ">>": None}
 
 def loose(p: P, x: X, e: Expr, sigma: Signature) -> bool:
     """Whether e is made of a variable that may differ between threads and of which P says nothing, such that it is not
-    uniform wherever P holds of two threads at all. False says nothing.
+    uniform wherever P holds of two threads at all. False says nothing: P may leave one thread.
 
     >>> from logic.syntax import INT
     >>> a, b, n = map(Var, "abn")
@@ -39,7 +39,9 @@ def loose(p: P, x: X, e: Expr, sigma: Signature) -> bool:
     >>> loose(p, frozenset("n"), b, sigma), loose(p, frozenset("n"), Op("-", (b, a)), sigma)
     (True, False)
     """
-    values, tied = _definitions(p, x)
+    values, tied, alone = _definitions(p, x)
+    if alone:
+        return False
     known: dict[str, Shown] = {}
 
     def differs(t: Expr) -> bool:
@@ -99,9 +101,9 @@ def _sum(found: Iterable[Shown]) -> Shown:
 
 
 @lru_cache(maxsize=16)
-def _definitions(p: P, x: X) -> tuple[dict[str, Expr], frozenset[str]]:
-    """What P says that variables are, without cycles; and the variables that other facts speak of, or that these are
-    made of."""
+def _definitions(p: P, x: X) -> tuple[dict[str, Expr], frozenset[str], bool]:
+    """What P says that variables are, without cycles; the variables that other facts speak of, or that these are made
+    of; and whether such facts may leave one thread alone."""
     values: dict[str, Expr] = {}
     made: dict[str, frozenset[str]] = {}
     others: list[Expr] = []
@@ -115,7 +117,21 @@ def _definitions(p: P, x: X) -> tuple[dict[str, Expr], frozenset[str]]:
         else:
             others.append(fact)
     said = frozenset(name for fact in others for name in _names(fact))
-    return values, said.union(*(made.get(name, ()) for name in said))
+    own = {name for name, e in values.items() if _placed(e)}
+    own |= {name for name, below in made.items() if below & own}
+    alone = any((_placed(fact) or _names(fact) & own) and _tells_place(fact) for fact in others)
+    return values, said.union(*(made.get(name, ()) for name in said)), alone
+
+
+def _placed(e: Expr) -> bool:
+    """Whether an expression speaks of a thread's place in its block, or of its warp."""
+    return any(isinstance(t, Tid) or t == Param(WARP_INDEX) for t in leaves_in(e))
+
+
+def _tells_place(fact: Expr) -> bool:
+    """Whether a fact about a thread's place may hold of one only: not by an order with what is no number."""
+    order = isinstance(fact, Op) and fact.op in ("<", "<=", ">", ">=")
+    return not order or not any(leaf for leaf in leaves_in(fact) if isinstance(leaf, Param) and leaf.name != WARP_INDEX)
 
 
 def _names(e: Expr) -> frozenset[str]:

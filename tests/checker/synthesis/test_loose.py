@@ -18,7 +18,23 @@ from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch, P, Uniform
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import Value
-from logic.syntax import BOOL, FLOAT, INT, Array, Assign, Const, Expr, Kernel, Op, Param, Read, Tid, Var, seq
+from logic.syntax import (
+    BOOL,
+    FLOAT,
+    INT,
+    WARP_INDEX,
+    Array,
+    Assign,
+    Const,
+    Expr,
+    Kernel,
+    Op,
+    Param,
+    Read,
+    Tid,
+    Var,
+    seq,
+)
 from logic.typing import Signature
 
 SIGMA = Signature(
@@ -58,6 +74,12 @@ def op(name: str, *args: Expr | int) -> Op:
         ((op("==", a, s),), a, False),
         ((op("==", s, a),), a, False),
         ((op("==", a, b), op("<=", a, n)), b, False),
+        ((op("==", b, Tid("x")), op("<", b, n)), a, True),
+        ((op("==", Tid("x"), 0),), a, False),
+        ((op("<", Tid("x"), 1),), a, False),
+        ((op("==", Param(WARP_INDEX), 1),), a, False),
+        ((op("==", b, Tid("x")), op("==", b, n)), a, False),
+        ((op("==", b, op("+", Tid("x"), n)), op("==", c, b), op("==", op("-", c, n), 3)), a, False),
         ((), op("-", a, a), False),
         ((op("==", b, op("+", a, 1)),), op("-", b, a), False),
         ((), op("*", a, 0), False),
@@ -135,3 +157,11 @@ def test_a_walk_asks_no_oracle_about_them(monkeypatch: pytest.MonkeyPatch) -> No
     assert op("+", a, 1) in all_asked
     assert op("+", a, 1) not in asked
     assert op("-", b, a) in asked
+
+
+def test_all_is_uniform_in_a_block_of_one_thread() -> None:
+    body = Assign("a", op("+", b, 1))
+    kernel = Kernel("k", (), tuple(SIGMA.arrays.values()), (), body)
+    for block, expected in (((1, 1, 1), {"a"}), ((2, 1, 1), set())):
+        context = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch(block))
+        assert analyse(Outline(kernel, context, bare(body)), Oracles()).end.x == expected
