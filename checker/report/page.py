@@ -30,7 +30,7 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "rejected": ("error", "the derivation or the certificate does not prove its claim"),
     "invalid": ("error", "the second checker does not accept the certificate"),
     "solver-backed": ("warning", "right so far, but the second checker needs a solver's word"),
-    "not-certified": ("warning", "not certified, or the two checkers do not agree"),
+    "not-certified": ("warning", "not verified by both checkers, or they do not agree"),
     "divergence": ("error", "some threads of a block reach a barrier that others do not"),
     "broken": ("error", "what is assumed inside the kernel, or required of data, does not hold"),
     "deadlock": ("error", "the machine waits at a barrier for ever"),

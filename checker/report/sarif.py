@@ -44,7 +44,7 @@ HELP: Final[Mapping[str, str]] = {
     "invalid": "The second checker does not accept the certificate: it was changed, or never proved its claim.",
     "solver-backed": "Both checkers accept it so far, but the side conditions that are listed rest on the word of a "
     "solver. --accept solver-backed takes that for enough.",
-    "not-certified": "A count that this rests on is not certified, or the two checkers do not agree.",
+    "not-certified": "The two checkers do not both verify a count that this rests on.",
     "divergence": "In the run that is told, some threads of a block reach a barrier that others do not: CUDA leaves "
     "undefined what happens.",
     "broken": "What the source assumes inside the kernel, or requires of data, does not hold: no bound speaks of this.",
