@@ -3,6 +3,7 @@ of templates. A hidden function at the end of the text makes them in plain sight
 
 A type is called by its name outside of all namespaces, as far as clang tells it; whoever looks for the function checks
 that it is the same type. Where the function has an error, as for a type that only a function can name, it is left out.
+So is one that may call something else than the `for` does, which looks for names from where it stands.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Final, NamedTuple
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.classes import bases, destroyed, dies, is_template
 from semantics.cuda.errors import unsupported
-from semantics.cuda.shim import is_shim
+from semantics.cuda.shim import is_shim, own
 
 RANGE: Final = "warpbound_range"
 DESTRUCTOR: Final = "warpbound_destroys"
+OPERATORS: Final = ("operator!=", "operator==", "operator++")
+"""The functions that may be called for the test and the step of a `for`."""
 _SEEN: Final = re.compile(rb"~\s*[A-Za-z_]\w*\s*\(|\bfor\s*\([^;{}]*[^:]:[^:]")
 """What a text has in it where there may be anything to do."""
 
@@ -58,7 +61,8 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
 
 def of_range(over: Node) -> Range | None:
     """What a `for` over an object does; None where that is not known."""
-    function = next((f for line in _of_range(over) if (f := _called(over.unit, line)) is not None), None)
+    named = ((i, _called(over.unit, line)) for i, line in enumerate(_of_range(over)))
+    by_functions, function = next(((i, f) for i, f in named if f is not None), (0, None))
     if (
         function is None
         or not function.arguments
@@ -68,7 +72,86 @@ def of_range(over: Node) -> Range | None:
     body = function.children[-1]
     begin, end, go = (stmt.children[0] for stmt in body.children[:3])
     test = go.initialiser
-    return None if test is None else Range(function.arguments[0], begin, end, test, body.children[3], body)
+    if test is None or not _means(over, body, begin, end) or (by_functions and not _by_type(over, begin, end)):
+        return None
+    return Range(function.arguments[0], begin, end, test, body.children[3], body)
+
+
+def _means(over: Node, body: Node, begin: Node, end: Node) -> bool:
+    """Whether a `for` finds the functions that a hidden one calls. Of functions outside of types, a hidden one sees all
+    that belong to types and those of no namespace; a `for` only those before it, and those of namespaces around."""
+    if any(name in over.unit.predefined for name in ("b", "e", "go", "r", "begin", "end")):
+        return False
+    free = _functions(body)
+    if not all(_position(f) < _position(over) for f in free):
+        return False
+    if begin.type.kind == end.type.kind == "pointer":
+        return True
+    theirs = {_namespaces(decl.type_decl) for decl in (begin, end) if decl.type.kind == "record"}
+    found = [_namespaces(f) for f in free if f.name in OPERATORS]
+    within = over
+    while within.above is not None and within.above.kind not in ("NAMESPACE", "LINKAGE_SPEC", "TRANSLATION_UNIT"):
+        within = within.above
+    odd = ("USING_DIRECTIVE", "USING_DECLARATION", "FUNCTION_DECL")
+    if any(n.kind in odd for part in within.children for n in part.walk()) or not theirs | {()} >= {*found}:
+        return False
+    around = _namespaces(within)
+    for space in (around[:i] for i in range(1, len(around) + 1)):
+        own_ = [n for n in _declared(own(over.unit), space) if n.kind.startswith("USING") or n.name in OPERATORS]
+        if any(n.kind.startswith("USING") for n in own_) or (own_ and (space not in theirs or () in found)):
+            return False
+    return True
+
+
+def _by_type(over: Node, begin: Node, end: Node) -> bool:
+    """Whether a `for` over an object without methods for it finds the functions for its beginning and its end: it looks
+    only where the type of the object is declared."""
+    theirs, todo = _namespaces(over.type_decl), [over.type_decl]
+    for decl in todo:
+        parts = bases(decl)
+        if any(m.name in ("begin", "end") for m in decl.members) or any(b.type.kind != "record" for b in parts):
+            return False
+        todo += [b.type_decl for b in parts]
+    both = (("begin", begin), ("end", end))
+    return all(any(f.name == name and _namespaces(f) == theirs for f in _functions(at)) for name, at in both)
+
+
+def _functions(node: Node) -> list[Node]:
+    """The functions outside of types that are called in a node."""
+    called = (n.referenced for n in node.walk() if n.kind == "CALL_EXPR")
+    return [f for f in called if f is not None and f.kind == "FUNCTION_DECL" and not is_shim(f.file)]
+
+
+def _namespaces(node: Node) -> tuple[str, ...]:
+    """The namespaces that a declaration is in, from outside."""
+    found, here = list[str](), node.parent
+    while here is not None:
+        found += [here.name] * (here.kind == "NAMESPACE")
+        here = here.parent
+    return tuple(reversed(found))
+
+
+def _declared(nodes: Iterable[Node], space: tuple[str, ...]) -> Iterator[Node]:
+    """What is declared in a namespace, in all its parts."""
+    for node in nodes:
+        if not space:
+            yield node
+        elif node.kind == "LINKAGE_SPEC":
+            yield from _declared(node.children, space)
+        elif node.kind == "NAMESPACE" and node.name == space[0]:
+            yield from _declared(node.children, space[1:])
+
+
+def _position(node: Node) -> tuple[int, ...]:
+    """Where a node is in the text with the files that it includes, as numbers to compare."""
+    file, found = node.file, [node.offset]
+    while file != node.unit.path:
+        by = next(((by, at) for name, by, at in node.unit.inclusions if name == file), None)
+        if by is None or len(found) > len(node.unit.inclusions):
+            return (-1,)
+        file, at = by
+        found.insert(0, at)
+    return tuple(found)
 
 
 def destructor(decl: Node) -> Node | None:
