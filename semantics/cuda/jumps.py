@@ -69,10 +69,12 @@ def check_labels(body: Node) -> None:
 
 def last_label(parts: tuple[Part, ...]) -> int:
     """The number of the last statement to which one of those before it jumps; 0 if there is none."""
-    for i in range(len(parts) - 1, 0, -1):
-        if label(parts[i]) and any(label(parts[i]) in jumps(part) for part in parts[:i]):
-            return i
-    return 0
+    last, before = 0, set[str]()
+    for i, part in enumerate(parts):
+        if label(part) in before:
+            last = i
+        before |= jumps(part)
+    return last
 
 
 def acts(node: Node) -> bool:

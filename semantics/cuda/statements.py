@@ -127,8 +127,8 @@ def _row(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
         raise too_deep(next((p.loc for p in parts if isinstance(p, Node)), None))
     at = 0
     while at < len(parts):
-        if end := last_label(parts[at:]):
-            _up_to(st, parts[at : at + end], parts[at + end :], tail)
+        if at == 0 and (end := last_label(parts)):  # else none of those behind is jumped to, either
+            _up_to(st, parts[:end], parts[end:], tail)
             return
         part, at = parts[at], at + 1
         if not isinstance(part, Node):

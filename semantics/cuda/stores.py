@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from logic.operators import NEGATED
 from logic.syntax import Axis, Expr, Op, Param, Read, Tid, Var, local_vars, subterms
@@ -228,12 +228,12 @@ class Store:
         def mentions(e: Expr) -> bool:
             return e.name in changed if isinstance(e, Var) else not local_vars(e).isdisjoint(changed)
 
-        for x in changed if ranges else ():
-            self.ranges.pop(Var(x), None)
-        for gone in [e for e in self.ranges if not isinstance(e, Var) and mentions(e)]:
-            del self.ranges[gone]
-        self.upper = {e: u for e, u in self.upper.items() if not mentions(e)}
-        self.whole = {e: u for e, u in self.whole.items() if not mentions(e)}
+        known: tuple[dict[Expr, Any], ...] = (self.ranges, self.upper, self.whole)
+        for table in known:
+            for x in changed if ranges or table is not self.ranges else ():
+                table.pop(Var(x), None)
+            for gone in [e for e in table if not isinstance(e, Var) and mentions(e)]:
+                del table[gone]
         self.facts = [f for f in self.facts if not any(mentions(e) for m in f for e in m)]
 
     def moved(self, x: Var, by: Sum) -> None:
