@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
@@ -9,11 +10,16 @@ from math import prod
 from typing import Final
 
 from checker.kernel import Claim
+from checker.oracles.instances import instances
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
+from logic.contracts import Contract
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
-from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
-from logic.syntax import WARP_INDEX, Assume, Expr, Kernel, Param, mentions_tid, show, statements, subterms
+from logic.potentials import ELEMENT, Apply, Leaf, Poly, const, evaluate, leaves, substitute
+from logic.syntax import WARP_INDEX, Assume, Const, Expr, Kernel, Op, Param, mentions_tid, show, statements, subterms
+
+_ELEMENT: Final = re.compile(r"(.+)\[(-?\d+)\]")
+"""The name of an element of an array at a point."""
 
 
 def extent(sizes: Dim) -> str:
@@ -104,8 +110,8 @@ def known_sizes(context: Context) -> dict[Leaf, int]:
 
 
 def excluded(at: Mapping[str, int], context: Context) -> str | None:
-    """A fact about the launch, an assumption or one of CUDA's, that is false at a point, as text; None where every one
-    holds or says something of other names."""
+    """A fact about the launch, an assumption, a contract or one of CUDA's, that is false at a point, as text; None
+    where every one holds or says something of other names."""
     return excluder(context)(at)
 
 
@@ -130,9 +136,38 @@ def excluder(context: Context) -> Callable[[Mapping[str, int]], str | None]:
         threads = None if None in block else prod(n for n in block if n is not None)
         if threads is not None and WARP_INDEX in store and store[WARP_INDEX] * context.hardware.warp >= threads:
             return f"{WARP_INDEX} < {-(-threads // context.hardware.warp)}"
-        return None
+        return next((str(c) for c in context.launch.contracts if _breaks(c, store)), None)
 
     return excluded
+
+
+def _breaks(c: Contract, store: Mapping[str, int]) -> bool:
+    """Whether elements of arrays at a point break a contract, by what it says of them or of two that lie apart."""
+    given = [(m[1], int(m[2])) for m in map(_ELEMENT.fullmatch, store) if m is not None]
+    if not given:
+        return False
+    ends = tuple((low and _at(low, store), high and _at(high, store)) for low, high in c.ranges)
+    here = Contract(ends, _at(c.fact, store))
+    spoken = [Apply(f"{ELEMENT}{name}", (const(i),)) for name, i in given]
+    for one in instances((here,), spoken):
+        if not any(leaves(p) for p in (one.poly, *one.needs)) and all(_worth(p, store) >= 0 for p in one.needs):
+            if _worth(one.poly, store) < 0:
+                return True
+    return False
+
+
+def _worth(p: Poly, store: Mapping[str, int]) -> Fraction:
+    return evaluate(p, {}, lambda array, i: store[f"{array}[{i}]"])
+
+
+def _at(e: Expr, store: Mapping[str, int]) -> Expr:
+    """e with the values of parameters at a point in their place."""
+    match e:
+        case Param(name) if name in store:
+            return Const(store[name])
+        case Op(op, args):
+            return Op(op, tuple(_at(a, store) for a in args), e.loc)
+    return e
 
 
 def _true(fact: Expr, store: Mapping[str, int]) -> bool:

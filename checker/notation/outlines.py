@@ -81,7 +81,8 @@ _OF_OUTLINES: Final = {
 LARGEST: Final = 2**31 - 1
 ASSUMED: Final = "--assume"
 """Where what an option assumes is said to stand."""
-_REQUIRED: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\brequires\b([^;]*);|\bbegin\b", re.DOTALL)
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_REQUIRED: Final = re.compile(r"\brequires\b([^;]*);|\bbegin\b")
 
 
 def parse_kernel(text: str, file: str) -> Kernel:
@@ -126,6 +127,7 @@ def _contracts(text: str, file: str) -> tuple[str, list[tuple[str, Loc]]]:
     """The text without the contracts on data in its head, whose grammar is another, and these."""
     found: list[tuple[str, Loc]] = []
     kept, end = "", 0
+    text = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
     for match in _REQUIRED.finditer(text):
         if match[0] == "begin":
             break

@@ -10,7 +10,7 @@ import pytest
 from checker.certificates import document as certificate
 from checker.certificates.claims import SUBJECTS, claimed, described, excluded, named, wording
 from checker.certificates.evidence import proof
-from checker.notation import parse_assumption, parse_kernel
+from checker.notation import parse_assumption, parse_kernel, parse_outline
 from checker.oracles import Oracles
 from checker.recheck import PRICES, SIZES, recheck, sentence
 from checker.synthesis.bound import Per, find_bounds
@@ -53,6 +53,40 @@ def test_blocks_whose_size_is_given_with_the_point() -> None:
     assert excluded({"blockDim.x": 33, "warp.index": 1}, symbolic) is None
     assert excluded({"blockDim.x": 32, "warp.index": 1}, symbolic) == "warp.index < 1"
     assert excluded({"warp.index": 1}, symbolic) is None
+
+
+ROWS = """kernel k
+metric sectors
+param int n, m;
+global int row[], col[], A[];
+requires forall i in [0, n): row[i] <= row[i + 1];
+requires row[0] >= 2 && row[n] == m;
+requires forall j in [0, m): 0 <= col[j] && col[j] < n;
+begin
+A[n] <- 1;
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "fact"),
+    [
+        ({"n": 3, "row[0]": 5, "row[3]": 9}, None),
+        ({"n": 3, "row[0]": 5, "row[1]": 4}, "forall i in [0, n): row[i] <= row[i + 1]"),
+        ({"n": 3, "row[0]": 5, "row[3]": 4}, "forall i in [0, n): row[i] <= row[i + 1]"),
+        ({"n": 3, "row[3]": 5, "row[4]": 4}, None),
+        ({"n": 4, "row[3]": 5, "row[4]": 4}, "forall i in [0, n): row[i] <= row[i + 1]"),
+        ({"row[3]": 5, "row[4]": 4}, None),
+        ({"row[0]": 1}, "row[0] >= 2"),
+        ({"n": 2, "m": 7, "row[2]": 8}, "row[n] == m"),
+        ({"n": 2, "m": 7, "row[2]": 7, "col[0]": 1}, None),
+        ({"n": 2, "m": 7, "row[2]": 7, "col[0]": 2}, "forall i in [0, m): col[i] < n"),
+        ({"n": 2, "m": 7, "col[-1]": 2, "col[7]": -5}, None),
+        ({"m": 7, "col[6]": -5}, "forall i in [0, m): 0 <= col[i]"),
+    ],
+)
+def test_elements_that_break_a_contract(at: dict[str, int], fact: str | None) -> None:
+    assert excluded(at, parse_outline(ROWS, "k.qhl").context) == fact
 
 
 def test_a_fact_that_is_not_worked_out_excludes_nothing() -> None:

@@ -295,6 +295,13 @@ def test_contracts_on_data_are_read_and_shown() -> None:
     assert len(more.assumptions) == len(launch.assumptions) + 1
 
 
+def test_what_stands_in_a_comment_is_no_contract() -> None:
+    plain = parse_outline(ROWS, "k.qhl").context.launch
+    text = ROWS.replace("n < 9;", "n < 9 /* [0]; requires row[0] == row[n]; begin */;")
+    text = text.replace("<= row[i + 1]", "/* ; */ <= // begin; requires row[1] == 2;\n row[i + 1]")
+    assert parse_outline(text, "k.qhl").context.launch == plain
+
+
 def test_places_stay_where_contracts_are_taken_out() -> None:
     outline = parse_outline(ROWS, "k.qhl")
     places = [item.loc for item in outline.body if isinstance(item, Partial)]
