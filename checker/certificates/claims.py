@@ -149,11 +149,11 @@ def _breaks(c: Contract, store: Mapping[str, int]) -> bool:
     ends = tuple((low and _at(low, store), high and _at(high, store)) for low, high in c.ranges)
     here = Contract(ends, _at(c.fact, store))
     spoken = [Apply(f"{ELEMENT}{name}", (const(i),)) for name, i in given]
-    for one in instances((here,), spoken):
-        if not any(leaves(p) for p in (one.poly, *one.needs)) and all(_worth(p, store) >= 0 for p in one.needs):
-            if _worth(one.poly, store) < 0:
-                return True
-    return False
+    return any(
+        all(_worth(p, store) >= 0 for p in one.needs) and _worth(one.poly, store) < 0
+        for one in instances((here,), spoken)
+        if not any(leaves(p) for p in (one.poly, *one.needs))
+    )
 
 
 def _worth(p: Poly, store: Mapping[str, int]) -> Fraction:
