@@ -15,6 +15,7 @@ from checker.cli.options import (
     add_output_options,
     add_queries_option,
     annotated,
+    check_sizes,
     emit,
     parse_bindings,
     parse_dim,
@@ -214,6 +215,7 @@ def run(args: argparse.Namespace) -> int:
     """Bounds every metric of every kernel; the worst exit code of them. Raises SourceError for unusable input."""
     import json
 
+    check_sizes(args)
     if fleet.is_fleet(args):
         return fleet.run(args)
     (args.file,) = args.files

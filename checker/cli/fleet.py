@@ -10,12 +10,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli import process
-from checker.cli.options import STD, add_reading_options, emit, parse_dim, parse_hardware, parse_metrics, tell
+from checker.cli.options import (
+    STD,
+    add_reading_options,
+    check_sizes,
+    emit,
+    parse_dim,
+    parse_hardware,
+    parse_metrics,
+    tell,
+)
 from checker.cli.progress import progress_bar
 from checker.notation.problem import OptionProblem
 
@@ -166,6 +175,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         raise OptionProblem(told, advice="Leave it out, or say --cluster local.")
     config = configuration(args)
     settings = _settings(args, config)
+    config = _with_metrics(config, settings.metrics)
     found = files.sources(
         args.files,
         [*args.include, *([] if args.include else config.values.get("include", []))],
@@ -225,6 +235,7 @@ def _settings(args: argparse.Namespace, config: Config) -> Any:
     from checker.cli.bound import point
     from checker.cli.fleet_work import Settings
 
+    check_sizes(args)
     own = config.values
     metrics = parse_metrics(args.metrics) if args.metrics else _metrics(config)
     with _key(config.places.get(("", "hardware")), "hardware"):
@@ -255,6 +266,22 @@ def _metrics(config: Config) -> tuple[Metric, ...]:
         with _key(budget.places.get("metric"), "metric"):
             parse_metrics([*named, budget.metric])
     return parse_metrics([*named, *(b.metric for b in config.budgets)])
+
+
+def _with_metrics(config: Config, metrics: Sequence[Metric]) -> Config:
+    """The configuration, its budgets with the names of their metrics. Raises SourceError where that is not one metric,
+    or not the one of the name that is looked at."""
+    own = []
+    for b in config.budgets:
+        with _key(b.places.get("metric"), "metric"):
+            found, *others = parse_metrics([b.metric])
+            if others:
+                raise OptionProblem(f"{b.metric}: a budget is for one metric", advice="Write one for each.")
+            if any(m.name == found.name and m != found for m in metrics):
+                told = f"{b.metric}: another metric is called '{found.name}'"
+                raise OptionProblem(told, advice="Rename one of them.")
+        own.append(replace(b, metric=found.name))
+    return replace(config, budgets=tuple(own))
 
 
 def _check_launch(config: Config, name: str, table: Mapping[str, Any]) -> None:

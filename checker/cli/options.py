@@ -237,6 +237,19 @@ def parse_dim(text: str, option: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def check_sizes(args: argparse.Namespace) -> None:
+    """Raises OptionProblem where --block or --grid is no size: once, and not for each kernel."""
+    from logic.assertions import MAX_BLOCK
+
+    if args.block:
+        x, y, z = parse_dim(args.block, "--block")
+        if x * y * z > MAX_BLOCK:
+            told = f"--block {args.block}: more than {MAX_BLOCK} threads"
+            raise OptionProblem(told, advice="CUDA allows no more in a block.")
+    if args.grid:
+        parse_dim(args.grid, "--grid")
+
+
 def parse_bindings(texts: Iterable[str], option: str) -> dict[str, str]:
     """`NAME=VALUE` texts as a dictionary. Raises OptionProblem, also where a name is given twice."""
     found: dict[str, str] = {}

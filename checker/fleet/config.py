@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from checker.notation.problem import SyntaxProblem, shortened
-from checker.notation.profiles import TomlFile
+from checker.notation.profiles import SUFFIX, TomlFile
 from logic.source import Loc
 
 NAMES: Final = ("warpbound.toml", "pyproject.toml")
@@ -84,6 +84,10 @@ def read(path: Path) -> Config:
     values = {key: reader.value(key, table[key], form, "") for key, form in _TOP.items() if key in table}
     for key in _PATHS & values.keys():
         values[key] = [str(path.parent / name) for name in values[key]]
+    if "metrics" in values:
+        values["metrics"] = [reader.beside(name) for name in values["metrics"]]
+    if "hardware" in values:
+        values["hardware"] = reader.beside(values["hardware"])
     kernels = {}
     for name, own in reader.table("kernel", table.get("kernel", {})).items():
         inside = reader.table(name, own)
@@ -183,6 +187,10 @@ class _Reader:
                 return Loc(self.file.path, number, found.start("name") + 1)
         return Loc(self.file.path, 1, 1)
 
+    def beside(self, name: str) -> str:
+        """The path of a file that is named as from the configuration's folder; a name that is no file's as it is."""
+        return str(Path(self.file.path).parent / name) if name.endswith(SUFFIX) else name
+
     def known(self, table: Mapping[str, Any], keys: tuple[str, ...], after: str, nth: int = 0) -> None:
         for key in table:
             if key not in keys:
@@ -218,4 +226,4 @@ class _Reader:
             self.wrong("per", "'per' is warp, block or grid", "", "budget", n)
         at, per = entry.get("at", ""), entry.get("per", "warp")
         places = {key: self.place(key, "budget", n) for key in entry}
-        return Budget(entry["kernel"], entry["metric"], str(most), at, per, places)
+        return Budget(entry["kernel"], self.beside(entry["metric"]), str(most), at, per, places)

@@ -89,7 +89,7 @@ class TomlFile:
         return SyntaxProblem(
             f"this is no TOML: {sentence[:1].lower()}{sentence[1:]}",
             Loc(self.path, line, column),
-            'A line is KEY = VALUE, such as op = 1 or gread = "2*n".',
+            'A line is KEY = VALUE, and a text has quotes: name = "mine".',
         )
 
     def problem(self, key: str, message: str, advice: str = "") -> SyntaxProblem:

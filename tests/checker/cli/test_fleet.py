@@ -110,6 +110,24 @@ def test_lines_as_they_come_budgets_and_what_a_configuration_says(here: Path, ca
     assert not (here / "cache").exists()
 
 
+def test_a_budget_in_a_metric_of_ones_own(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file is named as from the configuration's folder; what it is called inside is the metric's name."""
+    (here / "src/a.cu").write_text(ONE)
+    (here / "src/own.toml").write_text('name = "consts"\nconst = 1\n')
+    budget = '[[budget]]\nkernel = "one"\nmetric = "own.toml"\nmost = 0\n'
+    (here / "src/warpbound.toml").write_text(f'metrics = ["own.toml"]\n{budget}')
+    words = ["--block", "32", "--jobs", "1"]
+    assert main(["bound", "src", *words, "--format", "json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["budgets"]
+    assert (row["metric"], row["verdict"]) == ("consts", "exceeded")
+    monkeypatch.chdir(here / "src")
+    assert main(["bound", ".", *words, "--metric", "own.toml"]) == 1
+    assert "one consts: exceeded, 1 of at most 0" in capsys.readouterr().out
+    (here / "src/steps.toml").write_text('name = "consts"\nconst = 2\n')
+    assert main(["bound", ".", *words, "--metric", "steps.toml"]) == 2
+    assert "own.toml: another metric is called 'consts'" in capsys.readouterr().err
+
+
 def test_text_page_and_fail_fast(here: Path, capsys: Capture) -> None:
     (here / "src/a.cu").write_text(ONE + "__global__ void spin(int n) { int x = 0; while (n > 0) { x = x + 1; } }\n")
     words = ["bound", "src/a.cu", "--metric", "steps", "--block", "32", "--jobs", "1"]
@@ -206,6 +224,10 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
         (["a.cu", "--config", "metric.toml"], "metric.toml:2:1: error: metrics: joules: no such metric"),
         (["a.cu", "--config", "model.toml"], "model.toml:1:1: error: hardware: abacus: no such model"),
         (["a.cu", "--config", "budget.toml"], "budget.toml:4:1: error: metric: joules: no such metric"),
+        (["a.cu", "--config", "budget.toml", "--metric", "steps"], "budget.toml:4:1: error: metric: joules: no such"),
+        (["a.cu", "--config", "every.toml"], "every.toml:3:1: error: metric: all: a budget is for one metric"),
+        (["a.cu", "src", "--block", "256x1"], "--block 256x1: not a dimension"),
+        (["a.cu", "--block", "2048"], "--block 2048: more than 1024 threads"),
         (["a.cu", "--config", "block.toml"], "block.toml:2:1: error: block: a: not a dimension"),
         (["a.cu", "--config", "assume.toml"], "assume.toml:2:1: error: assume: 'n >': expected an expression"),
         (["src", "--exclude", "*"], "there is no CUDA source in 'src'"),
@@ -219,6 +241,7 @@ def test_unusable_input(words: list[str], problem: str, here: Path, capsys: Capt
     (here / "metric.toml").write_text('jobs = 1\nmetrics = ["joules"]\n')
     (here / "model.toml").write_text('hardware = "abacus"\n')
     (here / "budget.toml").write_text('metrics = ["steps"]\n[[budget]]\nkernel = "one"\nmetric = "joules"\nmost = 1\n')
+    (here / "every.toml").write_text('[[budget]]\nkernel = "one"\nmetric = "all"\nmost = 1\n')
     (here / "block.toml").write_text('[kernel.one]\nblock = "a"\n')
     (here / "assume.toml").write_text('grid = 2\nassume = ["n >"]\n')
     assert main(["bound", *words, "--format", "json"]) == 2
