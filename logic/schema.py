@@ -28,6 +28,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from logic.metrics import COUNTED, FIXED
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -161,12 +163,16 @@ class _Reader:
         if token == "0":
             return Term("zero")
         if token.startswith("M."):
-            if self.peek() != "(":
-                return Term("price", (token[2:],))
+            name, counts = token[2:], self.peek() == "("
+            if name not in (COUNTED if counts else FIXED):
+                known = ", ".join((*(f"M.{m}" for m in FIXED), *(f"M.{m}(n)" for m in COUNTED)))
+                raise SchemaError(f"'{token}{'(' * counts}' is no price in '{self.text.strip()}': there are {known}")
+            if not counts:
+                return Term("price", (name,))
             self.take("(")
             n = self.name("n")
             self.take(")")
-            return Term("count", (token[2:], n))
+            return Term("count", (name, n))
         if token[0] in "Cc":
             return Term("constant", (token,))
         if token[0] not in "QF":

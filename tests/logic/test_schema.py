@@ -44,6 +44,9 @@ def test_the_sound_set_holds_every_rule_of_figure_4() -> None:
         "c >= 1",
         "P |- P' P''",
         "{P; Z; X} skip {P; Q; X}",
+        "{P; Q + M.iff; X} skip {P; Q; X}",
+        "{P; Q + M.op(n); X} skip {P; Q; X}",
+        "{P; Q + M.gread; X} skip {P; Q; X}",
     ],
 )
 def test_text_that_is_no_item_is_refused(text: str) -> None:
