@@ -142,7 +142,10 @@ def _wanted(accepts: Collection[str], tokens: Sequence[Token], last: Token | Non
     if "HOLE" in accepts and "LBRACE" in accepts:
         return _Wanted(f"expected the uniform variables X of the condition{got}", f"Such as {{i, j}} or {{}}. {_THREE}")
     if "OPERATOR" in accepts:
-        return _Wanted(f"expected an operator or the end{after}{got}", "Equality is ==." if found == "=" else "")
+        return _Wanted(
+            f"expected an operator or the end{after}{got}",
+            "Equality is ==, at least >=, at most <=." if found == "=" else "",
+        )
     if "$END" in accepts:
         return _Wanted(f"expected nothing more{after}{got}", "One file holds one kernel.")
     words = sorted(_WORDS.get(t, f"'{t.lower()}'") for t in accepts)

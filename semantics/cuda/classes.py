@@ -23,6 +23,8 @@ _MAKES: Final = (
 )  # fmt: skip
 _NULL: Final = "CXX_NULL_PTR_LITERAL_EXPR"
 _ADVICE: Final = "Use its fields one by one."
+VIRTUAL: Final = "a virtual function of"
+"""What `odd` says of a structure with one."""
 
 
 def odd(node: Node, lives: bool = False) -> str:
@@ -37,7 +39,7 @@ def odd(node: Node, lives: bool = False) -> str:
     if not lives and any(_dies(c, decl) for c in members):
         return "the destructor of"
     if any(c.is_virtual for c in members):
-        return "a virtual function of"
+        return VIRTUAL
     listed = (*node.fields, *(c for c in members if c.kind == "FIELD_DECL"))
     if any(f.type.kind == "reference" for f in listed):
         return "a field that is a reference in"

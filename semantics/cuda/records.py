@@ -33,7 +33,7 @@ from logic.typing import type_of
 from semantics.cuda import unions
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, copies_itself, holds, initialiser, is_nameless, label, makes, odd
+from semantics.cuda.classes import VIRTUAL, bases, copies_itself, holds, initialiser, is_nameless, label, makes, odd
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -75,7 +75,8 @@ def fields(node: Node, lives: bool = False) -> tuple[Node, ...]:
         raise unsupported("a lambda as a value", node.loc, "Call it in the function that makes it, or pass it on.")
     what = odd(node, lives)
     if what:
-        raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
+        advice = "Leave out 'virtual'." if what == VIRTUAL else "Use its fields one by one."
+        raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, advice)
     own = (f for f in node.fields if f.name or not f.is_bitfield)  # bits without a name are padding
     return (*filter(holds, bases(node.type_decl)), *own)
 

@@ -168,6 +168,7 @@ def test_refused(read: Reader, name: str) -> None:
     with pytest.raises(CudaError) as caught:
         read(f"{STORE}{before}\n__global__ void k(int *A) {{ {body} }}")
     assert message in caught.value.message
+    assert ("virtual function" in message) == (caught.value.advice == "Leave out 'virtual'.")
 
 
 def test_an_argument_that_is_the_kernels(read: Reader) -> None:
