@@ -161,6 +161,7 @@ DOCUMENT: Final[dict[str, Any]] = {
 }
 END: Final = frozenset({None, tuple})
 CONTRACTS: Final = {"contracts": [([(END, END)], tuple)]}
+SAYINGS: Final = 202
 NOTE: Final = re.compile(r"[ -~]{1,1000}")
 READING: Final = {
     "reading": {"source": NOTE, "options": [NOTE], "head": NOTE, "assumed": [NOTE]}
@@ -1937,6 +1938,7 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         left = checker.solver_backed + [VACUOUS] * checker.vacuous()
         said = certificate.get("reading", {}).items()
         read = tuple(f"{k}: {text}" for k, v in said for text in ((v,) if isinstance(v, str) else v))
+        want(len(read) <= SAYINGS, "reading: too many options or sentences")
     except Bad as problem:
         where = f"{checker.where}: " if checker and checker.where else ""
         return Report("invalid", digest, [], plain(f"{where}{problem}"), ""), None

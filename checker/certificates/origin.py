@@ -14,6 +14,11 @@ from logic.source import Loc
 LONGEST: Final = 1000
 """The most characters of a text, all of them printable ASCII: the second checker refuses others."""
 
+MOST: Final = 100
+"""The most options, and the most sentences."""
+
+SAID: Final = "said of the source, not checked: "
+
 UNKNOWN: Final = "unknown"
 """The head of a kernel that stands nowhere."""
 
@@ -30,6 +35,11 @@ class Origin:
     head: str
     assumed: tuple[str, ...]
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What reading assumed, marked as the word of who made the certificate: no checker has seen the source."""
+        return tuple(f"{SAID}{text}" for text in self.assumed)
+
 
 def origin(
     data: bytes, options: Sequence[str], loc: Loc | None, lines: Sequence[str], assumed: Sequence[str]
@@ -37,7 +47,13 @@ def origin(
     """The origin of a kernel at a place in the file with these lines; `data` is the file that was given."""
     head = _text(_head(lines, loc)) or UNKNOWN
     digest = f"sha256:{sha256(data).hexdigest()}"
-    return Origin(digest, tuple(map(_text, options)), head, tuple(map(_text, assumed)))
+    return Origin(digest, _listed(options), head, _listed(assumed))
+
+
+def _listed(texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts, the last one a count of those that are too many."""
+    kept = texts if len(texts) <= MOST else [*texts[: MOST - 1], f"and {len(texts) - MOST + 1} more"]
+    return tuple(map(_text, kept))
 
 
 def _text(text: str) -> str:
@@ -81,6 +97,8 @@ def of_json(row: Json) -> Origin:
 def _several(rows: Json) -> tuple[str, ...]:
     if not isinstance(rows, list):
         raise TypeError("no list of texts")
+    if len(rows) > MOST:
+        raise ValueError(f"'reading' has more than {MOST} options or sentences")
     return tuple(map(_told, rows))
 
 

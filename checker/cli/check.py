@@ -310,7 +310,7 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
 
     found = audit(read_text(path, CHECKED), path, rules, oracle)
     made = found.certificate
-    ledger, notes = found.ledger, made.origin.assumed if made.origin else ()
+    ledger, notes = found.ledger, made.origin.said if made.origin else ()
     judged = Judged(made.kernel, made.context, rules, ledger, found.outcome, made.derivation, None, found.second)
     return replace(judged, vacuous=found.vacuous, notes=notes, certificate=made)
 

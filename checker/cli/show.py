@@ -66,7 +66,7 @@ def _shown(file: str) -> Shown:
         "verdict": second.verdict if second else "unchecked",
         "problem": second.problem if second else "it has no digest: a derivation that somebody wrote",
         "solver_backed": second.solver_backed if second else [],
-        "assumptions": assumptions(made.kernel, context, made.origin.assumed if made.origin else (), made.admitted),
+        "assumptions": assumptions(made.kernel, context, made.origin.said if made.origin else (), made.admitted),
         "program": as_cuda(made.kernel),
         "rules": made.rules,
         "applications": size(made.derivation),

@@ -130,7 +130,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account
     barriers = a.ledger.barriers if claim is not None else []
     wrong = _finding(a)
     origin = made.origin
-    unread = (UNSAID,) if origin is None else (UNREAD, *origin.assumed)
+    unread = (UNSAID,) if origin is None else (UNREAD, *origin.said)
     notes = unread if source is None else source.notes
     found: Row = {
         "file": a.file,

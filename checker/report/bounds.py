@@ -19,6 +19,7 @@ from checker.certificates.claims import (
     subject,
     value_at,
 )
+from checker.certificates.origin import SAID
 from checker.notation.words import many, number
 from checker.refutation.witness import Witness
 from checker.report.page import Fault, Page, Section
@@ -85,7 +86,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
         ),
         *(described(own) for own in (context.metric, context.hardware) if not is_known(own)),
         *(f"all threads of a block reach {barrier} together" for barrier in _named(kernel, barriers)),
-        *(note for note in dict.fromkeys(notes) if note not in ideal),
+        *(note for note in dict.fromkeys(notes) if note.removeprefix(SAID) not in ideal),
         *ideal,
     ]
 

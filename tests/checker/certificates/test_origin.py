@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from checker.certificates import document
-from checker.certificates.origin import LONGEST, Origin, as_json, of_json, origin
+from checker.certificates.origin import LONGEST, MOST, SAID, Origin, as_json, of_json, origin
 from checker.cli import main
 from checker.recheck import recheck
 from logic.source import Loc
@@ -54,7 +54,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_say_it_without_the_source(command: str, made: Path, capsys: Capture) -> None:
     assert main([command, str(made)]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    for told in (*ASSUMED, "-DA=1", "--instantiate=k<3>", "k(float *out, const float *in, unsigned n)"):
+    for told in (
+        *ASSUMED,
+        f"{SAID}{'' if command != 'recheck' else 'assumed: '}{ASSUMED[0]}",
+        "-DA=1",
+        "--instantiate=k<3>",
+        "k(float *out, const float *in, unsigned n)",
+    ):
         assert " ".join(told.split()) in text, told
     assert f"sha256:{sha256(SOURCE.encode()).hexdigest()}" in text
     assert command == "recheck" or "made by warpbound 0.1.0 with cvc5 " in text
@@ -66,7 +72,7 @@ def test_as_json(made: Path, capsys: Capture) -> None:
         assert main([command, str(made), "--format", "json"]) == code
         whole: Any = json.loads(capsys.readouterr().out)
         row = whole["certificates"][0] if command == "report" else whole
-        assert set(ASSUMED) <= set(row["assumptions"])
+        assert {f"{SAID}{text}" for text in ASSUMED[:4]} | {*ASSUMED[4:]} <= set(row["assumptions"])
         assert row["made"]["options"] == ["-DA=1", "--instantiate=k<3>"]
         assert row["made"]["head"] == "k(float *out, const float *in, unsigned n)"
     assert main(["recheck", str(made), "--format", "json"]) == 0
@@ -95,6 +101,7 @@ WRONG: Final[dict[str, Callable[[dict[str, Any]], object]]] = {
     "too long": lambda r: r["options"].append("x" * (LONGEST + 1)),
     "empty": lambda r: r.update(source=""),
     "no text": lambda r: r["assumed"].append(1),
+    "too many": lambda r: r["options"].extend(["-DX"] * 2 * MOST),
     "no list": lambda r: r.update(assumed="nothing"),
     "another field": lambda r: r.update(claim="valid"),
     "a field that is not there": lambda r: r.pop("head"),
