@@ -1,5 +1,5 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
-dear tests by `tests.examples`.
+dear tests by `tests.examples`; it has all cases of slow functions, of which `ci` leaves out every second of many.
 Which tests are slow: those that slow.txt lists, which `make slow` measures anew. Garbage is collected less often, and
 not at all before the first test."""
 
@@ -16,6 +16,8 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import LONG
+
 settings.register_profile("ci", max_examples=60, derandomize=True, deadline=None, database=None)
 settings.register_profile(
     "long", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -27,6 +29,9 @@ LIMIT: Final = 0.05
 """Seconds of a processor that a test function takes on average, over its parameters, before it is slow: so that the
 others take less than a minute on two cores."""
 
+MANY: Final = 6
+"""Cases of a slow function from which on every second is left to WARPBOUND_PROFILE=long."""
+
 _spent: dict[str, list[float]] = defaultdict(list)
 
 
@@ -36,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     slow = frozenset(SLOW.read_text().splitlines())
+    if not (LONG or config.getoption("--write-slow")):
+        left = _thinned(items, slow)
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     dear: Counter[Path] = Counter()
     for item in items:
         if _function(item.nodeid) in slow:
@@ -43,6 +52,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             dear[item.path] += 1
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: -dear[item.path])  # so that no worker is left with much at the end
+
+
+def _thinned(items: list[pytest.Item], slow: frozenset[str]) -> set[pytest.Item]:
+    """The cases that only the long run has: every second of slow functions with many."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        cases[_function(item.nodeid)].append(item)
+    return {item for name, each in cases.items() if name in slow and len(each) >= MANY for item in each[1::2]}
 
 
 gc.disable()
