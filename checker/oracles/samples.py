@@ -169,6 +169,7 @@ class Sampler:
 def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
     """What facts say of a leaf that stands on neither side alone, or that is a truth value.
 
+    >>> from logic.syntax import show
     >>> x, n, b = Var("x"), Param("n"), Var("b")
     >>> [(leaf.name, op, show(e)) for leaf, op, e in solved([Op("==", (Op("-", (x, n)), Const(0))), b])]
     [('n', '==', 'x'), ('x', '==', 'n'), ('b', '==', 'true')]
