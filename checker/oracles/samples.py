@@ -19,7 +19,7 @@ from logic.comparisons import as_expr, differences
 from logic.facts import compared
 from logic.operators import Value
 from logic.potentials import Leaf, Poly, Sym, atom
-from logic.syntax import BOOL, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
+from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
 
 Store = dict[str, Value]
@@ -177,9 +177,9 @@ def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
     for c in facts:
         match c:
             case Op("!", (Var() | Param() as leaf,)):
-                yield leaf, "==", Const(False)
+                yield leaf, "==", FALSE
             case Var() | Param():
-                yield c, "==", Const(True)
+                yield c, "==", TRUE
             case Op("<" | "<=" | ">" | ">=" | "==", (a, b)) if not isinstance(a, Var | Param | Tid):
                 for p, _ in () if isinstance(b, Var | Param | Tid) else islice(differences(c), 1):
                     yield from _alone(p, c.op == "==")
