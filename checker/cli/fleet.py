@@ -29,6 +29,7 @@ from checker.cli.progress import progress_bar
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
+    from checker.cli.fleet_work import Settings
     from checker.fleet.config import Config
     from checker.fleet.desk import Desk, Key
     from logic.metrics import Metric
@@ -174,8 +175,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         told = f"--cluster {args.cluster}: only `local` is known, processes on this machine"
         raise OptionProblem(told, advice="Leave it out, or say --cluster local.")
     config = configuration(args)
-    settings = _settings(args, config)
-    config = _with_metrics(config, settings.metrics)
+    settings, config = _settings(args, config)
     found = files.sources(
         args.files,
         [*args.include, *([] if args.include else config.values.get("include", []))],
@@ -230,14 +230,15 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
     return Outcome(desk, config, left, time.monotonic() - start, interrupted)
 
 
-def _settings(args: argparse.Namespace, config: Config) -> Any:
-    """What workers are told: the command line, and where that says nothing the configuration."""
+def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Config]:
+    """What workers are told: the command line, and where that says nothing the configuration; and that, its budgets
+    with the names of their metrics."""
     from checker.cli.bound import point
     from checker.cli.fleet_work import Settings
 
     check_sizes(args)
     own = config.values
-    metrics = parse_metrics(args.metrics) if args.metrics else _metrics(config)
+    metrics, config = _metrics(args, config)
     with _key(config.places.get(("", "hardware")), "hardware"):
         hardware = parse_hardware(args.hardware if args.hardware != "nvidia" else own.get("hardware", "nvidia"))
     for name, table in (("", own), *config.kernels.items()):
@@ -254,34 +255,28 @@ def _settings(args: argparse.Namespace, config: Config) -> Any:
     if args.scope == "block" and args.per != "warp":
         told = f"--scope block bounds a span, which --per {args.per} cannot sum"
         raise OptionProblem(told, advice="Leave out --per.")
-    return Settings(options, metrics, hardware, point(args.at), config.kernels)
+    return Settings(options, metrics, hardware, point(args.at), config.kernels), config
 
 
-def _metrics(config: Config) -> tuple[Metric, ...]:
-    """Those that the configuration names, budgets' included."""
-    named = config.values.get("metrics", ["all"])
-    with _key(config.places.get(("", "metrics")), "metrics"):
-        parse_metrics(named)
-    for budget in config.budgets:
-        with _key(budget.places.get("metric"), "metric"):
-            parse_metrics([*named, budget.metric])
-    return parse_metrics([*named, *(b.metric for b in config.budgets)])
-
-
-def _with_metrics(config: Config, metrics: Sequence[Metric]) -> Config:
-    """The configuration, its budgets with the names of their metrics. Raises SourceError where that is not one metric,
-    or not the one of the name that is looked at."""
+def _metrics(args: argparse.Namespace, config: Config) -> tuple[tuple[Metric, ...], Config]:
+    """The metrics that are looked at, budgets' included where the command line names none; and the configuration, its
+    budgets with the names of their metrics. Raises SourceError where a budget's is not one metric, or not the one of
+    its name that is looked at."""
+    with _key(None if args.metrics else config.places.get(("", "metrics")), "metrics"):
+        chosen = {m.name: m for m in parse_metrics(args.metrics or config.values.get("metrics", ["all"]))}
     own = []
     for b in config.budgets:
         with _key(b.places.get("metric"), "metric"):
             found, *others = parse_metrics([b.metric])
             if others:
                 raise OptionProblem(f"{b.metric}: a budget is for one metric", advice="Write one for each.")
-            if any(m.name == found.name and m != found for m in metrics):
+            if chosen.get(found.name, found) != found:
                 told = f"{b.metric}: another metric is called '{found.name}'"
                 raise OptionProblem(told, advice="Rename one of them.")
+        if not args.metrics:
+            chosen.setdefault(found.name, found)
         own.append(replace(b, metric=found.name))
-    return replace(config, budgets=tuple(own))
+    return tuple(chosen.values()), replace(config, budgets=tuple(own))
 
 
 def _check_launch(config: Config, name: str, table: Mapping[str, Any]) -> None:

@@ -35,6 +35,7 @@ from logic.syntax import (
     Var,
     While,
     Write,
+    put,
     seq,
     statements,
     subterms,
@@ -462,20 +463,10 @@ def _without_tid(e: Expr, lanes: int, worst: int) -> list[Poly]:
         return [const(worst), const(lanes), sym(N)]
     if elements(e) and TID in subterms(e):  # a row's ends lie between those of the warp's first and last
         ends: list[Leaf | int] = [worst, N] if worst else [0]
-        polys = [of_expr(at_lane(e, Const(k) if isinstance(k, int) else k)) for k in ends]
+        polys = [of_expr(put(e, TID, Const(k) if isinstance(k, int) else k)) for k in ends]
         return [q for q in polys if q is not None]
     q = of_expr(e)
     return [] if q is None or TID in _leaves(q) else [q]
-
-
-def at_lane(e: Expr, k: Expr) -> Expr:
-    """e for one lane."""
-    match e:
-        case Tid():
-            return k
-        case Op(op, args):
-            return Op(op, tuple(at_lane(a, k) for a in args))
-    return e
 
 
 def facts(body: Stmt, rng: random.Random, stable: frozenset[str] = frozenset()) -> list[Expr]:
