@@ -58,6 +58,8 @@ def as_reads(e: Expr) -> Expr:
             return Read(op.removeprefix(ELEMENT), as_reads(index))
         case Op(op, args):
             return Op(op, tuple(map(as_reads, args)), e.loc)
+        case Read(array, index):
+            return Read(array, as_reads(index), e.loc)
     return e
 
 

@@ -11,19 +11,14 @@ from logic.syntax import (
     BOOL,
     INT,
     WARP_INDEX,
-    Assign,
-    Assume,
-    Expr,
-    If,
     Kernel,
     Op,
     Param,
     Read,
-    Stmt,
     Tid,
     Var,
-    While,
     Write,
+    evaluated,
     statements,
     subterms,
 )
@@ -69,17 +64,8 @@ def unwritten(kernel: Kernel) -> frozenset[str]:
     """
     all_ = [*statements(kernel.body)]
     written = {root(s.array) for s in all_ if isinstance(s, Write)}
-    launches = any(isinstance(t, Op) and t.op == LAUNCH for s in all_ for e in _values(s) for t in subterms(e))
+    launches = any(isinstance(t, Op) and t.op == LAUNCH for s in all_ for e in evaluated(s) for t in subterms(e))
     if launches or any(map(ANYWHERE.fullmatch, written)):
         return frozenset()
     known = (a for a in kernel.arrays if a.space == "global" and a.elem == INT)
     return frozenset(a.name for a in known if root(a.name) not in written and not ANYWHERE.fullmatch(root(a.name)))
-
-
-def _values(s: Stmt) -> tuple[Expr, ...]:
-    match s:
-        case Assign(_, e) | If(e) | While(e) | Assume(e):
-            return (e,)
-        case Write(_, index, e):
-            return (index, e)
-    return ()

@@ -426,6 +426,20 @@ def statements(s: Stmt) -> Iterator[Stmt]:
                 stack.append(body)
 
 
+def evaluated(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions that a statement evaluates itself, and what it assumes; not those of statements inside it.
+
+    >>> [show(e) for e in evaluated(Write("A", Var("i"), Const(1)))]
+    ['i', '1']
+    """
+    match s:
+        case Assign(_, e) | If(e) | While(e) | Assume(e):
+            return (e,)
+        case Write(_, index, e):
+            return (index, e)
+    return ()
+
+
 def written(*ss: Stmt) -> frozenset[str]:
     """W(s): the local variables that s may write; or that one of several statements may.
 

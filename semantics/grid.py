@@ -129,11 +129,14 @@ def threads_of(index: Dim, block: Dim) -> Threads:
     return tuple(Thread(index, tid) for tid in _indices(block))
 
 
+def warps_of(threads: Threads, size: int) -> list[Threads]:
+    """The threads of a block in warps of this size, the last one maybe smaller."""
+    return [threads[i : i + size] for i in range(0, len(threads), size)]
+
+
 def _run_block(kernel: Kernel, index: Dim, store: Store, machine: Machine) -> list[Cost]:
     """The costs of the block's warps; the store is updated in place."""
-    threads = threads_of(index, machine.block)
-    size = machine.hardware.warp
-    warps = [threads[i : i + size] for i in range(0, len(threads), size)]
+    warps = warps_of(threads_of(index, machine.block), machine.hardware.warp)
     running = {w: phases(kernel.body, store, t, machine) for w, t in enumerate(warps)}
     costs = [machine.nothing] * len(warps)
     while running:

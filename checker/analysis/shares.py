@@ -10,7 +10,7 @@ lock-step semantics; nothing that is claimed rests on it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Final, cast
@@ -20,8 +20,9 @@ from checker.refutation.contracts import element
 from checker.refutation.states import UNFIT
 from checker.refutation.witness import Input
 from logic.assertions import Context, Triple
+from logic.contracts import as_reads
 from logic.derivation import Derivation
-from logic.potentials import ELEMENT, Leaf, Poly, evaluate, leaves
+from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.rules import SOUND
 from logic.syntax import (
     GHOST,
@@ -30,7 +31,6 @@ from logic.syntax import (
     Expr,
     If,
     Kernel,
-    Op,
     Param,
     Read,
     Tid,
@@ -40,8 +40,8 @@ from logic.syntax import (
     show,
 )
 from semantics import lockstep
-from semantics.events import Dim, Event, Observer, Thread, Threads
-from semantics.grid import Contents, machines, prepare
+from semantics.events import Dim, Event, Threads
+from semantics.grid import Contents, machines, prepare, threads_of, warps_of
 from semantics.lockstep import Machine, Store
 from semantics.values import Value, default
 
@@ -58,6 +58,12 @@ class Share:
 
     spent: Fraction
     paid: Fraction
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.spent + other.spent, self.paid + other.paid)
+
+
+NOTHING: Final = Share(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,29 +106,17 @@ def account(
     try:
         launch = prepare(kernel, given.block, given.grid, given.args, arrays, context.hardware)
         found = next((m for i, m in islice(machines(launch, [context.metric], STEPS, None), STEPS) if i == index), None)
-        threads = _threads(index, given.block, context.hardware.warp)[warp:]
+        threads = warps_of(threads_of(index, given.block), context.hardware.warp)[warp:]
         if found is None or not threads:
             return None
         walk = _Walk(context, found, arrays)
-        walk.machine = _with_ghosts(found, context, warp, walk.see)
+        params: dict[str, Value] = {**found.params, WARP_INDEX: warp}
+        walk.machine = replace(found, sigma=context.sigma, params=params, step_limit=STEPS, observer=walk.see)
         shares = walk.run(root, bound, threads[0])
         total = sum((s.spent for s in shares.values()), Fraction(0))
         return Account(total, shares, index, warp, tuple(walk.seen.values()))
     except UNFIT:
         return None
-
-
-def _threads(index: Dim, block: Dim, size: int) -> list[Threads]:
-    """The warps of a block."""
-    x, y, z = block
-    every = [Thread(index, (n % x, n // x % y, n // (x * y))) for n in range(x * y * z)]
-    return [tuple(every[i : i + size]) for i in range(0, len(every), size)]
-
-
-def _with_ghosts(m: Machine, context: Context, warp: int, see: Observer) -> Machine:
-    """The machine for programs with the derivation's ghosts, and with the number of a warp among its parameters."""
-    params: dict[str, Value] = {**m.params, WARP_INDEX: warp}
-    return Machine(context.sigma, params, m.block, m.metrics, m.hardware, m.initial, STEPS, see, m.exchanges)
 
 
 @dataclass
@@ -202,8 +196,7 @@ class _Walk:
         self.now = value
 
     def spend(self, place: Place, spent: Fraction, paid: Fraction = Fraction(0)) -> None:
-        old = self.shares.get(place, Share(Fraction(0), Fraction(0)))
-        self.shares[place] = Share(old.spent + spent, old.paid + paid)
+        self.shares[place] = self.shares.get(place, NOTHING) + Share(spent, paid)
 
     def paid(self, place: Place, cost: lockstep.Cost) -> None:
         (amount,) = cost.parts
@@ -221,7 +214,7 @@ class _Walk:
         if rule.shape in ("if", "while") and (rule.shape == "if" or rule.turns):
             yield from self.test(told, inner, t, place)
         elif rule.shape == "meta" and len(inner) > 1:  # the same statement, where a condition holds and where not
-            e = _read(cast(Expr, node.substitution["e"]))
+            e = as_reads(cast(Expr, node.substitution["e"]))
             case = bool(lockstep.evaluate(e, self.store, t, self.machine)[0][t[0]])
             yield inner[0 if case else 1], t
         elif rule.shape == "seq":
@@ -235,7 +228,7 @@ class _Walk:
         else:
             s = told.stmt
             if isinstance(s, Assign) and s.var.startswith(GHOST):  # which only the derivation has: nobody pays
-                r, _ = lockstep.expression(_read(s.value), self.store, t, self.machine)
+                r, _ = lockstep.expression(as_reads(s.value), self.store, t, self.machine)
                 self.store.locals.setdefault(s.var, {}).update(r)
             else:
                 self.paid(place, lockstep.step(s, self.store, t, self.machine)[0])
@@ -267,25 +260,3 @@ class _Walk:
                 if active:
                     self.arrive(self.judgement(premise).pre.q, active, place)
                     yield premise, active
-
-
-def _read(e: Expr) -> Expr:
-    """The expression with elements of arrays as reads of them, which proofs alone have as such."""
-    match e:
-        case Op(op, (index,)) if op.startswith(ELEMENT):
-            return Read(op.removeprefix(ELEMENT), _read(index))
-        case Op(op, args):
-            return Op(op, tuple(map(_read, args)), e.loc)
-        case Read(array, index):
-            return Read(array, _read(index), e.loc)
-    return e
-
-
-def of_line(found: Account) -> dict[int | None, Share]:
-    """The shares of lines."""
-    lines: dict[int | None, Share] = {}
-    for place, share in found.shares.items():
-        line = place[0] if place else None
-        old = lines.get(line, Share(Fraction(0), Fraction(0)))
-        lines[line] = Share(old.spent + share.spent, old.paid + share.paid)
-    return lines

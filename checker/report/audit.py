@@ -8,11 +8,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final
 
-from checker.analysis.shares import Account, Share
+from checker.analysis.shares import NOTHING, Account, Share
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
 from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
@@ -189,8 +188,7 @@ def _shares(spent: Account, files: Mapping[tuple[int, int], set[str]]) -> Row:
     for where, share in spent.shares.items():
         here = _at(Loc("", *where) if where else None, files)
         key = (here["file"], here["line"])
-        old = lines.get(key, Share(Fraction(0), Fraction(0)))
-        lines[key] = Share(old.spent + share.spent, old.paid + share.paid)
+        lines[key] = lines.get(key, NOTHING) + share
     ordered = sorted(lines.items(), key=lambda item: (item[0][1] is None, item[0][0] or "", item[0][1] or 0))
     return {
         "of": number(spent.bound),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -35,6 +35,7 @@ from logic.syntax import (
     Var,
     While,
     Write,
+    evaluated,
     put,
     seq,
     statements,
@@ -237,7 +238,7 @@ class Programs:
         if want.statement and not any(kind_of(s) == want.statement for s in statements(body)):
             return want.statement == "seq" and type(body).__name__ == "Seq"
         return not want.expression or any(
-            kind_of_expr(t) == want.expression for s in statements(body) for e in _expressions(s) for t in subterms(e)
+            kind_of_expr(t) == want.expression for s in statements(body) for e in evaluated(s) for t in subterms(e)
         )
 
     def pointed(self) -> Stmt:
@@ -411,14 +412,6 @@ def kind_of_expr(e: Expr) -> str:
     return {"Var": "local", "Param": "param", "Const": "literal", "Tid": "tid"}[type(e).__name__]
 
 
-def _expressions(s: Stmt) -> Iterator[Expr]:
-    match s:
-        case Assign(_, e) | If(e) | While(e) | Assume(e):
-            yield e
-        case Write(_, index, e):
-            yield from (index, e)
-
-
 # --- hints for derivations -------------------------------------------------------------------------------------------
 
 
@@ -485,7 +478,7 @@ def facts(body: Stmt, rng: random.Random, stable: frozenset[str] = frozenset()) 
             found |= {Op(op, (Var(s.var), _with_elements(s.value, stable))): None for op in ("==", ">=")}
         if isinstance(s, Assign) and isinstance(s.value, Op) and s.value.op in ("/", "%"):
             found |= {Op("<", (Var(s.var), Const(0))): None, Op("==", (s.value.args[0], Const(-1))): None}
-    used = {t.name for s in statements(body) for e in _expressions(s) for t in subterms(e) if isinstance(t, Var)}
+    used = {t.name for s in statements(body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Var)}
     for x in sorted(used) or LOCALS[:1]:
         v = Var(x)
         found |= {Op(">=", (v, Const(0))): None}

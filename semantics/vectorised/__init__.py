@@ -24,7 +24,7 @@ from logic.source import SourceError
 from logic.syntax import Kernel
 from semantics import grid as reference
 from semantics.events import Dim
-from semantics.grid import Contents, Launch, Result, check_barrier, prepare, threads_of
+from semantics.grid import Contents, Launch, Result, check_barrier, prepare, threads_of, warps_of
 from semantics.lockstep import STEP_LIMIT, Initial
 from semantics.values import Value
 from semantics.vectorised.counts import prices
@@ -149,9 +149,7 @@ def _attempt(chunk: Chunk, warps: int) -> list[np.ndarray[Any, np.dtype[Any]]]:
 
 def _turns(chunk: Chunk, units: list[Unit]) -> None:
     """Each unit up to its next barrier, then the next one, until all have ended."""
-    threads = threads_of(chunk.index(0), chunk.block) if chunk.exact else ()
-    size = chunk.hardware.warp
-    of_warps = [threads[i : i + size] for i in range(0, len(threads), size)]
+    of_warps = warps_of(threads_of(chunk.index(0), chunk.block) if chunk.exact else (), chunk.hardware.warp)
     running = {w: unit.run() for w, unit in enumerate(units)}
     while running:
         waiting = {}

@@ -33,6 +33,7 @@ from logic.syntax import (
     Tid,
     While,
     Write,
+    evaluated,
     statements,
     subterms,
 )
@@ -260,22 +261,13 @@ def _aligned(f: Finding, array: Array, kernel: Kernel, context: Context) -> Iter
 def _swapped(kernel: Kernel, context: Context) -> Iterator[Remedy]:
     """The threads numbered the other way: what was x is y, in the program and in the launch."""
     block, grid = context.launch.block, context.launch.grid
-    used = {t.axis for s in statements(kernel.body) for e in _expressions(s) for t in subterms(e) if isinstance(t, Tid)}
+    used = {t.axis for s in statements(kernel.body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Tid)}
     if "y" not in used or block[0] is None or block[0] != block[1] or context.launch.assumptions:
         return
     body = _mapped(kernel.body, _crossed, lambda _, i: i)
     launch = replace(context.launch, grid=(grid[1], grid[0], grid[2]))
     swapped = _made("swap x and y of the threads", replace(kernel, body=body), context)
     yield replace(swapped, context=replace(swapped.context, launch=launch))
-
-
-def _expressions(s: Stmt) -> tuple[Expr, ...]:
-    match s:
-        case Assign(_, e) | If(e, _, _) | While(e, _) | Assume(e):
-            return (e,)
-        case Write(_, index, e):
-            return (index, e)
-    return ()
 
 
 def _crossed(e: Expr) -> Expr:

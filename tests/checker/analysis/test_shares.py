@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from checker.analysis import shares
-from checker.analysis.shares import Account, account, of_line
+from checker.analysis.shares import NOTHING, Account, Share, account
 from checker.certificates.audit import Audited, audit
 from checker.cli.run import read_arrays
 from checker.kernel import Claim
@@ -41,6 +41,15 @@ KEPT: Final = {
     "features/scope-block": {},
     "features/mask": {},
 }
+
+
+def of_line(found: Account) -> dict[int | None, Share]:
+    """The shares of lines."""
+    lines: dict[int | None, Share] = {}
+    for place, share in found.shares.items():
+        line = place[0] if place else None
+        lines[line] = lines.get(line, NOTHING) + share
+    return lines
 
 
 @cache
