@@ -62,6 +62,13 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
     return known if known is not None or not _outside(decl) or not function_type(decl) else _declared(st, decl)
 
 
+def _inside(node: Node) -> Node:
+    """What stands in parentheses and casts without a type in their text."""
+    while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1:
+        node = node.children[0]
+    return node
+
+
 def _outside(decl: Node) -> bool:
     """Whether a variable is declared outside of all functions, for the device."""
     attributes = {c.kind for c in decl.children}
@@ -78,8 +85,7 @@ def _declared(st: State, decl: Node) -> Node | Chosen | None:
 
 def _table(st: State, node: Node) -> tuple[Node, ...]:
     """The functions of a table that is declared with all of them, and that nothing changes; none of another array."""
-    while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1:
-        node = node.children[0]
+    node = _inside(node)
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
     found = () if decl is None else _listed(st, decl)
     if decl is None or not found or not (_outside(decl) or decl.type.const):
@@ -170,8 +176,7 @@ def _run(st: State, node: Node, known: Known) -> Node | Chosen | str | None:
 
 
 def _valued(st: State, node: Node, known: Known) -> Node | Chosen | None:
-    while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1:
-        node = node.children[0]
+    node = _inside(node)
     if node.kind != "CONDITIONAL_OPERATOR":
         return named_function(st, node)
     at = _value(node.children[0], known)
