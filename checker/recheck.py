@@ -1499,7 +1499,7 @@ class Checker(Program):
         """Leaves a claim unverified: what the last entry is about."""
         self.open.append(len(self.document["evidence"]) - len(self.evidence) - 1)
         given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
-        self.solver_backed.append(plain(f"{self.where}: {f'{given} |- {claim}':.400} (unverified)"))
+        self.solver_backed.append(plain(f"{self.where}: {given:.200} |- {claim:.200} (unverified)"))
 
     def at_least(self, p: Facts, x: Names, q: Potential, r: Potential) -> None:
         """P; X |- Q >= Q'"""

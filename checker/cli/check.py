@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from checker.oracles import Oracles
     from checker.recheck import Report
     from checker.refutation.diagnosis import Finding
+    from checker.report.backed import Backed
     from checker.report.page import Page
     from checker.report.tree import Line
     from checker.synthesis.outline import Outline
@@ -416,6 +417,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
     """The one object of `check --format json`; `admitted` has the numbers of barriers, from 0 in program order."""
     from checker.certificates.claims import claimed
     from checker.kernel import Claim
+    from checker.report.backed import as_json as as_rows_backed
     from checker.report.bounds import assumptions
     from checker.report.tree import as_rows
 
@@ -438,6 +440,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
         ],
         "second_checker": judged.second.verdict if judged.second else None,
         "solver_backed": judged.second.solver_backed if judged.second else [],
+        "backed": as_rows_backed(_backed(judged)),
         "warnings": warned,
         "admitted": sorted(set(ledger.barriers)),
         "assumptions": assumptions(judged.kernel, judged.context, judged.notes, ledger.barriers),
@@ -492,6 +495,7 @@ def _words(args: argparse.Namespace) -> list[str]:
 
 def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
     from checker.kernel import Claim
+    from checker.report import backed
     from checker.report.bounds import assumptions
 
     outcome, context, ledger = judged.outcome, judged.context, judged.ledger
@@ -502,6 +506,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
             "",
             f"  {_checked(judged)}",
             *(f"  {line}" for line in _second(judged)),
+            *("", *backed.as_text(_backed(judged), "  ")) * bool(_backed(judged)),
             "",
             "This assumes:",
             *(f"  - {a}" for a in assumptions(judged.kernel, context, judged.notes, ledger.barriers)),
@@ -541,15 +546,20 @@ def _from(outcome: Claim) -> str:
     return f"from states with {outcome.pre}"
 
 
+def _backed(judged: Judged) -> tuple[Backed, ...]:
+    """The facts that a claim rests on besides what the second checker verified."""
+    from checker.kernel import Claim
+    from checker.report.backed import backed
+
+    if judged.second is None or not isinstance(judged.outcome, Claim):
+        return ()
+    return backed(judged.second, judged.ledger, judged.context)
+
+
 def _second(judged: Judged) -> list[str]:
-    """The second checker's word, a line, and one for each side condition that it needs a solver's word for; none where
-    it was not asked."""
+    """The second checker's word, in a line; none where it was not asked."""
     said = judged.second
-    return (
-        [f"second checker: {': '.join(filter(None, (said.verdict, said.problem)))}", *said.solver_backed]
-        if said
-        else []
-    )
+    return [f"second checker: {': '.join(filter(None, (said.verdict, said.problem)))}"] if said else []
 
 
 def _checked(judged: Judged) -> str:
@@ -563,6 +573,7 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     """The outcome, and every side condition that was proved on the way. A fault where it is refused or holey."""
     from checker.certificates.claims import named
     from checker.kernel import Claim
+    from checker.report.backed import rests_on
     from checker.report.bounds import assumptions
     from checker.report.page import Fault, Page, Section
 
@@ -570,6 +581,7 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     texts = [told] if found is None else []
     texts += [_from(outcome)] if isinstance(outcome, Claim) and not outcome.unconditional else []
     texts += [_checked(judged), *_second(judged)]
+    texts += [f"{rests_on(_backed(judged))}."] if _backed(judged) else []
     rows = [
         (str(line.obligation), type(line.obligation).__name__, line.verdict.engine, f"{line.seconds:.3f}")
         for line in judged.ledger.discharged
@@ -585,10 +597,10 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     if found is not None or judged.short not in ("", *args.accept):
         loc = found.error.loc if found is not None else judged.kernel.loc
         rule = judged.short if found is None else found.verdict
-        said = f"{told}; {_checked(judged)}" if rule == "solver-backed" else told
+        said = f"{told}; {_checked(judged)}; {rests_on(_backed(judged))}" if rule == "solver-backed" else told
         faults = [Fault(rule, said, loc if loc and loc.file else args.file)]
-    rests_on = [
+    resting = [
         *_uncertified(judged),
         *assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers),
     ]
-    return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {_verdict(found)}", sections, faults, rests_on)
+    return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {_verdict(found)}", sections, faults, resting)

@@ -5,10 +5,12 @@ whether it is about the program, launch and metric that were asked about. Nobody
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from checker import recheck
 from checker.certificates.reread import potential, subject
@@ -24,8 +26,8 @@ MAX_TEXT: Final = 64 << 20
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The word on a certificate. `bound` is what it proves, nothing where that is nothing; `digest` is its own;
-    `admitted` are the barriers, and `backed` the side conditions by `engines`, that it rests on; `problem` says why it
-    is refused."""
+    `admitted` are the barriers, and `backed` the side conditions by `engines`, that it rests on, the first one at
+    `place`, a line and column of the source; `problem` says why it is refused."""
 
     word: Word
     digest: str = ""
@@ -33,6 +35,7 @@ class Judged:
     admitted: tuple[int, ...] = ()
     backed: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
+    place: tuple[int, int] | None = None
     problem: str = ""
 
     @property
@@ -63,7 +66,17 @@ def judged(text: str, about: str) -> Judged:
     engines = sorted({str(evidence[i]["engine"]) for i in report.open if i < len(evidence)})
     backed = tuple(report.solver_backed)
     word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
-    return Judged(word, report.digest, proved, admitted, backed, tuple(engines))
+    return Judged(word, report.digest, proved, admitted, backed, tuple(engines), _place(document, backed))
+
+
+def _place(document: dict[str, Any], backed: Sequence[str]) -> tuple[int, int] | None:
+    """The line and column of what is not verified, by what the second checker says: the first that has some."""
+    for text in backed:
+        if found := re.match(r"derivation\[(\d+)\]", text):
+            at = document["derivation"][int(found[1])]["at"]
+            if isinstance(at, list) and len(at) == 2:
+                return int(at[0]), int(at[1])
+    return None
 
 
 def court(count: int) -> AbstractContextManager[Workers]:

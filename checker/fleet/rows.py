@@ -91,10 +91,19 @@ def of_judged(read: Read, metric: Metric, word: Judged, seconds: float, cached: 
         row["problem"] = f"the second checker does not accept what was found: {word.problem}"
     if word.backed:
         row["engines"], row["solver_backed"] = list(word.engines), list(word.backed)
-        row["problem"] = f"it rests on the word of {', '.join(word.engines)}" if word.engines else word.backed[0]
+        row["problem"] = _backed(read, word) if word.engines else word.backed[0]
     elif word.word == "holey":
         row["problem"] = "barriers are assumed to be reached by whole blocks"
     return row
+
+
+def _backed(read: Read, word: Judged) -> str:
+    """Whose word a bound rests on, the place where it first does, and what can be done."""
+    file = read.loc.file if read.loc else ""
+    where = f"{Loc(file, *word.place)}: " if word.place and file else ""
+    more = f"`warpbound bound {file}` says for what" if file else "`bound` of its source alone says for what"
+    told = f"it rests on the word of {', '.join(word.engines)}"
+    return f"{where}{told}. {more}; --accept solver-backed takes that for enough"
 
 
 def of_nothing(read: Read, metric: Metric, problem: str, seconds: float) -> Row:

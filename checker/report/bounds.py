@@ -20,8 +20,12 @@ from checker.certificates.claims import (
     value_at,
 )
 from checker.certificates.origin import SAID
-from checker.notation.words import many, number
+from checker.notation.words import number
 from checker.refutation.witness import Witness
+from checker.report.backed import Backed, backed
+from checker.report.backed import as_json as backed_json
+from checker.report.backed import as_text as backed_text
+from checker.report.backed import rests_on as backed_sentence
 from checker.report.page import Fault, Page, Section
 from checker.report.places import Explained, accesses
 from checker.report.rejection import describe
@@ -125,6 +129,7 @@ def as_json(
         row["problem"] = _problem(result)
     if result.second is not None and result.second.engines:
         row["engines"], row["solver_backed"] = result.second.engines, result.second.report.solver_backed
+        row["backed"] = backed_json(rests_on(result))
     return row
 
 
@@ -199,7 +204,7 @@ def as_text(
             line += f"   {worth}"
         lines.append(line.rstrip())
     for problem in _problems(results):
-        lines += ["", wrapped(problem, more="  ")]
+        lines += ["", problem]
     if explain:
         lines += ["", *explanation(results, context, kernel)]
     return "\n".join(lines)
@@ -219,26 +224,25 @@ def _worth(r: Result, context: Context, at: dict[str, int]) -> str:
 
 
 def _problems(results: Sequence[Result]) -> list[str]:
-    """Why there are no bounds, or whose word they rest on: each reason once, with the metrics that it is for."""
-    problems: dict[str, list[str]] = {}
+    """Why there are no bounds, or whose word they rest on, in lines: each reason once, with the metrics that it is
+    for."""
+    problems: dict[str | tuple[Backed, ...], list[str]] = {}
     for r in results:
         if told := _problem(r) or rests_on(r):
             problems.setdefault(told, []).append(r.metric.name)
-    return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
+    return [
+        wrapped(f"{', '.join(names)}: {problem}", more="  ")
+        if isinstance(problem, str)
+        else "\n".join((f"{', '.join(names)}: solver-backed", *backed_text(problem, "  ")))
+        for problem, names in problems.items()
+    ]
 
 
-def rests_on(r: Result) -> str:
-    """Whose word a bound rests on, in a sentence that is not ended; nothing where both checkers verified all."""
-    if r.second is None or not r.second.engines:
-        return ""
-    backed = r.second.report.solver_backed
-    these = f"{many(len(backed), 'side condition')} that the second checker did not verify"
-    more = f"; and {len(backed) - MANY} more" if len(backed) > MANY else ""
-    return f"it rests on the word of {', '.join(r.second.engines)} for {these}: {'; '.join(backed[:MANY])}{more}"
-
-
-MANY: Final = 3
-"""Side conditions that a text names; JSON has all."""
+def rests_on(r: Result) -> tuple[Backed, ...]:
+    """The facts that a bound rests on besides what both checkers verified; none where they verified all."""
+    if r.claim is None or r.second is None or r.second.report.verdict != "solver-backed":
+        return ()
+    return backed(r.second.report, r.ledger, r.claim.context)
 
 
 def _all_assumptions(kernel: Kernel, context: Context, results: Sequence[Result], notes: Sequence[str]) -> list[str]:
@@ -285,7 +289,7 @@ def _fault(kernel: Kernel, r: Result) -> Fault:
         together = ", ".join(_named(kernel, r.ledger.barriers))
         told = {
             "holey": f"{claimed(r.claim)}, where all threads of a block reach {together} together",
-            "solver-backed": f"{claimed(r.claim)}; {rests_on(r)}",
+            "solver-backed": f"{claimed(r.claim)}; {backed_sentence(rests_on(r))}",
             "refuted": f"a run costs more than the bound {shown(r.claim)}: this is a fault in warpbound",
         }.get(r.verdict, claimed(r.claim))
     where = r.problem.loc if r.problem is not None and r.problem.loc else kernel.loc

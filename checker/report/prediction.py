@@ -13,6 +13,7 @@ from checker.certificates.claims import known_sizes
 from checker.notation.annotations import Limit, Sizes
 from checker.notation.problem import OptionProblem
 from checker.notation.words import number
+from checker.report.backed import rests_on as backed_sentence
 from checker.report.bounds import assumptions, rests_on
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
@@ -74,7 +75,7 @@ def reason(problem: Uncertified) -> str:
     if result is None:
         return problem.reason
     if result.verdict == "solver-backed":
-        return f"{result.metric.name}: {rests_on(result)}"
+        return f"{result.metric.name}: {backed_sentence(rests_on(result))}"
     if result.problem is None:
         return f"{result.metric.name}: a barrier is not known to be reached by all threads of a block together"
     if isinstance(result.problem, Stuck):

@@ -86,6 +86,18 @@ RUN: Final = row(
     run=text("the command that shows it"),
     told="a run, and what it costs beside the bound",
 )
+BACKED: Final = many(
+    row(
+        {
+            "place": maybe(PLACE),
+            "engine": text("who decided it"),
+            "fact": text("what the second checker did not verify"),
+            "known": text("what is known there of the same variables"),
+            "advice": maybe(text("what would have it verified")),
+        }
+    ),
+    "what a solver-backed claim rests on, in words",
+)
 
 BOUNDED: Final = row(
     {
@@ -105,6 +117,7 @@ BOUNDED: Final = row(
     problem=maybe(text("why there is no bound")),
     engines=many(text(), "the solvers whose word it rests on"),
     solver_backed=many(text(), "the side conditions that rest on it"),
+    backed=BACKED,
     line=maybe(whole()),
     file=text(),
     lines=many(ANY, "what each line costs"),
@@ -161,6 +174,7 @@ CHECKED: Final = row(
         ),
         "second_checker": maybe(one("valid", "solver-backed", "invalid")),
         "solver_backed": TEXTS,
+        "backed": BACKED,
         "warnings": TEXTS,
         "admitted": many(
             whole(), "the barriers that are assumed to be reached by whole blocks, from 0 in program order"

@@ -23,6 +23,7 @@ from checker.fleet.rows import Found, Read, bare, of_judged
 from checker.fleet.workers import Job
 from logic.metrics import METRICS
 from logic.potentials import const
+from logic.source import Loc
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 GOOD = (PROOFS / "vectorAdd/sectors.json").read_text()
@@ -212,16 +213,24 @@ def test_a_worker_is_not_believed(said: Found, problem: str, tmp_path: Path) -> 
     assert not list(kept.entries(tmp_path))
 
 
+SAYS = "`warpbound bound a.cu` says for what; --accept solver-backed takes that for enough"
+
+
 @pytest.mark.parametrize(
     ("word", "problem"),
     [
-        (Judged("solver-backed", "d", const(7), (), ("P |- P'",), ("z3",)), "it rests on the word of z3"),
+        (Judged("solver-backed", "d", const(7), (), ("P |- P'",), ("z3",)), f"it rests on the word of z3. {SAYS}"),
+        (
+            Judged("solver-backed", "d", const(7), (), ("P |- P'",), ("z3",), (4, 5)),
+            f"a.cu:4:5: it rests on the word of z3. {SAYS}",
+        ),
         (Judged("solver-backed", "d", const(7), (), ("vacuous: no launch",)), "vacuous: no launch"),
         (Judged("holey", "d", const(7), ()), "barriers are assumed to be reached by whole blocks"),
     ],
 )
 def test_what_a_bound_rests_on_is_its_problem(word: Judged, problem: str, tmp_path: Path) -> None:
     *_, read = desk(tmp_path)
+    read = replace(read, bare=replace(read.bare, loc=Loc("a.cu", 1, 1)))
     row = of_judged(read, METRICS["sectors"], word, 1.0, False)
     assert (row["verdict"], row["bound"], row["problem"]) == (word.word, "7", problem)
 
