@@ -1,7 +1,7 @@
 """The command line: one function a subcommand, and one place where errors become messages and exit codes.
 
-Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings; 2 unusable input; 3 refuted; 130 ended
-by Ctrl-C.
+Exit codes: 0 certified, accepted, clean; 1 could not prove, rejected, findings; 2 unusable input; 3 refuted; 4 the code
+that a compiler makes needs more than is certified of its source; 130 ended by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         cache,
         check,
         coalesce,
+        compiled,
         contracts,
         machine,
         predict,
@@ -103,6 +104,7 @@ def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         run,
         contracts,
         coalesce,
+        compiled,
         machine,
         wcet,
         predict,

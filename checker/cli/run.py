@@ -153,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
     reading = read_kernel(args)
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
-    arrays = _declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
+    arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
     rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
     reading = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
     kernel: Kernel = assuming(args, reading.kernel)
@@ -349,7 +349,7 @@ def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
     return {name: _contents(text, arrays[name]) if name in arrays else () for name, text in texts.items()}
 
 
-def _declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, Contents]:
+def declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, Contents]:
     """The contents of arrays in constant memory, by their declarations."""
     from semantics.lockstep import Initial
 

@@ -45,9 +45,38 @@ def accesses(
 
     `program` is the kernel as it was read; none is known of a certificate without its source.
     """
-    heads = _heads(program) if program else {}
     start = program.loc if program else None
     found: dict[tuple[Loc | None, str], tuple[int, str]] = {}
+    for _, loc, array, index, n, what, engine in _proved(results, context, program):
+        text = f"{what} <= {n}" + (f"  ({engine})" if engine else "")
+        key = (loc, f"{array}[{show(index)}]")
+        found[key] = max(found.get(key, (-1, "")), (n, text))
+
+    def order(row: tuple[tuple[Loc | None, str], object]) -> tuple[bool, str, int, int]:
+        loc = row[0][0]
+        if loc is None:
+            return True, "", 0, 0
+        return False, loc.file or (start.file if start else ""), loc.line, loc.column
+
+    rows = sorted(found.items(), key=order)
+    return [(loc, name, text) for (loc, name), (_, text) in rows]
+
+
+def counts(results: Iterable[Explained], context: Context, program: Kernel) -> dict[tuple[Loc | None, str, str], int]:
+    """By place, array and metric what one execution of an access counts at most, as the derivations have it proved."""
+    found: dict[tuple[Loc | None, str, str], int] = {}
+    for metric, loc, array, _, n, _, _ in _proved(results, context, program):
+        found[loc, array, metric] = max(n, found.get((loc, array, metric), 0))
+    return found
+
+
+def _proved(
+    results: Iterable[Explained], context: Context, program: Kernel | None
+) -> Iterator[tuple[str, Loc | None, str, Expr, int, str, str]]:
+    """The applications of rules to accesses whose count was discharged: the metric, the place, the array, the
+    index, the count, of what it is, and the engine that showed it."""
+    heads = _heads(program) if program else {}
+    start = program.loc if program else None
     for r in results:
         proved = {
             (o.array, o.index, o.n, o.p): (o.what, line.verdict.engine)
@@ -59,18 +88,7 @@ def accesses(
             array, index = cast(str, values[_letter(node)]), cast(Expr, values["o"])
             n, p = cast(int, values["n"]), cast(P, values["P"])
             if said := proved.get((array, index, n, p)):
-                text = f"{said[0]} <= {n}" + (f"  ({said[1]})" if said[1] else "")
-                key = (loc, f"{array}[{show(index)}]")
-                found[key] = max(found.get(key, (-1, "")), (n, text))
-
-    def order(row: tuple[tuple[Loc | None, str], object]) -> tuple[bool, str, int, int]:
-        loc = row[0][0]
-        if loc is None:
-            return True, "", 0, 0
-        return False, loc.file or (start.file if start else ""), loc.line, loc.column
-
-    rows = sorted(found.items(), key=order)
-    return [(loc, name, text) for (loc, name), (_, text) in rows]
+                yield r.metric.name, loc, array, index, n, *said
 
 
 def _letter(node: Derivation) -> str:

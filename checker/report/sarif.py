@@ -57,6 +57,8 @@ HELP: Final[Mapping[str, str]] = {
     "conflicting": "Lanes of a warp want different words of one bank of shared memory, which takes turns. `warpbound "
     "coalesce` says why.",
     "misaligned": "A warp needs one line more than it would if all its lanes were moved by one distance.",
+    "exceeded": "The code that the compiler made needs more than is certified of the source: the bound is right for "
+    "the source, and does not cover this code. `warpbound compiled` says which access it is.",
     "unknown": "The access was not proved to be good, and no example shows that it is bad.",
     "vacuous": "No launch satisfies what the certificate assumes: anything follows from that.",
     "certified": "Both checkers accept the certificate, and the second one verified all of it without a solver.",

@@ -215,6 +215,20 @@ SHOWN: Final = row(
 
 COSTS: Final = table(number(), "amounts by metric")
 
+INSTRUCTION: Final = row(
+    {
+        "line": whole("of the PTX text"),
+        "opcode": text(),
+        "array": text(),
+        "space": one("global", "shared", "local"),
+        "width": whole("bytes of a lane"),
+        "most": whole("what one execution costs at most in the run"),
+        "executions": whole(),
+        "cost": whole(),
+    }
+)
+"""A memory instruction of compiled code, in a run."""
+
 SCHEMAS: Final[dict[str, Schema]] = {
     "bound": row(
         {"results": many(BOUNDED)},
@@ -287,6 +301,76 @@ SCHEMAS: Final[dict[str, Schema]] = {
                 )
             ),
             "shares": text("what the shares are of"),
+            "assumptions": TEXTS,
+        }
+    ),
+    "compiled": row(
+        {
+            "kernel": text(),
+            "arch": text("what the compiled code is for"),
+            "compiler": maybe(text("the version of nvcc; null where the compiled code was given")),
+            "block": many(whole()),
+            "grid": many(whole()),
+            "metrics": many(
+                row(
+                    {
+                        "metric": one("sectors", "conflicts", "divwarps"),
+                        "verdict": text("on the bound of the source"),
+                        "bound": maybe(text("what a warp of the source costs at most")),
+                        "value": maybe(number("the bound in this launch")),
+                        "run": number("what the dearest warp of the source costs"),
+                        "compiled": whole("what the dearest warp of the compiled code costs"),
+                        "run_total": number("all warps of the source"),
+                        "compiled_total": whole("all warps of the compiled code"),
+                        "exceeded": flag("whether a warp of the compiled code costs more than the bound"),
+                    }
+                )
+            ),
+            "accesses": many(
+                row(
+                    {
+                        "file": text(),
+                        "line": whole(),
+                        "column": whole(),
+                        "kind": one("load", "store"),
+                        "array": text(),
+                        "space": one("global", "shared"),
+                        "width": whole("bytes of a lane"),
+                        "became": many(
+                            one(
+                                *("as written", "unrolled", "made wide", "hoisted"),
+                                *("repeated", "merged", "gone", "not executed"),
+                            ),
+                            "what became of it",
+                        ),
+                        "merged_with": maybe(text("the place of the access whose instructions do its work")),
+                        "instructions": many(INSTRUCTION),
+                        "bound": maybe(whole("what one execution costs at most, certified")),
+                        "allowed": maybe(whole("what the bound allows in this run, of all that is merged with it")),
+                        "run": row({"most": whole("of one execution"), "executions": whole(), "cost": whole()}),
+                        "exceeded": flag("whether some warp of the compiled code pays more than the bound allows"),
+                    }
+                )
+            ),
+            "others": many(INSTRUCTION, "memory instructions that are of no access of the source"),
+            "differences": many(
+                row(
+                    {
+                        "array": text(),
+                        "exact": flag("whether it has integers"),
+                        "elements": whole("that differ"),
+                        "of": whole("that were looked at"),
+                        "index": whole("the first of them"),
+                        "run": text("what the run of the source leaves there"),
+                        "compiled": text("what the compiled code leaves there"),
+                    }
+                ),
+                "arrays that the two leave different",
+            ),
+            "equal_without_contraction": maybe(flag("whether floats are equal with -fmad=false; null: not tried")),
+            "collided": flag("whether lanes met in an atomic instruction"),
+            "notes": TEXTS,
+            "problems": TEXTS,
             "assumptions": TEXTS,
         }
     ),

@@ -63,7 +63,8 @@ class Reading:
     agree, too. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with several
     dimensions, by their names, `tables` what arrays in constant memory are declared to hold. `one_row` says that the
     kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of arrays,
-    within which the kernel is right, too: of those that contracts speak of (`under`).
+    within which the kernel is right, too: of those that contracts speak of (`under`). `passed` are the names of what
+    the kernel is passed, in order; what has none is "".
     """
 
     kernel: Kernel
@@ -78,6 +79,7 @@ class Reading:
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     one_row: bool = False
     spans: tuple[tuple[str, Range], ...] = ()
+    passed: tuple[str, ...] = ()
 
     @property
     def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
@@ -139,7 +141,8 @@ def read_cuda(
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
     remarks = (*notes, *st.notes)
     kernel = replace(kernel, removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
-    return Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row).under()
+    found = Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row)
+    return replace(found, passed=tuple(p.name for p in node.arguments)).under()
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++17") -> list[str]:

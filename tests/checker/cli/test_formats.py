@@ -21,6 +21,7 @@ from checker.report.schemas import SCHEMAS, schema
 from checker.suites import runner as suite
 from checker.testbed import mutants
 from checker.testbed.mutants import Result
+from tests.checker.analysis.compiled import sources
 from tests.checker.fleet import hazards
 
 pytestmark = pytest.mark.usefixtures("bounds_once")
@@ -50,6 +51,8 @@ FILES = {
     "good.qhl": (PROOFS / "addSub3/sectors.qhl").read_text(),
 }
 BLOCK: Final = "--block 32"
+SUM: Final = "--block 32 --arg n=2 --array B=iota"
+FILES |= {"sum.cu": sources.SUM, "sum.ptx": sources.PTX, "twice.ptx": sources.TWICE}
 DEVICE: Final = "--device gtx280 --block 64 --grid 4 --at n=9"
 
 
@@ -87,6 +90,8 @@ CASES: Final = [
     Case("trial sound --examples 5 --jobs 1", 0, "derivations"),
     Case("trial paper/If4 --examples 300 --jobs 1", 3, "claimed", (("unsound", "", None),)),
     Case("coalesce k.cu --kernel hole", 0, "coalesced"),
+    Case(f"compiled sum.cu --ptx sum.ptx {SUM}", 0, "as written"),
+    Case(f"compiled sum.cu --ptx twice.ptx {SUM}", 4, "repeated", (("exceeded", "sum.cu", 1),)),
     Case("machine dead.simt --threads 4", 0, "4 cycles, 4 instructions issued"),
     Case(
         "machine dead.simt --threads 8 --warp-size 4 --trace", 3, "barrier 1, threads", (("deadlock", "dead.simt", 3),)

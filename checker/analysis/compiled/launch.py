@@ -1,0 +1,214 @@
+"""One launch, for the semantics of the source and for PTX: the same arrays in the same places, and what each leaves
+behind."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from logic.source import SourceError
+from logic.syntax import Array
+from semantics.grid import Launch
+from semantics.ptx import memory
+from semantics.ptx.memory import Region, Windows
+from semantics.ptx.program import Function, Module
+from semantics.values import Value, default
+
+
+class NotComparable(SourceError):
+    """A kernel whose launch cannot be given to the compiled code."""
+
+
+def root(name: str) -> str:
+    """The pointer or variable that an array of the front end is of: `q` of `q.x` and of `q.as_int`."""
+    return name.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The arrays of a launch as regions of memory, with the arrays of the front end that lie in each, and the bytes of
+    the parameters."""
+
+    regions: tuple[Region, ...]
+    arrays: Mapping[str, tuple[Array, ...]]
+    arguments: tuple[bytes, ...]
+
+
+def entry(module: Module, kernel: str) -> Function:
+    """The compiled function of a kernel. Raises NotComparable where there is none, or more than one."""
+    entries = [f for f in module.functions.values() if f.entry]
+    plain = kernel.partition("<")[0].rpartition("::")[2]
+    found = [f for f in entries if f.name == plain or f"{len(plain)}{plain}" in f.name]
+    if len(found) != 1:
+        names = ", ".join(f.name for f in entries) or "none"
+        told = f"the compiled code has {len(found) or 'no'} kernels that are called '{plain}'"
+        raise NotComparable(told, advice=f"It has: {names}. A template is compiled where the source launches it.")
+    return found[0]
+
+
+def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str]) -> Placed:
+    """The memory and the parameters of a launch. Raises NotComparable."""
+    kernel = launch.kernel
+    here: dict[str, tuple[Array, ...]] = {}
+    for a in kernel.arrays:
+        if a.space == "global":
+            here[root(a.name)] = (*here.get(root(a.name), ()), a)
+    here = {name: tuple(a for a in of if ".as_" not in a.name) or of[:1] for name, of in here.items()}
+    scalars = {d.name: d for d in kernel.params}
+    if len(passed) != len(f.parameters):
+        told = f"the kernel is passed {len(passed)} values, and its compiled code takes {len(f.parameters)}"
+        raise NotComparable(told, kernel.loc)
+    variables = {v.name for v in module.variables}
+    lost = [name for name in here if name not in passed and name not in variables]
+    if lost:
+        told = f"the array '{lost[0]}' is neither a parameter nor a variable of the compiled code"
+        raise NotComparable(told, kernel.loc, "Pointers that memory holds have no place in this launch.")
+    pointers = [name for name in passed if name and name not in scalars]
+    names = [*dict.fromkeys(pointers), *(name for name in here if name not in pointers)]
+    constant = {v.name for v in module.variables if v.space == "const" or v.data}
+    names = [n for n in names if n not in constant or any(a.name in launch.store.arrays for a in here.get(n, ()))]
+    regions = tuple(_region(name, here.get(name, ()), launch) for name in names)
+    where = {name: memory.base(k) for k, name in enumerate(names)}
+    arguments = []
+    for name, v in zip(passed, f.parameters, strict=True):
+        size = v.size or 0
+        if name in scalars:
+            arguments.append(encoded(launch.params[name], size, scalars[name].type.kind == "base"))
+        elif size == 8 and not any(d.startswith(f"{name}.") for d in scalars):
+            arguments.append(where.get(name, 0).to_bytes(8, "little"))
+        else:
+            told = f"'{name}' is passed as a structure, which has no place in this launch"
+            raise NotComparable(told, kernel.loc, "Pass its fields.")
+    return Placed(regions, here, tuple(arguments))
+
+
+def encoded(value: Value, width: int, is_float: bool) -> bytes:
+    """A value as the bytes that a device has for it."""
+    if is_float:
+        return struct.pack({2: "<e", 4: "<f", 8: "<d"}[width], float(value))
+    return (int(value) % (1 << 8 * width)).to_bytes(width, "little")
+
+
+def decoded(data: bytes, array: Array, like: Value) -> Value:
+    """Bytes as a value of an array's type; an integer is one without a sign where the one that it is compared
+    with has that bit."""
+    if array.elem.kind == "base":
+        return float(struct.unpack({2: "<e", 4: "<f", 8: "<d"}[array.width], data)[0])
+    bits = 8 * array.width
+    value = int.from_bytes(data, "little")
+    signed = value - (1 << bits) if value >> bits - 1 else value
+    if array.elem.kind == "bool" and value < 2:
+        return bool(value)
+    return value if like >= 1 << bits - 1 else signed
+
+
+def before(launch: Launch, array: Array, i: int) -> Value:
+    """An element before the run: given, filled, or the type's default."""
+    given = launch.store.arrays.get(array.name, {})
+    first = launch.initial.get(array.name)
+    if i in given:
+        return given[i]
+    if first is None or first.value is None or i < 0 or (first.length is not None and i >= first.length):
+        return default(array.elem)
+    return first.value(i)
+
+
+def _region(name: str, arrays: Sequence[Array], launch: Launch) -> Region:
+    """An array in memory, with the fields of its elements; as many bytes as the launch gives it. What it holds is what
+    the launch has before the run: take it before anything runs."""
+    lengths = [launch.initial[a.name].length if a.name in launch.initial else a.length for a in arrays]
+    ends = [a.stride * n for a, n in zip(arrays, lengths, strict=True) if n is not None]
+    size = max(ends) if arrays and len(ends) == len(arrays) else None
+    given = {a.name: dict(launch.store.arrays.get(a.name, {})) for a in arrays}
+
+    def value(a: Array, i: int) -> Value:
+        return given[a.name][i] if i in given[a.name] else before(launch, a, i)
+
+    def fill(first: int, count: int) -> bytes:
+        held = bytearray(count)
+        for a in arrays:
+            for i in range(max(0, (first - a.offset) // a.stride), (first + count - 1 - a.offset) // a.stride + 1):
+                at = a.offset + a.stride * i - first
+                data = encoded(value(a, i), a.width, a.elem.kind == "base")
+                for n, byte in enumerate(data):
+                    if 0 <= at + n < count:
+                        held[at + n] = byte
+        return bytes(held)
+
+    return Region(name, size, fill)
+
+
+# --- what is left behind ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An array that a run of the source and one of the compiled code leave different: how many elements, of how many
+    that were looked at, the first of them with what either has, and the largest relative difference of floats."""
+
+    array: str
+    exact: bool
+    count: int
+    looked: int
+    index: int
+    source: Value
+    compiled: Value
+    relative: float
+
+
+def differences(
+    placed_: Placed, final: Mapping[str, Mapping[int, Value]], windows: Windows, launch: Launch
+) -> list[Difference]:
+    """The arrays that the runs leave different, of those that one of them used; and of them each element that either
+    used. `final` is what the run of the source leaves."""
+    found = []
+    for k, region in enumerate(placed_.regions):
+        pages = windows.changed(k)
+        for array in placed_.arrays.get(region.name, ()):
+            own = final.get(array.name, {})
+            used = {i for i in own if i >= 0}
+            for first in pages:
+                start = max(0, (first - array.offset) // array.stride)
+                used |= set(
+                    range(start, max(start, (first + memory.PAGE - array.offset - array.width) // array.stride + 1))
+                )
+            bad: list[tuple[int, Value, Value]] = []
+            relative = 0.0
+            for i in sorted(used):
+                at = array.offset + array.stride * i
+                if region.size is not None and at + array.width > region.size:
+                    continue
+                mine = own[i] if i in own else before(launch, array, i)
+                theirs = decoded(windows.bytes_of(k, at, array.width), array, mine)
+                if not _same(mine, theirs):
+                    bad.append((i, mine, theirs))
+                    relative = max(relative, _apart(float(mine), float(theirs)))
+            if bad:
+                i, mine, theirs = bad[0]
+                exact = array.elem.kind != "base"
+                found.append(Difference(array.name, exact, len(bad), len(used), i, mine, theirs, relative))
+    return found
+
+
+def _same(a: Value, b: Value) -> bool:
+    both_nan = a != a and b != b
+    signs = not (isinstance(a, float) and a == 0 == b) or math.copysign(1.0, a) == math.copysign(1.0, float(b))
+    return both_nan or (a == b and signs)
+
+
+def _apart(a: float, b: float) -> float:
+    """The relative difference; infinite where only one is a finite number."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf
+    return abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
+
+
+def source_name(symbol: str, names: Sequence[str]) -> str:
+    """The name that a shared variable of the compiled code has in the source, else its own: `s` of `_ZZ1kvE1s`."""
+    for name in names:
+        if symbol == name or re.search(rf"\D{len(name)}{re.escape(name)}(_\d+)?$", symbol):
+            return name
+    return symbol

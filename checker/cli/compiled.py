@@ -1,0 +1,202 @@
+"""`warpbound compiled`: what a compiler makes of a kernel's accesses, and whether bounds of the source cover it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from checker.cli.bound import add_launch_options, outlined
+from checker.cli.options import (
+    add_output_options,
+    add_source_options,
+    as_declared,
+    assuming,
+    for_run,
+    parse_bindings,
+    parse_hardware,
+    parse_metrics,
+    read_kernel,
+    read_text,
+    required,
+    run_sizes,
+    tell,
+)
+from checker.notation.problem import OptionProblem
+
+if TYPE_CHECKING:
+    from checker.cli.options import Sizes
+    from checker.report.compiled import Compared
+    from checker.synthesis.bound import Result
+    from checker.synthesis.outline import Outline
+    from logic.metrics import Hardware, Metric
+    from semantics.cuda import Reading
+    from semantics.ptx.program import Module
+
+METRICS: Final = ("sectors", "conflicts", "divwarps")
+"""The metrics that compiled code can be counted in: its steps are others than those of the source."""
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Registers the subcommand."""
+    parser = subparsers.add_parser(
+        "compiled",
+        help="compare a source's bounds and runs with what nvcc makes of it",
+        description="Compiles a kernel with nvcc, runs the PTX warp by warp on a launch, and says for every access of "
+        "the source which instructions it became, and what it costs by the certified bound, in a run of the source, "
+        "and in the compiled code. Exit code 4: some warp of the compiled code needs more than is certified of the "
+        "source; 3: the two runs leave different integers behind, or the source needs more; 1: no certified bound.",
+    )
+    add_source_options(parser)
+    add_launch_options(parser)
+    parser.add_argument(
+        "--arch", metavar="sm_NN", default="sm_90", help="the architecture to compile for (default: %(default)s)"
+    )
+    parser.add_argument("--nvcc", metavar="PATH", help="the compiler (default: WARPBOUND_NVCC, else the first on PATH)")
+    parser.add_argument("--ptx", metavar="FILE.ptx", help="what it made, instead of compiling")
+    parser.add_argument(
+        "--fmad", choices=("true", "false"), default="true", help="nvcc's option of this name (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value, as in `run`"
+    )
+    parser.add_argument(
+        "--array",
+        dest="arrays",
+        action="append",
+        default=[],
+        metavar="NAME=WHAT",
+        help="a global array before the run, as in `run`",
+    )
+    parser.add_argument(
+        "--metric",
+        dest="metrics",
+        action="append",
+        default=[],
+        metavar="NAME|all",
+        help=f"{', '.join(METRICS)} (default: all of them)",
+    )
+    parser.add_argument("--hardware", metavar="NAME|FILE.toml", default="nvidia", help="(default: %(default)s)")
+    add_output_options(parser)
+    parser.set_defaults(func=run, scope="warp", shown=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the comparison; `Compared.code`. Raises SourceError for unusable input."""
+    import json
+
+    from checker.report import compiled as report
+
+    found = compared(args)
+    tell(
+        args,
+        lambda: report.as_text(found),
+        lambda: json.dumps(report.as_json(found), indent=2),
+        lambda: report.as_page(found),
+    )
+    for rule, text in report.problems(found):
+        if rule == "refuted":
+            sys.stderr.write(f"warpbound: {text}\n  Either the source has a data race, or warpbound is at fault.\n")
+    return found.code
+
+
+def compared(args: argparse.Namespace) -> Compared:
+    """The comparison that the options describe. Raises SourceError."""
+    from checker.analysis.compiled.compare import certified, rows, run_both, wholes
+    from checker.cli.contracts import tested
+    from checker.cli.run import BrokenContract, declared, read_args, read_arrays
+    from checker.report.compiled import Compared
+    from checker.report.places import counts
+    from semantics.grid import prepare
+
+    metrics, hardware = _metrics(args), parse_hardware(args.hardware)
+    reading = read_kernel(args)
+    given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
+    values = as_declared(reading, read_args(reading.kernel, given_args))
+    block, blocks = run_sizes(args, reading, values)
+    arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
+    tried = [(c, tested(c, values, arrays)) for c in required(args, reading)]
+    for c, row in tried:
+        if row["verdict"] == "broken":
+            raise BrokenContract(f"the arrays break a contract that the source states: {c}", c.loc, "Give others.")
+    kept = [c for c, row in tried if row["verdict"] == "kept"]
+    own = for_run(reading, values, block, blocks, kept)
+    kernel = assuming(args, own.kernel)
+    module, compiler = _module(args, args.fmad)
+    launch = (block, blocks, values, arrays)
+    both = run_both(module, kernel, reading.passed, *launch, metrics, hardware)
+    results, outline, bounded = _bounds(args, reading, metrics, hardware, block)
+    at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
+    at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
+    _check_launch(at, block, blocks, outline)
+    sure = [r for r in results if r.verdict == "certified"]
+    known = certified(both, counts(sure, outline.context, outline.kernel))
+    prepared = prepare(kernel, block, blocks, values, arrays, hardware)
+    contracted = None
+    if args.ptx is None and args.fmad == "true" and any(not d.exact for d in both.differences) and not both.collided:
+        again = run_both(_module(args, "false")[0], kernel, reading.passed, *launch, metrics, hardware)
+        contracted = not again.differences
+    return Compared(
+        args.file,
+        module.target,
+        compiler,
+        block,
+        blocks,
+        both,
+        rows(both, known),
+        wholes(both, results, at, prepared),
+        contracted,
+        [
+            f"arrays start at multiples of {hardware.alignment} bytes",
+            "lanes that part rejoin at the immediate post-dominator",
+            *bounded.notes,
+        ],
+    )
+
+
+def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str]:
+    """The compiled code, and the compiler's version, "" where the code is given. Raises SourceError."""
+    from checker.analysis import nvcc
+    from checker.notation.ptx import read_ptx
+
+    if args.ptx is not None:
+        return read_ptx(read_text(args.ptx, "Give what nvcc -ptx -lineinfo makes."), args.ptx), ""
+    if not re.fullmatch(r"(sm|compute)_\d+[af]?", args.arch):
+        raise OptionProblem(f"--arch {args.arch}: no architecture", advice="Write it like --arch sm_90.")
+    compiler = nvcc.find_nvcc(args.nvcc)
+    words = [f"-I{Path(folder).resolve()}" for folder in args.includes] + [f"-D{macro}" for macro in args.defines]
+    text = nvcc.compile_ptx(compiler, args.file, args.arch, [*words, f"-std={args.std}", f"-fmad={fmad}"])
+    return read_ptx(text, f"{Path(args.file).stem}.ptx"), nvcc.version(compiler)
+
+
+def _bounds(
+    args: argparse.Namespace, reading: Reading, metrics: Sequence[Metric], hardware: Hardware, block: Sizes
+) -> tuple[list[Result], Outline, Reading]:
+    """Bounds for blocks of this size. Raises SourceError."""
+    from checker.oracles import Oracles
+    from checker.synthesis.bound import find_bounds
+
+    oracle = Oracles()
+    sized = argparse.Namespace(**{**vars(args), "block": ",".join(map(str, block))})
+    outline, hinted, reading = outlined(sized, reading, metrics[0], hardware, oracle)
+    return find_bounds(outline, metrics, oracle, hinted), outline, reading
+
+
+def _check_launch(at: Mapping[str, int], block: Sizes, blocks: Sizes, outline: Outline) -> None:
+    """Raises OptionProblem where the bounds assume what does not hold in the launch."""
+    from checker.certificates.claims import excluded_in_run
+
+    if fact := excluded_in_run(dict(at), block, blocks, outline.context):
+        raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
+
+
+def _metrics(args: argparse.Namespace) -> tuple[Metric, ...]:
+    wanted = [m for m in args.metrics if m != "all"] or list(METRICS)
+    for name in wanted:
+        if name not in METRICS:
+            told = f"--metric {name}: compiled code is not counted in it"
+            raise OptionProblem(told, advice=f"It is in {', '.join(METRICS)}.")
+    return parse_metrics(wanted)
