@@ -59,13 +59,15 @@ def quotient(remainder: bool) -> Callable[[Lanes, Lanes], Lanes]:
 def _left(a: Lanes, by: Lanes) -> Lanes:
     bits = 8 * a.dtype.itemsize
     safe = np.minimum(by, bits - 1).astype(a.dtype)
-    return np.where(by >= bits, a.dtype.type(0), a << safe)
+    found: Lanes = np.where(by >= bits, a.dtype.type(0), a << safe)
+    return found
 
 
 def _right(a: Lanes, by: Lanes) -> Lanes:
     bits = 8 * a.dtype.itemsize
     safe = np.minimum(by, bits - 1).astype(a.dtype)
-    return a >> safe if a.dtype.kind == "i" else np.where(by >= bits, a.dtype.type(0), a >> safe)
+    found: Lanes = a >> safe if a.dtype.kind == "i" else np.where(by >= bits, a.dtype.type(0), a >> safe)
+    return found
 
 
 def _counted(f: Callable[[int, int], int]) -> Callable[[Lanes], Lanes]:
