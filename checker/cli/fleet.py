@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 from checker.cli import process
 from checker.cli.options import (
     STD,
+    add_cluster_option,
     add_reading_options,
     check_sizes,
     emit,
+    joined,
     parse_dim,
     parse_hardware,
     parse_metrics,
@@ -85,7 +87,7 @@ def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cache", metavar="DIR", help="keep certificates there (default: the user's cache folder)")
     group.add_argument("--no-cache", action="store_true", help="use and keep no certificates of before")
     group.add_argument("--config", metavar="FILE.toml", help="the configuration (default: that of the nearest folder)")
-    group.add_argument("--cluster", metavar="local", help="where to search: local is processes on this machine")
+    add_cluster_option(group)
 
 
 def configuration(args: argparse.Namespace) -> Config:
@@ -167,13 +169,11 @@ def _title(paths: Sequence[str]) -> str:
 def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None] = lambda _: None) -> Outcome:
     """Bounds everything that a command line asks for. Ctrl-C ends it with what is done. Raises SourceError."""
     from checker.cli import fleet_work
+    from checker.fleet import cluster as clusters
     from checker.fleet import files, workers
     from checker.fleet.desk import Desk
     from checker.fleet.judge import court
 
-    if args.cluster not in (None, "local"):
-        told = f"--cluster {args.cluster}: only `local` is known, processes on this machine"
-        raise OptionProblem(told, advice="Leave it out, or say --cluster local.")
     config = configuration(args)
     settings, config = _settings(args, config)
     found = files.sources(
@@ -188,6 +188,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
     limits = workers.Limits(float(seconds), int(memory) << 20)
     start, left, interrupted = time.monotonic(), 0, False
     with ExitStack() as stack:
+        cluster = stack.enter_context(joined(args.cluster))
         progress = stack.enter_context(progress_bar("files", len(found)))
         judges, said = ExitStack(), set[str]()
 
@@ -217,8 +218,13 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         work.sort(key=lambda job: -found[job.number].size)
         try:
             with judges:
-                workers.run(work, fleet_work.work, desk, limits, jobs)
-                desk.finish()
+                if cluster is None:
+                    workers.run(work, fleet_work.work, desk, limits, jobs)
+                    desk.finish()
+                else:
+                    works = fleet_work.reading, fleet_work.searching, fleet_work.work
+                    lost = clusters.run(work, works, desk, limits, jobs, cluster.pool)
+                    warns(f"warpbound: warning: --cluster {args.cluster}: {lost}" if lost else "")
         except KeyboardInterrupt:
             interrupted = True
             process.grant()

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Mapping
+import pickle
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from checker.synthesis.bound import Result
     from checker.synthesis.outline import Outline
     from logic.metrics import Hardware, Metric
+    from logic.syntax import Kernel
     from semantics.cuda import Choice
 
 
@@ -53,8 +55,43 @@ class Settings:
     kernels: Mapping[str, Mapping[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A kernel that was read, and what is wanted of it: all that a search needs. `hinted` is the metric that its
+    annotations are for, `kept` its `bare` kernel, `made` what certificates say of the source."""
+
+    outline: Outline
+    kept: Kernel
+    metrics: tuple[Metric, ...]
+    hinted: str | None
+    options: argparse.Namespace
+    made: Origin
+
+
 def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
     """Bounds the kernels of a source but those that are done."""
+    _each(what, done, talk, lambda search, oracle: _searched(search, oracle, talk))
+
+
+def reading(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
+    """Reads the kernels of a source but those that are done, and tells what is to be searched elsewhere."""
+    from checker.fleet import cluster
+
+    _each(what, done, talk, lambda search, _: talk.tell(cluster.Search(pickle.dumps(search))))
+
+
+def searching(content: bytes, _: frozenset[int], talk: Talk) -> None:
+    """The search of a kernel that was read elsewhere."""
+    from checker.oracles import Oracles
+
+    talk.begin(0)
+    _searched(pickle.loads(content), Oracles(), talk)  # noqa: S301 - from the one who asked, who may run code here
+
+
+def _each(
+    what: tuple[Source, Settings], done: frozenset[int], talk: Talk, then: Callable[[Search, Oracles], None]
+) -> None:
+    """Reads the kernels of a source but those that are done, and does with each what is to be done."""
     from checker.fleet.desk import Listed
     from semantics.cuda import watched
 
@@ -77,7 +114,7 @@ def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> Non
         if part not in done:
             talk.begin(part)
             try:
-                _one(args, choice, settings, talk)
+                _one(args, choice, settings, talk, then)
             except SourceError as problem:
                 talk.tell(_refused(problem))
             except (MemoryError, OSError):
@@ -96,34 +133,43 @@ def _refused(problem: SourceError) -> Any:
     return Refused(problem.message, problem.loc, render_error(problem, problem.source))
 
 
-def _one(args: argparse.Namespace, choice: Choice, settings: Settings, talk: Talk) -> None:
-    """One kernel: reads it, asks which metrics are left, and searches for those."""
-    from checker.certificates.document import canonical
-    from checker.fleet.rows import Found
+def _one(
+    args: argparse.Namespace, choice: Choice, settings: Settings, talk: Talk, then: Callable[[Search, Oracles], None]
+) -> None:
+    """One kernel: reads it, asks which metrics are left, and does with those what is to be done."""
     from checker.oracles import Oracles
-    from checker.report.bounds import as_json
-    from checker.synthesis.bound import find_bounds
 
     said, oracle = io.StringIO(), Oracles()
     with redirect_stderr(said):
         outline, hinted, read, own, made = _read(args, choice, settings, oracle)
     wanted = talk.ask(replace(read, said=said.getvalue()))
-    metrics = [m for m in settings.metrics if m.name in wanted]
-    if not metrics:
-        return
+    metrics = tuple(m for m in settings.metrics if m.name in wanted)
+    if metrics:
+        own.metrics, own.per = metrics, args.per
+        then(Search(outline, read.bare, metrics, hinted, own, made), oracle)
+
+
+def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
+    """Tells what is found under each metric."""
+    from checker.certificates.document import canonical
+    from checker.fleet.rows import Found
+    from checker.report.bounds import as_json
+    from checker.synthesis.bound import find_bounds
+
+    outline, hinted, args = search.outline, search.hinted, search.options
 
     def found(result: Result) -> None:
         if hinted in (None, result.metric.name):
             with redirect_stderr(io.StringIO()) as warned:
-                result = hinted_result(outline, result, oracle, own)
+                result = hinted_result(outline, result, oracle, args)
             if warned.getvalue():
                 talk.tell(warned.getvalue().rstrip())
-        document = certificate_of(result, made)
-        row = as_json(read.bare, read.context, result, read.per, {}, (), None)
+        document = certificate_of(result, search.made)
+        row = as_json(search.kept, outline.context, result, args.per, {}, (), None)
         text = canonical(document) if document is not None else None
         talk.tell(Found(result.metric.name, text, row.get("problem", "no bound was found"), result.seconds))
 
-    find_bounds(outline, metrics, oracle, hinted, args.search, args.per, done=found)
+    find_bounds(outline, search.metrics, oracle, hinted, args.search, args.per, done=found)
 
 
 def _read(

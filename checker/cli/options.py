@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from checker.notation import Annotations
     from checker.notation.contracts import Contract
     from checker.report.page import Page
+    from checker.testbed.cluster import Cluster
     from logic.assertions import Dim
     from logic.contracts import Contract as Bounded
     from logic.formulas import Formula
@@ -218,6 +220,24 @@ def add_trust_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust", action="store_true", help="run the rule file FILE.py, which is Python, without a warning"
     )
+
+
+def add_cluster_option(parser: argparse._ActionsContainer) -> None:
+    """--cluster."""
+    parser.add_argument(
+        "--cluster",
+        metavar="local|tcp://HOST:PORT",
+        help="where to search: processes on this machine (default), or the workers of a Dask scheduler",
+    )
+
+
+def joined(address: str | None) -> AbstractContextManager[Cluster | None]:
+    """The cluster of --cluster; None for processes on this machine. Raises OptionProblem."""
+    if address is None or address == "local":
+        return nullcontext()
+    from checker.testbed.cluster import joined as at
+
+    return at(address)
 
 
 def add_queries_option(parser: argparse.ArgumentParser) -> None:

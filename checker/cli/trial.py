@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from checker.cli.options import add_output_options, add_trust_option, tell
+from checker.cli.options import add_cluster_option, add_output_options, add_trust_option, joined, tell
 from checker.notation.problem import OptionProblem
 
 EXAMPLES = 1000
@@ -33,6 +33,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--case", type=_natural, default=0, metavar="K", help="the number of the first case")
     parser.add_argument("--mutants", action="store_true", help="try every mutant of the rules instead, and named bugs")
     parser.add_argument("--page", metavar="FILE.md", help="with --mutants: write the table to FILE.md")
+    add_cluster_option(parser)
     add_trust_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
@@ -66,8 +67,8 @@ def _trial(args: argparse.Namespace, jobs: int) -> int:
     if args.page:
         raise OptionProblem("--page goes with --mutants", advice="Leave it out, or add --mutants.")
     trial = replace(tried(args.rules, args.trust), seed=args.seed)
-    with progress_bar("cases", args.examples) as show:
-        report = search(trial, range(args.case, args.case + args.examples), jobs, show)
+    with joined(args.cluster) as cluster, progress_bar("cases", args.examples) as show:
+        report = search(trial, range(args.case, args.case + args.examples), jobs, show, cluster=cluster)
     tell(
         args,
         lambda: as_text(args.rules, trial, report),
@@ -90,8 +91,8 @@ def _mutants(args: argparse.Namespace, jobs: int) -> int:
     if args.rules != "sound":
         raise OptionProblem(f"'{args.rules}' has no mutants", advice="Say: warpbound trial sound --mutants.")
     chosen = mutants()
-    with progress_bar("mutants", len(chosen)) as show:
-        results = score(chosen, args.seed, jobs, show)
+    with joined(args.cluster) as cluster, progress_bar("mutants", len(chosen)) as show:
+        results = score(chosen, args.seed, jobs, show, cluster)
     if args.page:
         try:
             Path(args.page).write_text(mutants_markdown(results), encoding="utf-8")

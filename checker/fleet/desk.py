@@ -54,7 +54,8 @@ def reconsidered(text: str, about: str) -> tuple[Judged, str]:
 
 @dataclass(slots=True)
 class Desk:
-    """Where the results of a run are. `shows` gets each row as it comes, `warns` what is to be said of one source."""
+    """Where the results of a run are. `shows` gets each row as it comes, `warns` what is to be said of one source;
+    `again` takes what is to be searched again, if it does, where a certificate is refused."""
 
     sources: Sequence[Source]
     metrics: Sequence[Metric]
@@ -65,6 +66,7 @@ class Desk:
     fail_fast: bool = False
     shows: Callable[[Row], None] = lambda _: None
     warns: Callable[[str], None] = lambda _: None
+    again: Callable[[Key], bool] = lambda _: False
     rows: dict[Key, Row] = field(default_factory=dict)
     reads: dict[tuple[int, int], Read] = field(default_factory=dict)
     texts: dict[Key, str] = field(default_factory=dict)
@@ -189,6 +191,8 @@ class Desk:
         def heard(found: tuple[Judged, str] | None) -> None:
             self._judging.discard(key)
             word = found[0] if found else Judged("not-proved", problem="the second checker was ended")
+            if word.word == "not-proved" and self.again(key):
+                return
             if word.certified and self.cache and not self.full:
                 self._keep(self.cache, about, text)
             self._judged(key, read, word, took, False, text)

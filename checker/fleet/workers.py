@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
+from multiprocessing import current_process, get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
@@ -86,9 +86,9 @@ class Desk(Protocol):
 
     def start(self, wake: Callable[[], None]) -> None: ...
     def turn(self) -> None: ...
-    def told(self, job: Job, part: int | None, what: Any) -> None: ...
-    def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]: ...
-    def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None: ...
+    def told(self, job: Job, part: int | None, what: Any, /) -> None: ...
+    def asked(self, job: Job, part: int | None, what: Any, /) -> Future[Any]: ...
+    def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float, /) -> None: ...
     def ended(self, _: Job, /) -> None: ...
     def enough(self) -> bool:
         """Whether nothing more is to be begun, and what is at work is to be left."""
@@ -109,9 +109,23 @@ class _Slot:
     highest: int = 0
 
 
-def run(jobs: Iterable[Job], work: Work, desk: Desk, limits: Limits, count: int) -> None:
-    """Has `count` processes do the work of all jobs. Ended by an exception, it ends them."""
-    waiting, slots = deque(jobs), list[_Slot]()
+@dataclass(slots=True)
+class Crew:
+    """Processes that are kept from one run to the next, of the same work and limits."""
+
+    slots: list[_Slot] = field(default_factory=list)
+
+    def leave(self) -> None:
+        """Ends them."""
+        for slot in list(self.slots):
+            _dismiss(slot, self.slots)
+
+
+def run(jobs: Iterable[Job], work: Work, desk: Desk, limits: Limits, count: int, crew: Crew | None = None) -> None:
+    """Has `count` processes do the work of all jobs, a crew's if there is one. Ended by an exception, it ends them, as
+    it does at the end those that are at work or of no crew."""
+    ours = crew or Crew()
+    waiting, slots = deque(jobs), ours.slots
     bell, ring = get_context("spawn").Pipe(duplex=False)
     desk.start(_ringing(ring))
     try:
@@ -121,10 +135,8 @@ def run(jobs: Iterable[Job], work: Work, desk: Desk, limits: Limits, count: int)
             for slot in list(slots):
                 _look(slot, slots, waiting, desk, limits)
     finally:
-        for slot in slots:
-            slot.process.kill()
-        for slot in slots:
-            slot.process.join()
+        if crew is None or any(s.job for s in slots):
+            ours.leave()
         bell.close()
 
 
@@ -143,10 +155,26 @@ def _begun(work: Work, limits: Limits) -> _Slot:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, work, limits.memory), daemon=True)
-    with unheard():
+    with unheard(), _allowed():
         process.start()
     theirs.close()
     return _Slot(process, ours)
+
+
+@contextmanager
+def _allowed() -> Iterator[None]:
+    """Lets a daemonic process begin others, which multiprocessing does not: a worker of a cluster is one, and processes
+    here end with the one that began them."""
+    own = current_process()
+    if not own.daemon:
+        yield
+        return
+    config: dict[str, Any] = own._config  # type: ignore[attr-defined]  # noqa: SLF001
+    config["daemon"] = False
+    try:
+        yield
+    finally:
+        config["daemon"] = True
 
 
 def _hear(slots: list[_Slot], bell: Connection, desk: Desk) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from checker.testbed.bugs import BUGS, Bug, patched
+from checker.testbed.cluster import Cluster, results
 from checker.testbed.search import search
 from checker.testbed.trial import Trial, Violation
 from checker.testbed.workers import Workers
@@ -221,23 +222,29 @@ def witness(v: Violation) -> str:
 
 
 def score(
-    chosen: Iterable[Mutant], seed: int, jobs: int = 1, show: Callable[[int], None] | None = None
+    chosen: Iterable[Mutant],
+    seed: int,
+    jobs: int = 1,
+    show: Callable[[int], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> list[Result]:
     """The outcome of each mutant, in their order."""
     todo = list(chosen)
-    results: list[Result] = []
-    if jobs == 1:
-        for mutant in todo:
-            results.append(tried_mutant(mutant, seed))
-            if show:
-                show(len(results))
-        return results
+    if cluster is None and jobs == 1:
+        return list(_counted((tried_mutant(mutant, seed) for mutant in todo), show))
+    numbers = [(i, seed) for i in _numbers(todo)]
+    if cluster is not None:
+        return list(_counted(results(cluster, _tried, numbers, lambda _, found: isinstance(found, Result)), show))
     with Workers(jobs) as pool:
-        for result in pool.map(_tried, [(i, seed) for i in _numbers(todo)]):
-            results.append(result)
-            if show:
-                show(len(results))
-    return results
+        return list(_counted(pool.map(_tried, numbers), show))
+
+
+def _counted(results: Iterable[Result], show: Callable[[int], None] | None) -> Iterator[Result]:
+    """The results, each shown as it comes."""
+    for number, result in enumerate(results, 1):
+        yield result
+        if show:
+            show(number)
 
 
 def _numbers(todo: list[Mutant]) -> list[int]:

@@ -6,8 +6,10 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
+from checker.testbed.cluster import Cluster, results
 from checker.testbed.programs import PRICES, SIGMA, TICK, Programs
 from checker.testbed.trial import Case, Coverage, Start, Trial, Violation, derived, judged, run_case, starts, used_by
 from checker.testbed.workers import Workers
@@ -52,6 +54,16 @@ def _chunk(numbers: range) -> tuple[int, Coverage, tuple[int, Violation] | None]
     return chunk(_TRIAL, numbers)
 
 
+def _is_chunk(numbers: range, found: object) -> bool:
+    """Whether something is what `chunk` gives for these numbers."""
+    match found:
+        case (int(done), Coverage(), None):
+            return done == len(numbers)
+        case (int(done), Coverage(), (int(number), Violation())):
+            return 0 < done <= len(numbers) and number == numbers[done - 1]
+    return False
+
+
 def chunk(trial: Trial, numbers: range) -> tuple[int, Coverage, tuple[int, Violation] | None]:
     """Cases with these numbers, up to the first violation: how many, what was seen, the violation."""
     coverage = Coverage()
@@ -63,13 +75,18 @@ def chunk(trial: Trial, numbers: range) -> tuple[int, Coverage, tuple[int, Viola
 
 
 def search(
-    trial: Trial, numbers: range, jobs: int = 1, show: Callable[[int], None] | None = None, small: bool = True
+    trial: Trial,
+    numbers: range,
+    jobs: int = 1,
+    show: Callable[[int], None] | None = None,
+    small: bool = True,
+    cluster: Cluster | None = None,
 ) -> Report:
-    """Cases with these numbers up to the first one that is violated, which `jobs` does not change; `small` asks for
-    a smaller counterexample then."""
+    """Cases with these numbers up to the first one that is violated, which `jobs` and `cluster` do not change; `small`
+    asks for a smaller counterexample then."""
     started, report = time.monotonic(), Report()
     parts = [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
-    for done, coverage, found in _results(trial, parts, jobs):
+    for done, coverage, found in _results(trial, parts, jobs, cluster):
         report.examples += done
         report.coverage.add(coverage)
         if show:
@@ -84,8 +101,11 @@ def search(
 
 
 def _results(
-    trial: Trial, parts: list[range], jobs: int
+    trial: Trial, parts: list[range], jobs: int, cluster: Cluster | None
 ) -> Iterator[tuple[int, Coverage, tuple[int, Violation] | None]]:
+    if cluster is not None:
+        yield from results(cluster, partial(chunk, trial), parts, _is_chunk)
+        return
     if jobs == 1 or len(parts) == 1:
         yield from (chunk(trial, part) for part in parts)
         return

@@ -48,8 +48,9 @@ later index to an earlier one, and a range that is one too long.
 """
 
 
-def part(first: int, size: int, seed: int, folder: Path, trial: str = "sound") -> Json:
-    """The report on cases from this number on: the one in the folder, else one made now, and kept there.
+def part(first: int, size: int, seed: int, folder: Path, trial: str = "sound", cluster: str | None = None) -> Json:
+    """The report on cases from this number on: the one in the folder, else one made now, here or by the workers of a
+    cluster, and kept there.
 
     Raises RuntimeError, with the counterexample, where a run refutes a derivation.
     """
@@ -58,6 +59,7 @@ def part(first: int, size: int, seed: int, folder: Path, trial: str = "sound") -
         found: Json = json.loads(file.read_text(encoding="utf-8"))
         return found
     numbers = ["--case", str(first), "--examples", str(size), "--seed", str(seed), "--jobs", "1"]
+    numbers += ["--cluster", cluster] if cluster else []
     command = [str(Path(sys.executable).parent / "warpbound"), "trial", trial, *numbers, "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -146,12 +148,13 @@ def million(
     folder: Path,
     tell: Callable[[str], object] = str,
     trial: str = "sound",
+    cluster: str | None = None,
 ) -> Json:
     """The sums over so many parts of so many cases. Raises RuntimeError."""
     folder.mkdir(parents=True, exist_ok=True)
     found: list[Json] = []
     with ThreadPoolExecutor(jobs) as pool:
-        for report in pool.map(lambda k: part(k * size, size, seed, folder, trial), range(parts)):
+        for report in pool.map(lambda k: part(k * size, size, seed, folder, trial, cluster), range(parts)):
             found.append(report)
             tell(f"{len(found)} of {parts} parts, {report['violations']} violations in the last")
     return whole(found)
@@ -167,12 +170,20 @@ def main() -> int:
         "--folder", type=Path, default=Path(".million"), help="where parts are kept; empty it for other rules"
     )
     parser.add_argument("--trial", choices=("sound", "contracts"), default="sound")
+    parser.add_argument("--cluster", metavar="tcp://HOST:PORT", help="the workers of a Dask scheduler try the cases")
     parser.add_argument("--note", default="", help="a sentence for the page")
     options = parser.parse_args()
     tell = functools.partial(print, file=sys.stderr, flush=True)
     try:
         total = million(
-            options.parts, options.size, options.seed, options.processes, options.folder, tell, options.trial
+            options.parts,
+            options.size,
+            options.seed,
+            options.processes,
+            options.folder,
+            tell,
+            options.trial,
+            options.cluster,
         )
     except RuntimeError as problem:
         print(problem, file=sys.stderr)
