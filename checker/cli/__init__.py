@@ -10,6 +10,7 @@ import argparse
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 from checker import VERSION as VERSION
+from checker.notation.words import meant
 from logic.source import Loc, SourceError
 
 GARBAGE = (50_000, 5, 4)
@@ -47,9 +49,19 @@ class _Parser(argparse.ArgumentParser):
         emit(self.format_help().rstrip("\n"), None)
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        sys.stderr.write(f"{self.prog}: error: {message}\n")
+        """Ends with the sentence, what was probably meant, and how to see all that there is: under a page of usage
+        the sentence would go unseen."""
+        sys.stderr.write(f"{self.prog}: error: {message}\n  {self._meant(message)}{self.prog} --help tells more.\n")
         raise Usage(message)
+
+    def _meant(self, message: str) -> str:
+        """What was probably meant by a word that is not known: an option, or one of a choice."""
+        if found := re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            return meant(found[1], re.findall(r"'(.*?)'", found[2]))
+        for word in message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else ():
+            if word.startswith("--"):
+                return meant(word.partition("=")[0], self._option_string_actions)
+        return ""
 
 
 class _Version(argparse.Action):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from checker.cli.process import document, named
 from checker.notation.problem import OptionProblem
+from checker.notation.words import meant
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 
 if TYPE_CHECKING:
@@ -303,7 +304,7 @@ def _metric(name: str) -> Metric:
     if name.endswith(SUFFIX):
         return read_metric(Path(name))
     if name not in METRICS:
-        known = f"Known: {', '.join(METRICS)}, all; or give a file, such as mine{SUFFIX}."
+        known = f"{meant(name, METRICS)}Known: {', '.join(METRICS)}, all; or give a file, such as mine{SUFFIX}."
         raise OptionProblem(f"--metric {name}: no such metric", advice=known)
     return METRICS[name]
 
@@ -315,7 +316,7 @@ def parse_hardware(name: str) -> Hardware:
     if name.endswith(SUFFIX):
         return read_hardware(Path(name))
     if name not in HARDWARE:
-        known = f"Known: {', '.join(HARDWARE)}; or give a file, such as mine{SUFFIX}."
+        known = f"{meant(name, HARDWARE)}Known: {', '.join(HARDWARE)}; or give a file, such as mine{SUFFIX}."
         raise OptionProblem(f"--hardware {name}: no such model", advice=known)
     return HARDWARE[name]
 

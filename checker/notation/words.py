@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from fractions import Fraction
 
 
@@ -13,6 +15,16 @@ def many(n: int, what: str) -> str:
 def number(value: Fraction) -> int | str:
     """A rational for JSON: an integer as a number, else the exact "p/q"."""
     return value.numerator if value.denominator == 1 else str(value)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The question whether another name was meant, with a space behind it; nothing where none is near.
+
+    >>> meant("sector", ("sectors", "steps")), meant("joules", ("sectors", "steps"))
+    ("Did you mean 'sectors'? ", '')
+    """
+    near = get_close_matches(name, [*known], 1)
+    return f"Did you mean '{near[0]}'? " if near else ""
 
 
 def printable(text: str) -> str:

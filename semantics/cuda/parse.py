@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -365,7 +366,9 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
         raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
     wanted = [k for k in found if name in (None, k.name, qualified(k)) and _meant(k, request)]
     if not wanted:
-        raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, known)
+        near = get_close_matches(name or "", names, 1)
+        meant = f"Did you mean '{near[0]}'? " if near and len(names) > 1 else ""
+        raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, f"{meant}{known}")
     if any(is_template(k) for k in wanted):
         wanted = [k for k in wanted if not k.template_arguments]  # without specialisations, which are instances
     if len(wanted) > 1:

@@ -318,3 +318,31 @@ def test_points_add_up(capsys: Capture) -> None:
         (row,) = json.loads(capsys.readouterr().out)["results"]
         values.append(row["value"])
     assert values == [24, 24]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["bond", "k.cu"], "'bound'"),
+        (["bound", "k.cu", "--metrc", "sectors"], "'--metric'"),
+        (["bound", "k.cu", "--blok=32"], "'--block'"),
+        (["bound", "k.cu", "--format", "jsn"], "'json'"),
+        (["bound", KERNEL, "--metric", "sector"], "'sectors'"),
+        (["bound", KERNEL, "--hardware", "nvida"], "'nvidia'"),
+        (["bound", "k.cu", "--qqqq"], ""),
+    ],
+)
+def test_what_was_probably_meant(words: list[str], meant: str, capsys: Capture) -> None:
+    """The sentence comes first, and what was meant after it: no page of usage stands before them."""
+    assert typed(*words) == 2
+    first, second, *more = capsys.readouterr().err.splitlines()
+    assert ": error: " in first
+    assert second.startswith(f"  Did you mean {meant}? " if meant else "  warpbound bound --help tells more.")
+    assert len(more) <= 1
+
+
+def test_a_kernel_that_was_probably_meant(tmp_path: Path, capsys: Capture) -> None:
+    source = tmp_path / "two.cu"
+    source.write_text("__global__ void scale(int *A) {}\n__global__ void rows(int *A) {}\n")
+    assert typed("bound", str(source), "--kernel", "scales") == 2
+    assert "  Did you mean 'scale'? There are scale, rows.\n" in capsys.readouterr().err

@@ -88,7 +88,7 @@ def test_as_a_module() -> None:
     assert [rule["name"] for rule in json.loads(done.stdout)] == ["Q:If4"]
     wrong = subprocess.run([sys.executable, "-m", "warpbound", "bound"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith("usage: warpbound bound")
+    assert wrong.stderr.startswith("warpbound bound: error: the following arguments are required: PATH\n")
     light = "import sys, warpbound; print(sorted({'checker', 'logic', 'z3', 'numpy'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", light], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
