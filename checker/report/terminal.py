@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from pathlib import Path
@@ -32,12 +33,31 @@ def render_error(err: SourceError, source: str | None = None) -> str:
     return "\n".join([printable(head), *(f"    {line}" for line in lines), *advice])
 
 
+TO_COPY: Final = re.compile(r"(?<=: )((?://@ [^;]*;)|(?:--assume \"[^\"]*\"))[. ]*")
+"""What advice says to write, behind a colon: an annotation, or an option."""
+
+
 def wrapped(text: str, indent: str = "", more: str | None = None) -> str:
-    """Prose in lines of WIDTH; each after the first begins with `more`, or `indent` again. Words stay whole."""
+    """Prose in lines of WIDTH; each after the first begins with `more`, or `indent` again. Words stay whole, and what
+    is to be copied stands on a line of its own, however long that is."""
     later = indent if more is None else more
-    return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=later, break_long_words=False, break_on_hyphens=False
-    )
+    lines: list[str] = []
+    for i, part in enumerate(TO_COPY.split(text)):
+        first = later if lines else indent
+        if i % 2:
+            lines.append(f"{later}  {part}")
+        elif part.strip():
+            lines.append(
+                textwrap.fill(
+                    part.strip(),
+                    WIDTH,
+                    initial_indent=first,
+                    subsequent_indent=later,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            )
+    return "\n".join(lines)
 
 
 def excerpt(loc: Loc, source: str | None) -> list[str]:

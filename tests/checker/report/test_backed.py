@@ -52,9 +52,9 @@ def test_an_access() -> None:
 
 
 def test_a_fact_about_parameters_is_assumed_by_an_option() -> None:
-    assert 'assume it: --assume "n < 9".' in told(Entails((), (KNOWN[1],)))
+    assert 'assume it:\n--assume "n < 9"' in told(Entails((), (KNOWN[1],)))
     assert "--assume" not in told(Entails((), (KNOWN[0],))).replace("//@", "")
-    assert "say so before this place: //@ assume x == " in told(Entails((), (KNOWN[0],)), loc=Loc("k.cu", 1, 1))
+    assert "say so before this place:\n//@ assume x == " in told(Entails((), (KNOWN[0],)), loc=Loc("k.cu", 1, 1))
     assert "say so before this place: assume x == " in told(Entails((), (KNOWN[0],)), loc=Loc("k.qhl", 1, 1))
 
 
@@ -70,7 +70,7 @@ def test_what_ghosts_say_is_no_advice() -> None:
 
 def test_potentials_and_uniform_values() -> None:
     q, r = (parse_potential(text, SIGMA, "q") for text in ("n*n", "n"))
-    assert 'assume it: --assume "0 - n + n * n >= 0".' in told(AtLeast((), frozenset(), q, r))
+    assert 'assume it:\n--assume "0 - n + n * n >= 0"' in told(AtLeast((), frozenset(), q, r))
     assert told(Uniform((), frozenset(), X)).startswith("x is the same in all threads of a warp that come here")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.report.terminal import WIDTH, render_error
+from checker.report.terminal import WIDTH, render_error, wrapped
 from logic.source import Loc, SourceError
 
 MISSING = "expected ';' after the assignment"
@@ -101,3 +101,10 @@ def test_any_text_is_shown_on_two_lines(line: str, column: int) -> None:
     text, caret = rendered(line, column)
     assert text.isprintable()
     assert caret.strip(" ") == "^"
+
+
+def test_what_is_to_be_copied_stands_on_one_line() -> None:
+    code = f"//@ requires forall i in [0, {'n' * 99}): row[i] <= row[i + 1];"
+    lines = wrapped(f"Bound it by parameters, or say what it holds: {code} Or do something else.", "  ").split("\n")
+    assert lines == ["  Bound it by parameters, or say what it holds:", f"    {code}", "  Or do something else."]
+    assert wrapped('Assume it: --assume "n > 0".', "", "  ").split("\n") == ["Assume it:", '    --assume "n > 0"']
