@@ -29,6 +29,7 @@ from checker.cli.options import (
 )
 from checker.cli.progress import progress_bar
 from checker.notation.problem import OptionProblem
+from checker.notation.words import meant
 
 if TYPE_CHECKING:
     from checker.cli.fleet_work import Settings
@@ -366,7 +367,7 @@ def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
     names = {name for full in desk.named.values() for name in (full, full.partition("<")[0])}
     for name in config.kernels.keys() - names:
         if f"[kernel.{name}]" not in took and not _elsewhere(args, config, name):
-            known = f"There are: {', '.join(sorted(desk.named.values())[:8])}."
+            known = f"{meant(name, names)}There are: {', '.join(sorted(desk.named.values())[:8])}."
             return OptionProblem(f"no kernel here is called '{name}'", config.places.get((name, "")), known)
     for text in config.values.get("assume", ()):
         if text not in took and config.folder and _covers(args.files, config.folder):
@@ -401,15 +402,30 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
         try:
             rows += budgets.judged((budget,), desk, desk.bounds, point, line)
         except budgets.NoKernel:
-            if _elsewhere(args, config, budget.kernel):
+            if budget.file and not Path(budget.file).is_file():
+                told = f"a budget is for a kernel of '{budget.file}', and there is no such file"
+                problem = problem or OptionProblem(told, budget.places.get("file"), "Paths are as the folder has them.")
+                continue
+            if budget.file and not any(_same(budget.file, row["file"]) for row in desk.rows.values()):
+                sys.stderr.write(f"{budget.loc}: warning: '{budget.file}' is no source that was looked at\n")
+                continue
+            if not budget.file and _elsewhere(args, config, budget.kernel):
                 sys.stderr.write(f"{budget.loc}: warning: no source that was looked at has '{budget.kernel}'\n")
                 continue
-            known = ", ".join(sorted({row["kernel"] for row in desk.rows.values() if row["kernel"]})[:8])
-            told = f"a budget is for '{budget.kernel}', and no kernel here is called so"
-            problem = problem or OptionProblem(told, budget.loc, f"There are: {known}." if known else "")
+            rows_ = [r for r in desk.rows.values() if not budget.file or _same(budget.file, r["file"])]
+            known = sorted({str(row["kernel"]) for row in rows_ if row["kernel"]})
+            there = f"of '{budget.file}'" if budget.file else "here"
+            told = f"a budget is for '{budget.kernel}', and no kernel {there} is called so"
+            near = meant(budget.kernel, known)
+            listed = f"{near}There are: {', '.join(known[:8])}." if known else ""
+            problem = problem or OptionProblem(told, budget.loc, listed)
         except SourceError as error:
             problem = problem or OptionProblem(error.message, error.loc, error.advice)
     return rows, problem
+
+
+def _same(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()
 
 
 def _covers(paths: Sequence[str], folder: Path) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
 
 from checker.certificates.claims import excluded, value_at
@@ -16,7 +18,7 @@ from checker.notation.problem import OptionProblem
 from checker.notation.words import number
 from checker.oracles import Oracles
 from logic.assertions import AtLeast, Proved, Refuted
-from logic.potentials import Leaf, Poly, evaluate, leaves, variables
+from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.source import SourceError
 from logic.syntax import Param
 
@@ -61,6 +63,8 @@ def judged(
 
 def _is_for(b: Budget, row: Row) -> bool:
     name = str(row["kernel"])
+    if b.file and Path(b.file).resolve() != Path(row["file"]).resolve():
+        return False
     return b.kernel in (name, name.partition("<")[0]) or b.kernel.replace(" ", "") == name.replace(" ", "")
 
 
@@ -122,11 +126,11 @@ def _with_line(found: Row, line: int | None) -> Row:
 
 def _most(b: Budget, read: Read) -> Poly:
     try:
-        most = parse_potential(b.most, read.context.sigma, "most")
-        if own := sorted(variables(most)):
+        own = [name for name in re.findall(r"[A-Za-z_]\w*", b.most) if name in read.context.sigma.locals]
+        if own:
             known = ", ".join(sorted(d.name for d in read.bare.params)) or "none"
             raise OptionProblem(f"'{own[0]}' is no parameter of {read.name}", advice=f"Its parameters: {known}.")
-        return shown(read, most)
+        return shown(read, parse_potential(b.most, replace(read.context.sigma, locals={}), "most"))
     except SourceError as problem:
         told = f"'most' is no number or formula here: {problem.message}"
         raise OptionProblem(told, b.places.get("most"), problem.advice) from None

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 
 from checker.notation.problem import SyntaxProblem, shortened
 from checker.notation.profiles import SUFFIX, TomlFile
+from checker.notation.words import meant
 from logic.source import Loc
 
 NAMES: Final = ("warpbound.toml", "pyproject.toml")
@@ -21,13 +22,15 @@ NAMES: Final = ("warpbound.toml", "pyproject.toml")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A budget: the most that a kernel may cost in a metric, a number at a point, or a formula everywhere."""
+    """A budget: the most that a kernel may cost in a metric, a number at a point, or a formula everywhere; the kernels
+    of its name in all files, or in one."""
 
     kernel: str
     metric: str
     most: str
     at: str = ""
     per: str = "warp"
+    file: str = ""
     places: Mapping[str, Loc] = field(default_factory=dict)
 
     @property
@@ -151,7 +154,7 @@ _TOP: Final[Mapping[str, _Form]] = {
     "memory-limit": _NUMBER,
 }
 _PATHS: Final = frozenset({"include-paths"})
-_BUDGET: Final = ("kernel", "metric", "at", "most", "per")
+_BUDGET: Final = ("kernel", "metric", "at", "most", "per", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +194,20 @@ class _Reader:
         """The path of a file that is named as from the configuration's folder; a name that is no file's as it is."""
         return str(Path(self.file.path).parent / name) if name.endswith(SUFFIX) else name
 
+    def path(self, name: str) -> str:
+        """The path of a source that is named as from the configuration's folder; nothing for no name."""
+        return str(Path(self.file.path).parent / name) if name else ""
+
     def known(self, table: Mapping[str, Any], keys: tuple[str, ...], after: str, nth: int = 0) -> None:
         for key in table:
             if key not in keys:
-                self.wrong(key, f"{shortened(key)} is not known here", f"There are: {', '.join(keys)}.", after, nth)
+                self.wrong(
+                    key,
+                    f"{shortened(key)} is not known here",
+                    f"{meant(key, keys)}There are: {', '.join(keys)}.",
+                    after,
+                    nth,
+                )
 
     def value(self, key: str, value: object, form: _Form, after: str) -> Any:
         check, what = form
@@ -210,7 +223,7 @@ class _Reader:
 
     def budget(self, entry: Mapping[str, Any], n: int) -> Budget:
         self.known(entry, _BUDGET, "budget", n)
-        for key in ("kernel", "metric", "at", "per"):
+        for key in ("kernel", "metric", "at", "per", "file"):
             if key in entry and _text(entry[key]) is None:
                 self.wrong(key, f"'{key}' is a text", f'Write it like {key} = "..".', "budget", n)
         for key in ("kernel", "metric", "most"):
@@ -226,4 +239,6 @@ class _Reader:
             self.wrong("per", "'per' is warp, block or grid", "", "budget", n)
         at, per = entry.get("at", ""), entry.get("per", "warp")
         places = {key: self.place(key, "budget", n) for key in entry}
-        return Budget(entry["kernel"], self.beside(entry["metric"]), str(most), at, per, places)
+        return Budget(
+            entry["kernel"], self.beside(entry["metric"]), str(most), at, per, self.path(entry.get("file", "")), places
+        )

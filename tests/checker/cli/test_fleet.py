@@ -292,3 +292,37 @@ def test_several_instances_of_a_template(here: Path, capsys: Capture) -> None:
         assert [(r["kernel"], r["bound"]) for r in document["results"]] == [("t<1>", "4"), ("t<2>", "8")]
     assert main(["bound", "t.cu", *wanted, "--metric", "sectors", "--block", "32"]) == 0
     assert "t<2>" in capsys.readouterr().out
+
+
+def test_a_budget_for_the_kernel_of_one_file(here: Path, capsys: Capture) -> None:
+    (here / "src/a.cu").write_text(ONE)
+    (here / "src/b.cu").write_text(ONE.replace("A[", "A[64 * "))
+    budget = '[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 4\n'
+    for more, code, judged in (
+        ("", 1, {"src/a.cu": "kept", "src/b.cu": "exceeded"}),
+        ('file = "src/a.cu"\n', 0, {"src/a.cu": "kept"}),
+        ('file = "src/b.cu"\n', 1, {"src/b.cu": "exceeded"}),
+    ):
+        (here / "warpbound.toml").write_text(budget + more)
+        found, document, _ = bound(capsys, "src")
+        assert (found, {b["file"]: b["verdict"] for b in document["budgets"]}) == (code, judged)
+    assert main(["bound", "src/a.cu", *FAST, "--jobs=1"]) == 0, "the other one was not asked for"
+    assert "warning: 'src/b.cu' is no source that was looked at" in capsys.readouterr().err.replace(f"{here}/", "")
+    (here / "warpbound.toml").write_text(f'{budget}file = "src/c.cu"\n')
+    assert main(["bound", "src", *FAST]) == 2
+    assert "toml:5:1: error: a budget is for a kernel of 'src/c.cu', and there is no such file" in (
+        capsys.readouterr().err.replace(f"{here}/", "")
+    )
+    (here / "warpbound.toml").write_text(f'{budget}file = "src/a.cu"\n'.replace("one", "oen"))
+    assert main(["bound", "src", *FAST]) == 2
+    error = capsys.readouterr().err.replace(f"{here}/", "")
+    assert "no kernel of 'src/a.cu' is called so" in error
+    assert "Did you mean 'one'? There are: one." in error
+
+
+def test_formulas_of_budgets_know_parameters_alone(here: Path, capsys: Capture) -> None:
+    (here / "src/a.cu").write_text(TWO)
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "two"\nmetric = "sectors"\nmost = "4*wide"\n')
+    assert main(["bound", "src", *FAST]) == 2
+    error = capsys.readouterr().err
+    assert "  Known here: n.\n" in error
