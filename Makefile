@@ -17,7 +17,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs coq suite hardware run-time timing mutants mutants-rules mutants-code hostile million power bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time timing mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -40,6 +40,7 @@ help:
 	@echo 'make hostile 2,000 hostile certificates, judged within limits of time and memory (hours; goes on where it stopped)'
 	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
 	@echo 'make power   docs/power.md: rules that are wrong on purpose, and when trials find them (half an hour)'
+	@echo 'make oracles run, against Oclgrind on random kernels (a minute; KERNELS=1000 FIRST=0 BOUNDS=20 JOBS=1)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
@@ -101,6 +102,10 @@ million: venv
 
 power: venv
 	$(BIN)/python -m tests.bench.power
+
+# Says what is missing, a line each; compiles what counts inside Oclgrind, and goes on where FIRST says.
+oracles: venv
+	$(BIN)/python -m tests.oracles.compare --kernels $(or $(KERNELS),200) --first $(or $(FIRST),0) --every $(or $(BOUNDS),0) --jobs $(or $(JOBS),1)
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench
