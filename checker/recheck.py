@@ -977,7 +977,7 @@ class Lanes:
 
     def _define(self, definitions: list[tuple[Atom, Potential]], shared: set[Atom]) -> None:
         """The values of leaves by their definitions, each as soon as all in it is known; what all share and nothing
-        defines is what it is, and tid after that."""
+        defines is what it is, and tid after that, but for the one place along an axis of size 1."""
         lacking = [set(leaves(p)) for _, p in definitions]
         users: dict[Atom, list[int]] = {}
         for i, lacks in enumerate(lacking):
@@ -1001,6 +1001,9 @@ class Lanes:
         defined = {leaf for leaf, _ in definitions}
         for leaf in sorted(shared - defined):
             learn(leaf, single(*leaf))
+        settle()
+        for axis in (a for a in AXES if self.known.get(("param", f"blockDim.{a}")) == 1):
+            learn(("tid", axis), 0)
         for leaf in (*sorted(shared & defined), *TIDS):
             settle()
             if leaf not in self.known:

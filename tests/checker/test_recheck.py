@@ -1504,6 +1504,14 @@ def test_threads_of_a_warp_are_next_to_each_other_in_any_block(
     assert view.most(view.program.arrays["S"], e(index)) == conflicts
 
 
+@pytest.mark.parametrize(("block", "conflicts"), [([64, 1, 1], 1), ([None, 1, 1], 1), ([64, 2, 1], 32)])
+def test_what_all_share_is_0_where_it_is_the_place_along_an_axis_of_size_1(
+    block: list[int | None], conflicts: int
+) -> None:
+    view = lanes(("==", "i", "ty"), x="i", block=block)
+    assert view.most(view.program.arrays["S"], e(("*", "t", ("+", "i", 1)))) == conflicts
+
+
 def test_a_number_of_a_warp_is_uniform_in_any_block() -> None:
     assert lanes(block=[None, None, None]).uniform(e(("/", RANK, 32)))
     assert not lanes(block=[None, None, None]).uniform(e(("/", RANK, 16)))
