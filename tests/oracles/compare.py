@@ -34,7 +34,8 @@ from logic.typing import check_kernel
 from semantics.cuda import CudaError, Reading, read_cuda
 from semantics.grid import Contents, Result
 from semantics.vectorised import run
-from tests.oracles.kernels import BEFORE, Case, Global, Number, case
+from tests.oracles.cases import BEFORE, Case, Global, Number
+from tests.oracles.kernels import case
 
 HERE: Final = Path(__file__).parent
 COUNTED: Final = ("sectors", "conflicts", "divwarps")

@@ -15,152 +15,14 @@ import random
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
-Dim = tuple[int, int, int]
-Dialect = Literal["cuda", "opencl"]
-Number = int | float
+from tests.oracles.cases import BLOCKS, ELEMS, GRIDS, INT, READ, RECORDS, Case, Dialect, Elem, Global, Number, Shared
 
-READ: Final = 128
-"""Elements of an array that is only read."""
+Ways = frozenset[str]
+"""The jumps that leave a statement."""
 
-BLOCKS: Final[tuple[Dim, ...]] = (
-    (1, 1, 1), (7, 1, 1), (16, 1, 1), (31, 1, 1), (32, 1, 1), (33, 1, 1), (40, 1, 1), (64, 1, 1), (70, 1, 1),
-    (8, 4, 1), (16, 2, 1), (5, 7, 1), (32, 2, 1), (33, 2, 1), (16, 3, 1), (4, 20, 1), (12, 5, 1),
-    (4, 2, 5), (2, 3, 4), (8, 4, 2), (3, 3, 3), (5, 3, 3), (2, 2, 17),
-)  # fmt: skip
-GRIDS: Final[tuple[Dim, ...]] = ((1, 1, 1), (1, 1, 1), (1, 1, 1), (2, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (1, 1, 2))
-
-
-@dataclass(frozen=True, slots=True)
-class Elem:
-    """A type of elements: its names, its fields as `struct` has them ('i' one int), whether it is read as one."""
-
-    cuda: str
-    opencl: str
-    form: str
-    fields: tuple[str, ...] = ()
-    whole: bool = False
-
-    @property
-    def size(self) -> int:
-        return struct.calcsize(self.form)
-
-    @property
-    def real(self) -> bool:
-        return self.form[-1] in "fd" and not self.fields
-
-
-ELEMS: Final = (
-    Elem("signed char", "char", "b"),
-    Elem("unsigned char", "uchar", "B"),
-    Elem("short", "short", "h"),
-    Elem("unsigned short", "ushort", "H"),
-    Elem("int", "int", "i"),
-    Elem("int", "int", "i"),
-    Elem("unsigned", "uint", "I"),
-    Elem("float", "float", "f"),
-    Elem("float", "float", "f"),
-    Elem("long long", "long", "q"),
-    Elem("unsigned long long", "ulong", "Q"),
-    Elem("double", "double", "d"),
-)
-RECORDS: Final = (
-    Elem("Mixed", "Mixed", "hbxi", ("a", "b", "c")),  # 8 bytes, one of them padding
-    Elem("Pair", "Pair", "ii", ("x", "y")),  # as int2: read and written as one, too
-    Elem("Three", "Three", "fff", ("x", "y", "z")),
-    Elem("float4", "F4", "ffff", ("x", "y", "z", "w")),
-    Elem("float4", "F4", "ffff", ("x", "y", "z", "w"), whole=True),
-    Elem("int4", "I4", "iiii", ("x", "y", "z", "w"), whole=True),
-)
-INT: Final = ELEMS[4]
-
-BEFORE: Final[dict[Dialect, str]] = {
-    "cuda": """\
-struct Mixed { short a; signed char b; int c; };
-struct Pair { int x, y; };
-struct Three { float x, y, z; };
-""",
-    "opencl": """\
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef struct { short a; char b; int c; } Mixed;
-typedef struct { int x, y; } Pair;
-typedef struct { float x, y, z; } Three;
-typedef struct { float x, y, z, w; } __attribute__((aligned(16))) F4;
-typedef struct { int x, y, z, w; } __attribute__((aligned(16))) I4;
-#define M(op, id, v) (*mark = ((long)(op) << 56) | ((long)(id) << 32) | (uint)(v))
-#define T(id, e) (M(1, id, (e) ? 1 : 0) & 1)
-#define TURN(id) M(2, id, 0)
-#define LEAVE(id) M(3, id, 0)
-#define W(id, e) ((int)M(4, id, e))
-#define SECTION(id, k) M(5, id, k)
-#define END(id) M(6, id, 0)
-#define IN(id) M(7, id, 0)
-#define OUT(id) M(8, id, 0)
-#define V(id, e) (M(9, id, (e) ? 1 : 0) & 1)
-""",
-}
-
-
-@dataclass
-class Global:
-    """An array of the kernel: only read, owned (`index` of thread and slot), written with one value, or atomic: then
-    lanes of a warp keep `apart`, or collide."""
-
-    name: str
-    elem: Elem
-    role: Literal["read", "own", "blind", "atomic"]
-    length: int
-    data: list[Number] = field(default_factory=list)
-    index: Callable[[str], str] = str
-    op: str = ""
-    apart: bool = True
-
-    @property
-    def bytes(self) -> bytes:
-        """What it holds at first, padding as zeros."""
-        per = len(self.elem.fields) or 1
-        return b"".join(
-            struct.pack("<" + self.elem.form, *self.data[i : i + per]) for i in range(0, len(self.data), per)
-        )
-
-
-@dataclass
-class Shared:
-    """A shared array with rows of `row` elements (0: one dimension) and the cell of a thread."""
-
-    name: str
-    elem: Elem
-    rows: int
-    row: int
-    own: str
-    mode: Literal["own", "read", "blind", "atomic"] = "own"
-    op: str = ""
-    apart: bool = True
-
-    def cell(self, i: str) -> str:
-        """The element with this number, row by row."""
-        return f"[({i}) / {self.row}][({i}) % {self.row}]" if self.row else f"[{i}]"
-
-    @property
-    def length(self) -> int:
-        return self.rows * (self.row or 1)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A kernel with its launch: its text in both languages, its arrays, the value of `n`."""
-
-    name: str
-    block: Dim
-    grid: Dim
-    n: int
-    cuda: str
-    opencl: str
-    arrays: tuple[Global, ...]
-
-
+NOWHERE: Final[Ways] = frozenset()
 Flat = str
 """A condition or value as text without a top operator that binds weaker than its neighbours."""
 
@@ -177,6 +39,10 @@ class Writer:
         self.depth = 0
         self.arrays: list[Global] = []
         self.shared: list[Shared] = []
+        self.moved: list[Global] = []
+        self.functions: list[str] = []
+        self.inside = ""  # what the function gives that is being written
+        self.returns = False  # whether a thread may end here: no barrier comes any more
         self.block = self.draw.choice(BLOCKS)
         self.grid = self.draw.choice(GRIDS)
         self.n = self.draw.randint(1, 5)
@@ -272,22 +138,17 @@ class Writer:
     def read(self, depth: int = 1) -> Flat:
         """An int that a read gives, at most some thousands."""
         places: list[tuple[str, Elem]] = []
-        a = self.draw.choice([a for a in self.arrays if a.role == "read"])
+        a = self.draw.choice([a for a in (*self.arrays, *self.moved) if a.role == "read"])
         places.append((f"{a.name}[{self.index(a.length, depth)}]", a.elem))
-        owned = [a for a in self.arrays if a.role == "own" and not a.elem.whole]
+        owned = [a for a in self.arrays if a.role == "own" and not a.elem.whole and not self.inside]
         if owned:
             a = self.draw.choice(owned)
             places.append((f"{a.name}[{a.index(self.slot())}]", a.elem))
-        there = [s for s in self.shared if s.mode in ("own", "read")]
+        there = [s for s in self.shared if s.mode in ("own", "read") and not self.inside]
         if there:
             s = self.draw.choice(there)
-            at = (
-                s.own
-                if s.mode == "own"
-                else s.cell(self.below(s.length))
-                if self.some(0.5) or not s.row
-                else self.tile(s)
-            )
+            row = s.row and self.some(0.5)
+            at = s.own if s.mode == "own" else self.tile(s) if row else s.cell(self.below(s.length))
             places.append((s.name + at, s.elem))
         text, elem = self.draw.choice(places)
         if elem.fields:
@@ -396,7 +257,11 @@ class Writer:
         elif roll < 0.5:
             self.put(f"{self.one('x++', 'y--', 'z += 2', 'x = (x + y) & 31', 'y = -y')};")
             self.put("x &= 1023; y &= 1023; z &= 1023;")
-        elif roll < 0.72 and owned:
+        elif self.functions and not self.inside and roll < 0.58:
+            self.call()
+        elif self.inside:
+            self.put(f"{self.one('x', 'y')} = {self.value()} & 255;")
+        elif roll < 0.76 and owned:
             self.store(self.draw.choice(owned))
         elif roll < 0.9 and self.shared:
             self.store_shared(self.draw.choice(self.shared))
@@ -446,6 +311,9 @@ class Writer:
             at, e = f"{at}.{e.fields[k]}", next(t for t in ELEMS if t.form == kind)
         if self.some(0.2):
             self.put(f"{at} {self.one('+', '-')}= {'0.5f' if e.real else '1'};")
+        elif e.form in "bBhHIQf" and self.some(0.2):
+            value = f"({self.type(e)}){self.value()}"
+            self.put(f"{at} {self.one('+', '-')}= {value};")
         else:
             self.put(f"{at} = {self.made(e)};")
 
@@ -472,19 +340,16 @@ class Writer:
         value = self.one("1", "x", "l", "(int)(u & 15u)")
         self.put(f"atomic_{op.lower()}(&{at}, {value});" if self.cl else f"atomic{op}(&{at}, {value});")
 
-    def stmts(self, depth: int, least: int, most: int, loop: bool = False, jumps: bool = True) -> bool:
-        """So many statements; whether one of them may jump out."""
-        out = False
-        for _ in range(self.draw.randint(least, most)):
-            out |= self.stmt(depth, loop, jumps)
-        return out
+    def stmts(self, depth: int, least: int, most: int, loop: bool = False, jumps: bool = True) -> Ways:
+        """So many statements, and the ways out of them."""
+        return frozenset().union(*[self.stmt(depth, loop, jumps) for _ in range(self.draw.randint(least, most))])
 
-    def stmt(self, depth: int, loop: bool, jumps: bool) -> bool:
+    def stmt(self, depth: int, loop: bool, jumps: bool) -> Ways:
         if depth == 0 or self.some(0.45):
             self.simple()
-            return False
-        if jumps and loop and self.some(0.12):
-            return self.jump()
+            return NOWHERE
+        if jumps and (loop or self.returns) and self.some(0.12):
+            return self.jump(loop)
         at = len(self.lines)
         i = self.id()
         self.mark(f"IN({i})")
@@ -495,15 +360,16 @@ class Writer:
             del self.lines[at]
         return out
 
-    def jump(self) -> bool:
-        """A test that leaves the turn or the loop."""
+    def jump(self, loop: bool) -> Ways:
+        """A test that leaves the turn, the loop or the function."""
+        kind = self.draw.choice(("break", "continue") * loop * 2 + ("return",) * self.returns)
         with self.nested(f"if ({self.condition(1, True)}) {{"):
             if self.some(0.4):
                 self.simple()
-            self.put(f"{self.one('break', 'continue')};")
-        return True
+            self.put(f"{kind} {self.pure()};" if kind == "return" and self.inside else f"{kind};")
+        return frozenset({kind})
 
-    def compound(self, depth: int, loop: bool, jumps: bool) -> bool:
+    def compound(self, depth: int, loop: bool, jumps: bool) -> Ways:
         roll = self.draw.random()
         if roll < 0.4:
             condition, other = self.condition(2, True), self.some(0.45)
@@ -515,46 +381,49 @@ class Writer:
             return out
         if roll < 0.55:
             return self.switch(depth, loop and jumps)
-        i = self.id()
+        i, out = self.id(), NOWHERE
         if roll < 0.65:
             with self.nested("{"):
                 self.endless(depth, i)
         else:
-            self.loop(depth, i, self.one("for", "for", "while", "do"), jumps)
+            out = self.loop(depth, i, self.one("for", "for", "while", "do"), jumps) & {"return"}
         self.mark(f"LEAVE({i})")
-        return False
+        return out
+
+    def call(self) -> None:
+        i = self.id()
+        self.mark(f"TURN({i})")
+        arrays = [a.name for a in self.arrays if a.role == "read"]
+        passed = ", ".join([*arrays, "n", self.pure(), *(["mark"] if self.cl else [])])
+        self.put(f"{self.one('x', 'y', 'z')} = {self.draw.choice(self.functions)}({passed}) & 127;")
+        self.mark(f"LEAVE({i})")
 
     def turn(self, i: int) -> str:
         return f"TURN({i}), " if self.cl else ""
 
-    def loop(self, depth: int, i: int, form: str, jumps: bool) -> None:
+    def loop(self, depth: int, i: int, form: str, jumps: bool) -> Ways:
         c = f"i{i}"
         most = self.one("3", "n", "(x & 3)", "(l & 3)", "2", "(tx & 1) + 1", f"({self.read()} & 3)")
         if form == "for":
-            more = f" {self.one('&&', '&&')} {self.pure_test()}" if self.some(0.2) else ""
+            more = f" && {self.pure_test()}" if self.some(0.2) else ""
             step = self.one(f"{c}++", f"{c} += 1", f"++{c}")
             with self.nested(f"for (int {c} = 0; {self.turn(i)}{self.test(f'{c} < {most}{more}')}; {step}) {{"):
-                self.stmts(depth - 1, 1, 2, True, jumps)
-            return
+                return self.stmts(depth - 1, 1, 2, True, jumps)
         with self.nested("{"):
             self.put(f"int {c} = 0;")
-            self.whiles(depth, i, form, most, jumps)
-
-    def whiles(self, depth: int, i: int, form: str, most: str, jumps: bool) -> None:
-        c = f"i{i}"
-        if form == "while":
-            with self.nested(f"while ({self.turn(i)}{self.test(f'{c} < {most}')}) {{"):
-                self.put(f"{c}++;")
-                self.stmts(depth - 1, 1, 2, True, jumps)
-            return
-        pure = self.one("3", "n", "(l & 3)", "2", "(tx & 1) + 1")
-        self.put("do {")
-        self.depth += 1
-        self.mark(f"TURN({i})")
-        self.put(f"{c}++;")
-        self.stmts(depth - 1, 1, 2, True, jumps)
-        self.depth -= 1
-        self.put(f"}} while ({self.test(f'{c} < {pure}')});")
+            if form == "while":
+                with self.nested(f"while ({self.turn(i)}{self.test(f'{c} < {most}')}) {{"):
+                    self.put(f"{c}++;")
+                    return self.stmts(depth - 1, 1, 2, True, jumps)
+            pure = self.one("3", "n", "(l & 3)", "2", "(tx & 1) + 1")
+            self.put("do {")
+            self.depth += 1
+            self.mark(f"TURN({i})")
+            self.put(f"{c}++;")
+            out = self.stmts(depth - 1, 1, 2, True, jumps)
+            self.depth -= 1
+            self.put(f"}} while ({self.test(f'{c} < {pure}')});")
+            return out
 
     def endless(self, depth: int, i: int) -> None:
         """A loop without a test and with one way out, before which lanes meet."""
@@ -571,13 +440,13 @@ class Writer:
                 self.put("break;")
             self.stmts(0, 0, 2)
 
-    def switch(self, depth: int, continues: bool) -> bool:
+    def switch(self, depth: int, continues: bool) -> Ways:
         i = self.id()
         on = self.one("x & 3", "l & 3", "l & 7", "l & 1", "tx & 3", f"{self.read()} & 3", "n & 3", "x", "y & 7")
         labels = ["default", "case 0", "case 1", "case 2", "case 3", "case 5"]
         self.draw.shuffle(labels)
         labels = labels[: self.draw.randint(2, 6)]
-        out = False
+        out = NOWHERE
         with self.nested(f"switch ({f'W({i}, {on})' if self.cl else on}) {{"):
             k = 0
             while labels:
@@ -590,7 +459,7 @@ class Writer:
                 if continues and self.some(0.1):
                     with self.nested(f"if ({self.test(self.pure_test())}) {{"):
                         self.put("continue;")
-                    out = True
+                    out |= {"continue"}
                 if self.some(0.75) or not labels:
                     self.put("break;")
                 self.depth -= 1
@@ -720,13 +589,32 @@ class Writer:
                     self.stmts(1, 1, 3, jumps=False)
                     self.barrier()
                 self.mark(f"LEAVE({i})")
+            self.returns = phase + 1 == phases
             self.stmts(self.draw.choice((1, 1, 2, 2, 3)), 1, 3)
         if self.some(0.2):
             self.put(f"if ({self.condition(1, True)}) return;")
             self.stmts(1, 1, 3)
 
+    def function(self, name: str) -> str:
+        """A device function: it reads arrays, and returns from where it likes."""
+        lines, self.lines, self.inside, self.returns = self.lines, [], name, True
+        space, mark = ("__global ", ["__global volatile long *mark"]) if self.cl else ("", [])
+        arrays = [f"{space}const {self.type(a.elem)} *{a.name}" for a in self.arrays if a.role == "read"]
+        self.put("int y = x & 7, z = 1, l = x & 31, g = x & 127, tx = x & 3, ty = 0;")
+        self.put(f"{self.type(ELEMS[6])} u = x; {self.type(ELEMS[9])} w = l; float f = (float)l; double d = 0.5;")
+        self.stmts(self.draw.choice((1, 2)), 1, 3)
+        self.put(f"return {self.value()};")
+        text = "\n".join(self.lines)
+        self.lines, self.inside, self.returns = lines, "", False
+        head = "int" if self.cl else "__device__ int"
+        return f"{head} {name}({', '.join([*arrays, 'int n', 'int x', *mark])}) {{\n{text}\n}}\n"
+
     def write(self) -> str:
         self.globals()
+        before = ""
+        if self.some(0.25):
+            before = self.function(f"f{self.name}")
+            self.functions.append(f"f{self.name}")
         self.shapes()
         named = [
             f"{'__global ' if self.cl else ''}{'const ' if a.role == 'read' else ''}{self.type(a.elem)} *{a.name}"
@@ -752,9 +640,16 @@ class Writer:
         self.put(f"{self.type(ELEMS[6])} u = {self.one('l', 'l * 77', '5', 'n')};")
         self.put(f"{self.type(ELEMS[9])} w = 17 * l;")
         self.put("float f = (float)l * 0.5f; double d = 1.5;")
+        for a in [a for a in self.arrays if a.role == "read"]:
+            if self.some(0.2):
+                k, to = self.draw.randint(0, READ // 2), f"p{a.name}"
+                self.put(f"{'__global ' if self.cl else ''}const {self.type(a.elem)} *{to} = {a.name} + {k};")
+                self.moved.append(Global(to, a.elem, "read", READ // 2))
         self.body()
         head = "__kernel void" if self.cl else "__global__ void"
-        return f"{head} {self.name}({', '.join([*named, 'int n', *last])}) {{\n" + "\n".join(self.lines) + "\n}\n"
+        return (
+            before + f"{head} {self.name}({', '.join([*named, 'int n', *last])}) {{\n" + "\n".join(self.lines) + "\n}\n"
+        )
 
 
 def case(seed: int) -> Case:

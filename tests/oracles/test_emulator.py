@@ -14,8 +14,9 @@ import pytest
 from logic.metrics import HARDWARE, Hardware
 from semantics.cuda import read_cuda
 from tests.oracles import compare
+from tests.oracles.cases import BEFORE, INT, Case, Global
 from tests.oracles.compare import Verdict, build, emulated, judged, missing, tried
-from tests.oracles.kernels import BEFORE, INT, Case, Global, case
+from tests.oracles.kernels import case
 
 here = pytest.mark.skipif(bool(missing()), reason="; ".join(missing()))
 NVIDIA = HARDWARE["nvidia"]
