@@ -24,7 +24,7 @@ from checker.testbed.mutants import Result
 from tests.checker.analysis.compiled import sources
 from tests.checker.fleet import hazards
 
-pytestmark = pytest.mark.usefixtures("bounds_once")
+pytestmark = pytest.mark.usefixtures("bounds_once", "audits_once")
 
 Capture = pytest.CaptureFixture[str]
 

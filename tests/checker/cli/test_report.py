@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -14,20 +13,22 @@ from typing import Any
 
 import pytest
 
-from checker.certificates.audit import Audited, audit
+from checker.certificates.audit import audit
 from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.oracles import Oracles
 from checker.report.audit import MEANING, UNSAID, row
 from logic.assertions import Entails, Refuted
 from logic.refusals import Refusal
-from logic.rules import SOUND, RuleSet
+from logic.rules import SOUND
 from logic.syntax import FALSE
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 SECTORS, CONFLICTS = (str(PROOFS / "addSub3" / f"{metric}.json") for metric in ("sectors", "conflicts"))
 SOURCE = str(PROOFS / "addSub3" / "kernel.cu")
 Capture = pytest.CaptureFixture[str]
+
+pytestmark = pytest.mark.usefixtures("audits_once")
 
 
 def report(capsys: Capture, *words: str) -> tuple[int, dict[str, Any]]:
@@ -44,28 +45,6 @@ def written(path: Path, source: str, **parts: Any) -> str:
     document["digest"] = digest(document)
     path.write_text(canonical(document))
     return str(path)
-
-
-Judged = Callable[[str, str, RuleSet, Oracles], Audited]
-
-
-@pytest.fixture(scope="module")
-def judged() -> Judged:
-    """What both checkers say of a certificate, found once for all tests: most ask about the same ones."""
-    known: dict[tuple[str, str, str], Audited] = {}
-
-    def judge(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
-        key = text, path, rules.name
-        if key not in known:
-            known[key] = audit(text, path, rules, oracle)
-        return known[key]
-
-    return judge
-
-
-@pytest.fixture(autouse=True)
-def shared(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.certificates.audit.audit", judged)
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ MATMUL: Final = [str(ROOT / "matMul" / f"{metric}.json") for metric in METRICS]
 SOURCE: Final = str(ROOT / "matMul" / "kernel.cu")
 POINT: Final = "wA=96,wB=64"
 
+pytestmark = pytest.mark.usefixtures("audits_once")
+
 
 class Page(HTMLParser):
     """A page: its identifiers, its links, the cells of its listings, and whether its elements nest."""
@@ -73,7 +75,7 @@ def written(folder: Path, *words: str, code: int = 0) -> str:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+def page(tmp_path_factory: pytest.TempPathFactory, audits_once: None) -> str:
     return written(tmp_path_factory.mktemp("page"), *MATMUL, "--source", SOURCE, "--at", POINT)
 
 
