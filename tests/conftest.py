@@ -1,7 +1,7 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
-dear tests by `tests.examples`; it has all cases of slow functions, of which `ci` leaves out every second of many.
-Which tests are slow: those that slow.txt lists, which `make slow` measures anew. Garbage is collected less often, and
-not at all before the first test."""
+dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out every second.
+Which tests are slow: those that slow.txt lists, which `make slow` measures anew, like dear.txt. Garbage is collected
+less often, and not at all before the first test."""
 
 from __future__ import annotations
 
@@ -29,37 +29,41 @@ LIMIT: Final = 0.05
 """Seconds of a processor that a test function takes on average, over its parameters, before it is slow: so that the
 others take less than a minute on two cores."""
 
+DEAR: Final = Path(__file__).parent / "dear.txt"
+DEAR_LIMIT: Final = 0.5
+"""Seconds that a case takes on average, from which on a function with MANY cases is dear: every second of its cases is
+left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs."""
 MANY: Final = 6
-"""Cases of a slow function from which on every second is left to WARPBOUND_PROFILE=long."""
 
 _spent: dict[str, list[float]] = defaultdict(list)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--write-slow", action="store_true", help="write tests/slow.txt anew, from what all tests take")
+    told = "write slow.txt and dear.txt anew, from what all tests take"
+    parser.addoption("--write-slow", action="store_true", help=told)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow = frozenset(SLOW.read_text().splitlines())
+    slow, dear = (frozenset(path.read_text().splitlines()) for path in (SLOW, DEAR))
     if not (LONG or config.getoption("--write-slow")):
-        left = _thinned(items, slow)
+        left = _thinned(items, dear)
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
-    dear: Counter[Path] = Counter()
+    load: Counter[Path] = Counter()
     for item in items:
         if _function(item.nodeid) in slow:
             item.add_marker("slow")
-            dear[item.path] += 1
+            load[item.path] += 1
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: -dear[item.path])  # so that no worker is left with much at the end
+        items.sort(key=lambda item: -load[item.path])  # so that no worker is left with much at the end
 
 
-def _thinned(items: list[pytest.Item], slow: frozenset[str]) -> set[pytest.Item]:
-    """The cases that only the long run has: every second of slow functions with many."""
+def _thinned(items: list[pytest.Item], dear: frozenset[str]) -> set[pytest.Item]:
+    """The cases that only the long run has: every second of dear functions."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cases[_function(item.nodeid)].append(item)
-    return {item for name, each in cases.items() if name in slow and len(each) >= MANY for item in each[1::2]}
+    return {item for name in dear for item in cases[name][1::2]}
 
 
 gc.disable()
@@ -96,8 +100,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--write-slow") and not hasattr(session.config, "workerinput"):
-        slow = sorted(name for name, each in _spent.items() if sum(each) > LIMIT * len(each))
-        SLOW.write_text("".join(f"{name}\n" for name in slow))
+        for path, limit, many in ((SLOW, LIMIT, 1), (DEAR, DEAR_LIMIT, MANY)):
+            names = sorted(n for n, each in _spent.items() if len(each) >= many and sum(each) > limit * len(each))
+            path.write_text("".join(f"{name}\n" for name in names))
 
 
 def _function(nodeid: str) -> str:

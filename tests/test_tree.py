@@ -137,9 +137,10 @@ def test_what_is_said_of_cuda_names_tests_that_exist() -> None:
 
 
 def test_what_is_slow_is_a_test() -> None:
-    """A line of slow.txt that names nothing would leave a slow test in `make quick`."""
-    names = (ROOT / "tests" / "slow.txt").read_text().splitlines()
-    assert names == sorted(set(names))
+    """A line of slow.txt that names nothing would leave a slow test in `make quick`; what is dear is slow."""
+    names, dear = ((ROOT / "tests" / name).read_text().splitlines() for name in ("slow.txt", "dear.txt"))
+    assert (names, dear) == (sorted(set(names)), sorted(set(dear)))
+    assert {*dear} <= {*names}
     lost = [
         name
         for name in names
