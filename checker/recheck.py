@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
-from itertools import count
+from itertools import count, product
 from math import gcd, lcm, prod
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NamedTuple, NoReturn
@@ -61,6 +61,7 @@ MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
 MAX_FACTS: Final = 1 << 8  # monomials of facts that may contradict each other
 MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at wherever a P is
+MAX_RESIDUES: Final = 1 << 12  # that unknown parts of an index have together
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
@@ -1160,9 +1161,9 @@ class Lanes:
             len(set(self._values(e, group, self.together if one else self.apart))) <= 1 for group in groups
         )
 
-    def most(self, array: Array, index: Expr, window: range = range(1)) -> int:
+    def most(self, array: Array, index: Expr, window: range = range(1), enough: int = 0) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
-        of so much more than this one."""
+        of so much more than this one. Not much work is done to show less than enough."""
         most = 0
         for warp in self.warps:
             phases: dict[Potential, dict[Potential, set[int]]] = {}
@@ -1177,7 +1178,8 @@ class Lanes:
                 if len(here) > 2 * MAX_SPAN:
                     return LARGEST
             apart = sum(touched(array, phase, rows.values()) for phase, rows in phases.items())
-            most = max(most, min(apart, by_class(array, phases)))
+            worst = min(apart, by_class(array, phases))
+            most = max(most, jointly(array, phases, worst) if enough < worst else worst)
         return most
 
 
@@ -1206,6 +1208,26 @@ def banks(array: Array, rows: Collection[Collection[int]], shift: int) -> Counte
         starts = [array.stride * i + array.offset + shift for i in constants]
         units += {u for a in starts for u in range(a // unit, (a + array.width - 1) // unit + 1)}
     return Counter(u % array.banks for u in units)
+
+
+def jointly(array: Array, phases: Mapping[Potential, Mapping[Potential, Collection[int]]], most: int) -> int:
+    """The most that is touched, or this many, where one value of each unknown product moves all that it is in: tried
+    for all residues, if these are not too many."""
+    period, factors = array.unit * array.banks, dict[Mono, int]()
+    for mono, c in (term for phase in phases for term in terms(phase)):
+        factors[mono] = gcd(factors.get(mono, period), array.stride * int(c))
+    if len(phases) < 2 or prod(period // c for c in factors.values()) > MAX_RESIDUES:
+        return most
+    rows = [({mono: array.stride * int(c) for mono, c in terms(phase)}, found) for phase, found in phases.items()]
+    here = cache(lambda i, shift: banks(array, rows[i][1].values(), shift))
+    worst = 0
+    for residues in product(*(range(period // c) for c in factors.values())):
+        values, total = dict(zip(factors, residues, strict=True)), Counter[int]()
+        spend(len(rows))
+        for i, (moved, _) in enumerate(rows):
+            total.update(here(i, sum(c * values[mono] for mono, c in moved.items()) % period))
+        worst = max([worst, *total.values()])
+    return min(worst, most)
 
 
 def by_class(array: Array, phases: Mapping[Potential, Mapping[Potential, Collection[int]]]) -> int:
@@ -1578,7 +1600,7 @@ class Checker(Program):
         want(not left, "there is no proof of {:.200}", frozenset(left))
         decided = n >= self.hardware["warp"] * touched(array, single("any"), [(0,)])
         if not decided and array.width <= 64 * array.unit:
-            decided = all(self.lanes(more, x).most(array, first, window) <= n for window in windows)
+            decided = all(self.lanes(more, x).most(array, first, window, n) <= n for window in windows)
         if not decided:
             what = "MemReads" if array.space == "global" else "Conflicts"
             self._leave(p, x, f"{what}({name}[{show(index)}]) <= {n}")

@@ -101,7 +101,7 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
 
 def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
     """Polynomials that may be nonnegative, and then show more of e, and of the facts that tell lanes apart."""
-    values = [view.value(view.program.worth(frozen(e)), view.known), *(f for f, _ in view.local)]
+    values = [view.value(view.program.worth(frozen(e)), view.known, view.together), *(f for f, _ in view.local)]
     sides: set[recheck.Potential] = set()
     for a in {a for v in values for a in recheck.atoms(v)}:
         match a:
@@ -182,7 +182,7 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
         tried.add(start)
 
         def fits(span: int, start: Expr = start) -> bool:
-            return view.most(array, frozen(start), range(span + 1)) <= o.n
+            return view.most(array, frozen(start), range(span + 1), o.n) <= o.n
 
         if start == o.index or not fits(0):
             continue

@@ -186,7 +186,9 @@ class Oracles:
                     return Unknown("syntactic", "a potential is over integers")
                 facts = (*self._facts_of(o.p, context), *self._by_contracts(o.p, [o.q - o.r], context))
                 exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
-                return exact or smt.at_least(o, facts, sigma, desk)
+                found = exact or smt.at_least(o, facts, sigma, desk)
+                products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
+                return (_proved(o, context) if products and isinstance(found, Unknown) else None) or found
             case Uniform():
                 return self._uniform(o, context, desk)
             case AtMost():
@@ -343,6 +345,11 @@ def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:
         and not any(isinstance(a, Apply) and a.op in OPERATED for p in (o.q - o.r, *said) for a in atoms(p))
     ):
         return None
+    return _proved(o, context)
+
+
+def _proved(o: AtLeast, context: Context) -> Proved | None:
+    """What an arithmetic proof shows."""
     from checker.oracles import farkas
 
     proved = farkas.proof(o, context) is not None

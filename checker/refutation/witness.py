@@ -55,6 +55,9 @@ SIZES: Final = (64, 33, 96, 1000, 8, 256, 1, 2, 3, 5, 31, 32, 65, 100, 127, 128,
 
 TOGETHER: Final = 6
 
+APART: Final = ((0, 9), (2, 33), (7, 8))
+"""Two sizes: one parameter has one, all others have the other. Loops in one another end soon there."""
+
 REALS: Final = (0.0, 1.0, 0.5, -2.0, -1.0, -0.75, 0.1, 0.25, 0.01, 0.05, 3.0, 100.0)
 
 GRIDS: Final = (1, 2, 3, 4)
@@ -256,6 +259,11 @@ class _Search:
         yield start
         for n in SIZES[1:TOGETHER]:
             yield replace(start, args=self.args(_always(n)))
+        for small, large in APART:
+            for name in sorted(d.name for d in self.kernel.params if d.type == INT and d.name in self.matters):
+                for one, others in ((small, large), (large, small)):
+                    args = self.args(_always(others))
+                    yield replace(start, args={**args, name: self.args(_always(one))[name]})
         for grid in grids[1:]:
             yield replace(start, grid=grid)
         for text in self.fills[1:] if self.arrays else ():

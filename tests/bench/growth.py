@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -127,6 +128,22 @@ def nested(depth: int) -> str:
     return f"__global__ void nest(int *A, {params})\n{{\n    {loops}{BODY.format(i=f'i{depth - 1}')}\n}}\n"
 
 
+def branching(count: int) -> str:
+    """The source of branches one after the other, each with a test of its own parameter and both sides."""
+    params = ", ".join(f"int p{k}" for k in range(count))
+    ifs = "".join(
+        f"    if (p{k} > {k}) A[threadIdx.x] = {k}; else A[2 * threadIdx.x] = {k};\n" for k in range(count)
+    )
+    return f"__global__ void branches(int *A, {params})\n{{\n{ifs}}}\n"
+
+
+def straight(count: int) -> str:
+    """The source of assignments and accesses one after the other, three of four without an access."""
+    kinds = ("x = x + n;", "y = x - y;", "x = y & 1023;", "A[blockDim.x * n + threadIdx.x] = x;")
+    lines = "".join(f"    {kinds[k % 4]}\n" for k in range(count))
+    return f"__global__ void straight(int *A, int n)\n{{\n    int x = 0, y = 0;\n{lines}}}\n"
+
+
 def kernel_of(source: str) -> Kernel:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "k.cu")
@@ -211,6 +228,27 @@ def whole() -> Iterator[str]:
         yield f"| `{shown_as}` | {seconds:.1f} | {cpu:.1f} | {memory} |"
 
 
+def replaced(page: Path, section: str) -> None:
+    """Writes a section into a page, from its line `## ..` to the next one: in the place of the one with that line, else
+    at the end."""
+    head, *others = _sections(page.read_text(encoding="utf-8"))
+    found = [k for k, other in enumerate(others) if _title(other) == _title(section)]
+    if found:
+        others[found[0]] = section + ("\n" if found[0] < len(others) - 1 else "")
+    else:
+        others[-1:] = [others[-1].rstrip("\n") + "\n\n", section] if others else [section]
+    page.write_text(head + "".join(others), encoding="utf-8")
+
+
+def _sections(page: str) -> list[str]:
+    """What stands before the first line `## ..`, and what each has up to the next."""
+    return re.split(r"^(?=## )", page, flags=re.MULTILINE)
+
+
+def _title(section: str) -> str:
+    return section.split("\n", maxsplit=1)[0]
+
+
 def searches() -> Iterator[str]:
     """The rows of the table on the search."""
     for name, source in programs():
@@ -229,7 +267,9 @@ def main() -> None:
         for row in rows:
             print(row, flush=True)
             page += f"{row}\n"
-    args.page.write_text(page, encoding="utf-8")
+    found = _sections(args.page.read_text(encoding="utf-8"))[1:] if args.page.exists() else []
+    page += "".join(f"\n{s}" for s in found if f"\n{_title(s)}\n" not in page)  # others make them
+    args.page.write_text(page.rstrip("\n") + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from fractions import Fraction
@@ -1510,6 +1511,38 @@ def test_what_all_share_is_0_where_it_is_the_place_along_an_axis_of_size_1(
 ) -> None:
     view = lanes(("==", "i", "ty"), x="i", block=block)
     assert view.most(view.program.arrays["S"], e(("*", "t", ("+", "i", 1)))) == conflicts
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        ("+", ("*", "t", "n"), "ty"),  # where n is odd at most one pair lies in two sectors
+        ("+", ("*", "t", ("*", 2, "n")), "ty"),
+        ("+", ("*", "ty", "n"), "t"),
+        ("+", ("*", ("%", "t", 4), "n"), ("+", ("*", 3, "t"), "m")),
+        ("+", ("*", ("%", "t", 3), "n"), ("*", ("%", "t", 2), ("*", 4, "m"))),
+    ],
+)
+@pytest.mark.parametrize("name", ["G", "S"])
+def test_an_unknown_number_is_the_same_for_all_lanes(name: str, index: Any) -> None:
+    """What is touched at every n and m, one period of each, against what is said of all of them together."""
+    view = lanes(block=[16, 2, 1])
+    array = view.program.arrays[name]
+
+    def worth(term: Any, store: dict[str, int]) -> int:
+        if isinstance(term, tuple):
+            a, b = (worth(part, store) for part in term[1:])
+            return a + b if term[0] == "+" else a * b if term[0] == "*" else a % b
+        return store[term] if isinstance(term, str) else int(term)
+
+    most = 0
+    period = array.unit * array.banks // array.stride
+    for n, m in product(range(128, 128 + period), range(period)):  # rows do not meet
+        found = {worth(index, {"n": n, "m": m, "t": k % 16, "ty": k // 16}) for k in range(32)}
+        units = {array.stride * i // array.unit for i in found}
+        most = max(most, *Counter(u % array.banks for u in units).values())
+    assert most <= view.most(array, e(index)) <= view.most(array, e(index), enough=32)
+    assert name == "S" or view.most(array, e(index)) == most
 
 
 def test_a_number_of_a_warp_is_uniform_in_any_block() -> None:

@@ -312,10 +312,10 @@ class _Lanes(recheck.Lanes):
             self.answers[e] = super().uniform(e)
         return bool(self.answers[e])
 
-    def most(self, array: Any, index: Any, window: range = range(1)) -> int:
-        key = array, index, window
+    def most(self, array: Any, index: Any, window: range = range(1), enough: int = 0) -> int:
+        key = array, index, window, enough
         if key not in self.answers:
-            self.answers[key] = super().most(array, index, window)
+            self.answers[key] = super().most(array, index, window, enough)
         return int(self.answers[key])
 
 

@@ -138,6 +138,8 @@ def test_bins_of_a_warp_that_have_a_name() -> None:
         ("x >= blockDim.x; y == tid.x", "", "tid.x <= n", None),
         ("x == blockIdx.x * 256 + tid.x", "", "x / 32", True),
         ("x == n * 256 + tid.x", "", "x / 32", None),  # n may be negative
+        ("x == blockIdx.x * 256 + tid.x", "", "G[min(x + n, n - 1)]", True),
+        ("x == m * 256 + tid.x", "", "G[min(x + n, n - 1)]", None),
         ("", "x", "x + n", False),
         ("x == n * 256 + tid.x", "", "x < 32 * m", False),
     ],

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from checker.certificates.judge import implied
 from checker.notation import parse_expr, parse_potential
-from checker.oracles import farkas
-from logic.assertions import AtLeast, Context, Entails, Launch, Uniform, assume, conj, launch_facts
+from checker.oracles import Oracles, farkas
+from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Uniform, assume, conj, launch_facts
 from logic.contracts import Contract, element
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
@@ -534,3 +534,16 @@ def test_what_is_given_depends_on_types_contracts_and_the_launch() -> None:
     )
     assert four is not None
     assert eight is None
+
+
+TRIANGLE: Final = "30 + 18*|[x, n]| + 101*|[x, n]|*|[0, 1 + x]| + 101*|[x, n]|*|[0, n]|"
+
+
+@pytest.mark.parametrize(("left", "holds"), [(TRIANGLE, True), (f"{TRIANGLE} - 1", False)])
+def test_products_that_solvers_leave_open(left: str, holds: bool) -> None:
+    """A turn of a triangle of loops, where the two sides are the same: an arithmetic proof says so at once."""
+    p = conj([parse_expr(e, SIGMA) for e in ("x < n", "x >= 0")], SIGMA)
+    right = "48 + 18*|[x, n - 1]| + 202*|[0, 1 + x]| + 101*|[x, n - 1]|*|[0, n]| + 101*|[x, n - 1]|*|[0, 2 + x]|"
+    q, r = (parse_potential(text, SIGMA, "t") for text in (left, right))
+    found = Oracles(limit=0.1)(AtLeast(p, frozenset({"x"}), q, r), CONTEXT)
+    assert isinstance(found, Proved) == holds

@@ -95,6 +95,15 @@ def test_parameters_are_found(tmp_path: Path) -> None:
     assert 0 < n < 32
 
 
+def test_loops_in_one_another_are_tried_where_they_are_short(tmp_path: Path) -> None:
+    """With one size for both, nothing is done; with a large n it takes too long."""
+    body = "for (int i = n; i > 0; i--) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) A[threadIdx.x] = i;"
+    kernel = source(f"__global__ void k(int *A, int n, int m) {{ if (n > m) {{ {body} }} }}", tmp_path)
+    (found,) = searched(kernel, claims_of(kernel, (32, 1, 1), "sectors"))
+    assert found.exact
+    assert found.cost > 0
+
+
 def test_contents_of_arrays_are_found(twos: Path) -> None:
     kernel = read_cuda(str(twos)).kernel
     (divwarps,) = searched(kernel, claims_of(kernel, (32, 1, 1), "divwarps"), at={"n": 5})
