@@ -122,6 +122,7 @@ FEATURES: Final[dict[str, Feature]] = {
     "quotient": Feature(_kernel(_QUOTIENT, "n, m"), given=("m > 0", "n >= 0")),
     "quotient-by-a-constant": Feature(_kernel(_CONSTANT)),
     "quotients-in-a-row": Feature(_kernel("A[(n + tid.x) / m] <- 1;", "n, m"), given=("m > 0", "n >= 0")),
+    "rows-of-pairs": Feature(_kernel("A[n * tid.x + tid.y] <- 1;"), block=(16, 16, 1)),
     "mask": Feature(_kernel(_MASK), given=("n >= 0",)),
     "swizzle": Feature(_kernel(_SWIZZLE), METRICS["conflicts"]),
     "reads": Feature(_kernel(_READS)),

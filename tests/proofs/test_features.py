@@ -32,6 +32,7 @@ SHOWS: Final[dict[str, tuple[str, str]]] = {
     "quotient": ('["law","/",', "at most 4*max(0, trunc((n)/(m)))"),
     "quotient-by-a-constant": ('["op","/",[["1",[["param","n"]]]]', "at most 4*max(0, floor((n)/4))"),
     "quotients-in-a-row": ('"span":32', "at most 5"),
+    "rows-of-pairs": ('"block":[16,16,1]', "at most 18"),
     "mask": ('["law","&",', "at most 4*max(0, (n & 12))"),
     "swizzle": ('["op","^",', "at most 0"),
     "reads": ('["op","+",["read","A",["param","n"]],["tid","x"]]', "at most 15"),
