@@ -131,9 +131,7 @@ def nested(depth: int) -> str:
 def branching(count: int) -> str:
     """The source of branches one after the other, each with a test of its own parameter and both sides."""
     params = ", ".join(f"int p{k}" for k in range(count))
-    ifs = "".join(
-        f"    if (p{k} > {k}) A[threadIdx.x] = {k}; else A[2 * threadIdx.x] = {k};\n" for k in range(count)
-    )
+    ifs = "".join(f"    if (p{k} > {k}) A[threadIdx.x] = {k}; else A[2 * threadIdx.x] = {k};\n" for k in range(count))
     return f"__global__ void branches(int *A, {params})\n{{\n{ifs}}}\n"
 
 
