@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from checker.cli.bound import (
@@ -106,6 +107,9 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.queries import write_queries
     from checker.testbed.rulefile import rule_set
 
+    if Path(args.file).is_dir():
+        told = f"'{args.file}' is a folder, and a derivation is judged by itself"
+        raise OptionProblem(told, advice=f"`warpbound report {args.file}` judges all certificates in a folder.")
     if args.depth is not None and (args.depth < 1 or not args.tree):
         raise OptionProblem("--depth: the levels of a --tree, 1 or more", advice="Say --tree --depth 8.")
     if not args.file.endswith(".cu"):

@@ -330,6 +330,32 @@ def source_text(path: str) -> str:
         return data.decode("latin-1")
 
 
+CERTIFICATE: Final = '"warpbound certificate"'
+"""A text that is in every certificate."""
+
+
+def certificates(paths: Iterable[str]) -> list[str]:
+    """The certificates that paths mean: files as they are, of folders all certificates in them and below, by name.
+    Raises OptionProblem for a folder without one."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if not Path(path).is_dir():
+            found[path] = None
+            continue
+        inside = [str(p) for p in sorted(Path(path).rglob("*.json")) if p.is_file() and _is_certificate(p)]
+        if not inside:
+            raise OptionProblem(f"there is no certificate in '{path}'", advice="`bound --certificate DIR` writes them.")
+        found |= dict.fromkeys(inside)
+    return list(found)
+
+
+def _is_certificate(path: Path) -> bool:
+    try:
+        return CERTIFICATE in path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False  # what is no text is no certificate
+
+
 def read_text(path: str, advice: str) -> str:
     """The text of a file in UTF-8. Raises OptionProblem where it cannot be read, with this advice."""
     try:

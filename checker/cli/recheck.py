@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.options import add_output_options, tell
+from checker.cli.options import add_output_options, certificates, tell
 from logic.source import Loc, SourceError
 
 if TYPE_CHECKING:
@@ -36,13 +36,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "Exit code 0: valid; 1: right so far, but a solver's word is needed; 3: invalid; 2: unreadable; of several "
         "certificates, the worst.",
     )
-    parser.add_argument("files", metavar="CERT.json", nargs="+", help="the certificates")
+    parser.add_argument("files", metavar="CERT.json", nargs="+", help="the certificates, or folders of them")
     add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """0 valid, 1 solver-backed, 3 invalid, 2 unreadable; of several the worst. Raises Unreadable for a single file."""
+    args.files = certificates(args.files)
     codes, found = [], []
     for file, (code, out, error) in zip(args.files, _all(args.files), strict=True):
         codes.append(code)

@@ -15,6 +15,7 @@ from checker.cli.options import (
     add_output_options,
     add_reading_options,
     annotated,
+    certificates,
     emit,
     parse_dim,
     read_kernel,
@@ -45,7 +46,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "than the certificate's or launches the kernel with sizes that none speaks of, or where a bound grew since "
         "--compare or rests on more.",
     )
-    parser.add_argument("files", metavar="CERT.json", nargs="+", help="certificates")
+    parser.add_argument("files", metavar="CERT.json", nargs="+", help="certificates, or folders of them")
     parser.add_argument(
         "--compare",
         dest="old",
@@ -82,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.report.launches import judge
     from logic.rules import SOUND
 
+    args.files = certificates(args.files)
     at, asked = point(args.at), _asked(args)
     if not args.sources and (args.includes or args.defines or args.instantiate):
         raise OptionProblem("-I, -D and --instantiate say how a source is read", advice="Add --source FILE.cu.")

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.options import add_output_options, read_text, tell
+from checker.cli.options import add_output_options, certificates, read_text, tell
 
 if TYPE_CHECKING:
     from checker.certificates.document import Certificate
@@ -33,7 +33,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """0, or 3 where the second checker calls a certificate invalid. Raises SourceError for what is no certificate."""
-    found = [_shown(file) for file in args.files]
+    found = [_shown(file) for file in certificates(args.files)]
     document = found[0] if len(found) == 1 else {"results": found}
     tell(
         args,

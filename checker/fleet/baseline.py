@@ -214,13 +214,13 @@ def _place(row: Row) -> str:
 
 def as_page(rows: Sequence[Row]) -> Page:
     """The same as a page, for a pull request: a fault for each bound that grew or is lost."""
-    head = ("kernel", "metric", "change", "before", "after", "at")
+    head = ("kernel", "place", "metric", "change", "before", "after", "at")
     cells = []
     for row in _changed(rows):
         where = ", ".join(f"{name}={n}" for name, n in (row["at"] or {}).items())
         at = f"{where}: {row['before']} -> {row['after']}" if where else ""
         old, new = (row[name] if row[name] is not None else "" for name in ("old", "new"))
-        cells.append((str(row["kernel"]), row["metric"], row["change"], old, new, at))
+        cells.append((str(row["kernel"]), _place(row).removesuffix(": "), row["metric"], row["change"], old, new, at))
     section = Section(
         text=f"{counted(rows)}.", head=head if cells else (), rows=cells, code=("kernel", "before", "after")
     )

@@ -22,6 +22,8 @@ from checker.notation.words import many, number, printable
 from checker.refutation.contracts import for_reading
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
+from checker.report.backed import as_json as backed_json
+from checker.report.backed import backed
 from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
 from checker.report.page import clean, inline, plain
@@ -151,6 +153,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account
         "second_checker": a.second.verdict if a.second else None,
         "second_claim": (a.second.claim or None) if a.second else None,
         "solver_backed": a.second.solver_backed if a.second else [],
+        "backed": backed_json(backed(a.second, a.ledger, a.certificate.context)) if a.second else [],
         "assumptions": assumptions(made.kernel, context, notes, barriers),
         "admitted": sorted(set(barriers)),
         "side_conditions": {kind: dict(sorted(count.items())) for kind, count in sorted(kinds.items())},
@@ -389,7 +392,15 @@ def remarks(r: Row) -> list[str]:
         made = {True: ", and is the file that the certificate was made of", False: ", in a file that was changed since"}
         found.append(f"{r['source']['file']} has this kernel{made.get(r['source']['unchanged'], '')}")
     found += [f"--at lacks {', '.join(r['missing'])}"] if r["missing"] else []
-    return [*found, *r["warnings"], *(f"not verified: {text}" for text in r["solver_backed"])]
+    return [*found, *r["warnings"], *map(_unverified, r["backed"])]
+
+
+def _unverified(fact: Row) -> str:
+    """A fact that the second checker did not verify, in words."""
+    at = fact["place"]
+    where = f"{Loc(at['file'], at['line'], at['column'])}: " if at else ""
+    by = f" (by the word of {fact['engine']})" if fact["engine"] else ""
+    return f"not verified: {where}{fact['fact']}{by}"
 
 
 def summary(report: Row) -> str:

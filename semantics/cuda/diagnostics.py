@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
@@ -62,6 +62,10 @@ _ASSUMED: Final = {
 """Macros whose values are the choice of whoever compiles the file, and what they are here."""
 
 
+MOST_TOLD: Final = 4
+"""Errors of one kernel that are told."""
+
+
 def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     """Raise the first error in the kernel, in what it uses, or in what it names. Gives notes."""
     errors = unit.errors
@@ -69,14 +73,23 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     reach = Reach(unit, [d.span for d in used], frozenset(place for d in used for place in _own(d)))
     missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _provided(m[1], e, unit)]
     advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
-    for e in errors:
-        if reach.matters(e):
-            raise CudaError(e.message, e.loc, advice)
+    mattering = list(islice(filter(reach.matters, errors), MOST_TOLD + 1))
+    if mattering:
+        first, *others = mattering
+        raise CudaError(first.message, first.loc, " ".join(filter(None, (advice, _others(first, others)))))
     for decl in _doubted(unit):
         if reach.names(decl):
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)
     notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
     return (*notes, *reach.conditions(bool(missing)))
+
+
+def _others(first: Diagnostic, others: Sequence[Diagnostic]) -> str:
+    """The errors after the first, on other lines, in a sentence: one often follows from another, and as often not."""
+    line = (first.loc.file, first.loc.line) if first.loc else None
+    told = [f"{e.loc}: {e.message}" for e in others if e.loc and (e.loc.file, e.loc.line) != line]
+    more = ", .." if len(told) > MOST_TOLD - 1 else ""
+    return f"There are others: {'; '.join(told[: MOST_TOLD - 1])}{more}." if told else ""
 
 
 def _provided(header: str, error: Diagnostic, unit: Unit) -> bool:

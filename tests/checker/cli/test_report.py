@@ -371,6 +371,11 @@ def test_what_rests_on_a_solver(unproved: str, capsys: Capture) -> None:
     (row,) = found["certificates"]
     assert (code, row["verdict"], found["verdict"]) == (1, "solver-backed", "solver-backed")
     assert row["solver_backed"]
+    assert 0 < len(row["backed"]) <= len(row["solver_backed"]), "each fact once"
+    assert main(["report", unproved]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "not verified: line " in out
+    assert "not verified: derivation[" not in out
     assert row["bound"] == "4 + 20*max(0, ceil(h/2))"
 
 
@@ -727,3 +732,24 @@ def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
     wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
     assert "does not prove its claim" in refused(capsys, SECTORS, "--compare", wrong)
     assert "there is no kernel 'addSub3'" in refused(capsys, SECTORS, "--source", str(PROOFS / "matMul" / "kernel.cu"))
+
+
+def test_a_folder_stands_for_the_certificates_in_it(tmp_path: Path, capsys: Capture) -> None:
+    """As for `recheck` and `show`; other JSON is left alone. `check` judges one, and says who judges a folder."""
+    folder = tmp_path / "found"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("a.json", "deep/b.json"):
+        (folder / name).write_bytes((PROOFS / "vectorAdd/sectors.json").read_bytes())
+    (folder / "other.json").write_text("{}")
+    (folder / "latin.json").write_bytes(b"\xe9")
+    for command, key in (("report", "certificates"), ("recheck", "results"), ("show", "results")):
+        assert main([command, str(folder), "--format", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)[key]
+        assert [Path(row["file"]).relative_to(folder).as_posix() for row in found] == ["a.json", "deep/b.json"]
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        assert main([command, str(tmp_path / "empty")]) == 2
+        assert f"there is no certificate in '{tmp_path / 'empty'}'" in capsys.readouterr().err
+    assert main(["check", str(folder)]) == 2
+    assert f"`warpbound report {folder}` judges all certificates in a folder." in " ".join(
+        capsys.readouterr().err.split()
+    )

@@ -478,3 +478,21 @@ def test_macros_that_double_one_another_are_refused(here: Write) -> None:
     assert error.loc == Loc("x.cu", 30, 12)
     few = head[: head.index("  # define M8 ")].replace("x++;", "1 +") + "#define SELF SELF SELF\n"
     assert read_cuda(str(here(f"{few}__global__ void k(int *A) {{ A[0] = M6 0; }}")), None).kernel.name == "k"
+
+
+def test_errors_on_other_lines_are_told_too(tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    lines = ["__global__ void k(int *A) {", *(f"    int x{i} = no{i};" for i in range(6)), "}"]
+    source.write_text("\n".join(lines))
+    with pytest.raises(CudaError) as found:
+        read_cuda(str(source))
+    assert (found.value.message, found.value.loc) == (
+        "use of undeclared identifier 'no0'",
+        Loc(str(source), 2, 14),
+    )
+    told = [f"{source}:{i + 2}:14: use of undeclared identifier 'no{i}'" for i in (1, 2)]
+    assert found.value.advice.startswith(f"There are others: {told[0]}; ")
+    source.write_text("\n".join([*lines[:2], "}"]))
+    with pytest.raises(CudaError) as found:
+        read_cuda(str(source))
+    assert found.value.advice == ""
