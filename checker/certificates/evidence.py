@@ -8,7 +8,7 @@ ends; and windows, where an index is at most so much more than one that it sees 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -73,6 +73,8 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
     if isinstance(o, AtMost):
         yield from _windows(o, abstracted(e, sigma), context)
     yield _told(o.p, o.x, e, context)
+    if isinstance(o, AtMost):
+        yield from _windows(o, abstracted(e, sigma), context, moved=True)
 
 
 # --- signs ------------------------------------------------------------------------------------------------------------
@@ -166,17 +168,29 @@ def _atom(a: recheck.Atom) -> Expr | None:
 # --- windows ----------------------------------------------------------------------------------------------------------
 
 
-def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
-    """Indices that the second checker sees through, and how much more o may be: as much as the claim allows."""
+def _windows(o: AtMost, index: Expr, context: Context, moved: bool = False) -> Iterator[Json]:
+    """Indices that the second checker sees through, and how much more o may be: as much as the claim allows. With
+    `moved` those for an index with what its variables are, and these as far from threadIdx as P says."""
     to = judge(context)
-    view, array = to.lanes(facts(to, o.p), o.x), to.arrays[o.array]
-    base, size, block = _base(o.index, o, view), context.hardware.warp, context.launch.block[0]
+    view = to.lanes(facts(to, o.p), o.x)
+    base, size, block = _base(o.index, o, view, moved), context.hardware.warp, context.launch.block[0]
     warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
     first: Expr = Const(0) if block is not None and block <= size else warp
     last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
     plain = (base, put(base, Tid("x"), first), put(base, Tid("x"), last))
+    if moved:
+        yield from _from((put(base, Tid("x"), first), base), [*_written_out(index, o)], o, index, context)
+        return
+    # each is looked for where none before it will do
+    yield from _from(chain(plain, _shared(index, o, context)), (index, *_definitions(index, o.p)), o, index, context)
+
+
+def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
+    """Windows that begin at one of these indices, where o's index is the same as one of `sames`."""
+    to = judge(context)
+    view, array = to.lanes(facts(to, o.p), o.x), to.arrays[o.array]
     tried: set[Expr] = set()
-    for start in chain(plain, _shared(index, o, context)):  # the last one is looked for where no other will do
+    for start in starts:
         if start in tried:
             continue
         tried.add(start)
@@ -190,7 +204,7 @@ def _windows(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
-        for same in (index, *_definitions(index, o.p)):
+        for same in sames:
             above, below = same, start
             match same, start:
                 case Op("/", (a, c)), Op("/", (b, d)) if c == d:  # quotients are no farther apart
@@ -213,24 +227,42 @@ def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:
         yield Op("+", (rest, Const(ceil(low)))) if ceil(low) else rest
 
 
-def _base(e: Expr, o: AtMost, view: recheck.Lanes) -> Expr:
+def _base(e: Expr, o: AtMost, view: recheck.Lanes, solved: bool = False) -> Expr:
     """e with the least value in place of what lanes have of their own: 0 for x & 63 and x % 64, or what P says; and
-    with what P says that variables are, where they differ along a row."""
+    with what P says that variables are, where they differ along a row; also where that is to be solved for them."""
     match e:
         case Op("&" | "%", (a, Const(int() as k, _))) if k > 0 and _own(a, o.x, view):
             return Const(0)
         case Op(op, args):
-            return Op(op, tuple(_base(a, o, view) for a in args))
+            return Op(op, tuple(_base(a, o, view, solved) for a in args))
         case Var(name) if name not in o.x:
             for value in _definitions(e, o.p):
                 rest = tuple(f for f in o.p if not (isinstance(f, Op) and f.args == (e, value)))
-                value = _base(value, replace(o, p=rest), view)
+                value = _base(value, replace(o, p=rest), view, solved)
                 return value if isinstance(value, Const) or Tid("x") in subterms(value) else e
+            if solved and (found := next(_solved(e, o.p), None)) is not None:
+                return found
             if frozen(e) in view.known:
                 return _spelled(view.known[frozen(e)]) or e
             lows = [f.args[1] for f in o.p if isinstance(f, Op) and f.op == ">=" and f.args[0] == e]
             return max((low for low in lows if isinstance(low, Const)), key=lambda low: int(low.value), default=e)
     return e
+
+
+def _written_out(e: Expr, o: AtMost) -> Iterator[Expr]:
+    """An index with what P says that a variable of lanes' own is in its place: a proof compares max(0, .) with
+    max(0, .), and not with a name."""
+    for v in dict.fromkeys(t for t in subterms(e) if isinstance(t, Var) and t.name not in o.x and t != e):
+        yield from (put(e, v, value) for value in _definitions(v, o.p))
+
+
+def _solved(e: Expr, p: P) -> Iterator[Expr]:
+    """What a variable is by equations that say how far it is from threadIdx.x, as those of ghosts of loops do:
+    ghost == i - tid.x."""
+    for f in p:
+        match f:
+            case Op("==", (Var() as ghost, Op("-", (left, Tid("x") as tid)))) if left == e:
+                yield Op("+", (ghost, tid))
 
 
 def _definitions(e: Expr, p: P) -> list[Expr]:
