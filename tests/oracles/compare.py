@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from checker.certificates.claims import shown, value_at
 from checker.oracles import Oracles
+from checker.synthesis.bound import Result as Bound
 from checker.synthesis.bound import find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch, conj
@@ -42,6 +43,9 @@ COUNTED: Final = ("sectors", "conflicts", "divwarps")
 HEADER: Final = Path("/usr/include/oclgrind/Plugin.h")
 PATIENCE: Final = 60
 """Seconds for the bounds of a kernel."""
+
+SHORT: Final = 30
+"""Lines of a kernel for which bounds are sought: larger ones take minutes."""
 
 BATCH: Final = 25
 """Kernels in one program of the emulator."""
@@ -223,31 +227,34 @@ def judged(c: Case, kernel: Kernel, seen: Seen, hardware: Hardware) -> Verdict:
     return Verdict(c.name, "above" if above else "equal")
 
 
-def claimed(c: Case, reading: Reading, seen: Seen) -> Verdict:
-    """What became of bounds of the kernel on grids of this size: a certified one below a count is 'false'."""
+Told = tuple[str, str]
+"""What became of a bound, and, of a false one, how it is so."""
+
+
+def claimed(c: Case, reading: Reading, seen: Seen, tell: Callable[[Told], None]) -> None:
+    """Tells what became of bounds of the kernel on grids of this size; a certified one below a count is 'false'."""
     reading = reading.under((), c.block, c.grid)
     sigma = check_kernel(reading.kernel)
     launch = Launch(c.block, c.grid, conj(reading.facts, sigma))
     metrics = [METRICS[m] for m in COUNTED]
     context = Context(sigma, metrics[0], HARDWARE["nvidia"], launch)
     outline = Outline(reading.kernel, context, bare(reading.kernel.body))
-    claims = Counter[str]()
-    for k, result in enumerate(find_bounds(outline, metrics, Oracles())):
+    at = {"n": c.n} | {f"gridDim.{axis}": size for axis, size in zip("xyz", c.grid, strict=True)}
+
+    def done(result: Bound) -> None:
+        most = max(w[COUNTED.index(result.metric.name)] for w in seen.warps)
         if result.claim is None or result.verdict != "certified":
-            claims["without a certified bound"] += 1
-            continue
-        counted = [w[k] for w in seen.warps]
-        at = {"n": c.n} | {f"gridDim.{axis}": size for axis, size in zip("xyz", c.grid, strict=True)}
+            tell(("without a certified bound", ""))
+            return
         value, lacking = value_at(shown(result.claim), result.claim.context, at)
         if value is None:
-            claims["about " + ", ".join(lacking)] += 1
-        elif value < max(counted):
-            return Verdict(
-                c.name, "false", f"{result.metric.name} is certified to be {value} at most, and is {max(counted)}"
-            )
+            tell(("about " + ", ".join(lacking), ""))
+        elif value < most:
+            tell(("false", f"{result.metric.name} is certified to be {value} at most, and is {most}"))
         else:
-            claims["equal to the dearest warp" if value == max(counted) else "above"] += 1
-    return Verdict(c.name, "bounded", "", claims)
+            tell(("equal to the dearest warp" if value == most else "above", ""))
+
+    find_bounds(outline, metrics, Oracles(), done=done)
 
 
 def within(seconds: int, c: Case, reading: Reading, seen: Seen) -> Verdict:
@@ -256,23 +263,26 @@ def within(seconds: int, c: Case, reading: Reading, seen: Seen) -> Verdict:
 
     def work() -> None:
         try:
-            there.send(claimed(c, reading, seen))
+            claimed(c, reading, seen, there.send)
         except SourceError as e:
-            there.send(Verdict(c.name, "bounded", "", {f"refused: {e}".split(chr(10))[0]: 3}))
+            there.send(("refused: " + str(e).split("\n")[0], ""))
 
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
     there.close()
+    claims, false, end = Counter[str](), "", time.monotonic() + seconds
     try:
-        if here.poll(seconds):
-            found: Verdict = here.recv()
-            return found
+        while claims.total() < len(COUNTED) and here.poll(max(0, end - time.monotonic())):
+            kind, why = here.recv()
+            claims[kind] += 1
+            false = false or why
     except EOFError:
-        return Verdict(c.name, "bounded", "", {"died": 3})
-    finally:
-        process.kill()
-        process.join()
-    return Verdict(c.name, "bounded", "", {"not found in time": 3})
+        pass
+    process.kill()
+    process.join()
+    if left := len(COUNTED) - claims.total():
+        claims["not found in time"] += left
+    return Verdict(c.name, "false" if false else "bounded", false, claims)
 
 
 def tried(
@@ -289,7 +299,7 @@ def tried(
             try:
                 reading = read_cuda(str(file), c.name)
                 found.append(judged(c, reading.kernel, s, hardware))
-                if every and seed % every == 0:
+                if every and seed % every == 0 and c.cuda.count("\n") <= SHORT:
                     found.append(within(PATIENCE, c, reading, s))
             except CudaError as e:
                 found.append(Verdict(c.name, "refused", str(e).replace("\n", " ")))
@@ -308,7 +318,9 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=1000, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
-    parser.add_argument("--every", type=int, default=0, metavar="N", help="bounds for every Nth kernel, too")
+    parser.add_argument(
+        "--every", type=int, default=0, metavar="N", help="bounds for every Nth kernel, too, if it is short"
+    )
     args = parser.parse_args()
     if shutil.which("nvcc") is None and importlib.util.find_spec("nvidia") is None:
         print("nvcc is not here, and not needed here: pip install '.[oracle]', for `warpbound compiled`")

@@ -15,7 +15,7 @@ from logic.metrics import HARDWARE, Hardware
 from semantics.cuda import read_cuda
 from tests.oracles import compare
 from tests.oracles.cases import BEFORE, INT, Case, Global
-from tests.oracles.compare import Verdict, build, emulated, judged, missing, tried
+from tests.oracles.compare import Seen, Told, Verdict, build, claimed, emulated, judged, missing, tried
 from tests.oracles.kernels import case
 
 here = pytest.mark.skipif(bool(missing()), reason="; ".join(missing()))
@@ -153,6 +153,21 @@ def test_a_fault_of_ours_is_seen(change: str, emulator: Path, tmp_path: Path) ->
     assert (edit(c.cuda) != c.cuda) or hardware != NVIDIA
     assert found.kind == "different"
     assert why in found.why
+
+
+def test_a_bound_below_the_emulator_is_seen(tmp_path: Path) -> None:
+    """The claim of 8 sectors stands beside 8 of an emulator, and not beside 9."""
+    file = tmp_path / "known.cu"
+    file.write_text(STRIDE.cuda)
+    reading = read_cuda(str(file), "known")
+
+    def told(sectors: int) -> list[Told]:
+        found: list[Told] = []
+        claimed(STRIDE, reading, Seen([(sectors, 0, 0, 0)]), found.append)
+        return found
+
+    assert [kind for kind, _ in told(8)] == ["equal to the dearest warp"] * 3
+    assert ("false", "sectors is certified to be 8 at most, and is 9") in told(9)
 
 
 @here
