@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -70,6 +71,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="the grid that is launched (default: the source's)")
     add_point_option(parser, "evaluate the bounds there: --at w=256,h=256")
     parser.add_argument("--explain", action="store_true", help="say in the text, too, where the cost comes from")
+    parser.add_argument(
+        "--coq",
+        action="store_true",
+        help="instead of the report, a Coq file with the arithmetic proofs, for Coq to check against proofs/coq; 0 "
+        "where the second checker finds all certificates valid",
+    )
     add_reading_options(parser, kernel=False)
     add_output_options(parser)
     parser.set_defaults(func=run)
@@ -87,15 +94,17 @@ def run(args: argparse.Namespace) -> int:
     at, asked = point(args.at), _asked(args)
     if not args.sources and (args.includes or args.defines or args.instantiate):
         raise OptionProblem("-I, -D and --instantiate say how a source is read", advice="Add --source FILE.cu.")
+    if args.coq:
+        if args.old or args.sources or at or args.format != "text":
+            told = "--coq writes a Coq file, without --compare, --source, --at and --format"
+            raise OptionProblem(told, advice="Leave them out, or --coq.")
+        return _as_coq(args)
     oracle = Oracles()
 
     def judged(path: str) -> Audited:
         found = audit(read_text(path, "Give a certificate, a .json file."), path, SOUND, oracle)
         if not found.certificate.digest:
-            raise OptionProblem(
-                f"'{path}' is a derivation without evidence, no certificate",
-                advice="`warpbound check` judges it; `bound --certificate` writes certificates.",
-            )
+            raise _unsigned(path)
         return found
 
     found, old = [judged(path) for path in args.files], [judged(path) for path in args.old]
@@ -124,6 +133,33 @@ def run(args: argparse.Namespace) -> int:
         text = report.as_format(document, args.format, explain=args.explain)
     emit(text, args.output)
     return 0 if document["good"] else 1
+
+
+def _unsigned(path: str) -> OptionProblem:
+    return OptionProblem(
+        f"'{path}' is a derivation without evidence, no certificate",
+        advice="`warpbound check` judges it; `bound --certificate` writes certificates.",
+    )
+
+
+def _as_coq(args: argparse.Namespace) -> int:
+    """Writes the arithmetic proofs of certificates as Coq: 0 where the second checker finds all valid, else 1."""
+    from checker.certificates.document import read
+    from checker.recheck import Bad, recheck
+    from checker.report.coq import as_coq
+
+    texts = [read_text(path, "Give a certificate, a .json file.") for path in args.files]
+    for text, path in zip(texts, args.files, strict=True):
+        if not read(text, path).digest:
+            raise _unsigned(path)
+    documents = [json.loads(text) for text in texts]
+    try:
+        text = as_coq(documents)
+    except Bad as problem:
+        told = f"the arithmetic proofs cannot be told from the rest of the certificate: {problem}"
+        raise OptionProblem(told, advice="`warpbound recheck` says what is wrong with it.") from None
+    emit(text, args.output)
+    return 0 if all(recheck(document).verdict == "valid" for document in documents) else 1
 
 
 def _run(args: argparse.Namespace, a: Audited, at: Mapping[str, int]) -> Dossier:
