@@ -659,11 +659,11 @@ def test_commands_can_be_pasted(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_sarif_of_odd_names(unproved: str, capsys: Capture) -> None:
-    """Braces in a message stand for arguments; what a claim rests on is in it."""
+    """Braces in a message stand for arguments; what a claim rests on is in it, with its place."""
     (run,) = json.loads(shown(capsys, "sarif", unproved))["runs"]
     (result,) = run["results"]
     text = result["message"]["text"]
-    assert "not verified: derivation[" in text
+    assert "not verified: line 9, column 28 of the source: j >= 0" in text
     assert re.sub(r"\{\{|\}\}", "", text).count("{") == 0
 
 
