@@ -348,3 +348,27 @@ def test_functions_of_three_values_have_no_value_here() -> None:
     """As in `f(x, y, z) > 0`: a query about lanes, at values that an engine gives for x, y and z."""
     with pytest.raises(KeyError):
         denote("call:f", (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("example", "taken"),
+    [
+        ({"x": 7, "u": 1}, {"x@1": 7, "x@2": 7, "u": True}),
+        ({"x@1": 7, "x@2": 8}, {"x@1": 7, "x@2": 8, "u": False}),
+        ({"x@1": 7, "x": 9}, {"x@1": 7, "x@2": 9, "u": False}),
+        ({"x@1": 7}, {"x@1": 7, "x@2": 7, "u": False}),
+        ({"x@2": 8}, {"x@1": 0, "x@2": 8, "u": False}),
+    ],
+)
+def test_examples_of_one_thread_are_tried_for_two(example: dict[str, int], taken: dict[str, int]) -> None:
+    """The value of a thread's own name, else that of no thread, else that of the first of two, else zero."""
+    sampler, seen = samples.Sampler((), (x, Var("u")), SIGMA, frozenset({"u"}), (1, 2)), []
+
+    def real(store: Any) -> bool:
+        seen.append(dict(store))
+        return True
+
+    found = smt.Desk(examples=[dict(example)]).known(sampler, real)
+    assert isinstance(found, Refuted)
+    assert seen == [taken]
+    assert [type(seen[0][name]) for name in taken] == [type(value) for value in taken.values()]
