@@ -283,28 +283,28 @@ class View:
 
     def _tell(self, warp: list[Lane]) -> None:
         """Puts what P says of uniform locals at the lanes of a warp, where they agree on it, in the lanes."""
-        for name in self._defined_alike:
-            here = {self._defined(name, lane) for lane in warp}
+        for name, at_lanes in self._defined_alike.items():
+            here = {self._defined(name, lane) for lane in (warp if at_lanes else warp[:1])}
             if len(here) == 1 and (value := here.pop()) is not None:
                 for lane in warp:
                     lane.known[name] = value
 
     @cached_property
-    def _defined_alike(self) -> list[str]:
-        """The uniform locals that P defines, each after those in its definitions: at a lane, values are kept."""
-        found: dict[str, None] = {}
+    def _defined_alike(self) -> dict[str, bool]:
+        """The uniform locals that P defines, each after those in its definitions: at a lane, values are kept. With
+        each, whether its definitions speak of what lanes have of their own."""
+        found: dict[str, bool] = {}
 
-        def visit(name: str) -> None:
+        def visit(name: str) -> bool:
             if name not in found:
-                for e in self._defs.get(name, ()):
-                    for t in subterms(e):
-                        if isinstance(t, Var):
-                            visit(t.name)
-                found[name] = None
+                parts = [t for e in self._defs.get(name, ()) for t in subterms(e)]
+                own = [visit(t.name) or t.name not in self.x for t in parts if isinstance(t, Var)]
+                found[name] = any(own) or any(isinstance(t, Tid) for t in parts)
+            return found[name]
 
         for name in sorted(self.x & self._defs.keys()):
             visit(name)
-        return [name for name in found if name in self.x and name in self._defs]
+        return {name: own for name, own in found.items() if name in self.x and name in self._defs}
 
     def _same_everywhere(self, fact: Expr) -> bool:
         """Whether a fact cannot be false at some lanes only: nothing in it depends on the lane, or it just names e."""

@@ -113,6 +113,11 @@ class Sampler:
             found.append(own)
         return self._joined(found)
 
+    def fits(self, store: Mapping[str, Value]) -> bool:
+        """Whether the facts hold at a store, for each thread."""
+        own = ({name: store[self._name(name, t)] for name in self.leaves} for t in self.threads)
+        return all(_value(f, one) for one in own for f in self.facts)
+
     def draws(self) -> Iterator[Store]:
         """Stores drawn at random, always the same ones; small numbers first, which say more to a reader."""
         for size in range(MANY if self.divides else TRIES):

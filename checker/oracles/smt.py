@@ -43,6 +43,8 @@ MAX_SHIFT: Final = 64
 MAX_SPAN: Final = 4096
 MAX_EXAMPLES: Final = 48
 MAX_DRAWN: Final = 64
+HOPELESS: Final = 32
+"""Stores after which no more are drawn for facts that held at none of them."""
 """The most samplers whose stores are kept, some 100 kB each."""
 MEMORY: Final = 192
 """MiB that Z3 may have, past which it does not know: with what it is about to take, some 350 in all."""
@@ -52,7 +54,6 @@ LOG_STEPS: Final = 12
 KNOWN: Final = "examples"
 """The engine that refutes by a store that refuted something else before."""
 
-Drawn = tuple[list[Store], Iterator[Store]]
 """Stores that were drawn, and what draws more."""
 
 Real = Callable[[Mapping[str, Value]], bool]
@@ -350,6 +351,20 @@ class Patience:
 
 
 @dataclass(slots=True)
+class Drawn:
+    """Stores that a sampler gives: those at which its facts hold so far, what draws more, and how many were drawn.
+
+    `examples` are the fitting stores that were made of a desk's examples, by the examples' ids; an entry keeps its
+    example alive, so that its id stays its own.
+    """
+
+    more: Iterator[Store]
+    stores: list[Store] = field(default_factory=list)
+    tried: int = 0
+    examples: dict[int, tuple[Store, list[Store]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Desk:
     """Where queries are made: how many seconds each may take, and all together, those made so far, and the answers by
     digest and engine.
@@ -368,12 +383,11 @@ class Desk:
 
     def known(self, sampler: Sampler, real: Real) -> Verdict | None:
         """Refuted where an example does it, or one that is drawn."""
-        names = sorted(sampler.zeros.items())
         for i in reversed(range(len(self.examples))):
-            store = {name: _taken(self.examples[i], name, zero) for name, zero in names}
-            if known := _refuted(store, real) or _refuted(sampler.refitted(store), real):
-                self.examples.append(self.examples.pop(i))
-                return known
+            for store in self._fitting(sampler, self.examples[i]):
+                if known := _refuted(store, real):
+                    self.examples.append(self.examples.pop(i))
+                    return known
         for store in self.draws(sampler):
             if known := _refuted(store, real):
                 self.learn(store)
@@ -381,16 +395,36 @@ class Desk:
         return None
 
     def draws(self, sampler: Sampler) -> Iterator[Store]:
-        """Stores from the sampler; equal facts and names give equal stores."""
+        """Stores from the sampler at which its facts hold; equal facts and names give equal stores."""
+        drawn = self._drawn(sampler)
+        yield from drawn.stores
+        for store in drawn.more:
+            drawn.tried += 1
+            if sampler.fits(store):
+                drawn.stores.append(store)
+                yield store
+            elif not drawn.stores and drawn.tried >= HOPELESS:
+                drawn.more = iter(())
+                return
+
+    def _fitting(self, sampler: Sampler, example: Store) -> Sequence[Store]:
+        """The example's values for the sampler's names, as they are and with what is defined computed from the rest,
+        where the sampler's facts hold."""
+        known = self._drawn(sampler).examples
+        if id(example) not in known:
+            store = {name: _taken(example, name, zero) for name, zero in sorted(sampler.zeros.items())}
+            both = [store, *([other] if (other := sampler.refitted(store)) != store else [])]
+            known[id(example)] = example, [s for s in both if sampler.fits(s)]
+        return known[id(example)][1]
+
+    def _drawn(self, sampler: Sampler) -> Drawn:
+        """What has been drawn from samplers like this one."""
         key = sampler.key
-        stores, more = self.drawn.pop(key) if key in self.drawn else ([], sampler.draws())
-        self.drawn[key] = stores, more  # the latest
+        found = self.drawn.pop(key) if key in self.drawn else Drawn(sampler.draws())
+        self.drawn[key] = found  # the latest
         if len(self.drawn) > MAX_DRAWN:
             del self.drawn[next(iter(self.drawn))]
-        yield from stores
-        for store in more:
-            stores.append(store)
-            yield store
+        return found
 
     def learn(self, store: dict[str, Value]) -> None:
         """One more example; the one that was of use the longest time ago is dropped."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from semantics.cuda.parse import Request, parse
+from semantics.cuda.parse import STD, Request, in_its_language, parse
 from semantics.cuda.templates import instances, is_template, kernels, plain, qualified, told
 
 
@@ -26,11 +26,11 @@ class Choice:
         return frozenset((self.name.replace(" ", ""), plain(self.name), full, plain(full)))
 
 
-def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++17") -> list[Choice]:
+def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = STD) -> list[Choice]:
     """The kernels of a file in source order, of templates each instance that the file uses, in the order of the uses;
     one that it does not use with its default arguments, where it has them all. Raises CudaError where the file can't
     be read."""
-    unit = parse(Request(path, tuple(includes), tuple(defines), std)).unit
+    unit = parse(in_its_language(Request(path, tuple(includes), tuple(defines), std))).unit
     found = kernels(unit)
     paths = list(dict.fromkeys(map(qualified, found)))
     chosen = list[Choice]()

@@ -12,6 +12,7 @@ def binding() -> Any:
     """The binding with the functions that it lacks; imported on first use."""
     import clang.cindex as cindex
 
+    cindex.c_interop_string.value = property(_text)
     lib = cindex.conf.lib
     for name, result in (
         ("clang_getCursorBinaryOperatorKind", ctypes.c_int),
@@ -46,6 +47,12 @@ def binding() -> Any:
         function = getattr(lib, name)
         function.argtypes, function.restype = [ctypes.c_void_p], result
     return cindex
+
+
+def _text(said: ctypes.c_char_p) -> str | None:
+    """What libclang says, also of bytes that are no UTF-8: a comment of a source may be in another code."""
+    value: bytes | None = super(ctypes.c_char_p, said).value
+    return None if value is None else value.decode("utf-8", "replace")
 
 
 @functools.cache

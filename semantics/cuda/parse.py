@@ -69,6 +69,10 @@ _PROBE: Final = (
 )
 
 
+STD: Final = "c++17"
+"""The language that sources are read in, where nobody says another."""
+_NEWER: Final = re.compile(r"\b(?:concept|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
+"""Words of C++20, and of what clang says of it where it reads C++17."""
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
 """The most tokens that one macro may stand for: clang takes gigabytes for more, or ends."""
@@ -84,7 +88,7 @@ class Request:
     path: str
     includes: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
-    std: str = "c++17"
+    std: str = STD
     instantiate: str | None = None
     shared_block: tuple[int | None, ...] | None = None
     host: bool = False
@@ -158,6 +162,19 @@ def _check_macros(path: str, data: bytes) -> None:
             loc = Loc(path, data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
             what = f"the macro '{name.decode('latin-1')}' stands for more than {_MOST_TOKENS} tokens"
             raise CudaError(what, loc, "Write a loop or a function.")
+
+
+def in_its_language(request: Request) -> Request:
+    """The same in C++20 where the source speaks of concepts or other things of it, and has fewer errors so; unless
+    another language than the usual one is asked for."""
+    if request.std != STD:
+        return request
+    data = read_bytes(request.path)
+    wrong = _unit(request, data).errors
+    if not wrong or not any(map(_NEWER.search, (data.decode("latin-1"), *(e.message for e in wrong)))):
+        return request
+    newer = replace(request, std="c++20")
+    return newer if len(_unit(newer, data).errors) < len(wrong) else request
 
 
 def parse(request: Request) -> Parsed:

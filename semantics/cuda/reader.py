@@ -38,7 +38,7 @@ from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import is_lambda, of_host
 from semantics.cuda.launches import sizes_of, sizes_seen
-from semantics.cuda.parse import Parsed, Request, find, parse, parsed_for_host
+from semantics.cuda.parse import STD, Parsed, Request, find, in_its_language, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
 from semantics.cuda.ranges import Types
@@ -117,7 +117,7 @@ def read_cuda(
     name: str | None = None,
     includes: Sequence[str] = (),
     defines: Sequence[str] = (),
-    std: str = "c++17",
+    std: str = STD,
     instantiate: str | None = None,
     shared_block: tuple[int | None, ...] | None = None,
 ) -> Reading:
@@ -127,10 +127,12 @@ def read_cuda(
     instance (`k<float,256>`); `shared_block` has the known block sizes, for `__shared__ int s[blockDim.x]`.
     Raises CudaError for anything that can't be read, at its place.
     """
-    request = Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block)
+    request = in_its_language(Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block))
     parsed = parse(request)
     node = find(parsed, request, name)
     notes = check(parsed.unit, node)
+    if request.std != std:
+        notes += (f"the source is read as {request.std.upper()}",)
     if instantiate is None and (own := told(node)) != qualified(node):
         notes += (f"the kernel is the instance {own} of a template",)
     with _deep_recursion():
@@ -145,9 +147,9 @@ def read_cuda(
     return replace(found, passed=tuple(p.name for p in node.arguments)).under()
 
 
-def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = "c++17") -> list[str]:
+def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = STD) -> list[str]:
     """The names of the kernels in a file, in source order. Raises CudaError where it can't be read."""
-    parsed = parse(Request(path, tuple(includes), tuple(defines), std))
+    parsed = parse(in_its_language(Request(path, tuple(includes), tuple(defines), std)))
     return list(dict.fromkeys(k.name for k in kernels(parsed.unit)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from checker.oracles import Oracles, samples
+from checker.oracles import Oracles, samples, smt
 from checker.oracles.samples import Sampler
 from checker.oracles.smt import Desk
 from checker.oracles.terms import facts_of, value_of
@@ -104,14 +104,33 @@ def test_the_same_stores_each_time() -> None:
 
 
 def test_stores_are_drawn_once_for_the_same_facts_and_names() -> None:
-    """Those that one claim has looked at, and then those that none has."""
+    """Those that one claim has looked at, and then those that none has; none at which the facts do not hold."""
     desk = Desk()
     first = list(islice(desk.draws(sampler()), 3))
     drawn = list(desk.draws(sampler()))
-    assert drawn == list(sampler().draws())
+    assert drawn == [s for s in sampler().draws() if sampler().fits(s)]
     assert all(a is b for a, b in zip(drawn, first, strict=False))
     other = conj((*PIXELS, op(">", i, 1)), SIGMA)
-    assert list(desk.draws(sampler(other))) == list(sampler(other).draws()) != drawn
+    assert list(desk.draws(sampler(other))) == [s for s in sampler(other).draws() if sampler(other).fits(s)] != drawn
+
+
+def test_a_store_fits_where_every_fact_holds_for_each_thread() -> None:
+    pair = sampler(shared=frozenset({"n"}), threads=(1, 2))
+    stores = list(pair.draws())
+    for store in stores:
+        own = [{x: store.get(f"{x}@{t}", store.get(x, 0)) for x in pair.leaves} for t in (1, 2)]
+        assert pair.fits(store) == all(holds(e, one) for one in own for e in pair.facts)
+    assert {pair.fits(store) for store in stores} == {True, False}
+
+
+def test_no_more_is_drawn_where_no_store_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt, "HOPELESS", 5)
+    never = sampler(conj((*PIXELS, op(">", op("*", i, i), op("+", op("*", i, i), op("/", w, h)))), SIGMA))
+    desk = Desk()
+    assert list(desk.draws(never)) == []
+    assert [drawn.tried for drawn in desk.drawn.values()] == [5]
+    assert list(desk.draws(never)) == []
+    assert [drawn.tried for drawn in desk.drawn.values()] == [5]
 
 
 def test_what_was_drawn_serves_the_next_question(monkeypatch: pytest.MonkeyPatch) -> None:

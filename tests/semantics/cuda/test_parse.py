@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from logic.source import SourceError
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, Reading, parse, read_cuda
+from semantics.cuda import CudaError, Reading, choices, kernel_names, parse, read_cuda
 from semantics.cuda.clang import Unit
 
 Write = Callable[[str], str]
@@ -73,3 +74,28 @@ def test_alignment_after_the_space_of_a_variable(read: Callable[..., Reading]) -
         }"""
     lines = show_stmt(read(text).kernel.body).splitlines()
     assert lines[-2:] == ["s[tid.x] <- A[16];", "e[T[1]] <- q.y;"]
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    """A comment in another code than UTF-8 says nothing; in a name, clang has an error."""
+    path = tmp_path / "latin.cu"
+    kernel = b"/* gr\xf6\xdfe */ __global__ void k(int *A) { A[0] = 1; /* \xe9 */ } // \x85"
+    path.write_bytes(kernel)
+    assert kernel_names(str(path)) == ["k"]
+    path.write_bytes(kernel.replace(b"A[0]", b"A\x85[0]"))
+    with pytest.raises(SourceError):
+        read_cuda(str(path), "k")
+
+
+def test_a_source_of_newer_language(here: Write) -> None:
+    """Concepts are of C++20: such a source is read in it, unless another language is asked for; others are not."""
+    concept = "template <class T> concept Small = sizeof(T) <= 4;\n"
+    kernel = "template <Small T> __global__ void k(T *A) { A[threadIdx.x] = T(1); }\n"
+    path = here(concept + kernel + "template __global__ void k<int>(int *);\n")
+    assert kernel_names(path) == ["k"]
+    assert [c.instantiate for c in choices(path)] == ["k<int>"]
+    assert "the source is read as C++20" in read_cuda(path, "k").remarks
+    with pytest.raises(CudaError):
+        read_cuda(path, "k", std="c++14")
+    plain = here("__global__ void k(int *A) { int requires = 1; A[0] = requires; }\n")
+    assert not any("read as" in note for note in read_cuda(plain, "k").remarks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -145,3 +146,20 @@ TYPED: list[Expr] = [
 @pytest.mark.parametrize("e", TYPED, ids=show)
 def test_what_is_an_integer(e: Expr) -> None:
     assert ranges._is_int(e, SIGMA) == (type_of(e, SIGMA) == INT)
+
+
+def test_loops_in_one_another_take_no_work_without_end(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limit, each is gone through once, whatever is around it."""
+    body = "unsigned x = 0; " + "for (int i = 0; i < n; i++) { " * 10 + "x = x * x + n; " + "}" * 10 + " out[0] = x;"
+    works: list[int] = []
+    monkeypatch.setattr(ranges, "WORK", 100)
+    run = ranges.Walk.run
+
+    def counted(own: ranges.Walk, *args: Any) -> Any:
+        found = run(own, *args)
+        works.append(own.work)
+        return found
+
+    monkeypatch.setattr(ranges.Walk, "run", counted)
+    read_body(read, body)
+    assert max(works) < 2000
