@@ -38,6 +38,8 @@ def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
                     return st.derived.get(name)
                 case Parts():
                     return found
+                case Fields(name) if name.endswith(own := f".{inner.type.name}"):
+                    return Fields(name.removesuffix(own))
                 case Address() if bases(derived)[0].type_decl.identity == inner.type_decl.identity:
                     return None if is_virtual(derived) else found
     return None

@@ -153,6 +153,18 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     return converted
 
 
+def _braced(st: State, node: Node, use: Use) -> Expr:
+    """The value of a number in braces: of the only part, or zero."""
+    type_ = scalar(node.type)
+    if type_ is None or len(node.children) > 1:
+        raise unsupported(described(node), node.loc)
+    for inner in node.children:
+        return convert(expr(st, inner, use), inner.type, node.type, node.loc)
+    if [text for text, _ in node.tokens()] != ["{", "}"]:
+        raise unsupported(described(node), node.loc, "Write the number.")
+    return zero(type_, node.loc)
+
+
 def condition(st: State, node: Node, use: Use = "part") -> Expr:
     """The value of an expression as a bool."""
     return convert(expr(st, node, use), node.type, CType("bool", "bool", 1), node.loc)
@@ -452,4 +464,5 @@ _VALUES: Final[dict[str, Callable[[State, Node, Use], Expr]]] = {
     "COMPOUND_ASSIGNMENT_OPERATOR": update,
     "UNARY_OPERATOR": _unary,
     "CONDITIONAL_OPERATOR": _conditional,
+    "INIT_LIST_EXPR": _braced,
 }

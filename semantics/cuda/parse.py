@@ -71,8 +71,9 @@ _PROBE: Final = (
 
 STD: Final = "c++17"
 """The language that sources are read in, where nobody says another."""
-_NEWER: Final = re.compile(r"\b(?:concept|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
+_NEWER: Final = re.compile(r"\b(?:concepts?|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
 """Words of C++20, and of what clang says of it where it reads C++17."""
+_ASKED: Final = re.compile(rb"\brequires\s*[({]")
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
 """The most tokens that one macro may stand for: clang takes gigabytes for more, or ends."""
@@ -167,14 +168,32 @@ def _check_macros(path: str, data: bytes) -> None:
 def in_its_language(request: Request) -> Request:
     """The same in C++20 where the source speaks of concepts or other things of it, and has fewer errors so; unless
     another language than the usual one is asked for."""
-    if request.std != STD:
-        return request
     data = read_bytes(request.path)
+    if request.std != STD:
+        _check_asked(_unit(request, data), request.std)
+        return request
     wrong = _unit(request, data).errors
     if not wrong or not any(map(_NEWER.search, (data.decode("latin-1"), *(e.message for e in wrong)))):
         return request
     newer = replace(request, std="c++20")
-    return newer if len(_unit(newer, data).errors) < len(wrong) else request
+    unit = _unit(newer, data)
+    if len(unit.errors) >= len(wrong):
+        return request
+    _check_asked(unit, newer.std)
+    return newer
+
+
+def _check_asked(unit: Unit, std: str) -> None:
+    """Raises for a `requires` with parts: clang answers it once, and another way where the host asks first, of
+    functions that only kernels may call."""
+    if not re.search(r"\+\+2", std):
+        return
+    for path in (unit.path, *(name for name in unit.included() if not Path(name).is_relative_to(HEADERS))):
+        data = read_bytes(path)
+        if found := _ASKED.search(data):
+            at = found.start()
+            loc = Loc(path, data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
+            raise CudaError("a 'requires' with parts is not supported", loc, "Use traits of types, or --std c++17.")
 
 
 def parse(request: Request) -> Parsed:

@@ -95,6 +95,14 @@ template <class _Tp> constexpr bool negation_v = !bool(_Tp::value);
 template <class _Tp> add_rvalue_reference_t<_Tp> declval() noexcept;
 template <class _Fn, class... _Tp> struct invoke_result { typedef decltype(declval<_Fn>()(declval<_Tp>()...)) type; };
 template <class _Fn, class... _Tp> using invoke_result_t = typename invoke_result<_Fn, _Tp...>::type;
+template <class _Rp, class, class _Fn, class... _Tp> struct _calls : false_type {};
+template <class _Rp, class _Fn, class... _Tp>
+struct _calls<_Rp, void_t<decltype(declval<_Fn>()(declval<_Tp>()...))>, _Fn, _Tp...> :
+  bool_constant<__is_void(_Rp) || __is_convertible(decltype(declval<_Fn>()(declval<_Tp>()...)), _Rp)> {};
+template <class _Fn, class... _Tp> struct is_invocable : _calls<void, void, _Fn, _Tp...> {};
+template <class _Fn, class... _Tp> constexpr bool is_invocable_v = is_invocable<_Fn, _Tp...>::value;
+template <class _Rp, class _Fn, class... _Tp> struct is_invocable_r : _calls<_Rp, void, _Fn, _Tp...> {};
+template <class _Rp, class _Fn, class... _Tp> constexpr bool is_invocable_r_v = is_invocable_r<_Rp, _Fn, _Tp...>::value;
 template <class> struct result_of;
 template <class _Fn, class... _Tp> struct result_of<_Fn(_Tp...)> : invoke_result<_Fn, _Tp...> {};
 template <class... _Tp> struct common_type;
@@ -111,6 +119,25 @@ template <size_t... i> using index_sequence = integer_sequence<size_t, i...>;
 template <class _Tp, _Tp n> using make_integer_sequence = __make_integer_seq<integer_sequence, _Tp, n>;
 template <size_t n> using make_index_sequence = make_integer_sequence<size_t, n>;
 constexpr HD bool is_constant_evaluated() noexcept { return false; }
+
+#if __cplusplus > 201703L
+/* Concepts, by traits of classes: whether a `requires` holds may depend on whether the host or a kernel asks first. */
+template <class _Tp, class _Up> concept same_as = __is_same(_Tp, _Up) && __is_same(_Up, _Tp);
+template <class _Tp, class _Up> concept derived_from =
+  __is_base_of(_Up, _Tp) && __is_convertible(const volatile _Tp *, const volatile _Up *);
+template <class _Tp, class _Up> concept convertible_to = __is_convertible(_Tp, _Up) && __is_constructible(_Up, _Tp);
+template <class _Tp> concept integral = __is_integral(_Tp);
+template <class _Tp> concept signed_integral = integral<_Tp> && __is_signed(_Tp);
+template <class _Tp> concept unsigned_integral = integral<_Tp> && !signed_integral<_Tp>;
+template <class _Tp> concept floating_point = __is_floating_point(_Tp);
+template <class _Tp, class... _Up> concept constructible_from = __is_constructible(_Tp, _Up...);
+template <class _Tp> concept default_initializable = constructible_from<_Tp>;
+template <class _Tp> concept move_constructible = constructible_from<_Tp, _Tp> && convertible_to<_Tp, _Tp>;
+template <class _Tp> concept copy_constructible = move_constructible<_Tp> && constructible_from<_Tp, const _Tp &>;
+template <class _Fn, class... _Tp> concept invocable = is_invocable<_Fn, _Tp...>::value;
+template <class _Fn, class... _Tp> concept regular_invocable = invocable<_Fn, _Tp...>;
+template <class _Fn, class... _Tp> concept predicate = is_invocable_r<bool, _Fn, _Tp...>::value;
+#endif
 
 /* The limits of types. */
 template <class _Tp> struct numeric_limits {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.native import COMPILER, differences
 
@@ -83,3 +84,19 @@ def test_the_second_of_two_in_memory_is_refused(refused: Callable[[str, str], No
     both = ONE.replace("B<T>", "F<T>, B<T>")
     before = f"template <class T> struct F {{ T f; }}; template <class T> struct B {{ T t; }}; {both}"
     refused(f"{before} __global__ void k(E<int> *e) {{ e->t = 1; }}", "which may begin anywhere in 'E'")
+
+
+@pytest.mark.parametrize("call", ["run", "look"])
+def test_a_parameter_is_what_its_base_is_a_part_of(read: Callable[..., Reading], call: str) -> None:
+    before = """
+    template <class D> struct Base {
+      __device__ int run(int k) { return static_cast<D *>(this)->of(k); }
+      __device__ int look(int k) const { return static_cast<const D *>(this)->of(k); } };
+    struct Cube : Base<Cube> { int a, b; __device__ int of(int k) const { return k * b; } };
+    """
+    inside, plain = (
+        read(f"{before}__global__ void k(int *A, Cube s) {{ A[0] = s.{name}(A[1]); }}", "k").kernel
+        for name in (call, "of")
+    )
+    assert "* s.b" in show_stmt(inside.body)
+    assert inside.params == plain.params

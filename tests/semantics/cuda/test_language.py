@@ -38,6 +38,9 @@ struct Counted { int n; __device__ void count(); };
 struct Box : Counted { int w, h; __device__ int of() { count(); return w * h; } };
 __device__ void Counted::count() { n++; static_cast<Box *>(this)->w += n; }
 template <class F> __device__ int area(const Shape<F> &f, int k) { return f.area(k); }
+template <class T> __device__ T braced(T x, int n) { T y{}; T z{x}; return n > 3 ? z + T{1} : y + T{}; }
+template <class T, int N> __device__ T counted(T x = T{}) { return x + T{N}; }
+__device__ int given(int n) { if (n > 2) return {}; return {n}; }
 template <class T> __device__ T none() { T x = T(); return x + T(); }
 struct Four { int v[4]; };
 __device__ int *pick(int *p, int n) {
@@ -87,6 +90,10 @@ __device__ int search(int x) { for (int y : {4, 8, 15, 16}) if (y > x) return y;
 """
 
 BODIES = [
+    # numbers in braces
+    "A[0] = n > 3 ? B[1] : int{}; A[1] = braced(B[2], n) + braced<unsigned>(7u, n); A[2] = braced<short>(5, n);",
+    "A[0] = counted<int, 4>() + counted<unsigned char, 5>(254) + int{n} * int{7}; A[1] = {}; A[2] = {n};",
+    "A[0] = given(n); bool q{}; short s = short{}; unsigned u = unsigned{3} - 4u; A[1] = q + s; A[2] = u > 5u;",
     # range-based for
     "int v[4] = {1, 2, 3, n}; int s = 0; for (int x : v) s = 10 * s + x; A[0] = s;",
     "int v[3]; for (auto &x : v) x = n; for (int &x : v) x += threadIdx.x; A[0] = v[0] + v[1] * v[2];",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from logic.syntax import show_stmt
 from semantics import vectorised
 from semantics.cuda import CudaError, Reading
 from semantics.grid import run
+from tests.semantics.cuda.native import COMPILER
 
 Read = Callable[..., Reading]
 Lower = Callable[..., str]
@@ -145,3 +149,59 @@ def test_what_holds_something_of_the_host_is_refused_by_its_name(read: Read) -> 
     with pytest.raises(CudaError, match=r"Cfg|basic_string"):
         read(text + "__global__ void k(Cfg *c) { c[threadIdx.x].s = 1; }")
     assert read(text + "__global__ void k(Ok *c) { c[threadIdx.x].s = 1; }").kernel.name == "k"
+
+
+CONCEPTS = """
+#include <concepts>
+struct Base {}; struct Derived : Base {}; struct Bare { int x; };
+struct Fixed { const int x; }; struct Made { Made(int); }; struct Less { bool operator()(int, int) const; };
+struct Gives { Bare operator()(int) const; };
+struct Only { Only(Only &&); Only(const Only &) = delete; };
+"""
+
+HOLD = (
+    "std::same_as<int, int>", "!std::same_as<int, unsigned>", "std::derived_from<Derived, Base>",
+    "!std::derived_from<Base, Derived>", "std::convertible_to<float, int>", "!std::convertible_to<Bare, int>",
+    "std::integral<char>", "!std::integral<float>", "std::signed_integral<long>", "!std::signed_integral<unsigned>",
+    "std::unsigned_integral<unsigned char>", "!std::unsigned_integral<int>", "!std::signed_integral<float>",
+    "std::floating_point<double>", "!std::floating_point<int>", "std::constructible_from<Made, int>",
+    "!std::constructible_from<Made, Bare>", "std::default_initializable<Bare>", "!std::default_initializable<Made>",
+    "std::copy_constructible<Fixed>", "!std::copy_constructible<Only>", "std::move_constructible<Only>",
+    "std::invocable<Less, int, int>", "!std::invocable<Less, Bare>", "std::predicate<Less, int, int>",
+    "!std::predicate<Made, int>", "!std::predicate<Gives, int>", "std::invocable<Gives, int>",
+    "std::is_invocable_v<Gives, int>", "!std::is_invocable_r_v<int, Gives, int>",
+    "std::is_invocable_r_v<void, Gives, int>",
+)  # fmt: skip
+
+
+def test_concepts_hold_where_a_host_compiler_has_it(tmp_path: Path, read: Read) -> None:
+    """Each as a number of the program; the same claims are given to g++."""
+    writes = "".join(f"A[{i}] = {claim}; " for i, claim in enumerate(HOLD))
+    lowered = show_stmt(read(f"{CONCEPTS}__global__ void k(int *A) {{ {writes}}}\n").kernel.body)
+    assert lowered.splitlines() == [f"A[{i}] <- 1;" for i in range(len(HOLD))]
+    if COMPILER is not None:
+        path = tmp_path / "concepts.cpp"
+        path.write_text(CONCEPTS + "".join(f"static_assert({claim});\n" for claim in HOLD))
+        done = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", str(path)], check=False, capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_concept_chooses_the_template(read: Read) -> None:
+    whole = "template <std::integral T> __device__ T f(T x) { return x + x; }\n"
+    other = "template <class T> __device__ T f(T x) requires std::floating_point<T> { return x * x; }\n"
+    for kind, what in (("int", "x + x"), ("float", "x * x")):
+        text = f"{CONCEPTS}{whole}{other}__global__ void k({kind} *A) {{ A[0] = f(A[1]); }}\n"
+        assert what in show_stmt(read(text).kernel.body)
+
+
+def test_a_requires_with_parts_is_refused(refused: Callable[[str, str], None], read: Read) -> None:
+    """clang keeps the first answer, and the host may not call what only a kernel may: here it is asked first."""
+    text = "template <class F> concept Fn = requires(F f) { f(1); };\n"
+    text += "struct G { __device__ int operator()(int x) { return x; } };\nvoid host() { static_assert(Fn<G>); }\n"
+    text += "template <class F> __global__ void k(int *A, F f) { if constexpr (Fn<F>) A[threadIdx.x * 9] = f(1); }\n"
+    refused(text + "template __global__ void k<G>(int *, G);\n", "a 'requires' with parts")
+    with pytest.raises(CudaError, match="a 'requires' with parts"):
+        read(text + "template __global__ void k<G>(int *, G);\n", std="c++20")
+    own = text.replace("concept Fn = requires(F f) { f(1); }", "concept Fn = std::invocable<F, int>")
+    reading = read("#include <concepts>\n" + own + "template __global__ void k<G>(int *, G);\n")
+    assert "A[tid.x * 9] <- " in show_stmt(reading.kernel.body)
