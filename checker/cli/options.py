@@ -337,16 +337,16 @@ CERTIFICATE: Final = '"warpbound certificate"'
 def certificates(paths: Iterable[str]) -> list[str]:
     """The certificates that paths mean: files as they are, of folders all certificates in them and below, by name.
     Raises OptionProblem for a folder without one."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for path in paths:
         if not Path(path).is_dir():
-            found[path] = None
+            found.append(path)
             continue
         inside = [str(p) for p in sorted(Path(path).rglob("*.json")) if p.is_file() and _is_certificate(p)]
         if not inside:
             raise OptionProblem(f"there is no certificate in '{path}'", advice="`bound --certificate DIR` writes them.")
-        found |= dict.fromkeys(inside)
-    return list(found)
+        found += inside
+    return found
 
 
 def _is_certificate(path: Path) -> bool:
