@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,7 @@ from checker.cli.options import (
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
+    from checker.analysis.compiled.compare import Launched
     from checker.cli.options import Sizes
     from checker.report.compiled import Compared
     from checker.synthesis.bound import Result
@@ -105,56 +107,94 @@ def run(args: argparse.Namespace) -> int:
 
 def compared(args: argparse.Namespace) -> Compared:
     """The comparison that the options describe. Raises SourceError."""
-    from checker.analysis.compiled.compare import certified, rows, run_both, wholes
-    from checker.cli.contracts import tested
+    return against(job(args), args)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A kernel that was run on a launch, with its bounds there, whatever it is compiled for."""
+
+    launched: Launched
+    results: Sequence[Result]
+    outline: Outline
+    notes: tuple[str, ...]
+
+    @property
+    def at(self) -> dict[str, int]:
+        """The point of the launch: its integers, and the sizes of its grid."""
+        sizes = dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), self.launched.blocks, strict=True))
+        return {name: int(v) for name, v in self.launched.values.items() if isinstance(v, int)} | sizes
+
+
+def job(args: argparse.Namespace) -> Job:
+    """The kernel, the launch and the bounds that the options describe. Raises SourceError."""
+    from checker.analysis.compiled.compare import run_source
+    from checker.analysis.compiled.launch import check_passed
+    from checker.certificates.claims import excluded_in_run
+    from checker.cli.contracts import tested, told
     from checker.cli.run import BrokenContract, declared, read_args, read_arrays
-    from checker.report.compiled import Compared
-    from checker.report.places import counts
-    from semantics.grid import prepare
 
     metrics, hardware = _metrics(args), parse_hardware(args.hardware)
+    _check_arch(args)
     reading = read_kernel(args)
+    check_passed(reading.kernel, reading.passed)
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
     arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
-    tried = [(c, tested(c, values, arrays)) for c in required(args, reading)]
-    for c, row in tried:
+    rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
+    for c, row in rows:
         if row["verdict"] == "broken":
-            raise BrokenContract(f"the arrays break a contract that the source states: {c}", c.loc, "Give others.")
-    kept = [c for c, row in tried if row["verdict"] == "kept"]
-    own = for_run(reading, values, block, blocks, kept)
+            raise BrokenContract(f"the arrays break the contract {told(row)}", c.loc, "A bound says nothing of them.")
+    own = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
+    results, outline, notes = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)
+    launched = run_source(kernel, reading.passed, block, blocks, values, arrays, metrics, hardware)
+    found = Job(launched, results, outline, notes)
+    if fact := excluded_in_run(found.at, block, blocks, outline.context):
+        raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
+    return found
+
+
+def against(j: Job, args: argparse.Namespace) -> Compared:
+    """A job beside the code that it is compiled to. Raises SourceError."""
+    from checker.analysis.compiled.compare import certified, rows, run_both, wholes
+    from checker.report.compiled import Compared
+    from checker.report.places import counts
+
     module, compiler = _module(args, args.fmad)
-    launch = (block, blocks, values, arrays)
-    both = run_both(module, kernel, reading.passed, *launch, metrics, hardware)
-    results, outline, bounded = _bounds(args, reading, metrics, hardware, block)
-    at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
-    at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
-    _check_launch(at, block, blocks, outline)
-    sure = [r for r in results if r.verdict == "certified"]
-    known = certified(both, counts(sure, outline.context, outline.kernel))
-    prepared = prepare(kernel, block, blocks, values, arrays, hardware)
+    both = run_both(module, j.launched)
+    sure = [r for r in j.results if r.verdict == "certified"]
+    known = certified(both, counts(sure, j.outline.context, j.outline.kernel))
     contracted = None
     if args.ptx is None and args.fmad == "true" and any(not d.exact for d in both.differences) and not both.collided:
-        again = run_both(_module(args, "false")[0], kernel, reading.passed, *launch, metrics, hardware)
-        contracted = not again.differences
+        contracted = not run_both(_module(args, "false")[0], j.launched).differences
     return Compared(
         args.file,
         module.target,
         compiler,
-        block,
-        blocks,
+        j.launched.block,
+        j.launched.blocks,
         both,
         rows(both, known),
-        wholes(both, results, at, prepared),
+        wholes(both, j.results, j.at, j.launched.prepared()),
         contracted,
         [
-            f"arrays start at multiples of {hardware.alignment} bytes",
+            f"arrays start at multiples of {j.launched.hardware.alignment} bytes",
             "lanes that part rejoin at the immediate post-dominator",
-            *bounded.notes,
+            *j.notes,
         ],
     )
+
+
+def _check_arch(args: argparse.Namespace) -> None:
+    """Raises SourceError where nothing can be compiled: before any work is done."""
+    from checker.analysis.nvcc import find_nvcc
+
+    if args.ptx is None:
+        if not re.fullmatch(r"(sm|compute)_\d+[af]?", args.arch):
+            raise OptionProblem(f"--arch {args.arch}: no architecture", advice="Write it like --arch sm_90.")
+        find_nvcc(args.nvcc)
 
 
 def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str]:
@@ -164,8 +204,6 @@ def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str]:
 
     if args.ptx is not None:
         return read_ptx(read_text(args.ptx, "Give what nvcc -ptx -lineinfo makes."), args.ptx), ""
-    if not re.fullmatch(r"(sm|compute)_\d+[af]?", args.arch):
-        raise OptionProblem(f"--arch {args.arch}: no architecture", advice="Write it like --arch sm_90.")
     compiler = nvcc.find_nvcc(args.nvcc)
     words = [f"-I{Path(folder).resolve()}" for folder in args.includes] + [f"-D{macro}" for macro in args.defines]
     text = nvcc.compile_ptx(compiler, args.file, args.arch, [*words, f"-std={args.std}", f"-fmad={fmad}"])
@@ -174,23 +212,15 @@ def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str]:
 
 def _bounds(
     args: argparse.Namespace, reading: Reading, metrics: Sequence[Metric], hardware: Hardware, block: Sizes
-) -> tuple[list[Result], Outline, Reading]:
-    """Bounds for blocks of this size. Raises SourceError."""
+) -> tuple[list[Result], Outline, tuple[str, ...]]:
+    """Bounds for blocks of this size, the program that they are of, and what else is assumed. Raises SourceError."""
     from checker.oracles import Oracles
     from checker.synthesis.bound import find_bounds
 
     oracle = Oracles()
     sized = argparse.Namespace(**{**vars(args), "block": ",".join(map(str, block))})
     outline, hinted, reading = outlined(sized, reading, metrics[0], hardware, oracle)
-    return find_bounds(outline, metrics, oracle, hinted), outline, reading
-
-
-def _check_launch(at: Mapping[str, int], block: Sizes, blocks: Sizes, outline: Outline) -> None:
-    """Raises OptionProblem where the bounds assume what does not hold in the launch."""
-    from checker.certificates.claims import excluded_in_run
-
-    if fact := excluded_in_run(dict(at), block, blocks, outline.context):
-        raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
+    return find_bounds(outline, metrics, oracle, hinted), outline, reading.notes
 
 
 def _metrics(args: argparse.Namespace) -> tuple[Metric, ...]:

@@ -214,7 +214,6 @@ class _Machine:
             at, until, mask = stack.pop()
             if at in (until, END):
                 continue
-            mask = mask & ~w.ended
             while mask.any():
                 left -= 1
                 if left < 0:
@@ -346,8 +345,11 @@ class _Machine:
         kind = self.scope.kind(o.base, i) if isinstance(o.base, Register) else "u64"
         if isinstance(o.base, Symbol) and o.base.name not in self.addresses:
             raise unknown(i, f": there is no variable '{o.base.name}'")
-        get = self.scope.reader(o.base, "u32" if size(kind) == 4 else "u64", i)
-        return lambda w: get(w).astype(np.uint64) + by
+        if size(kind) == 4:  # an address of 32 bits wraps around there
+            short, offset = self.scope.reader(o.base, "u32", i), np.uint32(o.offset % (1 << 32))
+            return lambda w: (short(w) + offset).astype(np.uint64)
+        get = self.scope.reader(o.base, "u64", i)
+        return lambda w: get(w) + by
 
     def _load(self, at: int, i: Instruction, parts: list[str]) -> Step:
         space, t, n, rest = self._form(i, parts)

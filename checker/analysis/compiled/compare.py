@@ -50,8 +50,26 @@ class Both:
     collided: bool
 
 
-def run_both(
-    module: Module,
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A launch of a source that was run: the kernel, what it is passed, in order, and what its accesses did."""
+
+    kernel: Kernel
+    passed: Sequence[str]
+    block: Dim
+    blocks: Dim
+    values: Mapping[str, Value]
+    arrays: Mapping[str, Contents]
+    hardware: Hardware
+    source: Source
+    result: grid.Result
+
+    def prepared(self) -> grid.Launch:
+        """The launch, with its data as they are before the run."""
+        return grid.prepare(self.kernel, self.block, self.blocks, self.values, self.arrays, self.hardware)
+
+
+def run_source(
     kernel: Kernel,
     passed: Sequence[str],
     block: Dim,
@@ -61,17 +79,25 @@ def run_both(
     metrics: Sequence[Metric],
     hardware: Hardware,
     step_limit: int = STEP_LIMIT,
-) -> Both:
-    """Runs the compiled code and then the source. Raises SourceError for what cannot be run."""
-    f = entry(module, kernel.name)
-    launch = grid.prepare(kernel, block, blocks, values, arrays, hardware)
-    memory = placed(module, f, launch, passed)
-    compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])
-    ran = simulate.run(module, f, block, blocks, memory.arguments, memory.regions, hardware, compiled)
+) -> Launched:
+    """Runs the source, by the reference semantics. Raises SourceError for what cannot be run."""
     source = Source(kernel, block, hardware.warp)
     result = grid.run(kernel, block, blocks, values, arrays, metrics, hardware, step_limit, source)
+    return Launched(kernel, passed, block, blocks, values, arrays, hardware, source, result)
+
+
+def run_both(module: Module, launched: Launched) -> Both:
+    """Runs the compiled code on the launch of a source that was run. Raises SourceError for what cannot be run."""
+    kernel, source = launched.kernel, launched.source
+    f = entry(module, kernel.name)
+    launch = launched.prepared()
+    memory = placed(module, f, launch, launched.passed)
+    compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])
+    ran = simulate.run(
+        module, f, launched.block, launched.blocks, memory.arguments, memory.regions, launched.hardware, compiled
+    )
     became, nobody = fates(source.sites, compiled.sites, f.code)
-    apart = differences(memory, result.arrays, ran.windows, launch)
+    apart = differences(memory, launched.result.arrays, ran.windows, launch)
     undefined = sorted(ran.undefined)
     undefined += [f"'{name}' is accessed out of bounds, at byte {at}" for name, at in ran.windows.outside.items()]
     return Both(
@@ -84,7 +110,7 @@ def run_both(
         apart,
         ran.parted,
         ran.executed,
-        result,
+        launched.result,
         undefined,
         compiled.collided,
     )

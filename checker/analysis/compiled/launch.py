@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from logic.source import SourceError
-from logic.syntax import Array
+from logic.syntax import Array, Kernel
 from semantics.grid import Launch
 from semantics.ptx import memory
 from semantics.ptx.memory import Region, Windows
@@ -49,6 +49,18 @@ def entry(module: Module, kernel: str) -> Function:
     return found[0]
 
 
+def check_passed(kernel: Kernel, passed: Sequence[str]) -> None:
+    """Raises NotComparable for a kernel that is passed a structure by value: its fields have no places here."""
+    for name in passed:
+        if any(d.name.startswith(f"{name}.") for d in kernel.params):
+            raise _structure(name, kernel)
+
+
+def _structure(name: str, kernel: Kernel) -> NotComparable:
+    told = f"'{name}' is passed as a structure, which has no place in this launch"
+    return NotComparable(told, kernel.loc, "Pass its fields.")
+
+
 def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str]) -> Placed:
     """The memory and the parameters of a launch. Raises NotComparable."""
     kernel = launch.kernel
@@ -77,11 +89,10 @@ def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str]) -
         size = v.size or 0
         if name in scalars:
             arguments.append(encoded(launch.params[name], size, scalars[name].type.kind == "base"))
-        elif size == 8 and not any(d.startswith(f"{name}.") for d in scalars):
+        elif size == 8:
             arguments.append(where.get(name, 0).to_bytes(8, "little"))
         else:
-            told = f"'{name}' is passed as a structure, which has no place in this launch"
-            raise NotComparable(told, kernel.loc, "Pass its fields.")
+            raise _structure(name, kernel)
     return Placed(regions, here, tuple(arguments))
 
 
@@ -96,13 +107,18 @@ def decoded(data: bytes, array: Array, like: Value) -> Value:
     """Bytes as a value of an array's type; an integer is one without a sign where the one that it is compared
     with has that bit."""
     if array.elem.kind == "base":
-        return float(struct.unpack({2: "<e", 4: "<f", 8: "<d"}[array.width], data)[0])
-    bits = 8 * array.width
+        return float(struct.unpack({2: "<e", 4: "<f", 8: "<d"}[len(data)], data)[0])
+    bits = 8 * len(data)
     value = int.from_bytes(data, "little")
     signed = value - (1 << bits) if value >> bits - 1 else value
     if array.elem.kind == "bool" and value < 2:
         return bool(value)
     return value if like >= 1 << bits - 1 else signed
+
+
+def held(array: Array) -> int:
+    """The bytes of an element that a run of the source knows: the first field, where structures are moved whole."""
+    return array.width if array.width <= 8 else array.elem.size
 
 
 def before(launch: Launch, array: Array, i: int) -> Value:
@@ -128,15 +144,14 @@ def _region(name: str, arrays: Sequence[Array], launch: Launch) -> Region:
         return given[a.name][i] if i in given[a.name] else before(launch, a, i)
 
     def fill(first: int, count: int) -> bytes:
-        held = bytearray(count)
+        data = bytearray(count)
         for a in arrays:
             for i in range(max(0, (first - a.offset) // a.stride), (first + count - 1 - a.offset) // a.stride + 1):
                 at = a.offset + a.stride * i - first
-                data = encoded(value(a, i), a.width, a.elem.kind == "base")
-                for n, byte in enumerate(data):
+                for n, byte in enumerate(encoded(value(a, i), held(a), a.elem.kind == "base")):
                     if 0 <= at + n < count:
-                        held[at + n] = byte
-        return bytes(held)
+                        data[at + n] = byte
+        return bytes(data)
 
     return Region(name, size, fill)
 
@@ -179,10 +194,10 @@ def differences(
             relative = 0.0
             for i in sorted(used):
                 at = array.offset + array.stride * i
-                if region.size is not None and at + array.width > region.size:
+                if region.size is not None and at + held(array) > region.size:
                     continue
                 mine = own[i] if i in own else before(launch, array, i)
-                theirs = decoded(windows.bytes_of(k, at, array.width), array, mine)
+                theirs = decoded(windows.bytes_of(k, at, held(array)), array, mine)
                 if not _same(mine, theirs):
                     bad.append((i, mine, theirs))
                     relative = max(relative, _apart(float(mine), float(theirs)))

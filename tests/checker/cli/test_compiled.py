@@ -134,6 +134,12 @@ def test_without_a_compiler_there_is_one_sentence(monkeypatch: pytest.MonkeyPatc
         (sources.SUM, sources.PTX.replace("add.s32 %r6", "frob.s32 %r6"), (), "'frob.s32' is not known"),
         (sources.SUM.replace("int n", "int n, int m"), sources.PTX, ("--arg", "m=1"), "passed 4 values"),
         (sources.SUM, sources.PTX, ("--arg", "m=1"), "no parameter 'm'"),
+        (
+            "struct P { int x, y; };\n__global__ void k(int *A, P p) { A[p.x] = p.y; }\n",
+            sources.PTX,
+            ("--arg", "p.x=1"),
+            "'p' is passed as a structure",
+        ),
     ],
 )
 def test_what_cannot_be_compared(source: str, ptx: str, words: tuple[str, ...], told: str, capsys: Capture) -> None:
@@ -169,7 +175,6 @@ def test_a_compiler_that_refuses_a_source_is_told(capsys: Capture) -> None:
         ("vectorAdd", ("--block", "64", "--arg", "numElements=50", "--array", "A=random:1", "--array", "B=random:2")),
         ("addSub0", ("--block", "32", "--arg", "w=5", "--arg", "h=3", "--array", "A=random:1")),
         ("reduce3", ("--block", "64", "--arg", "n=99", "--array", "g_idata=random:1")),
-        ("histogram256", ("--block", "64", "--arg", "dataCount=64", "--array", "d_Data=random:3")),
     ],
 )
 def test_what_nvcc_makes_agrees_with_runs(name: str, words: tuple[str, ...], bounds_once: None) -> None:

@@ -155,9 +155,28 @@ FLOATS = [
     ("sin.approx.f32", "f32", [("f32", 0)], 0),
     # 4097 * 4097 + -16785408 = 1: a product that is rounded first gives 0
     ("fma.rn.f32", "f32", [("f32", bits(4097.0)), ("f32", bits(4097.0)), ("f32", bits(-16785408.0))], ONE),
-    # (1 + 2^-23) * (1 - 2^-24) + 2^-60 is above half of a unit by less: a sum that is rounded to a double and
-    # then again would go to 1
-    ("fma.rn.f32", "f32", [("f32", ONE + 1), ("f32", bits(1 - 2**-24)), ("f32", bits(2.0**-60))], ONE),
+    # 97 * 172961 = 2^24 + 1 and 1549 * 10831 = 2^24 + 3 are just between two floats: a little more or less
+    # decides: a sum that is rounded to a double first no longer has it
+    ("fma.rn.f32", "f32", [("f32", bits(97.0)), ("f32", bits(172961.0)), ("f32", bits(2.0**-40))], bits(2.0**24 + 2)),
+    ("fma.rn.f32", "f32", [("f32", bits(97.0)), ("f32", bits(172961.0)), ("f32", bits(-(2.0**-40)))], bits(2.0**24)),
+    (
+        "fma.rn.f32",
+        "f32",
+        [("f32", bits(1549.0)), ("f32", bits(10831.0)), ("f32", bits(-(2.0**-40)))],
+        bits(2.0**24 + 2),
+    ),
+    (
+        "fma.rn.f32",
+        "f32",
+        [("f32", bits(1549.0)), ("f32", bits(-10831.0)), ("f32", bits(2.0**-40))],
+        bits(-(2.0**24) - 2),
+    ),
+    (
+        "fma.rn.f32",
+        "f32",
+        [("f32", bits(97.0)), ("f32", bits(-172961.0)), ("f32", bits(-(2.0**-40)))],
+        bits(-(2.0**24) - 2),
+    ),
     ("fma.rn.f32", "f32", [("f32", bits(2.0**24 + 2)), ("f32", ONE), ("f32", bits(1 + 2**-23))], bits(2.0**24 + 4)),
     ("fma.rn.f32", "f32", [("f32", ONE), ("f32", bits(2.0**60)), ("f32", NAN)], NAN),
     ("fma.rn.f64", "f64", [("f64", double(0.1)), ("f64", double(10.0)), ("f64", double(-1.0))], double(2.0**-54)),

@@ -153,6 +153,12 @@ def test_conflicts_of_shared_memory(stride: int, count: int) -> None:
     assert store.count == count
 
 
+def test_an_address_of_32_bits_wraps_around() -> None:
+    body = f"{SHARED}mov.u32 %r4, s;\nadd.u32 %r4, %r4, -64;\nst.shared.u32 [%r4+64], %r1;\nld.shared.u32 %r2, [s];"
+    _, (store, load) = launched(body)
+    assert set(store.offsets) == set(load.offsets) == {0}
+
+
 @pytest.mark.parametrize(("stride", "more", "count"), [(4, 0, 4), (4, 4, 5), (16, 0, 16), (128, 0, 32), (0, 0, 1)])
 def test_sectors_of_global_memory(stride: int, more: int, count: int) -> None:
     body = f"mul.wide.u32 %rd4, %r1, {stride};\nadd.s64 %rd5, %rd1, %rd4;\nld.global.f32 %f1, [%rd5+{more}];"
@@ -200,6 +206,9 @@ def test_what_is_out_of_bounds_is_lost() -> None:
     ran, _ = launched(body, size=16)
     assert words(ran, 5) == [0, 0, 1, 2, 0]
     assert set(ran.windows.outside) == {"p"}
+    below = "st.global.u32 [%rd1+-4], 9;\nld.global.u32 %r2, [%rd1+-4];\nst.global.u32 [%rd1], %r2;"
+    ran, _ = launched(below.replace("[%rd1+-4], 9", "[%rd1+-4], %r1"))
+    assert words(ran, 1) == [0]
 
 
 @pytest.mark.parametrize(
