@@ -253,6 +253,7 @@ def test_compare_and_swap() -> None:
     [
         ("down.b32 %r2, %r1, 1, 31", [*range(1, 32), 31]),
         ("up.b32 %r2, %r1, 1, 0", [0, *range(31)]),
+        ("up.b32 %r2, %r1, 1, 6144", [x - 1 if x % 8 else x for x in range(32)]),
         ("bfly.b32 %r2, %r1, 1, 31", [x ^ 1 for x in range(32)]),
         ("idx.b32 %r2, %r1, 3, 31", [3] * 32),
         ("idx.b32 %r2, %r1, 3, 6175", [x - x % 8 + 3 for x in range(32)]),
