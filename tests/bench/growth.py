@@ -36,7 +36,7 @@ from tests.bench.test_growth import chain
 
 SEQUENCES: Final = (1, 10, 100)
 
-DEPTHS: Final = (1, 2, 3, 4, 5)
+DEPTHS: Final = (1, 2, 3, 4, 5, 6)
 
 BODY: Final = "A[blockDim.x * {i} + threadIdx.x] = {i};"
 
@@ -57,6 +57,17 @@ Whole processes of `warpbound run`, blocks of 256 threads, one element a thread;
 
 | kernel | blocks | fast, seconds | MiB | reference, seconds | MiB |
 | --- | ---: | ---: | ---: | ---: | ---: |
+"""
+
+LONGER: Final = """
+## How long programs grow
+
+Seconds of processor time for the four metrics together, blocks of 32: branches one after the other, each with a test of
+a parameter of its own and an access on both sides (twice as many ways through with each), and assignments, every fourth
+an access.
+
+| program | sectors | steps | verdicts | seconds |
+| --- | ---: | ---: | --- | ---: |
 """
 
 WHOLE: Final = """
@@ -87,10 +98,10 @@ Made by `make growth` (`python -m tests.bench.growth`), on {machine}, Python {py
 ## How the search grows
 
 Programs of loops `for (i = 0; i < n; i++)` around `A[blockDim.x * i + threadIdx.x] = i`, blocks of 32, metric
-`steps`; the loops of a nest have a bound each. Time is that from the kernel to the certified bound: what holds where,
-potentials, derivation, the kernel's judgement. Size is that of the largest linear program: unknowns x equations. Where
-the unknowns that suffice for most programs do not, the search tries again with more. Solvers have a time limit: on a
-busy machine the deepest nest may end not-proved.
+`steps`; the loops of a nest have a bound each. Time is processor time from the kernel to the certified bound: what
+holds where, potentials, derivation, both checkers' judgement. Size is that of the largest linear program: unknowns x
+equations. Where the unknowns that suffice for most programs do not, the search tries again with more. Solvers have a
+time limit: on a busy machine the deepest nest may end not-proved.
 
 | program | bound | verdict | linear programs | unknowns x equations | seconds |
 | --- | --- | --- | ---: | ---: | ---: |
@@ -169,10 +180,10 @@ def measured(name: str, source: str) -> Measured:
     context = Context(
         check_kernel(kernel), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1), (None, None, None), ())
     )
-    start = time.perf_counter()
+    start = time.process_time()
     with sizes_of_programs() as sizes:
         (result,) = find_bounds(Outline(kernel, context, bare(kernel.body)), [context.metric], Oracles())
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     bound = None if result.claim is None else str(shown(result.claim))
     return Measured(name, bound, result.verdict, tuple(sizes), seconds)
 
@@ -207,6 +218,23 @@ def process(*words: str) -> tuple[float, float, int]:
     command = (sys.executable, "-c", MEASURED, str(Path(sys.executable).with_name("warpbound")), *words)
     seconds, cpu, memory = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return float(seconds), float(cpu), int(memory)
+
+
+def longer() -> Iterator[str]:
+    """The rows of the table on long programs."""
+    for source, count, what in [
+        *((branching(n), n, "branches in sequence") for n in (8, 16, 32)),
+        *((straight(n), n, "statements") for n in (30, 300, 3000)),
+    ]:
+        kernel = kernel_of(source)
+        launch = Launch((32, 1, 1), (None, None, None), ())
+        context = Context(check_kernel(kernel), METRICS["steps"], HARDWARE["nvidia"], launch)
+        start = time.process_time()
+        found = find_bounds(Outline(kernel, context, bare(kernel.body)), [*METRICS.values()], Oracles())
+        seconds = time.process_time() - start
+        bounds = {r.metric.name: "none" if r.claim is None else f"`{shown(r.claim)}`" for r in found}
+        verdicts = ", ".join(dict.fromkeys(r.verdict for r in found))
+        yield f"| {count} {what} | {bounds['sectors']} | {bounds['steps']} | {verdicts} | {seconds:.2f} |"
 
 
 def runs() -> Iterator[str]:
@@ -257,10 +285,15 @@ def main() -> None:
     """Measures and writes the page."""
     parser = argparse.ArgumentParser(description="Measures how the search grows, and writes a page.")
     parser.add_argument("--page", type=Path, default=Path("docs/benchmarks.md"), metavar="FILE.md")
+    parser.add_argument("--part", choices=("search", "longer"), help="measure this alone, and write its section")
     args = parser.parse_args()
     head = HEAD.format(machine=f"{platform.system()} {platform.machine()}", python=platform.python_version())
+    if args.part:
+        text, rows = (_sections(head)[1], searches()) if args.part == "search" else (LONGER.lstrip("\n"), longer())
+        replaced(args.page, text + "".join(f"{row}\n" for row in rows))
+        return
     page = ""
-    for text, rows in ((head, searches()), (CHECKS, checks()), (RUNS, runs()), (WHOLE, whole())):
+    for text, rows in ((head, searches()), (LONGER, longer()), (CHECKS, checks()), (RUNS, runs()), (WHOLE, whole())):
         page += text
         for row in rows:
             print(row, flush=True)

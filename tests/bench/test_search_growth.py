@@ -11,7 +11,7 @@ from math import prod
 import pytest
 
 from semantics.vectorised import run
-from tests.bench.growth import in_sequence, kernel_of, measured, nested
+from tests.bench.growth import branching, in_sequence, kernel_of, measured, nested, straight
 
 
 def of_nest(depth: int) -> str:
@@ -57,3 +57,15 @@ def test_long_sequences_end(count: int) -> None:
 def test_four_loops_are_bounded() -> None:
     found = measured("", nested(4))
     assert (found.bound, found.verdict) == (of_nest(4), "certified")
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_branches_are_not_doubled(count: int) -> None:
+    """Each pays for its dearer side, 6 steps for the test and 10 for eight sectors at most, whatever the others do."""
+    assert measured("", branching(count)).bound == str(16 * count)
+
+
+def test_statements_are_bounded_exactly() -> None:
+    found = measured("", straight(8))
+    cost = run(kernel_of(straight(8)), (32, 1, 1), (1, 1, 1), {"n": 7}).max_per_warp["steps"]
+    assert (found.bound, found.verdict) == (str(cost), "certified")
