@@ -41,7 +41,7 @@ typedef std::vector<unsigned char> Bytes;
 static size_t sector = 32, warpSize = 32, banks = 32;
 static bool swapped = false, late = false;
 
-enum Op { TEST = 1, TURN, LEAVE, SWITCH, SECTION, END, BEFORE, AFTER, WHOLE };
+enum Op { TEST = 1, TURN, LEAVE, SWITCH, SECTION, END, BEFORE, AFTER, WHOLE, FALLEN = 100 };
 
 // A place in the program's turns: the one around it, a loop (or a call), and its turn.
 struct Node { int parent, loop, turn; };
@@ -117,6 +117,7 @@ public:
       int op = std::get<1>(key);
       if (op == TEST || op == SWITCH) c.divergences += v.values.size() - 1;
       if (op == WHOLE) c.more += v.values.size() - 1;
+      if (op >= FALLEN) c.more++;
       if (op == BEFORE) c.more += v.after > 0 && v.after < v.before;
     }
     for (auto &[key, n] : turns) { // lanes that leave a loop by a jump may part from the others at its next test
@@ -183,13 +184,17 @@ private:
     case SECTION:
     case END: {
       auto open = lane.open.find(id);
-      if (open == lane.open.end()) break;
+      if (open == lane.open.end()) {
+        if (op == SECTION) votes[{warp, FALLEN + value, at, id}]; // who is in it is asked anew
+        break;
+      }
       lane.open.erase(open);
       votes[{warp, SWITCH, at, id}].values.insert(op == END ? -1 : value);
       break;
     }
     case BEFORE: votes[{warp, BEFORE, at, id}].before++; break;
     case AFTER: votes[{warp, BEFORE, at, id}].after++; break;
+    case FALLEN: break;
     }
   }
 };

@@ -55,6 +55,12 @@ SWITCH = known(
     "switch (W(1, tx & 3)) { case 0: SECTION(1, 0); B[tx] = 1; case 1: SECTION(1, 1); B[tx + 32] = 2; break; "
     "default: SECTION(1, 2); B[tx] = 3; } END(1);",
 )
+FALLEN = known(
+    "switch (tx & 1) { case 0: B[tx] = 1; case 5: B[tx + 32] = 2; case 1: B[tx + 64] = 3; }",
+    "switch (W(1, tx & 1)) { case 0: SECTION(1, 0); B[tx] = 1; case 5: SECTION(1, 1); B[tx + 32] = 2; "
+    "case 1: SECTION(1, 2); B[tx + 64] = 3; } END(1);",
+)
+"""Of kernel 902: our test of a section that others fall into may part lanes once more, which the marks explain."""
 WAY_OUT = known(
     "int i = 0; while (true) { i++; if (i > (tx & 3)) { B[tx] = i; break; } }",
     "int i = 0; while (true) { TURN(1); i++; if (T(2, i > (tx & 3))) { LEAVE(1); B[tx] = i; break; } } LEAVE(1);",
@@ -69,6 +75,7 @@ COSTS: dict[str, tuple[Case, tuple[int, int, int]]] = {
     "lanes that leave a loop in turn": (TURNS, (12, 0, 3)),
     "a block in two dimensions": (FLAT, (16, 0, 0)),
     "sections": (SWITCH, (12, 0, 2)),
+    "sections that lanes fall into": (FALLEN, (4 + 4 + 4, 0, 1)),
     "the only way out of a loop": (WAY_OUT, (4, 0, 3)),
 }
 
