@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -342,10 +343,26 @@ def certificates(paths: Iterable[str]) -> list[str]:
         if not Path(path).is_dir():
             found.append(path)
             continue
-        inside = [str(p) for p in sorted(Path(path).rglob("*.json")) if p.is_file() and _is_certificate(p)]
+        inside = [str(p) for p in sorted(_below(path)) if p.is_file() and _is_certificate(p)]
         if not inside:
             raise OptionProblem(f"there is no certificate in '{path}'", advice="`bound --certificate DIR` writes them.")
         found += inside
+    return found
+
+
+MOST_FILES: Final = 20_000
+"""The files of a folder that are looked at for certificates."""
+
+
+def _below(folder: str) -> Iterable[Path]:
+    """The JSON files of a folder and below. Raises OptionProblem where there are too many files of any kind."""
+    looked, found = 0, list[Path]()
+    for inside, _, names in os.walk(folder):
+        looked += len(names)
+        if looked > MOST_FILES:
+            told = f"there are more than {MOST_FILES} files in '{folder}'"
+            raise OptionProblem(told, advice="Name the folder of the certificates.")
+        found += [Path(inside) / name for name in names if name.endswith(".json")]
     return found
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from checker.certificates.audit import audit
 from checker.certificates.document import canonical, digest
-from checker.cli import main
+from checker.cli import main, options
 from checker.oracles import Oracles
 from checker.report.audit import MEANING, UNSAID, row
 from logic.assertions import Entails, Refuted
@@ -734,7 +734,9 @@ def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
     assert "there is no kernel 'addSub3'" in refused(capsys, SECTORS, "--source", str(PROOFS / "matMul" / "kernel.cu"))
 
 
-def test_a_folder_stands_for_the_certificates_in_it(tmp_path: Path, capsys: Capture) -> None:
+def test_a_folder_stands_for_the_certificates_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     """As for `recheck` and `show`; other JSON is left alone. `check` judges one, and says who judges a folder."""
     folder = tmp_path / "found"
     (folder / "deep").mkdir(parents=True)
@@ -749,6 +751,9 @@ def test_a_folder_stands_for_the_certificates_in_it(tmp_path: Path, capsys: Capt
         (tmp_path / "empty").mkdir(exist_ok=True)
         assert main([command, str(tmp_path / "empty")]) == 2
         assert f"there is no certificate in '{tmp_path / 'empty'}'" in capsys.readouterr().err
+    monkeypatch.setattr(options, "MOST_FILES", 3)
+    assert main(["report", str(folder)]) == 2
+    assert "there are more than 3 files in" in capsys.readouterr().err
     assert main(["check", str(folder)]) == 2
     assert f"`warpbound report {folder}` judges all certificates in a folder." in " ".join(
         capsys.readouterr().err.split()
