@@ -1,7 +1,7 @@
 """Searches on other machines. Sources are read here; a kernel that is left to be searched goes to an executor as data,
 and what comes back is a certificate, which is judged here like any other. So a worker needs no sources and no trust:
-what it loses, what it says that is no certificate of what was asked, and what it is never heard of again is searched
-here.
+what it loses or does not speak of, what it says that is no certificate of what was asked, and what it is never heard of
+again is searched here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from checker.fleet.workers import TURN, Failure, Job, Limits, Work
 
 PATIENCE: Final = 120.0
 """Seconds beyond the limit of a kernel in which something is to be heard of what is searched elsewhere."""
+
+LONGEST: Final = 1e9
+"""Seconds that no search takes."""
 
 Said = tuple[str, Any]
 """What a worker says of a kernel: `("found", Found)`, or `("failed", (how, why, seconds))`."""
@@ -46,6 +49,7 @@ class Away:
     pending: dict[Future[Any], tuple[Job, int]] = field(default_factory=dict)
     here: dict[int, set[int]] = field(default_factory=dict)
     why: str = ""
+    _wanted: dict[tuple[int, int | None], frozenset[str]] = field(default_factory=dict)
     _reading: set[int] = field(default_factory=set)
     _heard: float = 0.0
     _wake: Callable[[], None] = lambda: None
@@ -64,6 +68,8 @@ class Away:
                 self._again(job.number, part, said)
             else:
                 self._hear(job, part, said)
+                if _lacks(said, self._wanted[job.number, part]):
+                    self._again(job.number, part, "it did not say all that was asked")
             self._settle(job)
         self.desk.turn()
 
@@ -75,7 +81,9 @@ class Away:
             self.desk.told(job, part, what)
 
     def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]:
-        return self.desk.asked(job, part, what)
+        answer = self.desk.asked(job, part, what)
+        answer.add_done_callback(lambda said: self._wanted.update({(job.number, part): frozenset(said.result())}))
+        return answer
 
     def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:
         self.desk.failed(job, part, how, why, seconds)
@@ -94,10 +102,12 @@ class Away:
             wait(self.pending, TURN, FIRST_COMPLETED)
             self.turn()
             if patience is not None and self.pending and time.monotonic() - self._heard > patience:
-                for future, (job, part) in self.pending.items():
+                silent, self.pending = self.pending, {}
+                for future, (job, part) in silent.items():
                     future.cancel()
                     self._again(job.number, part, "nothing was heard of it")
-                self.pending = {}
+                for job in {job.number: job for job, _ in silent.values()}.values():
+                    self._settle(job)
         for future in self.pending:
             future.cancel()
         self.desk.finish()
@@ -140,11 +150,16 @@ def _said(future: Future[Any]) -> list[Said] | str:
 
 def _is_said(said: Any) -> bool:
     match said:
-        case ("found", Found(str(), str() | None, str(), int() | float())):
-            return True
-        case ("failed", ("timeout" | "out of memory" | "crashed", str(), int() | float())):
-            return True
+        case ("found", Found(str(), str() | None, str(), int() | float() as seconds)):
+            return 0 <= seconds <= LONGEST
+        case ("failed", ("timeout" | "out of memory" | "crashed", str(), int() | float() as seconds)):
+            return 0 <= seconds <= LONGEST
     return False
+
+
+def _lacks(said: Sequence[Said], wanted: frozenset[str]) -> bool:
+    """Whether nothing is said of some metric that was asked for; a failure is of all."""
+    return all(kind == "found" for kind, _ in said) and not wanted <= {what.metric for _, what in said}
 
 
 def run(

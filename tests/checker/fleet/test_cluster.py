@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,6 +120,55 @@ def test_what_workers_lose_or_forge_is_searched_here(
     before = strange.given
     assert table(capsys, "--cluster", "tcp://there:1")[:2] == own[:2]
     assert strange.given == before > 8
+
+
+def test_what_workers_do_not_speak_of_is_searched_here(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No row is missing where a worker says nothing of a kernel, or of one of its metrics, or of another metric."""
+    strange = Strange(
+        {
+            1: lambda _: [],
+            2: lambda said: said[:1],
+            3: lambda said: [("found", Found("steps", said[0][1].text, "", 0.1)), *said[:1]],
+            4: lambda said: [("found", replace(what, metric="own")) for _, what in said],
+            5: lambda said: [("found", replace(what, seconds=float("nan"))) for _, what in said],
+            6: lambda said: [("found", replace(what, seconds=10**400)) for _, what in said],
+        }
+    )
+
+    @contextmanager
+    def joined(_: str) -> Iterator[Cluster]:
+        yield Cluster(strange, 1)
+
+    monkeypatch.setattr("checker.testbed.cluster.joined", joined)
+    code, rows, error = table(capsys, "--no-cache", "--metric", "steps", "--cluster", "tcp://there:1")
+    assert code == 0
+    assert [(kernel, verdict) for kernel, _, verdict in rows] == [
+        (f"k{i}", "certified") for i in range(1, 9) for _ in ("sectors", "steps")
+    ]
+    assert error.startswith("warpbound: warning: --cluster tcp://there:1: 6 kernels were searched on this machine: ")
+
+
+@pytest.mark.parametrize("act", [silent, lambda _: []], ids=["silent", "nothing"])
+def test_budgets_are_judged_whatever_workers_do(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, act: Callable[[Any], Any]
+) -> None:
+    """Every source is done in the end, and its budgets are looked at, of a kernel that was searched here, too."""
+    (here / "a.cu").write_text(KERNELS.partition("\n")[0])
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "k1"\nmetric = "sectors"\nmost = 3\n')
+
+    @contextmanager
+    def joined(_: str) -> Iterator[Cluster]:
+        yield Cluster(Strange({1: act}), 1)
+
+    monkeypatch.setattr("checker.testbed.cluster.joined", joined)
+    monkeypatch.setattr("checker.fleet.cluster.PATIENCE", -60.0)
+    command = ["bound", "a.cu", "--metric", "sectors", "--block", "32", "--no-cache", "--format", "json"]
+    code = main([*command, "--jobs", "1", "--time-limit", "60", "--cluster", "tcp://there:1"])
+    found = json.loads(capsys.readouterr().out)
+    assert [b["verdict"] for b in found["budgets"]] == ["exceeded"]
+    assert code == 1
 
 
 CLUSTER: Final = """
