@@ -99,9 +99,12 @@ template <class _Rp, class, class _Fn, class... _Tp> struct _calls : false_type 
 template <class _Rp, class _Fn, class... _Tp>
 struct _calls<_Rp, void_t<decltype(declval<_Fn>()(declval<_Tp>()...))>, _Fn, _Tp...> :
   bool_constant<__is_void(_Rp) || __is_convertible(decltype(declval<_Fn>()(declval<_Tp>()...)), _Rp)> {};
-template <class _Fn, class... _Tp> struct is_invocable : _calls<void, void, _Fn, _Tp...> {};
+template <class _Fn> struct _called {
+  static_assert(!__is_member_pointer(__remove_cvref(_Fn)), "whether a pointer to a member can be called is not known");
+};
+template <class _Fn, class... _Tp> struct is_invocable : _called<_Fn>, _calls<void, void, _Fn, _Tp...> {};
 template <class _Fn, class... _Tp> constexpr bool is_invocable_v = is_invocable<_Fn, _Tp...>::value;
-template <class _Rp, class _Fn, class... _Tp> struct is_invocable_r : _calls<_Rp, void, _Fn, _Tp...> {};
+template <class _Rp, class _Fn, class... _Tp> struct is_invocable_r : _called<_Fn>, _calls<_Rp, void, _Fn, _Tp...> {};
 template <class _Rp, class _Fn, class... _Tp> constexpr bool is_invocable_r_v = is_invocable_r<_Rp, _Fn, _Tp...>::value;
 template <class> struct result_of;
 template <class _Fn, class... _Tp> struct result_of<_Fn(_Tp...)> : invoke_result<_Fn, _Tp...> {};
@@ -125,15 +128,21 @@ constexpr HD bool is_constant_evaluated() noexcept { return false; }
 template <class _Tp, class _Up> concept same_as = __is_same(_Tp, _Up) && __is_same(_Up, _Tp);
 template <class _Tp, class _Up> concept derived_from =
   __is_base_of(_Up, _Tp) && __is_convertible(const volatile _Tp *, const volatile _Up *);
-template <class _Tp, class _Up> concept convertible_to = __is_convertible(_Tp, _Up) && __is_constructible(_Up, _Tp);
+template <class _Tp, class _Up> concept convertible_to =
+  __is_convertible(_Tp, _Up) && (__is_void(_Up) || __is_constructible(_Up, _Tp));
 template <class _Tp> concept integral = __is_integral(_Tp);
 template <class _Tp> concept signed_integral = integral<_Tp> && __is_signed(_Tp);
 template <class _Tp> concept unsigned_integral = integral<_Tp> && !signed_integral<_Tp>;
 template <class _Tp> concept floating_point = __is_floating_point(_Tp);
-template <class _Tp, class... _Up> concept constructible_from = __is_constructible(_Tp, _Up...);
-template <class _Tp> concept default_initializable = constructible_from<_Tp>;
+template <class _Tp, class... _Up> concept constructible_from =
+  __is_nothrow_destructible(_Tp) && __is_constructible(_Tp, _Up...);
+template <class _Tp, class = void> struct _begun : false_type {};
+template <class _Tp> struct _begun<_Tp, void_t<decltype(::new _Tp)>> : true_type {};
+template <class _Tp> concept default_initializable = constructible_from<_Tp> && (!__is_const(_Tp) || _begun<_Tp>::value);
 template <class _Tp> concept move_constructible = constructible_from<_Tp, _Tp> && convertible_to<_Tp, _Tp>;
-template <class _Tp> concept copy_constructible = move_constructible<_Tp> && constructible_from<_Tp, const _Tp &>;
+template <class _Tp, class _Up> concept _copied = constructible_from<_Tp, _Up> && convertible_to<_Up, _Tp>;
+template <class _Tp> concept copy_constructible = move_constructible<_Tp> && _copied<_Tp, _Tp &> &&
+  _copied<_Tp, const _Tp &> && _copied<_Tp, const _Tp>;
 template <class _Fn, class... _Tp> concept invocable = is_invocable<_Fn, _Tp...>::value;
 template <class _Fn, class... _Tp> concept regular_invocable = invocable<_Fn, _Tp...>;
 template <class _Fn, class... _Tp> concept predicate = is_invocable_r<bool, _Fn, _Tp...>::value;

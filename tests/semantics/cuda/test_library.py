@@ -156,7 +156,11 @@ CONCEPTS = """
 struct Base {}; struct Derived : Base {}; struct Bare { int x; };
 struct Fixed { const int x; }; struct Made { Made(int); }; struct Less { bool operator()(int, int) const; };
 struct Gives { Bare operator()(int) const; };
-struct Only { Only(Only &&); Only(const Only &) = delete; };
+struct Only { Only(Only &&); Only(const Only &) = delete; }; struct Held { Held(); int x; };
+struct Said { Said(Said &&); explicit Said(const Said &); }; struct Mute { Mute(const Mute &); Mute(Mute &) = delete; };
+struct Ends { ~Ends() noexcept(false); }; struct Kept { Kept(int); private: ~Kept(); };
+struct No { explicit operator bool() const; }; struct Asks { No operator()(int) const; bool operator()(int *); };
+struct Hidden : private Base {}; union Both { int x; float y; };
 """
 
 HOLD = (
@@ -171,6 +175,20 @@ HOLD = (
     "!std::predicate<Made, int>", "!std::predicate<Gives, int>", "std::invocable<Gives, int>",
     "std::is_invocable_v<Gives, int>", "!std::is_invocable_r_v<int, Gives, int>",
     "std::is_invocable_r_v<void, Gives, int>",
+    # void, and what is const
+    "std::convertible_to<void, void>", "!std::convertible_to<int, void>", "!std::convertible_to<void, int>",
+    "!std::default_initializable<const int>", "!std::default_initializable<const Bare>",
+    "std::default_initializable<const Held>", "!std::default_initializable<const int[2]>",
+    "std::default_initializable<int[2]>", "!std::default_initializable<int &>", "!std::default_initializable<void>",
+    # copies from what is const and what is not, and what may be ended
+    "std::move_constructible<Said>", "!std::copy_constructible<Said>", "!std::copy_constructible<Mute>",
+    "std::copy_constructible<int &>", "!std::constructible_from<Ends>", "!std::constructible_from<Kept, int>",
+    "!std::move_constructible<Ends>", "std::constructible_from<const int &, int>",
+    "!std::constructible_from<int &, int>",
+    "!std::predicate<Asks, int>", "std::predicate<Asks, int *>", "!std::predicate<const Asks, int *>",
+    "!std::derived_from<Hidden, Base>", "!std::derived_from<Both, Both>", "!std::derived_from<int, int>",
+    "std::derived_from<const Derived, volatile Base>", "!std::integral<int &>", "std::integral<const volatile bool>",
+    "std::unsigned_integral<bool>", "!std::same_as<int, const int>", "!std::convertible_to<int *, int>",
 )  # fmt: skip
 
 
@@ -184,6 +202,11 @@ def test_concepts_hold_where_a_host_compiler_has_it(tmp_path: Path, read: Read) 
         path.write_text(CONCEPTS + "".join(f"static_assert({claim});\n" for claim in HOLD))
         done = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", str(path)], check=False, capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize("claim", ["std::is_invocable_v<int Bare::*, Bare>", "std::predicate<int Bare::*, Bare>"])
+def test_a_member_is_not_taken_for_what_cannot_be_called(refused: Callable[[str, str], None], claim: str) -> None:
+    refused(f"{CONCEPTS}__global__ void k(int *A) {{ A[0] = {claim}; }}\n", "a pointer to a member")
 
 
 def test_a_concept_chooses_the_template(read: Read) -> None:
