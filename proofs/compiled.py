@@ -208,8 +208,8 @@ def exceeded(found: Sequence[Found]) -> str:
     for f in found:
         c = f.compared
         for w in c.wholes if c else ():
-            if w.exceeded:
-                told = f"{f.name}, {w.metric}: a warp of the compiled code pays {w.compiled}, the bound is {w.value}"
+            if w.over is not None:
+                told = f"{f.name}, {w.metric}: a warp of the compiled code pays {w.over[1]}, the bound is {w.over[0]}"
                 seen.setdefault(told, []).append(f.arch)
         for r in c.rows if c else ():
             if r.exceeded:

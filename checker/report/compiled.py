@@ -11,6 +11,7 @@ from checker.analysis.compiled.compare import Both, Row, Whole
 from checker.analysis.compiled.launch import Difference
 from checker.notation.words import many, number
 from checker.report.page import Fault, Page, Section
+from checker.report.terminal import wrapped
 from semantics.events import Dim
 
 _HEAD = ("access", "array", "instructions", "became", "bound", "run", "PTX", "executed", "PTX executed")
@@ -66,7 +67,14 @@ def as_text(c: Compared) -> str:
     parts = [_title(c), columns([_WHOLE, *map(_whole, c.wholes)]), columns([_HEAD, *(_row(c, r) for r in c.rows)])]
     parts += ["\n".join(notes(c))] if notes(c) else []
     parts += ["\n".join(f"error: {text}" for _, text in problems(c))] if problems(c) else []
+    parts += ["\n".join(_without_bound(c))] if _without_bound(c) else []
     return "\n\n".join([*parts, f"Assumed: {', '.join(c.assumptions)}."])
+
+
+def _without_bound(c: Compared) -> list[str]:
+    """Why metrics have no bound, and where advice is."""
+    found = [wrapped(f"{w.metric}: {w.problem or w.verdict}", "", "  ") for w in c.wholes if w.bound is None]
+    return [*found, f"`warpbound bound {c.file}` says what would help."] if found else []
 
 
 def columns(table: Sequence[Sequence[str]]) -> str:
@@ -161,10 +169,12 @@ def problems(c: Compared) -> list[tuple[str, str]]:
     """What is wrong: the rule of a page's fault, and a sentence."""
     found = []
     for w in c.wholes:
-        if w.refuted:
-            found.append(("refuted", f"{w.metric}: a warp of the source pays {w.run}, the bound is {w.value}"))
-        if w.exceeded:
-            told = f"{w.metric}: a warp of the compiled code pays {w.compiled}, certified of the source are {w.value}"
+        if w.under is not None:
+            bound, paid = w.under
+            found.append(("refuted", f"{w.metric}: a warp of the source pays {paid}, the bound is {bound}"))
+        if w.over is not None:
+            bound, paid = w.over
+            told = f"{w.metric}: a warp of the compiled code pays {paid}, certified of the source are {bound}"
             found.append(("exceeded", told))
     for r in c.rows:
         if r.exceeded:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from checker.analysis.coalescing.access import Key
 from checker.analysis.compiled.launch import Difference, before, differences, entry, placed
@@ -20,7 +22,7 @@ from checker.certificates.claims import shown, value_at
 from checker.synthesis.bound import Result
 from logic.metrics import Hardware, Metric
 from logic.source import Loc
-from logic.syntax import Kernel
+from logic.syntax import WARP_INDEX, Kernel
 from semantics import grid
 from semantics.events import Dim
 from semantics.grid import Contents
@@ -132,8 +134,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A metric: the bound and its value in the launch, the dearest warp of the run and of the compiled code, the sums
-    over all warps, and whether some warp of the compiled code pays more than the bound."""
+    """A metric: the bound and its value in the launch, where it is greatest, the dearest warp of the run and of the
+    compiled code, the sums over all warps; and, where that is more, what is certified of a warp beside what it pays in
+    the compiled code (`over`) and in the source (`under`)."""
 
     metric: str
     verdict: str
@@ -144,15 +147,17 @@ class Whole:
     run_total: Fraction
     compiled_total: int
     problem: str
+    over: tuple[Fraction, int] | None
+    under: tuple[Fraction, int] | None
 
     @property
     def exceeded(self) -> bool:
-        return self.value is not None and self.compiled > self.value
+        return self.over is not None
 
     @property
     def refuted(self) -> bool:
         """Whether the source itself pays more: then nothing here is to be relied on."""
-        return self.value is not None and self.run > self.value
+        return self.under is not None
 
 
 def certified(both: Both, counts: Mapping[tuple[Loc | None, str, str], int]) -> dict[Key, int]:
@@ -190,41 +195,63 @@ def rows(both: Both, known: Mapping[Key, int]) -> list[Row]:
     return found
 
 
-def wholes(
-    both: Both, results: Sequence[Result], at: Mapping[str, int], launch: grid.Launch | None = None
-) -> list[Whole]:
+def wholes(both: Both, results: Sequence[Result], at: Mapping[str, int], launch: grid.Launch) -> list[Whole]:
     """The metrics of a source beside its compiled code. `at` has the launch's parameters, `launch` its data."""
     found = []
     for r in results:
         name = r.metric.name
-        value = None if r.claim is None else _value(r, at, launch)
-        costs = cost_of(list(both.compiled.sites.values()), r.metric) if name != "divwarps" else Counter(both.parted)
+        values = None if r.claim is None else _values(r, at, launch)
+        costs, paid = (
+            cost_of(list(of.sites.values()), r.metric) if name != "divwarps" else Counter(parted)
+            for of, parted in ((both.compiled, both.parted), (both.source, both.source.parted))
+        )
         found.append(
             Whole(
                 name,
                 r.verdict,
                 None if r.claim is None else str(shown(r.claim)),
-                value,
+                None if values is None else max(values.values()),
                 both.result.max_per_warp[name],
                 max(costs.values(), default=0),
                 both.result.totals[name],
                 costs.total(),
                 "" if r.problem is None else r.problem.message if hasattr(r.problem, "message") else str(r.problem),
+                _over(values, costs),
+                _over(values, paid),
             )
         )
     return found
 
 
-def _value(r: Result, at: Mapping[str, int], launch: grid.Launch | None) -> Fraction | None:
-    """The bound in the launch, with what its arrays hold; None where something is not known."""
+def _over(values: Mapping[Warp, Fraction] | None, costs: Mapping[Warp, int]) -> tuple[Fraction, int] | None:
+    """What is certified of the warp that pays most beyond it, and what that is; None where none does."""
+    beyond = [(paid - values[w], values[w], paid) for w, paid in costs.items() if paid > values[w]] if values else []
+    return max(beyond)[1:] if beyond else None
+
+
+def _values(r: Result, at: Mapping[str, int], launch: grid.Launch) -> dict[Warp, Fraction] | None:
+    """The bound of each warp in the launch; None where something is not known."""
+    found: dict[Warp, Fraction] = {}
+    warps = -(-prod(launch.block) // launch.hardware.warp)
+    for x, y, z in product(*map(range, launch.grid)):
+        for w in range(warps):
+            own = {WARP_INDEX: w, "blockIdx.x": x, "blockIdx.y": y, "blockIdx.z": z}
+            if (value := _value(r, {**at, **own}, launch)) is None:
+                return None
+            found[(x, y, z), w] = value
+    return found
+
+
+def _value(r: Result, at: Mapping[str, int], launch: grid.Launch) -> Fraction | None:
+    """The bound of a warp in the launch, with what its arrays hold; None where something is not known."""
     if r.claim is None:
         return None
     known = dict(at)
-    arrays = {a.name: a for a in launch.kernel.arrays} if launch else {}
+    arrays = {a.name: a for a in launch.kernel.arrays}
     for _ in range(1000):
         value, missing = value_at(shown(r.claim), r.claim.context, known)
         elements = [m for m in missing if m not in known and m.partition("[")[0] in arrays and "[" in m]
-        if launch is None or not elements:
+        if not elements:
             return value
         for name in elements:
             array, _, index = name.removesuffix("]").partition("[")

@@ -79,6 +79,37 @@ def test_one_access_that_needs_more_is_not_made_up_for_by_another() -> None:
     assert [row["exceeded"] for row in found["accesses"]] == [False, False, True]
 
 
+def test_a_bound_that_is_of_a_block_is_held_against_that_block(capsys: Capture) -> None:
+    """What a block pays depends on an element. Where blocks take those of others, the dearest is as dear as before, and
+    what is left behind is the same."""
+    given = ("--assume", "forall i: C[i] >= 0")
+    source = sources.SUM.replace("int n", "const int *C").replace("i < n", "i < C[blockIdx.x]")
+    own = sources.PTX.replace(".param .u32 _Z1kPiPKii_param_2", ".param .u64 _Z1kPiPKii_param_2").replace(
+        "    ld.param.u32 %r1, [_Z1kPiPKii_param_2];\n",
+        """    ld.param.u64 %rd6, [_Z1kPiPKii_param_2];
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %rd7, %r2, 4;
+    add.s64 %rd6, %rd6, %rd7;
+    .loc 1 3 25
+    ld.global.u32 %r1, [%rd6];
+""",
+    )
+    words = ("--block", "32", "--grid", "3", "--array", "B=iota", "--array", "C=0,1,2")
+    found = compared(source, own, *words, *given)
+    keys = ("value", "run", "compiled", "exceeded")
+    assert [found["metrics"][0][k] for k in keys] == [27, 27, 25, False]
+    assert compared(source, own, *words, code=1)["metrics"][0]["value"] is None
+    assert main(["compiled", "k.cu", "--ptx", "k.ptx", *words]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "sectors: no potential was found for this loop: its guard reads 'C'" in said
+    assert "`warpbound bound k.cu` says what would help." in said
+    swapped = own.replace("%ctaid.x;\n", "%ctaid.x;\n    sub.s32 %r2, 2, %r2;\n")
+    found = compared(source, swapped, *words, *given, code=4)
+    assert [found["metrics"][0][k] for k in keys] == [27, 27, 25, True]
+    assert found["differences"] == []
+    assert "sectors: a warp of the compiled code pays 25, certified of the source are 1" in found["problems"]
+
+
 def test_other_integers_refute(capsys: Capture) -> None:
     found = compared(sources.SUM, sources.WRONG, *LAUNCH, code=3)
     (apart,) = found["differences"]
