@@ -102,14 +102,20 @@ def configuration(args: argparse.Namespace) -> Config:
 
 
 def is_fleet(args: argparse.Namespace) -> bool:
-    """Whether the command line is for many sources, and not for the one that it names."""
+    """Whether the command line is for many sources, and not for the one that it names. A configuration makes it so, but
+    for options that are for one source alone: then a warning says that it is not read."""
     from checker.fleet.config import nearest
     from checker.fleet.files import what_is
 
     only, kind = Path(args.files[0]), what_is(args.files[0])
     several = len(args.files) > 1 or kind == "folder" or args.format == "jsonl"
     asked = any((own := getattr(args, name)) is not None and own is not False and own != [] for name in FLEET)
-    return several or asked or (kind == "file" and nearest(only) is not None)
+    if several or asked or kind != "file" or (found := nearest(only)) is None:
+        return several or asked
+    if (alone := next((option for name, option in ALONE.items() if getattr(args, name)), None)) is None:
+        return True
+    sys.stderr.write(f"{found}: warning: not read with {alone}: say here what it has, such as --block\n")
+    return False
 
 
 @dataclass(slots=True)
@@ -126,11 +132,14 @@ class Outcome:
 def run(args: argparse.Namespace) -> int:
     """The command; the worst exit code of all rows and budgets. Raises SourceError for unusable input."""
     from checker.fleet import table
+    from checker.fleet.files import what_is
 
     for name, option in ALONE.items():
         if getattr(args, name):
-            raise OptionProblem(f"{option} is for one source alone", advice="Name one source, and no folder.")
-    if args.certificate and args.certificate.endswith(".json"):
+            told = "Name one source, no folder, and leave out options for several, such as --jobs and --config."
+            raise OptionProblem(f"{option} is for one source alone", advice=told)
+    one = bool(args.certificate) and args.certificate.endswith(".json")
+    if one and (len(args.files) > 1 or what_is(args.files[0]) != "file"):
         raise OptionProblem(
             f"--certificate {args.certificate} is for one bound", advice="Give a folder for all of them."
         )
@@ -141,7 +150,13 @@ def run(args: argparse.Namespace) -> int:
         found = table.summary(rows, len(done.desk.sources), done.left, done.desk.hits, done.seconds)
         if args.format == "jsonl":
             line({"summary": found, "budgets": budgets})
-    if args.certificate:
+    if one and len(done.desk.texts) > 1:
+        advice = "Name one: --kernel NAME --metric sectors; or give a folder for all of them."
+        problem = problem or OptionProblem(f"--certificate {args.certificate} is for one bound", advice=advice)
+    elif one:
+        for text in done.desk.texts.values():
+            emit(text, args.certificate, "--certificate")
+    elif args.certificate:
         _write(done.desk, args.certificate)
     if args.format != "jsonl":
         tell(
@@ -367,7 +382,7 @@ def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
     names = {name for full in desk.named.values() for name in (full, full.partition("<")[0])}
     for name in config.kernels.keys() - names:
         if f"[kernel.{name}]" not in took and not _elsewhere(args, config, name):
-            known = f"{meant(name, names)}There are: {', '.join(sorted(desk.named.values())[:8])}."
+            known = f"{meant(name, names)}There are: {', '.join(sorted(set(desk.named.values()))[:8])}."
             return OptionProblem(f"no kernel here is called '{name}'", config.places.get((name, "")), known)
     for text in config.values.get("assume", ()):
         if text not in took and config.folder and _covers(args.files, config.folder):
@@ -404,7 +419,10 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
         except budgets.NoKernel:
             if budget.file and not Path(budget.file).is_file():
                 told = f"a budget is for a kernel of '{budget.file}', and there is no such file"
-                problem = problem or OptionProblem(told, budget.places.get("file"), "Paths are as the folder has them.")
+                having = sorted({r["file"] for r in desk.rows.values() if r["kernel"] == budget.kernel})
+                there = f" '{budget.kernel}' is in: {', '.join(having[:8])}." if having else ""
+                advice = f"Paths are as from the configuration's folder.{there}"
+                problem = problem or OptionProblem(told, budget.places.get("file"), advice)
                 continue
             if budget.file and not any(_same(budget.file, row["file"]) for row in desk.rows.values()):
                 sys.stderr.write(f"{budget.loc}: warning: '{budget.file}' is no source that was looked at\n")

@@ -10,6 +10,7 @@ from typing import Any, Final
 from checker.certificates.claims import known_sizes, subject, value_at, wording
 from checker.fleet.judge import Judged
 from checker.notation.words import number
+from checker.report.backed import SOLVERS
 from checker.report.bounds import EXIT, assumptions
 from logic.assertions import Context
 from logic.metrics import Metric
@@ -102,7 +103,10 @@ def _backed(read: Read, word: Judged) -> str:
     file = read.loc.file if read.loc else ""
     where = f"{Loc(file, *word.place)}: " if word.place and file else ""
     more = f"`warpbound bound {file}` says for what" if file else "`bound` of its source alone says for what"
-    told = f"it rests on the word of {', '.join(word.engines)}"
+    own = any(not engine.startswith(SOLVERS) for engine in word.engines)
+    told = (
+        f"it rests on the word of {', '.join(word.engines)}{', beyond what the second checker follows' if own else ''}"
+    )
     return f"{where}{told}. {more}; --accept solver-backed takes that for enough"
 
 

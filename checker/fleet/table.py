@@ -117,7 +117,7 @@ def as_text(rows: Sequence[Row], found: Mapping[str, Any], budgets: Sequence[Row
         told += [f"        and {many(more, 'reason')} more"] if more > 0 else []
         blocks.append("\n".join(["Kernels that are not certified, by reason:", *told]))
     if budgets:
-        blocks.append("\n".join(["Budgets:", *(f"  {budget_text(b)}" for b in budgets)]))
+        blocks.append("\n".join(["Budgets:", *(f"  {text}" for text in budget_texts(budgets, rows))]))
     return "\n\n".join([*blocks, counted(found)])
 
 
@@ -132,16 +132,25 @@ def _assumed(rows: Sequence[Row]) -> list[str]:
     return [*shared, *some[:MANY], *more]
 
 
-def budget_text(b: Row) -> str:
-    """A budget and what became of it, in a line."""
+def budget_texts(budgets: Sequence[Row], rows: Sequence[Row]) -> list[str]:
+    """Budgets and what became of them, a line each; with the file where kernels of several files have one name."""
+    files = {(row["kernel"], row["file"]) for row in rows}
+    shared = {name for name, n in Counter(name for name, _ in files).items() if n > 1}
+    return [_budget_text(b, b["kernel"] in shared) for b in budgets]
+
+
+def _budget_text(b: Row, with_file: bool) -> str:
     where = f" at {b['at']}" if b["at"] else ""
-    most = f"{b['kernel']} {b['metric']}{where}: "
+    file = f" of {b['file']}" if with_file and b["file"] else ""
+    most = f"{b['kernel']}{file} {b['metric']}{where}: "
     if b["verdict"] == "not looked at":
         return f"{most}not looked at: {b['problem']}"
     if b["value"] is None:
         return f"{most}{b['verdict']}, at most {b['most']}: {b['problem']}"
     line = f"; most of it at {b['file']}:{b['line']}" if b["verdict"] == "exceeded" and b["line"] else ""
-    return f"{most}{b['verdict']}, {b['value']} of at most {b['most']}{line}"
+    told = f"{b['value']} of at most {b['most']}"
+    point = f" ({b['problem']})" if b["verdict"] == "exceeded" and b["problem"] not in (None, told) else ""
+    return f"{most}{b['verdict']}, {told}{point}{line}"
 
 
 def as_page(
@@ -156,11 +165,10 @@ def as_page(
         why = [(str(r["kernels"]), r["reason"]) for r in found["reasons"]]
         sections.append(Section("What is not certified, by reason", head=("kernels", "reason"), rows=why))
     if budgets:
-        sections.append(Section("Budgets", items=[budget_text(b) for b in budgets]))
+        sections.append(Section("Budgets", items=budget_texts(budgets, rows)))
     faults = [_fault(r) for r in rows if r["verdict"] not in ("certified", *accepted)]
-    faults += [
-        Fault("budget", budget_text(b), _loc(b)) for b in budgets if b["verdict"] not in ("kept", "not looked at")
-    ]
+    told = zip(budgets, budget_texts(budgets, rows), strict=True)
+    faults += [Fault("budget", text, _loc(b)) for b, text in told if b["verdict"] not in ("kept", "not looked at")]
     return Page(title, sections, faults, _assumed(rows))
 
 

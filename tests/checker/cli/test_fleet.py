@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -318,6 +319,46 @@ def test_a_budget_for_the_kernel_of_one_file(here: Path, capsys: Capture) -> Non
     error = capsys.readouterr().err.replace(f"{here}/", "")
     assert "no kernel of 'src/a.cu' is called so" in error
     assert "Did you mean 'one'? There are: one." in error
+
+
+def test_budgets_say_which_file_and_which_point(here: Path, capsys: Capture) -> None:
+    (here / "src/a.cu").write_text(ONE + TWO)
+    (here / "src/b.cu").write_text(ONE.replace("A[", "A[64 * "))
+    (here / "warpbound.toml").write_text(
+        '[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 4\n'
+        '[[budget]]\nkernel = "two"\nmetric = "sectors"\nmost = "n"\n'
+    )
+    assert main(["bound", "src", *FAST]) == 1
+    out = capsys.readouterr().out
+    assert "\n  one of src/a.cu sectors: kept, 4 of at most 4\n" in out
+    assert "\n  one of src/b.cu sectors: exceeded, 32 of at most 4; most of it at src/b.cu:1\n" in out
+    assert re.search(r"\n  two sectors: exceeded, max\(0, n\) of at most n \(0 at n=-\d+, of at most -\d+\); most", out)
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 4\nfile = "a.cu"\n')
+    assert main(["bound", "src", *FAST]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert "Paths are as from the configuration's folder. 'one' is in: src/a.cu, src/b.cu." in error
+    (here / "warpbound.toml").write_text("[kernel.oen]\nblock = 32\n")
+    assert main(["bound", "src", *FAST]) == 2
+    assert "Did you mean 'one'? There are: one, two." in capsys.readouterr().err
+
+
+def test_one_source_beside_a_configuration(here: Path, capsys: Capture) -> None:
+    """What README has for one source works in the folder of a configuration, too."""
+    (here / "a.cu").write_text(ONE)
+    (here / "warpbound.toml").write_text('metrics = ["sectors"]\nblock = 32\njobs = 1\n')
+    assert main(["bound", "a.cu", "--certificate", "one.json"]) == 0
+    assert json.loads((here / "one.json").read_text())
+    capsys.readouterr()
+    assert main(["bound", "a.cu", "--explain", *FAST[:4]]) == 0
+    printed = capsys.readouterr()
+    assert "Accesses, for one warp:" in printed.out
+    assert "warpbound.toml: warning: not read with --explain: say here what it has, such as --block\n" in printed.err
+    (here / "a.cu").write_text(ONE + TWO)
+    assert main(["bound", "a.cu", "--certificate", "two.json"]) == 2
+    printed = capsys.readouterr()
+    assert "2 kernels: 2 certified" in printed.out
+    assert "--certificate two.json is for one bound" in printed.err
+    assert not (here / "two.json").exists()
 
 
 def test_formulas_of_budgets_know_parameters_alone(here: Path, capsys: Capture) -> None:

@@ -102,7 +102,7 @@ def test_what_the_action_runs(shell: dict[str, str], project: Path) -> None:
     assert done.returncode == 1
     summary = (project / "summary.md").read_text()
     assert "1 file, 1 kernel: 1 certified" in summary
-    assert "| `k` | sectors | grew | `4` | `8` |" in summary
+    assert "| `k` | src/a.cu:1 | sectors | grew | `4` | `8` |" in summary
 
 
 def test_what_the_template_runs(shell: dict[str, str], project: Path) -> None:

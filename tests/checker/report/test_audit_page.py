@@ -157,6 +157,9 @@ def test_an_index_with_the_worst_first(tmp_path: Path) -> None:
     assert "<nav" not in written(tmp_path, *MATMUL)
 
 
+VECTORS: Final = ("--source", str(ROOT / "vectorAdd" / "kernel.cu"))
+
+
 def test_without_a_source_or_a_point(tmp_path: Path) -> None:
     bare = written(tmp_path, MATMUL[0])
     assert '<table class="source"' not in bare
@@ -165,6 +168,9 @@ def test_without_a_source_or_a_point(tmp_path: Path) -> None:
     source = written(tmp_path, MATMUL[0], "--source", SOURCE)
     assert "With --at NAME=N this has each line" in source
     assert 'class="share"' not in source
+    zero = written(tmp_path, str(ROOT / "vectorAdd" / "conflicts.json"), *VECTORS, "--at", "numElements=64")
+    assert "With --at" not in zero
+    assert "No line has a share here: the bounds are 0 at numElements = 64, or no run" in zero
 
 
 def test_a_derivation_is_cut_at_a_level_and_says_so() -> None:
