@@ -31,9 +31,9 @@ _EVAL_FLOAT: Final = 2
 _TERSE: Final = 17
 """libclang's number of the property of printing that leaves out bodies."""
 
-_OF_A_PRAGMA: Final = re.compile(
+_NO_ERROR: Final = re.compile(
     r"expected a for, while, or do-while loop to follow '#pragma .*'|(incompatible|duplicate) directives '#pragma .*"
-    r"|invalid value '-?\d+'; must be positive|value '\d+' is too large"
+    r"|invalid value '-?\d+'; must be positive|value '\d+' is too large|'global' and 'device' attributes are not .*"
 )
 _UNARY: Final = {
     1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!",
@@ -133,11 +133,11 @@ class Unit:
 
     @cached_property
     def errors(self) -> list[Diagnostic]:
-        """The errors, in clang's order, without those of pragmas on loops: CUDA's compiler warns of a pragma that
-        it cannot follow, and clang keeps the statement after it, without it."""
+        """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
+        keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
         found = []
         for d in self._tu.diagnostics:
-            if d.severity >= ERROR and not _OF_A_PRAGMA.fullmatch(d.spelling):
+            if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling):
                 loc, offset = self.place(d.location)
                 found.append(Diagnostic(d.spelling, loc, offset))
         return found

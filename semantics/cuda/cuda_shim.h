@@ -1,5 +1,9 @@
 /* What CUDA C needs to be parsed without the CUDA toolkit: attributes, built-in variables and types, declarations.
    Nothing here has a body that a kernel could execute. `semantics.cuda.shim` says what the functions mean. */
+extern "C" __attribute__((device)) void __syncthreads();
+#ifdef __w_together
+#pragma clang force_cuda_host_device begin
+#endif
 #pragma push_macro("HD")
 #pragma push_macro("VECTORS")
 #pragma push_macro("STORE")
@@ -133,7 +137,6 @@ extern "C" HD cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigne
 extern "C" HD int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
 
-extern "C" __device__ void __syncthreads();
 extern "C" __device__ void __threadfence();
 extern "C" __device__ void __threadfence_block();
 extern "C" __device__ void __threadfence_system();

@@ -73,6 +73,11 @@ STD: Final = "c++17"
 """The language that sources are read in, where nobody says another."""
 _NEWER: Final = re.compile(r"\b(?:concepts?|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
 """Words of C++20, and of what clang says of it where it reads C++17."""
+_CALLED: Final = re.compile(
+    rb"\b(?:decltype|declval|enable_if\w*|void_t|invoke_result\w*|result_of\w*|is_\w*(?:invocable|constructible)\w*)\b"
+    rb"|\bnoexcept\s*\(|\bsizeof\s*\(\s*[\w:]+\s*(?:<[^;]*>)?\s*[({]"
+)
+"""What templates are chosen by where that depends on what can be called."""
 _ASKED: Final = re.compile(rb"\brequires\s*[({]")
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
@@ -94,6 +99,13 @@ class Request:
     shared_block: tuple[int | None, ...] | None = None
     host: bool = False
     """Whether it is parsed as for the host, not for the device."""
+    together: bool = False
+    """Whether every function is taken for one that host and device may call."""
+
+    @property
+    def has_concepts(self) -> bool:
+        """Whether it is read in a language that has concepts."""
+        return "++2" in self.std
 
     @property
     def args(self) -> list[str]:
@@ -106,6 +118,7 @@ class Request:
             f"-isystem{HEADERS}",
             *(f"-D{d}" for d in self.defines),
             *(_HOST if self.host else _DEVICE),
+            *(("-D__w_together",) if self.together else ()),
         ]
 
 
@@ -170,7 +183,7 @@ def in_its_language(request: Request) -> Request:
     another language than the usual one is asked for."""
     data = read_bytes(request.path)
     if request.std != STD:
-        _check_asked(_unit(request, data), request.std)
+        _check_asked(request, _unit(request, data))
         return request
     wrong = _unit(request, data).errors
     if not wrong or not any(map(_NEWER.search, (data.decode("latin-1"), *(e.message for e in wrong)))):
@@ -179,14 +192,25 @@ def in_its_language(request: Request) -> Request:
     unit = _unit(newer, data)
     if len(unit.errors) >= len(wrong):
         return request
-    _check_asked(unit, newer.std)
+    _check_asked(newer, unit)
     return newer
 
 
-def _check_asked(unit: Unit, std: str) -> None:
+def asks(request: Request) -> bool:
+    """Whether templates of a source may be chosen by what can be called: by concepts, or by what is written of types
+    that calls have."""
+    if request.has_concepts:
+        return True
+    unit = _unit(request, read_bytes(request.path))
+    files = [name for name in unit.included() if not Path(name).is_relative_to(HEADERS) and name != PATH]
+    texts = (read_bytes(unit.path), *map(read_bytes, files), *(text.encode() for text in request.defines))
+    return any(_CALLED.search(text) for text in texts)
+
+
+def _check_asked(request: Request, unit: Unit) -> None:
     """Raises for a `requires` with parts: clang answers it once, and another way where the host asks first, of
-    functions that only kernels may call."""
-    if not re.search(r"\+\+2", std):
+    functions that only kernels may call. Where a concept asks by other words, `read_cuda` sees what comes of it."""
+    if not request.has_concepts:
         return
     for path in (unit.path, *(name for name in unit.included() if not Path(name).is_relative_to(HEADERS))):
         data = read_bytes(path)

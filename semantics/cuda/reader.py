@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -38,7 +38,7 @@ from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import is_lambda, of_host
 from semantics.cuda.launches import sizes_of, sizes_seen
-from semantics.cuda.parse import STD, Parsed, Request, find, in_its_language, parse, parsed_for_host
+from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
 from semantics.cuda.ranges import Types
@@ -128,12 +128,32 @@ def read_cuda(
     Raises CudaError for anything that can't be read, at its place.
     """
     request = in_its_language(Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block))
+    found = _read(request, name)
+    if asks(request):
+        _check_answers(found, request, name)
+    if request.std != std:
+        found = replace(found, remarks=(f"the source is read as {request.std.upper()}", *found.remarks))
+    return found
+
+
+def _check_answers(found: Reading, request: Request, name: str | None) -> None:
+    """Raises where another program is read if all functions may be called from everywhere. What is not executed may
+    call them, and CUDA's compiler chooses templates by that; clang by what may be called from where they are used, and
+    it keeps what it first said of a concept."""
+    other = None
+    with suppress(CudaError):
+        other = _read(replace(request, together=True), name)
+    if other is None or (found.kernel, found.facts) != (other.kernel, other.facts):
+        told = "a template is chosen by what may be called, and host and device differ in that"
+        raise CudaError(told, found.kernel.loc, "Declare with __host__ __device__ what it asks for.")
+
+
+def _read(request: Request, name: str | None) -> Reading:
+    """A kernel from a file as it is requested."""
     parsed = parse(request)
     node = find(parsed, request, name)
     notes = check(parsed.unit, node)
-    if request.std != std:
-        notes += (f"the source is read as {request.std.upper()}",)
-    if instantiate is None and (own := told(node)) != qualified(node):
+    if request.instantiate is None and (own := told(node)) != qualified(node):
         notes += (f"the kernel is the instance {own} of a template",)
     with _deep_recursion():
         kernel, st = _lower(parsed, node)

@@ -92,7 +92,7 @@ template <class _Tp> struct negation : bool_constant<!bool(_Tp::value)> {};
 template <class... _Tp> constexpr bool conjunction_v = conjunction<_Tp...>::value;
 template <class... _Tp> constexpr bool disjunction_v = disjunction<_Tp...>::value;
 template <class _Tp> constexpr bool negation_v = !bool(_Tp::value);
-template <class _Tp> add_rvalue_reference_t<_Tp> declval() noexcept;
+template <class _Tp> HD add_rvalue_reference_t<_Tp> declval() noexcept;
 template <class _Fn, class... _Tp> struct invoke_result { typedef decltype(declval<_Fn>()(declval<_Tp>()...)) type; };
 template <class _Fn, class... _Tp> using invoke_result_t = typename invoke_result<_Fn, _Tp...>::type;
 template <class _Rp, class, class _Fn, class... _Tp> struct _calls : false_type {};

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
@@ -228,3 +229,48 @@ def test_a_requires_with_parts_is_refused(refused: Callable[[str, str], None], r
     own = text.replace("concept Fn = requires(F f) { f(1); }", "concept Fn = std::invocable<F, int>")
     reading = read("#include <concepts>\n" + own + "template __global__ void k<G>(int *, G);\n")
     assert "A[tid.x * 9] <- " in show_stmt(reading.kernel.body)
+
+
+ASKS: Final = {
+    "alias": "template <class F> using R = decltype(std::declval<F>()(1));\n"
+    "template <class F> concept Fn = !std::is_void_v<R<F>>;",
+    "size": "template <class F> concept Fn = sizeof(std::declval<F>()(1)) > 0;",
+    "comment": "template <class F> concept Fn = requires /* that */ (F f) { f(1); };",
+    "macro": "#define ASK requires\ntemplate <class F> concept Fn = ASK(F f) { f(1); };",
+    "pasted": "#define ASK(a) re##a\ntemplate <class F> concept Fn = ASK(quires)(F f) { f(1); };",
+}
+
+
+@pytest.mark.parametrize("way", ASKS)
+@pytest.mark.parametrize("first", ["host", "kernel"])
+def test_a_concept_that_depends_on_who_asks_is_refused(
+    read: Read, refused: Callable[[str, str], None], way: str, first: str
+) -> None:
+    """clang keeps the first answer, by what may be called from there; a CUDA compiler has another one."""
+    text = f"#include <concepts>\n{ASKS[way]}\nstruct G {{ SIDE int operator()(int); }};\n"
+    text += "void host() { static_assert(Fn<G> || !Fn<G>); }\n" if first == "host" else ""
+    text += "template <class F> __global__ void k(int *A) { if constexpr (Fn<F>) A[threadIdx.x * 9] = 1; }\n"
+    text += "template __global__ void k<G>(int *);\n"
+    other = "__device__" if first == "host" else "__host__"
+    refused(text.replace("SIDE", other), "a template is chosen by what may be called")
+    both = read(text.replace("SIDE", "__host__ __device__"))
+    assert show_stmt(both.kernel.body) == "A[tid.x * 9] <- 1;"
+
+
+CHOSEN: Final = {
+    "type": "template <class F> __device__ auto pick(F f, int) -> decltype(f(1)) { return 9; }",
+    "size": "template <class F> __device__ std::enable_if_t<sizeof(F{}(1)) != 0, int> pick(F, int) { return 9; }",
+}
+
+
+@pytest.mark.parametrize("way", CHOSEN)
+def test_a_template_that_is_chosen_by_what_host_code_calls_is_refused(
+    read: Read, refused: Callable[[str, str], None], way: str
+) -> None:
+    """f(1) is not executed, so that a CUDA compiler takes 9 for what only the host may call, too."""
+    text = f"struct G {{ SIDE int operator()(int); }};\n{CHOSEN[way]}\n"
+    text += "template <class F> __device__ int pick(F, long) { return 0; }\n"
+    text += "__global__ void k(int *A) { A[threadIdx.x * pick(G{}, 0)] = 1; }\n"
+    refused(text.replace("SIDE", ""), "a template is chosen by what may be called")
+    for side in ("__device__", "__host__ __device__"):
+        assert "A[tid.x * 9] <- 1;" in show_stmt(read(text.replace("SIDE", side)).kernel.body)
