@@ -9,6 +9,7 @@ from typing import Final
 from checker.analysis.runtime import CYCLES, SIZES, Device, hardware
 from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import LARGEST, SUFFIX, TomlFile
+from checker.notation.words import meant
 from logic.source import Loc, SourceError
 
 FOLDER: Final = Path(__file__).parent / "devices"
@@ -30,7 +31,9 @@ def find_device(name: str) -> Device:
     if name.endswith(SUFFIX):
         return read_device(Path(name))
     if name not in device_names():
-        known = f"Known: {', '.join(device_names())}; or give a file, such as mine{SUFFIX}."
+        known = (
+            f"{meant(name, device_names())}Known: {', '.join(device_names())}; or give a file, such as mine{SUFFIX}."
+        )
         raise SourceError(f"--device {name}: no such device", advice=known)
     return read_device(FOLDER / f"{name}{SUFFIX}")
 

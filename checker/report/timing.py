@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -125,7 +126,8 @@ def _paper(job: Job, found: Estimate) -> list[str]:
 
 
 def _divergent(job: Job, found: Estimate) -> str:
-    return f"divergent branches: {', '.join(_where(job, at) for at in found.divergent)}"
+    places = Counter(_where(job, at) for at in found.divergent)
+    return f"divergent branches: {', '.join(f'{n} {at}' if n > 1 else at for at, n in places.items())}"
 
 
 def _given(job: Job, found: Estimate) -> list[str]:

@@ -117,6 +117,7 @@ class _Words:
             return f"{lie}, but they start {constant} bytes after the start of a line"
         names = [name for v in moving if (name := named(v, self.view))]
         where = " + ".join([*names, *(["what loops or branches add"] if len(names) < len(moving) else [])])
+        where = where.replace(" + -", " - ")
         when = f"where {where} is a multiple of {whole}" if len(moving) == 1 and not constant else ""
         return f"{lie}, but they start a line only {when or f'for some values of {where} modulo {whole}'}"
 

@@ -166,7 +166,10 @@ def complaint(capsys: Capture, *words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((RANKING, "--device", "gtx281"), "--device gtx281: no such device"),
+        (
+            (RANKING, "--device", "gtx281"),
+            "--device gtx281: no such device\n  Did you mean 'gtx280'? Known: gtx280, h100",
+        ),
         ((RANKING, "--device", "none.toml"), "cannot read 'none.toml'"),
         (("k.simt", "--device", "gtx280"), "k.simt: a program for the mini-SIMT machine"),
         ((RANKING, "--device", "gtx280", "--grid", "warpSize", "--at", "N=8"), "no parameter is called 'warpSize'"),

@@ -101,6 +101,17 @@ def test_the_paper_as_text(go: Go) -> None:
     assert "  divergent branches: in line 19, in line 22" in out
 
 
+def test_branches_of_one_line_are_counted(go: Go, tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(
+        "__global__ void k(int *A, int n) {\n"
+        "if (threadIdx.x < n) A[threadIdx.x] = 1; if (threadIdx.x == 3) A[0] = 2;\n"
+        "if (threadIdx.x == 5) A[1] = 2;\n}\n"
+    )
+    _, out, _ = go(str(source), "--block", "32", "--arg", "n=7")
+    assert "  divergent branches: 2 in line 2, in line 3\n" in out
+
+
 def test_a_kernel_on_processors(go: Go) -> None:
     launch = (VECTOR, "--block", "64", "--warp-size", "8", "--grid", "3", "--at", "numElements=160")
     two = found(go, *launch, "--processors", "2")

@@ -29,6 +29,7 @@ ROW = "int y = blockIdx.y * blockDim.y + threadIdx.y; "
         ("A[8 * t] = 1;", "consecutive threads are 8 elements apart"),
         ("V[t].y = 1;", "4 bytes of a structure of 12"),
         ("A[t + n] = 1;", "start a line only where n is a multiple of 32"),
+        ("A[t + m - n] = 1;", "start a line only for some values of m - n modulo 32"),
         ("A[t + 2] = 1;", "start 8 bytes after the start of a line"),
         ("D[t + n * m + 1] = 1;", "some values of n*m modulo 16"),
         (ROW + "A[y * n + t] = 1;", "threadIdx.y*n"),
