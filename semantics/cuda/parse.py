@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
-from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
+from semantics.cuda.clang import SPLICE, UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.hidden import lines as hidden_lines
 from semantics.cuda.hidden import wanted
@@ -74,10 +74,10 @@ STD: Final = "c++17"
 _NEWER: Final = re.compile(r"\b(?:concepts?|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
 """Words of C++20, and of what clang says of it where it reads C++17."""
 _CALLED: Final = re.compile(
-    rb"\b(?:decltype|declval|enable_if\w*|void_t|invoke_result\w*|result_of\w*|is_\w*(?:invocable|constructible)\w*)\b"
-    rb"|\bnoexcept\s*\(|\bsizeof\s*\(\s*[\w:]+\s*(?:<[^;]*>)?\s*[({]"
+    rb"\b(?:decltype|(?:__)?typeof|declval|enable_if|void_t|invoke_result|result_of|is_\w*(?:invocable|constructible))"
+    rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
-"""What templates are chosen by where that depends on what can be called."""
+"""What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""
 _ASKED: Final = re.compile(rb"\brequires\s*[({]")
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
@@ -204,7 +204,7 @@ def asks(request: Request) -> bool:
     unit = _unit(request, read_bytes(request.path))
     files = [name for name in unit.included() if not Path(name).is_relative_to(HEADERS) and name != PATH]
     texts = (read_bytes(unit.path), *map(read_bytes, files), *(text.encode() for text in request.defines))
-    return any(_CALLED.search(text) for text in texts)
+    return any(_CALLED.search(SPLICE.sub(b"", text)) for text in texts)
 
 
 def _check_asked(request: Request, unit: Unit) -> None:

@@ -260,6 +260,12 @@ def test_a_concept_that_depends_on_who_asks_is_refused(
 CHOSEN: Final = {
     "type": "template <class F> __device__ auto pick(F f, int) -> decltype(f(1)) { return 9; }",
     "size": "template <class F> __device__ std::enable_if_t<sizeof(F{}(1)) != 0, int> pick(F, int) { return 9; }",
+    "typeof": "template <class F> __device__ __typeof__(F{}(1)) pick(F, int) { return 9; }",
+    "yes": "template <class F> __device__ char (&has(char (*)[sizeof F{}(1)]))[2];\n"
+    "template <class> __device__ char has(...);\n"
+    "template <class F> __device__ int pick(F, int) { return sizeof has<F>(nullptr) == 2 ? 9 : 0; }",
+    "spliced": "template <class F> __device__ auto pick(F f, int) -> decl\\\ntype(f(1)) { return 9; }",
+    "pasted": "#define T(a) decl##a\ntemplate <class F> __device__ auto pick(F f, int) -> T(type)(f(1)) { return 9; }",
 }
 
 
