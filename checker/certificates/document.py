@@ -81,7 +81,7 @@ MAX_STATEMENTS: Final = 1 << 17
 MAX_DEGREE: Final = 64
 """The most factors of a monomial."""
 
-MAX_WORK: Final = 6_000_000
+MAX_WORK: Final = 5_000_000
 """The most terms, rows and names in the sets that statements write, which are looked at to read one document."""
 
 Json = Any
