@@ -39,7 +39,7 @@ def run_at(a: Audited, at: Mapping[str, int], fill: Fill, file: str, options: Se
     """The dearest run at a point, with the shares of the bound there. `file` and `options` are how `run` reads the
     source. Raises Overrun."""
     made, claim = a.certificate, a.outcome
-    if not isinstance(claim, Claim) or not at:
+    if not isinstance(claim, Claim) or not at or _of_data(at):
         return Dossier()
     (best,) = find_witnesses(made.kernel, [claim], fill, at, runs=RUNS, effort=EFFORT)
     if best is None:
@@ -57,11 +57,16 @@ def run_at(a: Audited, at: Mapping[str, int], fill: Fill, file: str, options: Se
     return Dossier(witness=best, again=again, spent=spent, pictures=drawn)
 
 
+def _of_data(at: Mapping[str, int]) -> bool:
+    """Whether a point has elements of arrays: the contents of runs are drawn, so that no run is at such a point."""
+    return any("[" in name for name in at)
+
+
 def dossier(a: Audited, ran: Dossier, at: Mapping[str, int], fill: Fill, certificates: int) -> Dossier:
     """All of it: `ran` is what the run gave. Raises Overrun."""
     claim = a.outcome
     if not isinstance(claim, Claim):
         return ran
     most = max(8, min(MOST, ALL // max(certificates, 1)))
-    plots = curves(a.certificate.kernel, claim, at, fill) if at else ()
+    plots = curves(a.certificate.kernel, claim, at, fill) if at and not _of_data(at) else ()
     return Dossier(steps(a, most), plots, ran.witness, ran.again, ran.spent, ran.pictures)

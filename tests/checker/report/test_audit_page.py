@@ -168,6 +168,14 @@ def test_without_a_source_or_a_point(tmp_path: Path) -> None:
     source = written(tmp_path, MATMUL[0], "--source", SOURCE)
     assert "With --at NAME=N this has each line" in source
     assert 'class="share"' not in source
+    data = ROOT / "data"
+    point = "n=64, blockIdx.x=0, warp.index=0, rowptr[0]=0, rowptr[1]=17"
+    words = (str(data / "spmv_vector-sectors.json"), "--source", str(data / "spmv_vector.cu"), "--at", point)
+    elements = written(tmp_path, *words)
+    assert "= 46" in elements
+    assert "none is looked for where --at has elements of arrays" in elements
+    for shown in ("which is their sum", "dearest run", 'class="share"', "<svg"):
+        assert shown not in elements
     zero = written(tmp_path, str(ROOT / "vectorAdd" / "conflicts.json"), *VECTORS, "--at", "numElements=64")
     assert "With --at" not in zero
     assert "No line has a share here: the bounds are 0 at numElements = 64, or no run" in zero
