@@ -1,5 +1,5 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
-dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out every second.
+dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out two of three.
 Which tests are slow: those that slow.txt lists, which `make slow` measures anew, like dear.txt. Garbage is collected
 less often, and not at all before the first test."""
 
@@ -31,7 +31,7 @@ others take less than a minute on two cores."""
 
 DEAR: Final = Path(__file__).parent / "dear.txt"
 DEAR_LIMIT: Final = 0.5
-"""Seconds that a case takes on average, from which on a function with MANY cases is dear: every second of its cases is
+"""Seconds that a case takes on average, from which on a function with MANY cases is dear: two of three of its cases are
 left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs."""
 MANY: Final = 6
 
@@ -59,11 +59,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _thinned(items: list[pytest.Item], dear: frozenset[str]) -> set[pytest.Item]:
-    """The cases that only the long run has: every second of dear functions."""
+    """The cases that only the long run has: two of three of dear functions."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cases[_function(item.nodeid)].append(item)
-    return {item for name in dear for item in cases[name][1::2]}
+    return {item for name in dear for i, item in enumerate(cases[name]) if i % 3}
 
 
 gc.disable()
@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
     """The thousands of tests stay to the end. Without this, a quarter of the time goes into looking at them for
     garbage, again and again."""
     gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(200_000, 20, 20)
     gc.enable()
 
 

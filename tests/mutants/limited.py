@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import resource
@@ -57,6 +58,7 @@ def _resident() -> int:
 def _become(act: Act, seconds: int, addresses: int, out: int) -> None:
     """The child: never returns."""
     code = 70
+    gc.freeze()  # what the parent has is not searched for garbage here, on the child's time
     try:
         resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
