@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
     """The thousands of tests stay to the end. Without this, a quarter of the time goes into looking at them for
     garbage, again and again."""
     gc.freeze()
-    gc.set_threshold(200_000, 20, 20)
+    gc.set_threshold(50_000, 10, 10)
     gc.enable()
 
 
