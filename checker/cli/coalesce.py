@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from checker.cli.bound import add_launch_options, check_assumptions, launch_of, under
 from checker.cli.options import (
+    add_data_options,
     add_output_options,
     add_source_options,
     annotated,
@@ -65,16 +66,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="run the kernel, with --block, --grid (default: 1), --arg and --array as in `run`, and say which findings "
         "the run bears out",
     )
-    parser.add_argument(
-        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value in that run"
-    )
-    parser.add_argument(
-        "--array",
-        dest="arrays",
-        action="append",
-        default=[],
-        metavar="NAME=WHAT",
-        help="a global array before that run, as in `run`",
+    add_data_options(
+        parser,
+        "a parameter's value in that run",
+        "a global array before that run, as in `run`",
     )
     add_output_options(parser)
     parser.set_defaults(func=run)

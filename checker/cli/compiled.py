@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from checker.cli.bound import add_launch_options, outlined
 from checker.cli.options import (
+    add_data_options,
     add_output_options,
     add_source_options,
     as_declared,
@@ -62,16 +63,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--fmad", choices=("true", "false"), default="true", help="nvcc's option of this name (default: %(default)s)"
     )
-    parser.add_argument(
-        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value, as in `run`"
-    )
-    parser.add_argument(
-        "--array",
-        dest="arrays",
-        action="append",
-        default=[],
-        metavar="NAME=WHAT",
-        help="a global array before the run, as in `run`",
+    add_data_options(
+        parser,
+        "a parameter's value, as in `run`",
+        "a global array before the run, as in `run`",
     )
     parser.add_argument(
         "--metric",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import (
+    add_data_options,
     add_output_options,
     add_source_options,
     emit,
@@ -36,14 +37,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "with the first index; 1: untested, as there is no end to the indices, or too many.",
     )
     add_source_options(parser)
-    parser.add_argument("--arg", dest="args", metavar="NAME=VALUE", action="append", default=[], help="a parameter")
-    parser.add_argument(
-        "--array",
-        dest="arrays",
-        metavar="NAME=WHAT",
-        action="append",
-        default=[],
-        help="what an array holds, as for run",
+    add_data_options(
+        parser,
+        "a parameter",
+        "what an array holds, as for run",
     )
     parser.add_argument(
         "--emit", choices=("c++", "python"), help="print a function that tests the contracts in a host program instead"

@@ -145,7 +145,6 @@ def _one(
     wanted = talk.ask(replace(read, said=said.getvalue()))
     metrics = tuple(m for m in settings.metrics if m.name in wanted)
     if metrics:
-        own.metrics, own.per = metrics, args.per
         then(Search(outline, read.bare, metrics, hinted, own, made), oracle)
 
 

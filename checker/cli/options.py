@@ -224,6 +224,12 @@ def add_trust_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_data_options(parser: argparse.ArgumentParser, parameter: str, array: str) -> None:
+    """--arg and --array, with what they are for."""
+    parser.add_argument("--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help=parameter)
+    parser.add_argument("--array", dest="arrays", action="append", default=[], metavar="NAME=WHAT", help=array)
+
+
 def add_cluster_option(parser: argparse._ActionsContainer) -> None:
     """--cluster."""
     parser.add_argument(

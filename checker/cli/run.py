@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import (
+    add_data_options,
     add_output_options,
     add_source_options,
     as_declared,
@@ -61,16 +62,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: the file's //@ launch, else 1)"
     )
-    parser.add_argument(
-        "--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value"
-    )
-    parser.add_argument(
-        "--array",
-        dest="arrays",
-        action="append",
-        default=[],
-        metavar="NAME=WHAT",
-        help="a global array before the run: zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, whose element i "
+    add_data_options(
+        parser,
+        "a parameter's value",
+        "a global array before the run: zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, whose element i "
         "is START + STEP * (i %% COUNT), each with :LEN for a fixed length, a list as 0,3,5, or @FILE.npy (default: "
         "zeros, unbounded)",
     )

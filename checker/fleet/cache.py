@@ -18,11 +18,9 @@ from functools import cache as once
 from pathlib import Path
 from typing import Final
 
-import checker
-import logic
-import semantics
 from checker.fleet.judge import MAX_TEXT
 from checker.notation.problem import OptionProblem
+from checker.testbed.cluster import own_files
 
 MOST: Final = 1 << 30
 """Bytes of a cache, beyond which the oldest certificates go."""
@@ -65,10 +63,9 @@ def opened(folder: Path, version: str) -> Cache:
 def code() -> str:
     """The digest of the tool's own files, by their names, lengths and times: another state of it is another version."""
     found = hashlib.sha256()
-    for package in (logic, semantics, checker):
-        for path in sorted(Path(next(iter(package.__path__))).rglob("*.py")):
-            about = path.stat()
-            found.update(f"{path.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+    for path in own_files():
+        about = path.stat()
+        found.update(f"{path.name} {about.st_size} {about.st_mtime_ns}\n".encode())
     return found.hexdigest()
 
 

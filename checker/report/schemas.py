@@ -229,6 +229,16 @@ INSTRUCTION: Final = row(
 )
 """A memory instruction of compiled code, in a run."""
 
+ACCESS: Final = {
+    "file": text(),
+    "line": whole(),
+    "column": whole(),
+    "kind": one("load", "store"),
+    "array": text(),
+    "space": one("global", "shared"),
+}
+"""Where an access stands, and to what."""
+
 SCHEMAS: Final[dict[str, Schema]] = {
     "bound": row(
         {"results": many(BOUNDED)},
@@ -276,12 +286,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
             "accesses": many(
                 row(
                     {
-                        "file": text(),
-                        "line": whole(),
-                        "column": whole(),
-                        "kind": one("load", "store"),
-                        "array": text(),
-                        "space": one("global", "shared"),
+                        **ACCESS,
                         "access": text(),
                         "verdict": one(
                             "coalesced", "misaligned", "uncoalesced", "conflict-free", "conflicting", "unknown"
@@ -329,12 +334,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
             "accesses": many(
                 row(
                     {
-                        "file": text(),
-                        "line": whole(),
-                        "column": whole(),
-                        "kind": one("load", "store"),
-                        "array": text(),
-                        "space": one("global", "shared"),
+                        **ACCESS,
                         "width": whole("bytes of a lane"),
                         "became": many(
                             one(

@@ -88,10 +88,15 @@ def joined(address: str) -> Iterator[Cluster]:
 def state() -> str:
     """The digest of the tool's own files: certificates and trials are compared among the same state alone."""
     found = hashlib.sha256(checker.VERSION.encode())
-    for package in (logic, semantics, checker):
-        for path in sorted(Path(next(iter(package.__path__))).rglob("*.py")):
-            found.update(path.name.encode() + b"\n" + path.read_bytes())
+    for path in own_files():
+        found.update(path.name.encode() + b"\n" + path.read_bytes())
     return found.hexdigest()
+
+
+def own_files() -> Iterator[Path]:
+    """The tool's own files, always in the same order."""
+    for package in (logic, semantics, checker):
+        yield from sorted(Path(next(iter(package.__path__))).rglob("*.py"))
 
 
 def _checked(client: Client, option: str, address: str) -> int:

@@ -445,14 +445,32 @@ def _shuffle(i: Instruction, scope: Scope, name: str, rest: tuple[str, ...], typ
 
 
 def _vote(i: Instruction, scope: Scope, name: str, rest: tuple[str, ...], types: list[str]) -> Step | None:
-    if len(rest) != 2 or rest[0] != "sync" or len(types) != 1:
+    return _together(i, scope, rest, types, "pred", warps.voted) if len(types) == 1 else None
+
+
+def _reduce(i: Instruction, scope: Scope, name: str, rest: tuple[str, ...], types: list[str]) -> Step | None:
+    if len(types) != 1 or is_float(types[0]):
         return None
-    out, p, lanes = _arity(i, 3)
-    write, of, check = scope.writer(out, types[0], i), scope.reader(p, "pred", i), _named_lanes(i, scope, lanes)
+    return _together(i, scope, rest, types, types[0], warps.reduced)
+
+
+def _together(
+    i: Instruction,
+    scope: Scope,
+    rest: tuple[str, ...],
+    types: list[str],
+    given: str,
+    make: Callable[[str, Lanes, Lanes], Lanes | None],
+) -> Step | None:
+    """What one value of all named lanes is made of theirs, of a type that is given; the mode is the last of `rest`."""
+    if len(rest) != 2 or rest[0] != "sync":
+        return None
+    out, a, lanes = _arity(i, 3)
+    write, of, check = scope.writer(out, types[0], i), scope.reader(a, given, i), _named_lanes(i, scope, lanes)
 
     def apply(w: Warp, mask: Lanes) -> None:
         check(w, mask)
-        found = warps.voted(rest[1], of(w), mask)
+        found = make(rest[1], of(w), mask)
         if found is None:
             raise unknown(i)
         write(w, mask, found)
@@ -473,22 +491,6 @@ def _match(i: Instruction, scope: Scope, name: str, rest: tuple[str, ...], types
         check(w, mask)
         for write, v in zip(writes, warps.matched(mode, of(w), mask), strict=False):
             write(w, mask, v)
-
-    return apply
-
-
-def _reduce(i: Instruction, scope: Scope, name: str, rest: tuple[str, ...], types: list[str]) -> Step | None:
-    if len(rest) != 2 or rest[0] != "sync" or len(types) != 1 or is_float(types[0]):
-        return None
-    out, a, lanes = _arity(i, 3)
-    write, of, check = scope.writer(out, types[0], i), scope.reader(a, types[0], i), _named_lanes(i, scope, lanes)
-
-    def apply(w: Warp, mask: Lanes) -> None:
-        check(w, mask)
-        found = warps.reduced(rest[1], of(w), mask)
-        if found is None:
-            raise unknown(i)
-        write(w, mask, found)
 
     return apply
 
