@@ -191,7 +191,7 @@ def _hear(slots: list[_Slot], bell: Connection, desk: Desk) -> None:
         if slot.connection not in heard or slot.job is None:
             continue
         for _ in range(100):  # no worker keeps all others waiting
-            if slot.job is None or not slot.connection.poll():
+            if slot.job is None or desk.enough() or not slot.connection.poll():
                 break
             try:
                 kind, what = slot.connection.recv()

@@ -99,6 +99,18 @@ def test_the_clock_stands_while_a_worker_waits_for_an_answer() -> None:
     assert done(["ask", "ask"], count=1).said == [(0, 0, "answer"), (0, 1, "answer")]
 
 
+def test_a_job_is_left_when_its_end_waits_behind_what_was_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many jobs are left must not depend on who is faster: here the worker's end is there already."""
+    told = Notes.told
+
+    def slowly(notes: Notes, job: Job, part: int | None, what: Any) -> None:
+        time.sleep(0.5)
+        told(notes, job, part, what)
+
+    monkeypatch.setattr(Notes, "told", slowly)
+    assert done(["a"], count=1, until=1).ends == []
+
+
 def test_enough_is_enough() -> None:
     start = time.monotonic()
     notes = done(["a", "loop"], until=1, count=1)
