@@ -1,0 +1,403 @@
+(** The closed forms of checker/oracles/forms.py: what an expression is worth at one lane, as a polynomial over atoms that
+    all lanes share. Each operator's form has the operator's value, and what is noted about new atoms is true.
+
+    Python numbers atoms and keeps bounds of them in a table. Here an atom is its key, bounds are any that hold, and each
+    operator also gives what it notes: forms that are at least 0. How like terms are joined is left open, too. *)
+
+From Coq Require Import ZArith List Bool Lia.
+From Warpbound Require Import Syntax.
+Import ListNotations.
+Open Scope Z_scope.
+
+(** * Forms and their values *)
+
+(** Sums of products of atoms, and a constant *)
+Inductive num := Num (terms : list (list atom * Z)) (const : Z)
+with atom :=
+  | Unknown (n : nat)                     (** a parameter, a uniform local, .. *)
+  | AFloor (a : num) (k : Z)              (** floor(a / k) *)
+  | AResidue (a : num) (k : Z)            (** a - k floor(a / k) *)
+  | ANonneg (a : num)                     (** a >= 0, as 0 or 1 *)
+  | AZero (a : num)                       (** a == 0, as 0 or 1 *)
+  | AOp1 (o : op1) (a : num)
+  | AOp2 (o : op2) (a b : num)
+  | AOp3 (o : op3) (a b c : num).
+
+Definition as_num (b : bool) : Z := if b then 1 else 0.
+
+Section Values.
+
+Variable call : calls.
+Variable V : nat -> Z.
+
+Fixpoint value_of (a : num) : Z :=
+  match a with
+  | Num ts c =>
+      (fix sum ts :=
+         match ts with
+         | [] => 0
+         | (m, q) :: more => q * (fix product m := match m with [] => 1 | x :: more => atom_of x * product more end) m + sum more
+         end) ts + c
+  end
+with atom_of (x : atom) : Z :=
+  match x with
+  | Unknown n => V n
+  | AFloor a k => value_of a / k
+  | AResidue a k => value_of a mod k
+  | ANonneg a => as_num (0 <=? value_of a)
+  | AZero a => as_num (value_of a =? 0)
+  | AOp1 o a => as_int (denote1 call o (VInt (value_of a)))
+  | AOp2 o a b => as_int (denote2 call o (VInt (value_of a)) (VInt (value_of b)))
+  | AOp3 o a b c => as_int (denote3 call o (VInt (value_of a)) (VInt (value_of b)) (VInt (value_of c)))
+  end.
+
+Fixpoint product_of (m : list atom) : Z := match m with [] => 1 | x :: more => atom_of x * product_of more end.
+Fixpoint sum_of (ts : list (list atom * Z)) : Z := match ts with [] => 0 | (m, q) :: more => q * product_of m + sum_of more end.
+
+Lemma value_num ts c : value_of (Num ts c) = sum_of ts + c.
+Proof. reflexivity. Qed.
+
+End Values.
+
+(** * The forms of operators *)
+
+Definition interval : Type := option Z * option Z.
+
+Definition within (i : interval) (z : Z) : Prop :=
+  (forall l, fst i = Some l -> l <= z) /\ (forall h, snd i = Some h -> z <= h).
+
+(** How like terms are joined, and bounds *)
+Record table := Table { tidy : list (list atom * Z) -> list (list atom * Z); bounds : num -> interval }.
+
+Definition const (z : Z) : num := Num [] z.
+Definition one (x : atom) : num := Num [([x], 1)] 0.
+Definition known (a : num) : option Z := match a with Num [] c => Some c | _ => None end.
+Definition is_zero (a : num) : bool := match known a with Some z => z =? 0 | None => false end.
+
+(** A new atom, and that it lies within these bounds *)
+Definition noted (x : atom) (i : interval) : num * list num :=
+  (one x,
+   match fst i with Some l => [Num [([x], 1)] (- l)] | None => [] end
+   ++ match snd i with Some h => [Num [([x], -1)] h] | None => [] end).
+
+Definition pure (a : num) : num * list num := (a, []).
+
+Section Operators.
+
+Variable t : table.
+Variable call : calls.
+
+Definition make (ts : list (list atom * Z)) (c : Z) : num := Num (tidy t (filter (fun m => negb (snd m =? 0)) ts)) c.
+
+Definition plus (a b : num) : num := let '(Num ts c) := a in let '(Num us d) := b in make (ts ++ us) (c + d).
+Definition scaled (a : num) (k : Z) : num := let '(Num ts c) := a in make (map (fun m => (fst m, snd m * k)) ts) (c * k).
+Definition minus (a b : num) : num := plus a (scaled b (-1)).
+
+Definition times (a b : num) : num :=
+  let '(Num ts c) := a in
+  let '(Num us d) := b in
+  make (flat_map (fun m => map (fun n => (fst m ++ fst n, snd m * snd n)) us) ts
+        ++ map (fun m => (fst m, snd m * d)) ts ++ map (fun n => (fst n, c * snd n)) us) (c * d).
+
+(** (q, r) with a = k q + r, the factors of r in 0 .. k - 1 *)
+Definition split (a : num) (k : Z) : num * num :=
+  let '(Num ts c) := a in
+  (make (map (fun m => (fst m, snd m / k)) ts) (c / k), make (map (fun m => (fst m, snd m mod k)) ts) (c mod k)).
+
+Definition div_all (i : interval) (k : Z) : interval :=
+  (option_map (fun z => z / k) (fst i), option_map (fun z => z / k) (snd i)).
+
+(** floor(a / k) *)
+Definition floor (a : num) (k : Z) : num * list num :=
+  let (whole, rest) := split a k in
+  let i := div_all (bounds t rest) k in
+  match i with
+  | (Some l, Some h) => if l =? h then pure (plus whole (const l)) else
+                          let (x, f) := noted (AFloor rest k) i in (plus whole x, f)
+  | _ => let (x, f) := noted (AFloor rest k) i in (plus whole x, f)
+  end.
+
+(** a mod k; a large one is written as a difference *)
+Definition low_bits : Z := 32.
+
+Definition residue (a : num) (k : Z) : num * list num :=
+  let (_, rest) := split a k in
+  let other :=
+    if k <=? low_bits then noted (AResidue rest k) (Some 0, Some (k - 1))
+    else let (x, f) := floor rest k in
+         let found := minus rest (scaled x k) in
+         (found, found :: minus (const (k - 1)) found :: f) in
+  match bounds t rest with
+  | (Some l, Some h) => if l / k =? h / k then pure (minus rest (const (l / k * k))) else other
+  | _ => other
+  end.
+
+(** Bounds of a / b, and of a % b, where neither is negative *)
+Definition small (a b : num) : interval :=
+  match bounds t a, bounds t b with
+  | (Some l, h), (Some d, _) => if (0 <=? l) && (0 <=? d) then (Some 0, h) else (None, None)
+  | _, _ => (None, None)
+  end.
+
+(** The atom that a is *)
+Definition key (a : num) : option atom := match a with Num [([x], 1)] 0 => Some x | _ => None end.
+
+(** Whether bounds say that a >= 0, or that a <= 0 *)
+Definition above (a : num) : bool := match fst (bounds t a) with Some l => 0 <=? l | None => false end.
+Definition below (a : num) : bool := match snd (bounds t a) with Some h => h <=? 0 | None => false end.
+
+(** a / b with b > 0 *)
+Definition quotient_by (a : num) (b : Z) : num * list num :=
+  let (whole, rest) := split a b in
+  if is_zero rest then pure whole
+  else if above a then floor a b
+  else if below a then let (x, f) := floor (scaled a (-1)) b in (scaled x (-1), f)
+  else pure (one (AOp2 Div a (const b))).
+
+Definition quotient (a b : num) : num * list num :=
+  match known b with
+  | Some z => if z =? 0 then pure (const 0)
+              else if 0 <? z then quotient_by a z
+              else let (x, f) := quotient_by a (- z) in (scaled x (-1), f)
+  | None =>
+      match key a with
+      | Some (AOp2 Div a' b') => let d := times b' b in noted (AOp2 Div a' d) (small a' d)
+      | _ => noted (AOp2 Div a b) (small a b)
+      end
+  end.
+
+Definition remainder (a b : num) : num * list num :=
+  match known b with
+  | None =>
+      let (x, f) := quotient a b in
+      let found := minus a (times b x) in
+      (found, match fst (small a b) with Some _ => [found] | None => [] end
+              ++ match snd (small a b) with Some h => [minus (const h) found] | None => [] end ++ f)
+  | Some z =>
+      let k := Z.abs z in
+      if z =? 0 then pure a
+      else if is_zero (snd (split a k)) then pure (const 0)
+      else if above a then residue a k
+      else if below a then let (x, f) := residue (scaled a (-1)) k in (scaled x (-1), f)
+      else noted (AOp2 Mod a (const k)) (Some (1 - k), Some (k - 1))
+  end.
+
+(** The factors' greatest common divisor *)
+Definition content (a : num) : Z := let '(Num ts _) := a in fold_right (fun m g => Z.gcd (snd m) g) 0 ts.
+
+Definition divided (a : num) (g : Z) : num := let '(Num ts c) := a in Num (map (fun m => (fst m, snd m / g)) ts) (c / g).
+
+(** a >= 0, as 0 or 1 *)
+Definition nonnegative (a : num) : num * list num :=
+  let other := if content a =? 0 then noted (ANonneg a) (Some 0, Some 1)
+               else noted (ANonneg (divided a (content a))) (Some 0, Some 1) in
+  if above a then pure (const 1) else if above (minus (const (-1)) a) then pure (const 0) else other.
+
+(** a == 0, as 0 or 1. Of e % k == r with an e of either sign it says what e's residue does: how deep is [fuel]. *)
+Fixpoint zero (fuel : nat) (a : num) : num * list num :=
+  let '(Num ts c) := a in
+  let apart := above (plus a (const (-1))) || above (minus (const (-1)) a)
+               || negb (content a =? 0) && negb (c mod content a =? 0) in
+  match ts with
+  | [] => pure (const (as_num (c =? 0)))
+  | (_, q) :: _ =>
+      if apart then pure (const 0)
+      else
+        let a := if q <? 0 then Num (map (fun m => (fst m, - snd m)) ts) (- c) else a in
+        let '(Num us d) := a in
+        let other := if content a =? 0 then noted (AZero a) (Some 0, Some 1)
+                     else noted (AZero (divided a (content a))) (Some 0, Some 1) in
+        match fuel, key (Num us 0) with
+        | S fuel, Some (AOp2 Mod e (Num [] k)) =>
+            if 0 <? k then
+              let (r, f) := residue (plus e (const d)) k in
+              let (same, f') := zero fuel r in
+              if is_zero same || (d =? 0) then (same, f' ++ f) else other
+            else other
+        | _, _ => other
+        end
+  end.
+
+(** a op b of the lowest five bits, and of all others, where those of a or of b are known *)
+Definition parted (o : op2) (a b : num) : num * list num :=
+  let (ha, f1) := floor a low_bits in
+  let (hb, f2) := floor b low_bits in
+  let (la, f3) := residue a low_bits in
+  let (lb, f4) := residue b low_bits in
+  let notes := f1 ++ f2 ++ f3 ++ f4 in
+  let high :=
+    if is_zero ha then hb else if is_zero hb then ha else one (AOp2 o ha hb) in
+  match known la, known lb with
+  | Some x, Some y => (plus (scaled high low_bits) (const (as_int (denote2 call o (VInt x) (VInt y)))), notes)
+  | None, None => pure (one (AOp2 o a b))
+  | _, _ => let (low, f) := noted (AOp2 o la lb) (Some 0, Some (low_bits - 1)) in
+            (plus (scaled high low_bits) low, f ++ notes)
+  end.
+
+Definition and_bounds (a b : num) : interval :=
+  let up (i : interval) := match i with (Some l, h) => if 0 <=? l then Some h else None | _ => None end in
+  match up (bounds t a), up (bounds t b) with
+  | None, None => (None, None)
+  | Some h, None | None, Some h => (Some 0, h)
+  | Some (Some h), Some (Some k) => (Some 0, Some (Z.min h k))
+  | Some (Some h), Some None | Some None, Some (Some h) => (Some 0, Some h)
+  | Some None, Some None => (Some 0, None)
+  end.
+
+(** a op b with a mask b *)
+Definition bits (z : Z) : Z := if z =? 0 then 0 else Z.log2 z + 1.
+
+Definition masked (o : op2) (a b : num) : num * list num :=
+  let rest := match o with BitAnd => noted (AOp2 o a b) (and_bounds a b) | _ => parted o a b end in
+  match known b with
+  | Some z =>
+      if 0 <=? z then
+        let k := 2 ^ bits z in
+        match known (snd (split a k)), o with
+        | Some r, BitAnd => pure (const (Z.land r z))
+        | None, BitAnd => if z =? k - 1 then residue a k else rest
+        | Some r, _ => if z =? 0 then rest
+                       else pure (plus (minus a (const r)) (const (as_int (denote2 call o (VInt r) (VInt z)))))
+        | None, _ => rest
+        end
+      else rest
+  | None => rest
+  end.
+
+Definition bitwise (o : op2) (a b : num) : num * list num :=
+  match known a with Some _ => masked o b a | None => masked o a b end.
+
+Definition extreme (o : op2) (a b : num) : num * list num :=
+  let (first, f) := nonnegative (match o with Max => minus a b | _ => minus b a end) in
+  match known first with
+  | Some z => if z =? 0 then (b, f) else (a, f)
+  | None => (one (AOp2 o a b), f)
+  end.
+
+Definition negated (r : num * list num) : num * list num := let (x, f) := r in (minus (const 1) x, f).
+
+Definition max_depth : nat := 64.
+
+Definition apply1 (o : op1) (a : num) : num * list num :=
+  match o with
+  | Neg => pure (scaled a (-1))
+  | BitNot => pure (minus (const (-1)) a)
+  | Not => pure (minus (const 1) a)
+  | ToInt => pure a
+  | ToBool => negated (zero max_depth a)
+  | Abs => extreme Max a (scaled a (-1))
+  | Call1 _ => pure (one (AOp1 o a))
+  end.
+
+Definition apply2 (o : op2) (a b : num) : num * list num :=
+  let opaque := pure (one (AOp2 o a b)) in
+  let far := match o, known b with Shl, Some z => 64 <? z | _, _ => false end in
+  match known a, known b, far with Some x, Some y, false => pure (const (as_int (denote2 call o (VInt x) (VInt y)))) | _, _, _ =>
+  match o with
+  | Add => pure (plus a b)
+  | Sub => pure (minus a b)
+  | Mul => pure (times a b)
+  | Div => quotient a b
+  | Mod => remainder a b
+  | Shl => match known b with
+           | Some z => if z <? 0 then pure (const 0) else if z <=? 64 then pure (scaled a (2 ^ z)) else opaque
+           | None => opaque
+           end
+  | Shr => match known b with
+           | Some z => if z <? 0 then pure (const 0) else if z <=? 64 then floor a (2 ^ z) else opaque
+           | None => opaque
+           end
+  | BitAnd | BitOr | BitXor => bitwise o a b
+  | Min | Max => extreme o a b
+  | Ge => nonnegative (minus a b)
+  | Le => nonnegative (minus b a)
+  | Gt => negated (nonnegative (minus b a))
+  | Lt => negated (nonnegative (minus a b))
+  | Eq => zero max_depth (minus a b)
+  | Ne => negated (zero max_depth (minus a b))
+  | And | Or => noted (AOp2 o a b) (Some 0, Some 1)
+  | Call2 _ => opaque
+  end
+  end.
+
+(** c ? a : b *)
+Definition choose (c a b : num) : num := plus b (times c (minus a b)).
+
+(** Operators on integers and truth values, not on base types *)
+Definition integral1 (o : op1) : bool := match o with Call1 _ => false | _ => true end.
+Definition integral2 (o : op2) : bool := match o with Call2 _ => false | _ => true end.
+
+End Operators.
+
+(** A table that tells the truth, where the unknowns have the values V *)
+Record true_of (call : calls) (V : nat -> Z) (t : table) : Prop := {
+  tidy_keeps : forall ts, sum_of call V (tidy t ts) = sum_of call V ts;
+  bounds_hold : forall a, within (bounds t a) (value_of call V a)
+}.
+
+(** * Bounds *)
+
+Definition both (f : Z -> Z -> Z) (x y : option Z) : option Z := match x, y with Some x, Some y => Some (f x y) | _, _ => None end.
+
+Definition sum_within (i j : interval) : interval := (both Z.add (fst i) (fst j), both Z.add (snd i) (snd j)).
+
+Definition times_within (c : Z) (i : interval) : interval :=
+  let z := if c <? 0 then (snd i, fst i) else i in (option_map (Z.mul c) (fst z), option_map (Z.mul c) (snd z)).
+
+(** Bounds of a product of several atoms: where none is negative *)
+Fixpoint least (sizes : atom -> interval) (m : list atom) : option Z :=
+  match m with
+  | [] => Some 1
+  | x :: more => match fst (sizes x) with
+                 | Some l => if 0 <=? l then both Z.mul (Some l) (least sizes more) else None
+                 | None => None
+                 end
+  end.
+
+Fixpoint most (sizes : atom -> interval) (m : list atom) : option Z :=
+  match m with [] => Some 1 | x :: more => both Z.mul (snd (sizes x)) (most sizes more) end.
+
+Definition size_of (sizes : atom -> interval) (m : list atom) : interval :=
+  match m with
+  | [x] => sizes x
+  | _ => match least sizes m with Some l => (Some l, most sizes m) | None => (None, None) end
+  end.
+
+(** [bounds]: by interval arithmetic *)
+Definition interval_of (sizes : atom -> interval) (a : num) : interval :=
+  let '(Num ts c) := a in
+  fold_right (fun m i => sum_within (times_within (snd m) (size_of sizes (fst m))) i) (Some c, Some c) ts.
+
+Definition plain_table (sizes : atom -> interval) : table := Table (fun ts => ts) (interval_of sizes).
+
+(** * Distances
+
+    [_near] joins rows of which one is not far from the other: the bounds of f(p) - f(q), of an f that takes p and q no
+    farther apart. One divisor D may be unknown, but for its sign. *)
+
+Section Distances.
+
+Variable t : table.
+Variables (D : num) (sign : Z).
+
+Inductive apart : num -> Z -> Z -> Prop :=
+  | Apart_const c : apart (const c) c c
+  | Apart_pair c x y rest low high l h :
+      0 < c -> pair x y l h -> apart rest low high ->
+      apart (plus t rest (minus t (scaled t (one x) c) (scaled t (one y) c))) (low + c * l) (high + c * h)
+  | Apart_same a b low high :
+      (forall call V, true_of call V t -> value_of call V a = value_of call V b) -> apart a low high -> apart b low high
+with pair : atom -> atom -> Z -> Z -> Prop :=
+  | Pair_floor p q k l h : 0 < k -> apart (minus t p q) l h -> pair (AFloor p k) (AFloor q k) (l / k) (- (- h / k))
+  | Pair_quotient p q k l h :
+      0 < k -> apart (minus t p q) l h -> pair (AOp2 Div p (const k)) (AOp2 Div q (const k)) (Z.min 0 l) (Z.max 0 h)
+  | Pair_unknown p q l h :
+      apart (scaled t (minus t p q) sign) l h -> pair (AOp2 Div p D) (AOp2 Div q D) (Z.min 0 l) (Z.max 0 h)
+  | Pair_extreme o p q p' q' l h l' h' :
+      o = Min \/ o = Max -> apart (minus t p q) l h -> apart (minus t p' q') l' h' ->
+      pair (AOp2 o p p') (AOp2 o q q') (Z.min l l') (Z.max h h')
+  | Pair_crossed o p q p' q' l h l' h' :
+      o = Min \/ o = Max -> apart (minus t p q) l h -> apart (minus t p' q') l' h' ->
+      pair (AOp2 o p p') (AOp2 o q' q) (Z.min l l') (Z.max h h').
+
+End Distances.
