@@ -6,14 +6,24 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import add_launch_options, check_assumptions, launch_of, under
+from checker.cli.bound import (
+    add_launch_options,
+    certificate_of,
+    check_assumptions,
+    file_name,
+    launch_of,
+    origin_of,
+    under,
+)
 from checker.cli.options import (
     add_data_options,
     add_output_options,
     add_source_options,
     annotated,
+    emit,
     known_sizes,
     parse_bindings,
     parse_dim,
@@ -26,8 +36,11 @@ from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.analysis.coalescing.access import Key
+    from checker.analysis.coalescing.bounded import Judged
     from checker.analysis.coalescing.exact import Finding
     from checker.analysis.coalescing.observed import Observed
+    from checker.certificates.origin import Origin
+    from checker.synthesis.outline import Block
     from logic.assertions import Context, P
     from logic.metrics import Hardware
     from logic.source import Loc
@@ -41,8 +54,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "coalesce",
         help="find uncoalesced accesses and bank conflicts",
         description="Says for every access how many 128-byte lines (or turns of a bank) a warp may need, how many its "
-        "lanes would need in consecutive places, why, and what mends it, of what was tried. Exits with 1 where an "
-        "access is not coalesced or conflict-free.",
+        "lanes would need in consecutive places, why, and what mends it, of what was tried and bounded again. Exits "
+        "with 1 where an access is not coalesced or conflict-free.",
     )
     add_source_options(parser)
     add_launch_options(parser)
@@ -66,6 +79,16 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="run the kernel, with --block, --grid (default: 1), --arg and --array as in `run`, and say which findings "
         "the run bears out",
     )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="do not bound the program again with what mends an access: nothing of that is certified then",
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="DIR",
+        help="write the certificates that remedies rest on, of the program before and after each",
+    )
     add_data_options(
         parser,
         "a parameter's value in that run",
@@ -83,6 +106,7 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from checker.analysis.coalescing.advice import advise
+    from checker.analysis.coalescing.bounded import judge, uncertified
     from checker.analysis.coalescing.exact import analyse
     from checker.analysis.coalescing.gpudrano import reported
     from checker.analysis.coalescing.remedies import remedies
@@ -93,17 +117,24 @@ def run(args: argparse.Namespace) -> int:
         option = "--arg" if args.args else "--array"
         raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
     reading = read_kernel(args)
-    context, stated, reading, notes = _context(args, reading, hardware)
+    if args.quick and args.certificate:
+        raise OptionProblem("--quick makes no certificates", advice="Leave out --quick, or --certificate.")
+    context, stated, reading, notes, body = _context(args, reading, hardware)
     kernel = reading.kernel
     try:
         analysis = analyse(kernel, context, args.threshold)
     except ValueError as problem:
         raise OptionProblem(f"--hardware {args.hardware}: {problem}", advice="Lines have 128 bytes.") from None
     observed = _run(args, kernel, context) if args.confirm else None
-    mended = remedies(analysis, kernel, context, reading.rows, args.threshold)
+    tried = remedies(analysis, kernel, context, reading.rows, args.threshold)
+    if args.quick:
+        mended = {key: [uncertified(t) for t in found] for key, found in tried.items()}
+    else:
+        mended = judge(tried, kernel, context, body)
+    if args.certificate:
+        _write(args.certificate, mended, origin_of(args, reading, hardware))
     advice = [
-        replace(advise(f, analysis.view, hardware), mend=tried.text if (tried := mended.get(f.access.key)) else "")
-        for f in analysis.findings
+        replace(advise(f, analysis.view, hardware), mend=tuple(mended.get(f.access.key, ()))) for f in analysis.findings
     ]
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
@@ -123,9 +154,11 @@ def run(args: argparse.Namespace) -> int:
     return 3 if wrong else int(any(r.verdict not in report.GOOD for r in rows))
 
 
-def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> tuple[Context, P, Reading, list[str]]:
-    """The context that the kernel is judged under, the part of it that the user stated, the kernel as it is then, and
-    what else that rests on. Raises SourceError."""
+def _context(
+    args: argparse.Namespace, reading: Reading, hardware: Hardware
+) -> tuple[Context, P, Reading, list[str], Block]:
+    """The context that the kernel is judged under, the part of it that the user stated, the kernel as it is then, what
+    else that rests on, and the kernel with its annotations. Raises SourceError."""
     from checker.oracles import Oracles
     from logic.assertions import Context, conj
     from logic.metrics import METRICS
@@ -144,9 +177,27 @@ def _context(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> 
     oracle = Oracles()
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
-    reading = replace(reading, kernel=annotated(args, reading.kernel).kernel)
+    hints = annotated(args, reading.kernel)
+    reading = replace(reading, kernel=hints.kernel)
     context = replace(context, sigma=check_kernel(reading.kernel))
-    return context, stated, reading, [*reading.notes, *notes]
+    return context, stated, reading, [*reading.notes, *notes], hints.body
+
+
+def _write(folder: str, mended: Mapping[Key, Sequence[Judged]], made: Origin) -> None:
+    """Writes the certificates of the bounds before and after remedies, each once: NAME-lines-0.json is that of the
+    program as it is, those with other numbers are in the order of the remedies. Raises OSError."""
+    from checker.certificates.document import canonical
+
+    numbers: dict[str, dict[str, int]] = {}
+    for j in (j for found in mended.values() for j in found if j.proofs):
+        known = numbers.setdefault(j.tried.what, {"": 0})
+        known.setdefault(j.tried.remedy.text, len(known))
+        for text, result in zip(("", j.tried.remedy.text), j.proofs or (), strict=True):
+            document = certificate_of(result, made)
+            if document is not None and result.claim is not None:
+                name = f"{file_name(result.claim.kernel.name)}-{j.tried.what}-{known[text]}.json"
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                emit(canonical(document), str(Path(folder) / name), "--certificate")
 
 
 def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:

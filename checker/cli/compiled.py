@@ -154,8 +154,8 @@ def job(args: argparse.Namespace) -> Job:
 def against(j: Job, args: argparse.Namespace) -> Compared:
     """A job beside the code that it is compiled to. Raises SourceError."""
     from checker.analysis.compiled.compare import certified, rows, run_both, wholes
+    from checker.analysis.places import counts
     from checker.report.compiled import Compared
-    from checker.report.places import counts
 
     module, compiler = _module(args, args.fmad)
     both = run_both(module, j.launched)

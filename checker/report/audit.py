@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
+from checker.analysis.places import accesses
 from checker.analysis.shares import NOTHING, Account, Share
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
@@ -27,7 +28,6 @@ from checker.report.backed import backed
 from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
 from checker.report.page import clean, inline, plain
-from checker.report.places import accesses
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.schemas import VERSION

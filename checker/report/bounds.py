@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from checker.analysis.places import Explained, accesses
 from checker.certificates.claims import (
     SUBJECTS,
     assumed_inside,
@@ -27,7 +28,6 @@ from checker.report.backed import as_json as backed_json
 from checker.report.backed import as_text as backed_text
 from checker.report.backed import rests_on as backed_sentence
 from checker.report.page import Fault, Page, Section
-from checker.report.places import Explained, accesses
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
 from checker.synthesis.bound import Result

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from checker.analysis.coalescing.access import SEVERITY, Key, Threshold, Verdict
 from checker.analysis.coalescing.advice import Advice
+from checker.analysis.coalescing.bounded import Judged
 from checker.analysis.coalescing.exact import Finding
 from checker.analysis.coalescing.observed import Observed
 from checker.certificates.claims import extent
@@ -24,6 +25,9 @@ from logic.syntax import Kernel, show
 Domain = Literal["exact", "gpudrano"]
 
 GOOD: Final[tuple[Verdict, ...]] = ("coalesced", "conflict-free")
+
+MOST: Final = 2
+"""The most remedies that are told of an access; JSON has all that were bounded again."""
 
 TURNS: Final = 10
 """The number of turns of every loop where no run says how often an access is executed."""
@@ -139,7 +143,8 @@ def _json_row(r: Row) -> dict[str, Any]:
         "gpudrano": None if r.reported is None else "uncoalesced" if r.reported else "coalesced",
         "confirmed": r.confirmed,
         "reason": r.advice.reason,
-        "advice": r.advice.mend or None,
+        "advice": r.advice.mend[0].text if r.advice.mend else None,
+        "remedies": [_json_remedy(j) for j in r.advice.mend],
         "share": number(r.share),
         "depth": f.met.depth if f.met else 0,
         "observed": None,
@@ -154,6 +159,21 @@ def _json_row(r: Row) -> dict[str, Any]:
             "racy": o.racy,
         }
     return row
+
+
+def _json_remedy(j: Judged) -> dict[str, Any]:
+    before, after = j.bounds or (None, None)
+    return {
+        "remedy": j.tried.remedy.text,
+        "counts": j.tried.what,
+        "before": j.tried.before,
+        "after": j.tried.after,
+        "accesses": len(j.tried.accesses),
+        "verdict": j.verdict,
+        "problem": j.problem or None,
+        "bound_before": before,
+        "bound_after": after,
+    }
 
 
 def text_of(f: Finding) -> str:
@@ -193,12 +213,13 @@ def _cells(r: Row) -> tuple[str, ...]:
         str(f.fewest),
         _percent(r.share),
         r.advice.reason,
-        r.advice.mend,
+        "; or ".join(j.text for j in _told(r)),
     )
 
 
 def _fault(r: Row) -> Fault:
-    mend = f" To mend it: {r.advice.mend}." if r.advice.mend else ""
+    told = _told(r)
+    mend = f" {_label(told[0]).capitalize()}: {'; or '.join(j.text for j in told)}." if told else ""
     return Fault(r.verdict, f"{_headline(r)}: {r.advice.reason}.{mend}", r.finding.access.loc)
 
 
@@ -259,11 +280,26 @@ def _headline(r: Row) -> str:
 
 def _explained(r: Row) -> list[str]:
     lines = [r.advice.reason]
-    lines += [f"to mend it: {r.advice.mend}"] if r.advice.mend else []
+    for n, j in enumerate(_told(r)):
+        lines.append(f"{'or' if n else _label(j)}: {j.text}")
+        if j.certified and j.bounds:
+            was, now = j.bounds
+            lines.append(f"  {j.tried.what} of a warp: at most {was} before, {now} after")
     lines += _both(r)
     if r.confirmed is not None:
         lines.append(_run(r))
     return lines
+
+
+def _told(r: Row) -> Sequence[Judged]:
+    """The remedies that are told of an access: those that are certified, else the best that was tried; the best, and
+    others of another kind that are as good."""
+    found = [j for j in r.advice.mend if j.certified == r.advice.mend[0].certified]
+    return [j for j in found if j.tried.after == found[0].tried.after][:MOST]
+
+
+def _label(j: Judged) -> str:
+    return "to mend it" if j.certified else "may mend it"
 
 
 def _both(r: Row) -> list[str]:

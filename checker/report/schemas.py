@@ -298,7 +298,22 @@ SCHEMAS: Final[dict[str, Schema]] = {
                         "gpudrano": maybe(text()),
                         "confirmed": maybe(flag("whether a run shows it")),
                         "reason": text(),
-                        "advice": maybe(text()),
+                        "advice": maybe(text("the best of the remedies")),
+                        "remedies": many(
+                            row(
+                                {
+                                    "remedy": text(),
+                                    "counts": one("lines", "conflicts"),
+                                    "before": whole("what an access needs at most; all of `accesses` together"),
+                                    "after": whole("what it needs at most then; the one that is made of them"),
+                                    "accesses": whole("how many it makes one of"),
+                                    "verdict": text("`certified` where both checkers accept both certificates"),
+                                    "problem": maybe(text("why it is not certified")),
+                                    "bound_before": maybe(text("on what a warp needs")),
+                                    "bound_after": maybe(text()),
+                                }
+                            )
+                        ),
                         "share": maybe(number("of all transactions")),
                         "depth": maybe(whole("of loops around it")),
                         "observed": maybe(table(ANY, "what it did in the run")),

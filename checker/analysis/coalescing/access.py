@@ -136,7 +136,7 @@ class Seen:
 def with_lines(hardware: Hardware) -> Hardware:
     """The hardware model with the sectors of MemReads as large as a line. Raises ValueError where arrays need not start
     a line."""
-    return replace(hardware, name=f"{hardware.name} in lines", sector=LINE)
+    return replace(hardware, name=f"{hardware.name}_in_lines", sector=LINE)
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import gcd
 
 from checker.analysis.coalescing.access import LINE, capacity
+from checker.analysis.coalescing.bounded import Judged
 from checker.analysis.coalescing.exact import Finding
 from checker.analysis.coalescing.lanes import Met
 from checker.analysis.coalescing.vectors import at
@@ -18,10 +19,10 @@ from logic.syntax import Array, Param
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`reason` says why, `mend` what to do, of what was tried (`remedies`): empty where nothing helped."""
+    """`reason` says why, `mend` what to do, of what was tried, what is certified first: empty where nothing helped."""
 
     reason: str
-    mend: str = ""
+    mend: tuple[Judged, ...] = ()
 
 
 def advise(finding: Finding, view: View, hardware: Hardware) -> Advice:

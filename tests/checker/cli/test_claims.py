@@ -215,7 +215,7 @@ def test_the_columns_of_an_access_are_the_same_from_all_commands(tmp_path: Path,
             rows = re.findall(r"^ +(\d+:\d+) +(\w+)\[.*\]  .*<= \d+", out, re.MULTILINE)
             assert len(rows) == len(set(rows))
             found[command] |= set(rows)
-    main(["coalesce", str(source), "--block", "32", "--format", "json"])
+    main(["coalesce", "--quick", str(source), "--block", "32", "--format", "json"])
     rows = json.loads(capsys.readouterr().out)["accesses"]
     coalesced = {(f"{row['line']}:{row['column']}", row["array"]) for row in rows}
     assert found["bound"] == found["report"] == coalesced

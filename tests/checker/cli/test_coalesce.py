@@ -16,14 +16,14 @@ PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 FAN2, FIXED, VECTOR = (str(PROOFS / name / "kernel.cu") for name in ("fan2", "fan2Fixed", "vectorAdd"))
 KEYS = [
     "file", "line", "column", "kind", "array", "space", "access", "verdict", "transactions", "fewest", "lanes",
-    "exact", "gpudrano", "confirmed", "reason", "advice", "share", "depth", "observed",
+    "exact", "gpudrano", "confirmed", "reason", "advice", "remedies", "share", "depth", "observed",
 ]  # fmt: skip
 CONSECUTIVE = "consecutive threads access consecutive elements"
 Capture = pytest.CaptureFixture[str]
 
 
-def coalesce(capsys: Capture, *words: str) -> tuple[int, dict[str, Any]]:
-    code = main(["coalesce", *words, "--format", "json"])
+def coalesce(capsys: Capture, *words: str, quick: bool = True) -> tuple[int, dict[str, Any]]:
+    code = main(["coalesce", *words, *(["--quick"] if quick else []), "--format", "json"])
     printed = capsys.readouterr()
     assert printed.err == ""
     result: dict[str, Any] = json.loads(printed.out)
@@ -285,7 +285,7 @@ def test_a_kernel_without_accesses(tmp_path: Path, capsys: Capture) -> None:
 
 def test_output_to_a_file(tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "found.json"
-    assert main(["coalesce", FAN2, "--format", "json", "-o", str(out)]) == 1
+    assert main(["coalesce", "--quick", FAN2, "--format", "json", "-o", str(out)]) == 1
     assert capsys.readouterr().out == ""
     assert len(json.loads(out.read_text())["accesses"]) == 8
 
@@ -321,7 +321,7 @@ def test_unusable_input(words: list[str], says: str, capsys: Capture) -> None:
 def test_hardware_whose_arrays_do_not_start_lines(tmp_path: Path, capsys: Capture) -> None:
     model = tmp_path / "tight.toml"
     model.write_text('name = "tight"\nalignment = 32\n')
-    assert main(["coalesce", FAN2, "--hardware", str(model)]) == 2
+    assert main(["coalesce", "--quick", FAN2, "--hardware", str(model)]) == 2
     assert "128 bytes" in capsys.readouterr().err
 
 
@@ -341,10 +341,10 @@ def test_a_run_that_needs_more_than_was_stated_is_an_alarm(monkeypatch: pytest.M
 
     honest = observed.observe
     monkeypatch.setattr(observed, "observe", inflated)
-    assert main(["coalesce", VECTOR, "--confirm", "--block", "32", "--arg", "numElements=32"]) == 3
+    assert main(["coalesce", "--quick", VECTOR, "--confirm", "--block", "32", "--arg", "numElements=32"]) == 3
     assert "33 transactions in the run, 1 stated of all runs" in capsys.readouterr().err
     words = ["--confirm", "--block", "32", "--arg", "numElements=32", "--format", "sarif"]
-    assert main(["coalesce", VECTOR, *words]) == 3
+    assert main(["coalesce", "--quick", VECTOR, *words]) == 3
     found = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert {(r["ruleId"], r["level"]) for r in found} == {("refuted", "error")}
     assert len(found) == 3
@@ -356,14 +356,60 @@ def test_remedies_are_tried_before_they_are_printed(tmp_path: Path, capsys: Capt
         "__global__ void k(float *A) { __shared__ float s[32][32]; int t = threadIdx.x; s[t][0] = A[t]; "
         "A[t] = s[0][t]; }"
     )
-    told = "pad the rows of s to 33: conflicts 31 -> 0 an access"
+    told = "pad the rows of s to 33: conflicts 31 -> 0 an access, certified"
     assert main(["coalesce", str(path), "--block", "32"]) == 1
-    assert f"  to mend it: {told}\n" in capsys.readouterr().out
+    told_of = "    conflicts of a warp: at most 31 before, 0 after\n"
+    assert f"  to mend it: {told}\n{told_of}" in capsys.readouterr().out
     assert main(["coalesce", str(path), "--block", "32", "--format", "json"]) == 1
     rows = json.loads(capsys.readouterr().out)["accesses"]
     assert [row["advice"] for row in rows if row["verdict"] == "conflicting"] == [told]
     assert main(["coalesce", str(path), "--block", "32", "--format", "sarif"]) == 1
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
-    assert result["message"]["text"].endswith(f"To mend it: {told}.")
+    assert result["message"]["text"].partition("To mend it: ")[2].startswith(f"{told}; or swizzle")
     path.write_text(path.read_text().replace("s[32][32]", "s[32][33]"))  # as it says
     assert main(["coalesce", str(path), "--block", "32"]) == 0
+
+
+TRANSPOSE = """\
+__global__ void t(const float *A, float *B, int n) {
+    __shared__ float s[32][32];
+    int x = threadIdx.x, y = threadIdx.y;
+    s[y][x] = A[y * n + x];
+    __syncthreads();
+    B[y * n + x] = s[x][y];
+}
+"""
+
+
+def test_remedies_are_certified(capsys: Capture, tmp_path: Path) -> None:
+    """The certificates that are written say what is told, and the second checker accepts them."""
+    path, folder = tmp_path / "t.cu", tmp_path / "certificates"
+    path.write_text(TRANSPOSE)
+    _, result = coalesce(capsys, str(path), "--block", "32,32", "--certificate", str(folder), quick=False)
+    told = {row["access"]: row["remedies"] for row in result["accesses"] if row["remedies"]}
+    padded, *_ = told["s[x * 32 + y]"]
+    assert padded == {
+        "remedy": "pad the rows of s to 33",
+        "counts": "conflicts",
+        "before": 31,
+        "after": 0,
+        "accesses": 1,
+        "verdict": "certified",
+        "problem": None,
+        "bound_before": "31",
+        "bound_after": "0",
+    }
+    assert told["A[y * n + x]"][0]["verdict"] == "certified"
+    documents = sorted(folder.iterdir())
+    assert {"t-conflicts-0.json", "t-conflicts-1.json", "t-lines-0.json"} <= {p.name for p in documents}
+    assert main(["recheck", *map(str, documents)]) == 0
+
+
+def test_quick_certifies_nothing(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "t.cu"
+    path.write_text(TRANSPOSE)
+    _, result = coalesce(capsys, str(path), "--block", "32,32")
+    found = [r for row in result["accesses"] for r in row["remedies"]]
+    assert {r["verdict"] for r in found} == {"not-proved"}
+    assert main(["coalesce", str(path), "--quick", "--certificate", "x"]) == 2
+    assert "--quick makes no certificates" in capsys.readouterr().err

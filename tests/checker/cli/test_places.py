@@ -90,7 +90,9 @@ def printed(capsys: Capture, *words: str) -> str:
 def coalesced(source: str, capsys: Capture) -> dict[Place, set[str]]:
     """The accesses by place, as `coalesce` names them."""
     found: dict[Place, set[str]] = {}
-    for row in json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]:
+    for row in json.loads(printed(capsys, "coalesce", source, "--quick", "--block", "32", "--format", "json"))[
+        "accesses"
+    ]:
         found.setdefault((row["file"], row["line"], row["column"]), set()).add(row["access"])
     return found
 
@@ -126,13 +128,13 @@ def test_lines_of_a_run_and_coalesce(source: str, capsys: Capture) -> None:
     words = ("run", source, "--block", "32", "--arg", "n=1", "--by-line", "--format", "json")
     lines = json.loads(printed(capsys, *words, *(f"--array={a}=ones" for a in "AB")))["lines"]
     paid = {(row["file"], row["line"]) for row in lines if row["totals"]["sectors"]}
-    rows = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]
+    rows = json.loads(printed(capsys, "coalesce", source, "--quick", "--block", "32", "--format", "json"))["accesses"]
     assert paid == {(row["file"], row["line"]) for row in rows if row["space"] == "global"}
 
 
 def test_sarif_and_coalesce(source: str, capsys: Capture) -> None:
-    log = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "sarif"))
-    rows = json.loads(printed(capsys, "coalesce", source, "--block", "32", "--format", "json"))["accesses"]
+    log = json.loads(printed(capsys, "coalesce", source, "--quick", "--block", "32", "--format", "sarif"))
+    rows = json.loads(printed(capsys, "coalesce", source, "--quick", "--block", "32", "--format", "json"))["accesses"]
     bad = [row for row in rows if row["verdict"] not in ("coalesced", "conflict-free")]
 
     def place(result: dict[str, Any]) -> tuple[int, int]:

@@ -59,7 +59,7 @@ ROW = "int y = blockIdx.y * blockDim.y + threadIdx.y; "
 def test_words(advised: Advised, body: str, reason: str) -> None:
     found = advised(body)
     assert reason in found.reason
-    assert found.mend == ""  # which `remedies` has to try
+    assert found.mend == ()  # which `remedies` has to try
 
 
 def test_rows_of_a_small_block(advised: Advised) -> None:

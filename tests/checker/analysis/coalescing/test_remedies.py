@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from checker.analysis.coalescing import layouts
 from checker.analysis.coalescing import remedies as module
 from checker.analysis.coalescing.exact import analyse
 from checker.analysis.coalescing.observed import observe
@@ -27,16 +28,27 @@ SQUARE: Final = (32, 32, 1)
 
 
 def tried(folder: Path, body: str, block: Block, facts: Sequence[str] = ()) -> tuple[Kernel, dict[str, Tried]]:
-    """The remedies of a kernel, by the text that is told."""
+    """The best remedies of a kernel, by the text that is told."""
+    kernel, found = every(folder, body, block, facts)
+    return kernel, {several[0].text: several[0] for several in found}
+
+
+HEAD: Final = "int t = threadIdx.x, y = threadIdx.y;"
+
+
+def every(
+    folder: Path, body: str, block: Block, facts: Sequence[str] = (), head: str = HEAD
+) -> tuple[Kernel, list[list[Tried]]]:
+    """All remedies of a kernel, by access."""
     path = folder / "k.cu"
-    parameters = "float *A, int *I, float3 *V, int n, int m"
-    path.write_text(f"__global__ void k({parameters}) {{\nint t = threadIdx.x, y = threadIdx.y;\n{body}\n}}\n")
+    parameters = "float *A, const float *B, const double *D, int *I, float3 *V, int n, int m"
+    path.write_text(f"__global__ void k({parameters}) {{\n{head}\n{body}\n}}\n")
     reading = read_cuda(str(path))
     sigma = check_kernel(reading.kernel)
     given = conj((parse_assumption(f, sigma, "--assume") for f in facts), sigma)
     context = Context(sigma, METRICS["sectors"], HARDWARE["nvidia"], Launch(block, assumptions=given))
     found = remedies(analyse(reading.kernel, context), reading.kernel, context, reading.rows)
-    return reading.kernel, {t.text: t for t in found.values()}
+    return reading.kernel, [*found.values()]
 
 
 HELPS: Final[dict[str, tuple[Block, str]]] = {
@@ -66,6 +78,24 @@ HELPS: Final[dict[str, tuple[Block, str]]] = {
     "A[y * n + t] = 1;": (SQUARE, "let n be a multiple of 32: lines 2 -> 1 an access"),
     "A[I[t]] = 1;": (LINE, ""),
     "A[8 * t] = 1;": (LINE, ""),
+    "A[0] = B[4*t] + B[4*t+1] + B[4*t+2] + B[4*t+3];": (
+        LINE,
+        "read the 4 neighbours in B at once, as float4: lines 16 -> 4 for the 4 accesses",
+    ),
+    "float b = B[2*t]; A[t] = b; A[t] = b * B[2*t+1];": (
+        LINE,
+        "read the 2 neighbours in B at once, as float2: lines 4 -> 2 for the 2 accesses",
+    ),
+    "A[t] = B[2*t+1] * B[2*t+2];": (LINE, ""),  # no float2 starts there
+    "float b = B[2*t]; t++; A[t] = b * B[2*t+1];": (LINE, ""),
+    "float b = B[2*t]; t = n; A[y] = b * B[2*t+1];": (LINE, ""),
+    "float b = B[2*t]; if (n > 3) A[y] = b * B[2*t+1];": (LINE, ""),
+    "float b = B[2*t]; __syncthreads(); A[y] = b * B[2*t+1];": (LINE, ""),
+    "A[y] = A[2*t] + A[2*t+1];": (LINE, ""),  # which the kernel writes
+    "A[y] = D[4*t] + D[4*t+1] + D[4*t+2] + D[4*t+3];": (
+        LINE,
+        "read the 2 neighbours in D at once, as double2: lines 16 -> 8 for the 2 accesses",
+    ),
     "__shared__ float s[99][32]; s[n * t][0] = 1;": (LINE, ""),  # 33 n apart: where n is even, that is no better
 }
 
@@ -77,7 +107,7 @@ def test_what_helps_is_told_with_by_how_much(body: str, wanted: tuple[Block, str
     assert list(found) == ([text] if text else [])
 
 
-MADE: Final = [body for body, (_, text) in HELPS.items() if text and not text.startswith(("let", "swap"))]
+MADE: Final = [body for body, (_, text) in HELPS.items() if text and not text.startswith(("let", "swap", "read"))]
 
 
 @pytest.mark.parametrize("body", MADE)
@@ -105,8 +135,8 @@ def test_what_makes_another_access_dearer_is_no_remedy(tmp_path: Path) -> None:
 
 def test_swapped_indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where padding is not tried, and nothing else reads the array by rows."""
-    padded = module._padded
-    monkeypatch.setattr(module, "_padded", lambda *x: (r for r in padded(*x) if r.text.startswith("swap")))
+    relaid = layouts._relaid
+    monkeypatch.setattr(layouts, "_relaid", lambda *x: (r for r in relaid(*x) if r.kind == "swap"))
     kernel, found = tried(tmp_path, "__shared__ float s[32][64]; s[t][y] = A[t]; A[t] = s[t][y];", SQUARE)
     (told,) = found.values()
     assert told.text == "swap the indices of s: conflicts 31 -> 0 an access"
@@ -117,6 +147,85 @@ def test_swapped_indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert runs[0] == runs[1]
     _, both = tried(tmp_path, "__shared__ float s[32][32]; s[t][y] = 1; s[y][t] = 2;", SQUARE)
     assert both == {}
+
+
+SWIZZLED: Final = {
+    "__shared__ float s[32][32]; s[t][3] = A[t]; A[t + 32] = s[t][3];": (
+        LINE,
+        "swizzle s: column c ^ r % 32 for column c of row r: conflicts 31 -> 0 an access",
+    ),
+    "__shared__ double s[32][32]; s[t][3] = A[t]; A[t + 32] = s[t][3];": (
+        LINE,
+        "swizzle s: column c ^ r % 32 for column c of row r: conflicts 31 -> 1 an access",
+    ),
+    "__shared__ float s[1024]; s[32 * t] = A[t]; A[t + 32] = s[32 * t];": (
+        LINE,
+        "swizzle s: s[i ^ i / 32 % 32] for s[i]: conflicts 31 -> 0 an access",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "wanted"), SWIZZLED.items())
+def test_columns_are_moved_within_their_rows(body: str, wanted: tuple[Block, str], tmp_path: Path) -> None:
+    """That takes no room, and the program computes the same."""
+    block, text = wanted
+    kernel, found = every(tmp_path, body, block)
+    told = next(t for several in found for t in several if t.remedy.kind == "swizzle")
+    assert told.text == text
+    assert [a.length for a in told.remedy.kernel.arrays] == [a.length for a in kernel.arrays]
+    values, data = {"n": 5, "m": 3}, {"A": [float(i) for i in range(64)]}
+    before, after = (grid.run(k, block, (1, 1, 1), values, data).arrays for k in (kernel, told.remedy.kernel))
+    assert before["A"] == after["A"]
+    seen = observe(told.remedy.kernel, block, (1, 1, 1), values, {}, HARDWARE["nvidia"])
+    assert max(o.most for o in seen.values() if o.verdict != "coalesced") <= told.after + 1
+
+
+def test_an_array_that_is_accessed_in_two_widths_is_not_laid_out_anew(tmp_path: Path) -> None:
+    """Indices of the one are not those of the other."""
+    body = "__shared__ float s[32][32]; s[t][0] = 1; float4 v = *(float4 *)&s[t][4]; A[t] = v.x;"
+    _, found = every(tmp_path, body, LINE)
+    assert found == []
+
+
+SHAPED: Final = {
+    "if (gx < n) A[gy * n + gx] = B[gy * n + gx];": (
+        "launch blocks of 32 x 8, in a grid of as many threads: lines 4 -> 2 an access"
+    ),
+    "if (threadIdx.x < n) A[gy * n + gx] = B[gy * n + gx];": "",
+    "__shared__ float s[256]; s[0] = 1; A[gy * n + gx] = B[gy * n + gx];": "",
+    "A[gy * n + gx] = B[gy * n + gx] + blockDim.x;": "",
+    "A[gy * n + gx] = __shfl_xor_sync(~0u, B[gy * n + gx], 1);": "",
+    "A[gy * n + gx] = 1; __syncthreads();": "",
+}
+
+
+@pytest.mark.parametrize(("body", "text"), SHAPED.items())
+def test_blocks_of_another_shape(body: str, text: str, tmp_path: Path) -> None:
+    """Where a thread only asks for its place in the grid; the run of it computes the same."""
+    block = (16, 16, 1)
+    head = "int gx = blockIdx.x * blockDim.x + threadIdx.x, gy = blockIdx.y * blockDim.y + threadIdx.y;"
+    kernel, found = every(tmp_path, body, block, head=head)
+    told = {t.text: t for several in found for t in several if t.remedy.kind == "block"}
+    assert list(told) == ([text] if text else [])
+    if text:
+        x, y, _ = told[text].remedy.context.launch.block
+        values, data = {"n": 64, "m": 3}, {"B": [float(i) for i in range(4096)]}
+        before, after = (
+            grid.run(kernel, sizes, blocks, values, data).arrays["A"]
+            for sizes, blocks in ((block, (4, 4, 1)), ((x or 0, y or 0, 1), (64 // (x or 1), 64 // (y or 1), 1)))
+        )
+        assert before == after
+
+
+def test_a_launch_that_there_is_not_is_no_remedy(tmp_path: Path) -> None:
+    _, found = tried(tmp_path, "A[t + n] = 1;", LINE, ["n % 32 == 5"])
+    assert found == {}
+
+
+def test_threads_are_not_swapped_where_lanes_pass_values(tmp_path: Path) -> None:
+    body = "A[t * n + y] = __shfl_xor_sync(~0u, B[t], 1);"
+    _, found = every(tmp_path, body, SQUARE)
+    assert not any(t.remedy.kind == "threads" for several in found for t in several)
 
 
 def test_threads_are_not_swapped_under_assumptions(tmp_path: Path) -> None:
