@@ -543,9 +543,9 @@ def _of_warp(e: Expr, p: P, context: Context) -> Expr | None:
     warp = sym(Param(WARP_INDEX))
     place: dict[Leaf, Poly] = {}
     if y == z == 1:
-        place = {Tid("x"): warp * size}
+        place = {Tid("x"): warp * size, Tid("y"): ZERO, Tid("z"): ZERO}
     elif z == 1 and x is not None and size % x == 0:
-        place = {Tid("x"): ZERO, Tid("y"): warp * (size // x)}
+        place = {Tid("x"): ZERO, Tid("y"): warp * (size // x), Tid("z"): ZERO}
     if not leaves(at) & place.keys():
         return None
     shared = replaced(at, place)

@@ -209,3 +209,18 @@ def test_steps(text: str, found: set[int]) -> None:
 def test_steps_by_a_known_number() -> None:
     assert steps("x", stmt("x <- x + y;"), Facts(facts("y == 4"))) == {4}
     assert steps("x", stmt("x <- x + y; y <- 2;"), Facts(facts("y == 4"))) == set()
+
+
+@pytest.mark.parametrize(
+    ("block", "value", "found"),
+    [
+        ("256", "((tid.z*blockDim.y + tid.y)*blockDim.x + tid.x)/32", "x == warp.index"),
+        ("256", "8*blockIdx.x + tid.x/32", "x == 8 * blockIdx.x + warp.index"),
+        ("16, 16", "tid.z + tid.y/2", "x == warp.index"),
+    ],
+)
+def test_a_warp_of_the_first_row_of_threads(block: str, value: str, found: str) -> None:
+    """What a thread's number in a block is made of is 0 along axes on which there is one thread."""
+    header = HEADER.replace("block 32", f"block {block}")
+    p = analyse(parse_outline(f"{header}x <- {value};\nend", "k"), ORACLE).end.p
+    assert found in show_p(p)
