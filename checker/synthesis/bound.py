@@ -19,6 +19,7 @@ from checker.oracles.maxima import replaced
 from checker.synthesis.elaborate import Elaborator, by_cases, weaken
 from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, windows, with_flags, with_ghosts, with_names
+from checker.synthesis.lanewise import cut_to
 from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, without
 from checker.synthesis.search import Engine, find_potentials, risen, without_potentials
@@ -28,19 +29,24 @@ from checker.synthesis.walk import Point, Proof, Stuck, named
 from logic.assertions import AtLeast, Context, P, Proved, assume, conj
 from logic.contracts import Contract, elements_in
 from logic.derivation import Derivation
+from logic.facts import said
 from logic.metrics import Metric
 from logic.potentials import (
+    ELEMENT,
     ZERO,
     Apply,
     Atom,
     Floor,
+    Leaf,
     Log2,
     Max0,
+    Monomial,
     Poly,
     applied,
     atom,
     atoms,
     const,
+    element_of,
     evaluate,
     floor_div,
     leaves,
@@ -285,12 +291,13 @@ def _one(
         proof = _without_ghosts(whole(), ghosts, kernel)
         if anywhere:
             proof = _wherever(proof, context, oracle)
-        proof = _plain(_known(proof, context, oracle), context, oracle)
+        known = Point(proof.pre.p, told_by_contracts(proof.pre.q, context, oracle), proof.pre.x)
+        proof = _plain(weaken(proof, known, proof.post), context, oracle, per)
         if per != "warp":
             proof = _summable(proof, context, oracle)
         derivation = proof.derivation
         theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
-        claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per))
+        claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per, oracle))
     except (Stuck, Rejected) as error:
         problem = error.refusal if isinstance(error, Rejected) else error
         return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
@@ -330,42 +337,69 @@ def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Po
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
-def _known(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
-    """The proof with a potential that has what elements of arrays are, by contracts such as row[0] == 0, in place of
-    these elements, where that is shown to be no less."""
+def told_by_contracts(q: Poly, context: Context, oracle: Oracles) -> Poly:
+    """A potential that has what elements of arrays are, by contracts such as row[0] == 0, in place of these elements,
+    where that is shown to be no less. Where an array rises to an element that is known, as row[n] == nnz, that is what
+    row[min(m, n)] is at most; an index with a warp's or block's number in it stays, as it telescopes."""
+    if not elements_in([q]):
+        return q
+    given = said((), context)
     values: dict[Atom, Poly] = {}
     for c in context.launch.contracts:
         match c:
             case Contract((), Op("==", (a, b))):
-                p, q = of_expr(a), of_expr(b)
-                for one, other in ((p, q), (q, p)):
-                    if one is not None and other is not None and not elements_in([other]):
-                        values |= {x: other for x in elements_in([one]) if one == atom(x)}
+                p, other = of_expr(a), of_expr(b)
+                for one, value in ((p, other), (other, p)):
+                    if one is not None and value is not None and not elements_in([value]):
+                        values |= {x: value for x in elements_in([one]) if one == atom(x)}
 
     def image(a: Atom) -> Poly:
         match a:
-            case Apply(op, args) if a not in values:
+            case Apply(op, args) if op.startswith(ELEMENT):
+                if leaves(args[0]) & NUMBERED:
+                    return values.get(a, atom(a))
+                element = element_of(op, mapped(args[0], image))
+                return next((value for known, value in values.items() if element == atom(known)), element)
+            case Apply(op, args):
                 return applied(op, *(mapped(p, image) for p in args))
             case Max0(arg):
-                return max0(mapped(arg, image))
+                inside = mapped(arg, image)
+                return max0(inside) if given.least(inside) is None else inside
             case Floor(arg, k):
                 return floor_div(mapped(arg, image), k)
             case Log2(arg):
                 return log2(mapped(arg, image))
-        return values.get(a, atom(a))
+        return atom(a)
 
-    q = mapped(proof.pre.q, image) if values else proof.pre.q
-    enough = AtLeast((), frozenset(), q, proof.pre.q)
-    shown = q != proof.pre.q and arithmetic_proof(enough, context) is not None
-    if not shown or not isinstance(oracle(enough, context), Proved):
-        return proof
-    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+    def most(m: Monomial, c: Fraction) -> Poly:
+        """A term, or what it is at most where it is an element up to one that is known."""
+        for i, a in enumerate(m if c > 0 else ()):
+            for known, value in values.items():
+                match a, known:
+                    case Apply(op, (index,)), Apply(array, (end,)) if (
+                        op == array and cut_to(index, end) is not None and not leaves(index) & NUMBERED
+                    ):
+                        return value * Poly((((*m[:i], *m[i + 1 :]), c),))
+        return Poly(((m, c),))
+
+    stands = mapped(q, image)
+    for other in (sum((most(m, c) for m, c in stands.terms), ZERO), stands):
+        enough = AtLeast((), frozenset(), other, q)
+        if other != q and arithmetic_proof(enough, context) is not None and isinstance(oracle(enough, context), Proved):
+            return other
+    return q
 
 
-def _plain(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+NUMBERED: Final = frozenset[Leaf](map(Param, INDICES))
+"""What tells warps and blocks apart."""
+
+
+def _plain(proof: Proof[Poly], context: Context, oracle: Oracles, per: Per) -> Proof[Poly]:
     """The proof with a potential that is worth the same and is said in fewer words: without the cases that make no
-    difference, as that of a negative n in |[0, n/2]|, where C rounds up."""
+    difference, as that of a negative n in |[0, n/2]|, where C rounds up. In what is to be summed, indices of elements
+    stay: at row[min(0, max(0, n))] a sum begins with row[0]."""
     q = proof.pre.q
+    indices = {b for a in elements_in([q] if per != "warp" else []) for b in atoms(a.args[0])}
 
     def plainer(other: Poly) -> bool:
         more, less = (AtLeast((), frozenset(), a, b) for a, b in ((other, q), (q, other)))
@@ -373,7 +407,7 @@ def _plain(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]
         return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
 
     outer = {a for m, _ in q.terms for a in m}
-    cases = dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0))
+    cases = dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0) and a not in indices)
     if len(cases) > limits.CASES:
         return proof
     for a in cases:
@@ -462,8 +496,9 @@ def _by_warps(proofs: Sequence[Proof[Poly]], context: Context) -> Proof[Poly]:
     return whole
 
 
-def _sums(q: Poly, context: Context, per: Per) -> tuple[tuple[str, Poly], ...]:
-    """For each index that is summed over, a potential that telescopes. Raises Stuck."""
+def _sums(q: Poly, context: Context, per: Per, oracle: Oracles) -> tuple[tuple[str, Poly], ...]:
+    """For each index that is summed over, a potential that telescopes: of what the sum over the one before is at most,
+    by what contracts say of the elements that are left at its ends. Raises Stuck."""
     found: list[tuple[str, Poly]] = []
     for name in INDICES[: {"warp": 0, "block": 1, "grid": 4}[per]]:
         f = antidifference(q, name)
@@ -471,5 +506,7 @@ def _sums(q: Poly, context: Context, per: Per) -> tuple[tuple[str, Poly], ...]:
             raise Stuck(f"what a warp costs depends on {name} in a way that has no sum in closed form: {q}")
         found.append((name, f))
         i = Param(name)
-        q = substitute(f, {i: ZERO}) - substitute(f, {i: trusted.extent(name, context)})
+        q = told_by_contracts(
+            substitute(f, {i: ZERO}) - substitute(f, {i: trusted.extent(name, context)}), context, oracle
+        )
     return tuple(found)

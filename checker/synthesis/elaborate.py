@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
+from checker.synthesis.lanewise import cut_to
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.partial import steps_of
 from checker.synthesis.rules import BRANCHES, PRINTED, SOUND
@@ -142,13 +143,14 @@ class Elaborator(Walk[Poly]):
     def clamped(self, state: State, q: Poly, /) -> Poly:
         if not elements_in([q]):
             return q
-        ends = {(f"{ELEMENT}{name}", p) for c in self.context.launch.contracts for name, p in c.lasts}
+        ends = {(f"{ELEMENT}{name}", max0(p)) for c in self.context.launch.contracts for name, p in c.lasts}
 
         def clamp(a: Atom) -> Poly:
             match a:
                 case Apply(op, (index,)) if op.startswith(ELEMENT):
                     known = (end for array, end in ends if array == op and self.at_least(state, end, index))
-                    return element_of(op, min((minimum(index, end) for end in known), key=str, default=index))
+                    cut = (index if cut_to(index, end) is not None else minimum(index, end) for end in known)
+                    return element_of(op, min(cut, key=str, default=index))
                 case Max0(arg):
                     return max0(mapped(arg, clamp))
                 case Floor(arg, k):

@@ -52,6 +52,19 @@ def most(e: Expr, x: X, facts: Facts, context: Context | None = None) -> Poly | 
     return _Lanes(x, facts, context).end(e, True, DEEPEST)
 
 
+def cut_to(p: Poly, end: Poly, up: bool = True) -> Poly | None:
+    """The q of which p says that it is the smaller of q and the end, or with not `up` the larger.
+
+    >>> from logic.potentials import minimum
+    >>> m, n = sym(Param("m")), sym(Param("n"))
+    >>> print(cut_to(minimum(m, n), n), cut_to(minimum(m, n), m + 1))
+    m None
+    """
+    sign = 1 if up else -1
+    wholes = (p + atom(m[0]) * sign for m, c in p.terms if len(m) == 1 and isinstance(m[0], Max0) and c == -sign)
+    return next((q for q in wholes if p == q - max0((q - end) * sign) * sign), None)
+
+
 class _Lanes:
     """`within` the index of an element, threadIdx.x is where the warp is, if blocks have one dimension."""
 
@@ -115,18 +128,18 @@ class _Lanes:
                 found = inner.end(index, last, left)
                 limit = c.ranges[0][last]
                 end = None if limit is None else of_expr(limit)
-                if found is not None and end is not None and not self.cut(found, end, last):
-                    found = minimum(found, end) if last else maximum(found, end)
+                if found is not None and end is not None and (whole := self.uncut(found, end, last)) is not None:
+                    found = minimum(whole, max0(end)) if last else maximum(whole, end)
                 return None if found is None else element_of(op, substitute(found, self.facts.constants))
         return None
 
-    def cut(self, p: Poly, end: Poly, up: bool) -> bool:
-        """Whether p is known to be no farther than this end: as the smaller of the end and something else, too."""
-        sign = 1 if up else -1
-        return self.sure((end - p) * sign, 0) or any(
-            len(m) == 1 and isinstance(m[0], Max0) and c == -sign and p + (atom(m[0]) - m[0].arg) * sign == end
-            for m, c in p.terms
-        )
+    def uncut(self, p: Poly, end: Poly, up: bool) -> Poly | None:
+        """An index that is to be cut to an end: p, or what p is the smaller of the end and; None where p is known to be
+        no farther. The end of a range that has no index is 0, so that row[min(0, max(0, n))] is row[0]."""
+        if self.sure((end - p) * (1 if up else -1), 0):
+            return None
+        whole = cut_to(p, end, up)
+        return p if whole is None else whole
 
     def either(self, a: Expr, b: Expr, up: bool, larger: bool, left: int) -> Poly | None:
         """The end of the larger of two, or of the smaller: of what both are, or of what one is that is known."""

@@ -332,7 +332,7 @@ def test_rows_telescope_over_a_grid(tmp_path: Path, capsys: pytest.CaptureFixtur
     at = "n=100,gridDim.x=25,rowptr[0]=0,rowptr[n]=3200"
     assert bound(source, tmp_path, "--per", "grid", "--at", at, "--certificate", str(tmp_path / "c.json")) == 0
     assert "1/32*" in (out := capsys.readouterr().out)
-    assert "rowptr[min(4*gridDim.x, n)]" in out
+    assert "*rowptr[0] + 1/32*gridDim.y*gridDim.z*rowptr[min(4*gridDim.x, max(0, n))]" in out
     document = json.loads((tmp_path / "c.json").read_text())
     assert recheck.recheck(document).verdict == "valid"
     assert any('"instance"' in json.dumps(e) for e in document["evidence"])

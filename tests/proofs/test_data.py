@@ -136,7 +136,7 @@ def test_a_warp_is_bounded_by_the_width_and_a_grid_by_the_rows() -> None:
     assert "width" in warp
     assert "rowptr" not in warp
     assert "width" not in grid
-    assert "rowptr[min(128*gridDim.x, n)]" in grid
+    assert "*rowptr[0] + 101*gridDim.y*gridDim.z*rowptr[min(128*gridDim.x, max(0, n))]" in grid
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.notation import parse_kernel
+from checker.notation import parse_kernel, parse_outline, parse_potential
 from checker.oracles import Oracles
-from checker.synthesis.bound import Per, Result, find_bounds
+from checker.synthesis.bound import Per, Result, find_bounds, told_by_contracts
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, Dim, Launch, Unknown, conj
@@ -373,3 +373,34 @@ def test_histograms_of_a_lane(tmp_path: Path, kind: str, at: str, conflicts: int
     body = f"__shared__ {kind} c[64 * 64]; for (int i = t; i < n; i += 32) {{ int v = A[i] & 63; c[{at}]++; }}"
     found = flags.bounded(tmp_path, body, "conflicts")
     assert [flags.valid(found, n, 0) for n in (0, 32, 640)] == [2 * conflicts * turns for turns in (0, 1, 20)]
+
+
+@pytest.mark.parametrize(
+    ("facts", "index", "found"),
+    [
+        ("row[0] == 0", "0", "0"),
+        ("row[0] == 0 && row[n] == m", "min(4*gridDim.x, n)", "m"),
+        ("row[n] == m", "n", "m"),
+        ("row[n] == m", "min(4*gridDim.x, max(0, n))", "m"),
+        ("row[n] == m", "min(4*blockIdx.x, n)", "row[min(4*blockIdx.x, n)]"),  # telescopes as it is
+        ("row[n] == m", "max(0, n)", "m"),
+        ("row[n - 1] == m", "min(4*gridDim.x, n)", "row[min(4*gridDim.x, n)]"),
+    ],
+)
+def test_elements_that_contracts_tell(facts: str, index: str, found: str) -> None:
+    """With row rising on [0, n), n >= 0."""
+    outline = parse_outline(
+        f"""kernel k
+metric steps
+requires n >= 0;
+requires forall i in [0, n): row[i] <= row[i + 1];
+requires {facts};
+param int n, m;
+global int row[];
+begin
+skip;
+end""",
+        "k",
+    )
+    q = parse_potential(f"row[{index}]", outline.context.sigma, "q")
+    assert str(told_by_contracts(q, outline.context, Oracles())) == found
