@@ -16,7 +16,7 @@ Definition machine_of (n : Z) (m : metric) : machine :=
 
 Definition everywhere (_ : thread) : Prop := True.
 Definition row (n : nat) : list thread := map (fun i => (i, 0, 0)%Z) (range 0 n).
-Definition zeros : store := {| local := fun _ _ => VInt 0; contents := fun _ _ => VInt 0 |}.
+Definition zeros : store := {| local := fun _ _ => VInt 0; contents := fun _ _ => VInt 0; later := [] |}.
 Definition int (n : Z) := Const (VInt n).
 Definition x := Var "x".
 Definition i := Var "i".
@@ -76,19 +76,49 @@ Proof.
 Qed.
 
 (** A turn of both loops: [tick 1; v <- v + 1] *)
+Lemma subst_sees y e p X :
+  incl (vars e) X -> plain e = true -> no_tid e = true -> incl (vars p) X -> plain p = true -> no_tid p = true ->
+  incl (vars (subst y e p)) X /\ plain (subst y e p) = true /\ no_tid (subst y e p) = true.
+Proof.
+  intros V Pe Ne. induction p; cbn [subst vars plain no_tid]; intros I Pp Np; try discriminate; auto.
+  - destruct (String.eqb _ _); auto.
+  - apply andb_true_iff in Pp as [P1 P2], Np as [N1 N2]. apply incl_app_inv in I as [I1 I2].
+    destruct (IHp1 I1 P1 N1) as (A1 & A2 & A3), (IHp2 I2 P2 N2) as (B1 & B2 & B3). rewrite A2, A3, B2, B3.
+    split; [apply incl_app; assumption | auto].
+  - apply andb_true_iff in Pp as [Pp P3], Np as [Np N3]. apply andb_true_iff in Pp as [P1 P2], Np as [N1 N2].
+    apply incl_app_inv in I as [I1 I]. apply incl_app_inv in I as [I2 I3].
+    destruct (IHp1 I1 P1 N1) as (A1 & A2 & A3), (IHp2 I2 P2 N2) as (B1 & B2 & B3), (IHp3 I3 P3 N3) as (C1 & C2 & C3).
+    rewrite A2, A3, B2, B3, C2, C3. split; [repeat apply incl_app; assumption | auto].
+Qed.
+
+Lemma leaves_psubst y e q : leaves (psubst y e q) = map (subst y e) (leaves q).
+Proof. induction q; cbn; rewrite ?map_app; congruence. Qed.
+
+Lemma over_psubst y e X q :
+  incl (vars e) X -> plain e = true -> no_tid e = true -> over X q -> over X (psubst y e q).
+Proof.
+  intros V Pe Ne [I L]. unfold over, pvars. rewrite leaves_psubst.
+  assert (K : forall p, In p (leaves q) -> incl (vars (subst y e p)) X /\ plain (subst y e p) = true /\ no_tid (subst y e p) = true).
+  { intros p J. destruct (L p J) as [L1 L2]. apply subst_sees; auto. intros z Z. apply I. apply in_flat_map. eauto. }
+  split.
+  - intros z J. apply in_flat_map in J as (p' & J & Z). apply in_map_iff in J as (p & <- & J). apply (K p J), Z.
+  - intros p' J. apply in_map_iff in J as (p & <- & J). destruct (K p J) as (_ & K1 & K2). auto.
+Qed.
+
 Definition turn (v : string) : stmt := Seq Sync (Assign v (Op2 Add (Var v) (int 1))).
 
 Lemma valid_turn n P P' v Q :
   let M := machine_of n ticks in
-  (forall p, In p P' -> plain p = true) -> over [v] Q ->
+  (forall p, In p P -> plain p = true) -> (forall p, In p P' -> plain p = true) -> over [v] Q ->
   entails M everywhere P (map (subst v (Op2 Add (Var v) (int 1))) P') ->
   at_least M everywhere P [v] Q (charged (psubst v (Op2 Add (Var v) (int 1)) Q) 1) ->
   valid M everywhere (Cond P Q [v]) (turn v) (Cond P' Q [v]).
 Proof.
-  intros M GP O En L. pose proof (ticks_sane n) as S.
+  intros M GP0 GP O En L. pose proof (ticks_sane n) as S.
   set (e := Op2 Add (Var v) (int 1)) in *. set (Q0 := psubst v e Q).
   apply valid_seq with (B := Cond P (charged Q0 (m_vwrite (price M) + (0 + 0 + 0))) [v]).
   - eapply valid_conseq; [apply (valid_sync M everywhere S P (charged Q0 (m_vwrite (price M) + (0 + 0 + 0))) [v]) | | | | | |];
+      [split; [exact GP0 | apply over_charged, over_psubst; auto using incl_refl] | .. ];
       try (intros ? ? ? ?; assumption); try apply incl_refl.
     + intros sigma T t Sat I. specialize (L sigma T t Sat I). rewrite !charged_value in *.
       change (m_sync (price M)) with 1. change (m_vwrite (price M)) with 0. fold Q0 in L. lra.
@@ -131,6 +161,7 @@ Proof.
     + intros sigma T t _ _. rewrite charged_value. change (m_if (price M)) with 0. lra.
     + intros sigma T t _ _. rewrite charged_value. change (m_if (price M)) with 0. change (m_div (price M)) with 0. lra.
     + apply valid_turn.
+      * apply plain_with. intros p [].
       * intros p [].
       * split; [intros y I; exact I | leaf].
       * intros sigma t _ _ p [].
@@ -213,6 +244,7 @@ Lemma third_body :
     (Cond around left_over ["i"]).
 Proof.
   apply valid_turn.
+  - apply plain_with. intros p I. cbn in I. repeat (destruct I as [<- | I]; [reflexivity |]). destruct I.
   - intros p I. cbn in I. repeat (destruct I as [<- | I]; [reflexivity |]). destruct I.
   - split; [intros y I; exact I | leaf].
   - intros sigma t _ H p I. cbn in I.

@@ -61,7 +61,8 @@ Qed.
 Variable x : string.
 
 Definition near (sigma tau : store) : Prop :=
-  (forall y t, y <> x -> local sigma y t = local tau y t) /\ forall A i, contents sigma A i = contents tau A i.
+  (forall y t, y <> x -> local sigma y t = local tau y t)
+  /\ (forall A i, contents sigma A i = contents tau A i) /\ later sigma = later tau.
 
 Definition ends_near (o o' : outcome) : Prop :=
   match o, o' with
@@ -71,9 +72,16 @@ Definition ends_near (o o' : outcome) : Prop :=
   | _, _ => False
   end.
 
+Lemma behind_near sigma tau : near sigma tau -> near (behind sigma) (behind tau).
+Proof.
+  intros (L & C & W). unfold behind. rewrite <- W. destruct (later sigma) as [| c more] eqn:E.
+  - split; [exact L |]. split; [exact C | congruence].
+  - split; [exact L |]. split; reflexivity.
+Qed.
+
 Lemma eval_near sigma tau t e : near sigma tau -> ~ In x (vars e) -> eval M sigma e t = eval M tau e t.
 Proof.
-  intros [L C]. induction e; cbn; intros N; auto.
+  intros (L & C & _). induction e; cbn; intros N; auto.
   - rewrite IHe; auto.
   - rewrite in_app_iff in N. rewrite IHe1, IHe2; auto.
   - rewrite !in_app_iff in N. rewrite IHe1, IHe2, IHe3; auto.
@@ -119,7 +127,7 @@ Proof. intros [L C]. split; [| exact C]. intros y t D. rewrite assign_miss by (l
 Lemma write_near sigma tau T A i e :
   near sigma tau -> ~ In x (vars i) -> ~ In x (vars e) -> near (write M sigma T A i e) (write M tau T A i e).
 Proof.
-  intros N F1 F2. pose proof N as [L C]. split; [exact L |]. intros B j. unfold write.
+  intros N F1 F2. pose proof N as (L & C & W). split; [exact L |]. split; [| exact W]. intros B j. unfold write.
   rewrite (map_ext (fun t => (as_int (eval M sigma i t), eval M sigma e t))
                    (fun t => (as_int (eval M tau i t), eval M tau e t)))
     by (intros u; rewrite !(eval_near sigma tau); auto).
@@ -150,7 +158,7 @@ Proof.
     + destruct (String.eqb_spec x0 x) as [-> |]; [| discriminate].
       eexists (End _), _. split; [apply R_Assign |]. split; [apply ghost_near, N |].
       pose proof (ecost_nonneg M S tau T e). lra.
-  - shape w E. exists (End tau), (m_sync (price M)). repeat split; try apply N; [constructor | apply Qle_refl].
+  - shape w E. exists (End (behind tau)), (m_sync (price M)). split; [constructor |]. split; [apply behind_near, N | apply Qle_refl].
   - shape w E. injection E as -> ->. destruct G as [G1 G2]. use IHrun1 w1 tau o1 k1 R1 E1 L1.
     destruct o1 as [tau1 | |]; try contradiction. cbn in E1. use IHrun2 w2 tau1 o2 k2 R2 E2 L2.
     exists o2, (k1 + k2). repeat split; auto; [eapply R_Seq; eauto | lra].
@@ -211,7 +219,7 @@ Proof.
   induction 1; intros rho G N; rename sigma into tau; cbn [erase ghost] in *.
   - exists Cut, 0. split; constructor.
   - exists (End rho), 0. split; [constructor | exact N].
-  - eexists (End rho), _. split; [constructor | exact N].
+  - eexists (End (behind rho)), _. split; [constructor | apply behind_near, N].
   - destruct G as [G1 G2]. back IHrun1 rho o1 k1 R1 E1. destruct o1 as [rho1 | |]; try contradiction.
     back IHrun2 rho1 o2 k2 R2 E2. eexists o2, _. split; [eapply R_Seq; eauto | auto].
   - destruct G as [G1 G2]. back IHrun rho o1 k1 R1 E1. exists o1, k1. split; auto. apply R_SeqStop; auto.

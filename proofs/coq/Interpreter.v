@@ -22,7 +22,7 @@ Fixpoint exec (depth : nat) (M : machine) (sigma : store) (T : list thread) (s :
   | S depth =>
       match s with
       | Skip => (End sigma, 0)
-      | Sync => (End sigma, m_sync (price M))
+      | Sync => (End (behind sigma), m_sync (price M))
       | Seq s1 s2 => after 0 (exec depth M sigma T s1) (fun sigma1 => exec depth M sigma1 T s2)
       | Assign x e => (End (assign M sigma T x e), plus (ecost M sigma T e) (m_vwrite (price M)))
       | Write A i e =>

@@ -64,6 +64,9 @@ Proof.
   f_equal. apply IH. intros. apply H. right. assumption.
 Qed.
 
+Lemma behind_local sigma : local (behind sigma) = local sigma.
+Proof. unfold behind. destruct (later sigma); reflexivity. Qed.
+
 (** ** A run changes W(s) at T, and no other local *)
 
 Lemma run_frame sigma T s o c :
@@ -71,6 +74,7 @@ Lemma run_frame sigma T s o c :
   forall x t, ~ In x (writes s) \/ ~ In t T -> local sigma' x t = local sigma x t.
 Proof.
   induction 1; intros sigma' E x' t' H'; try discriminate; subst; try (injection E as <-); try contradiction; auto; cbn in *.
+  - rewrite behind_local. reflexivity.
   - rewrite in_app_iff in H'. rewrite (IHrun2 _ eq_refl) by tauto. apply IHrun1; auto; tauto.
   - apply assign_miss. destruct H' as [H' | H']; [left; intros -> |]; auto.
   - rewrite in_app_iff in H'. apply IHrun; auto; tauto.

@@ -4,7 +4,8 @@
     - T is a list, in ascending order of the threads' numbers: of writes to one element the last one wins.
     - A negative index, and one at or beyond a known length, is out of bounds: a read gives the type's default, a write
       is lost.
-    - [sync] costs M.sync and does nothing.
+    - [sync] costs M.sync. Behind it, arrays hold what the other warps of the block and the grid have left there: whatever
+      [later] says, and where it ends, what they held before.
     - A run that finds an [assume] false at an active thread stops there.
 
     The value of an expression at a thread depends on the store and that thread alone, so it is a function of its own;
@@ -32,8 +33,16 @@ Record machine := Machine {
   call : calls
 }.
 
-(** sigma: (LocalVars x Threads) and (Arrays x Z) to values. *)
-Record store := Store { local : string -> thread -> value; contents : string -> Z -> value }.
+(** sigma: (LocalVars x Threads) and (Arrays x Z) to values; and what arrays hold behind each of the next barriers. *)
+Record store := Store {
+  local : string -> thread -> value;
+  contents : string -> Z -> value;
+  later : list (string -> Z -> value)
+}.
+
+(** Behind a barrier *)
+Definition behind (sigma : store) : store :=
+  match later sigma with [] => sigma | c :: more => Store (local sigma) c more end.
 
 (** x + blockDim.x * (y + blockDim.y * z), and the warp of a thread. *)
 Definition number (M : machine) (t : thread) : Z :=
@@ -102,14 +111,14 @@ Definition assign (M : machine) (sigma : store) (T : list thread) (x : string) (
   let r := map (fun t => (t, eval M sigma e t)) T in
   Store
     (fun y t => if String.eqb y x then match lookup t r with Some v => v | None => local sigma y t end else local sigma y t)
-    (contents sigma).
+    (contents sigma) (later sigma).
 
 (** sigma[(A, R1(t)) |-> R2(t) | t in T], one thread after the other *)
 Definition write (M : machine) (sigma : store) (T : list thread) (A : string) (i e : expr) : store :=
   let r := map (fun t => (as_int (eval M sigma i t), eval M sigma e t)) T in
   let one c (w : Z * value) := if in_bounds (arrays M A) (fst w) then fun j => if Z.eqb j (fst w) then snd w else c j else c in
   let c := fold_left one r (contents sigma A) in
-  Store (local sigma) (fun B => if String.eqb B A then c else contents sigma B).
+  Store (local sigma) (fun B => if String.eqb B A then c else contents sigma B) (later sigma).
 
 (** * Statements *)
 
@@ -129,7 +138,7 @@ Definition stopped (o : outcome) : Prop := match o with End _ => False | _ => Tr
 Inductive run (M : machine) : store -> list thread -> stmt -> outcome -> Q -> Prop :=
   | R_Cut sigma T s : run M sigma T s Cut 0
   | R_Skip sigma T : run M sigma T Skip (End sigma) 0
-  | R_Sync sigma T : run M sigma T Sync (End sigma) (m_sync (price M))
+  | R_Sync sigma T : run M sigma T Sync (End (behind sigma)) (m_sync (price M))
   | R_Seq sigma T s1 s2 sigma1 c1 o c2 :
       run M sigma T s1 (End sigma1) c1 -> run M sigma1 T s2 o c2 ->
       run M sigma T (Seq s1 s2) o (c1 + c2)

@@ -100,11 +100,17 @@ Proof.
   - split; [exact Sat |]. intros. lra.
 Qed.
 
-Lemma valid_sync P Q X : valid M U (Cond P (charged Q (m_sync (price M))) X) Sync (Cond P Q X).
+Lemma valid_sync P Q X :
+  good (Cond P Q X) -> valid M U (Cond P (charged Q (m_sync (price M))) X) Sync (Cond P Q X).
 Proof.
-  intros sigma T o c Sat R. prices. inversion R; subst.
-  - eapply (covered_now _ _ _ _ (End sigma)); [discriminate | constructor | lra].
-  - split; [exact Sat |]. intros. cbn [potential]. rewrite charged_value. lra.
+  intros [G1 G2] sigma T o c Sat R. prices. inversion R; subst.
+  - eapply (covered_now _ _ _ _ (End _)); [discriminate | constructor | lra].
+  - pose proof (behind_local sigma) as L. split.
+    + destruct Sat as (NT & HU & H & A). split; [exact NT |]. split; [exact HU |]. split.
+      * intros t I. apply (holds_same M sigma); auto. intros y. rewrite L. reflexivity.
+      * intros y t u I J1 J2. rewrite L. apply A; auto.
+    + intros t I. cbn [potential]. rewrite charged_value.
+      rewrite (peval_uniform M X (behind sigma) sigma t t Q G2) by (intros y _; rewrite L; reflexivity). lra.
 Qed.
 
 Lemma valid_assume P Q X e : valid M U (Cond P Q X) (Assume e) (Cond (with_ P e) Q X).

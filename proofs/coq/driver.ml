@@ -128,7 +128,7 @@ let case () =
   let kind name = match List.assoc_opt name arrays with Some a -> a | None -> failwith ("no array: " ^ name) in
   let sigma =
     { local = (fun x t -> find registers zero (x, t));
-      contents = (fun a i -> find cells (default (kind a).elem) (a, i)) } in
+      contents = (fun a i -> find cells (default (kind a).elem) (a, i)); later = [] } in
   let run price =
     let m =
       { params = find params zero; block; arrays = kind; base = (fun _ -> Z0); hw; price;
