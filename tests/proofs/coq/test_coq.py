@@ -1,6 +1,7 @@
 """proofs/coq: its semantics is the one in Python, it has no axiom, and its page names what is there."""
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -8,7 +9,8 @@ import pytest
 
 from logic.rules import SOUND
 from tests.examples import LONG
-from tests.proofs.coq.differential import COQ, build, cases, compare, missing
+from tests.proofs.coq import counted
+from tests.proofs.coq.differential import COQ, build, cases, compare, made, missing
 
 PAGE: Final = COQ.parents[1] / "docs" / "coq.md"
 PROGRAMS: Final = 10_000 if LONG else 400
@@ -16,12 +18,31 @@ SOURCES: Final = {path.stem: path.read_text(encoding="utf-8") for path in sorted
 CODE: Final = {name: re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL) for name, text in SOURCES.items()}
 
 
-@pytest.mark.skipif(missing() != (), reason=f"not here: {', '.join(missing())} (on Debian: apt install coq ocaml)")
+needs_coq: Final = pytest.mark.skipif(
+    missing() != (), reason=f"not here: {', '.join(missing())} (on Debian: apt install coq ocaml)"
+)
+
+
+@needs_coq
 def test_both_semantics_agree_on_random_programs(tmp_path: Path) -> None:
     program = build(tmp_path)
     endless = cases(seed=1)
     for _ in range(PROGRAMS // 400):
         assert compare(program, [next(endless) for _ in range(400)]) == []
+
+
+@needs_coq
+def test_the_counts_of_the_oracles_are_those_that_coq_proves_to_be_bounds(tmp_path: Path) -> None:
+    made(tmp_path, "Rows.vo")
+
+    def refused(found: list[tuple[str, int]]) -> str:
+        (tmp_path / "Counted.v").write_text(counted.checked(found), encoding="utf-8")
+        command = ["coqc", "-q", "-R", ".", "Warpbound", "Counted.v"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+
+    found = list(counted.cases(1, 2_000 if LONG else 200))
+    assert refused(found) == ""
+    assert "Unable to unify" in refused([(term, number + 1) for term, number in found[:1]])
 
 
 def test_nothing_is_taken_for_granted() -> None:
