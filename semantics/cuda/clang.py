@@ -32,8 +32,8 @@ _TERSE: Final = 17
 """libclang's number of the property of printing that leaves out bodies."""
 
 _NO_ERROR: Final = re.compile(
-    r"expected a for, while, or do-while loop to follow '#pragma .*'|(incompatible|duplicate) directives '#pragma .*"
-    r"|invalid value '-?\d+'; must be positive|value '\d+' is too large|'global' and 'device' attributes are not .*"
+    r"expected a for, while, or do-while loop to .*|(incompatible|duplicate) directives '#pragma .*|unterminated '#.*"
+    r"|invalid value '-?\d+'; must be positive|value '\d+' is too large|'(global' and 'device|internal_linkage)' attr.*"
 )
 _UNARY: Final = {
     1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!",

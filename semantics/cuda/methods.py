@@ -21,7 +21,7 @@ from semantics.cuda.records import declared, fill, held, is_copy, kept, undefine
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS, operand
-from semantics.cuda.shim import in_shim
+from semantics.cuda.shim import MOVES, in_shim
 from semantics.cuda.state import Place, State, This, Use, pointee_size
 
 _ADVICE: Final = "Write it as a device function."
@@ -85,8 +85,18 @@ def _changes(node: Node) -> bool:
 
 def _is_name(node: Node) -> bool:
     """Whether an object that is not lowered needs no more than its name, or is a lambda that is made here."""
-    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.children) == 1:
-        node = node.children[0]
+    inner: Node | None = node
+    while inner is not None:
+        node = inner
+        called = node.referenced if node.kind == "CALL_EXPR" else None
+        if node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.children) == 1:
+            inner = node.children[0]
+        elif node.kind == "CXX_STATIC_CAST_EXPR":  # of a copy, a call is in between
+            inner = operand(node)
+        elif called is not None and called.name in MOVES and in_shim(called):
+            inner = node.arguments[0]
+        else:
+            break
     return node.kind in ("DECL_REF_EXPR", "CXX_THIS_EXPR", "LAMBDA_EXPR")
 
 

@@ -78,7 +78,6 @@ _CALLED: Final = re.compile(
     rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
 """What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""
-_ASKED: Final = re.compile(rb"\brequires\s*[({]")
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
 """The most tokens that one macro may stand for: clang takes gigabytes for more, or ends."""
@@ -118,7 +117,7 @@ class Request:
             f"-isystem{HEADERS}",
             *(f"-D{d}" for d in self.defines),
             *(_HOST if self.host else _DEVICE),
-            *(("-D__w_together",) if self.together else ()),
+            *(("-D__w_together", "-include", f"{HEADERS}/warpbound_internal.h") if self.together else ()),
         ]
 
 
@@ -183,17 +182,13 @@ def in_its_language(request: Request) -> Request:
     another language than the usual one is asked for."""
     data = read_bytes(request.path)
     if request.std != STD:
-        _check_asked(request, _unit(request, data))
         return request
     wrong = _unit(request, data).errors
     if not wrong or not any(map(_NEWER.search, (data.decode("latin-1"), *(e.message for e in wrong)))):
         return request
     newer = replace(request, std="c++20")
     unit = _unit(newer, data)
-    if len(unit.errors) >= len(wrong):
-        return request
-    _check_asked(newer, unit)
-    return newer
+    return request if len(unit.errors) >= len(wrong) else newer
 
 
 def asks(request: Request) -> bool:
@@ -205,19 +200,6 @@ def asks(request: Request) -> bool:
     files = [name for name in unit.included() if not Path(name).is_relative_to(HEADERS) and name != PATH]
     texts = (read_bytes(unit.path), *map(read_bytes, files), *(text.encode() for text in request.defines))
     return any(_CALLED.search(SPLICE.sub(b"", text)) for text in texts)
-
-
-def _check_asked(request: Request, unit: Unit) -> None:
-    """Raises for a `requires` with parts: clang answers it once, and another way where the host asks first, of
-    functions that only kernels may call. Where a concept asks by other words, `read_cuda` sees what comes of it."""
-    if not request.has_concepts:
-        return
-    for path in (unit.path, *(name for name in unit.included() if not Path(name).is_relative_to(HEADERS))):
-        data = read_bytes(path)
-        if found := _ASKED.search(data):
-            at = found.start()
-            loc = Loc(path, data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
-            raise CudaError("a 'requires' with parts is not supported", loc, "Use traits of types, or --std c++17.")
 
 
 def parse(request: Request) -> Parsed:

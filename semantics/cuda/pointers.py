@@ -292,7 +292,7 @@ def _row(st: State, p: Local, node: Node) -> Address | None:
 def _used_at_once(node: Node) -> bool:
     """Whether `this` is cast to be dereferenced where it stands: what a pointer with its value changes is not seen."""
     above = node.above
-    while above is not None and above.kind in ("PAREN_EXPR", *CASTS):
+    while above is not None and above.kind in ("PAREN_EXPR", *CASTS, "CXX_REINTERPRET_CAST_EXPR"):
         above = above.above
     return above is not None and (
         above.kind == "MEMBER_REF_EXPR" or (above.kind == "UNARY_OPERATOR" and above.operator == "*")

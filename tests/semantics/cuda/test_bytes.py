@@ -24,8 +24,17 @@ struct M { int a; M(int x) : a(x) {} int more; int get() const { return a + more
 __device__ int halves(const int a) { const unsigned *p = (const unsigned *)&a; return p[0] / 2u; }
 __device__ int first(P p) { return *(const int *)&p; }
 __device__ void set(Q *q, int x) { q->a = x; }
+struct I4 { int x, y, z, w; };
+struct Pack { int v[4];
+  int get(int i) const { return v[i]; }
+  I4 bits() const { return *reinterpret_cast<const I4 *>(this); }
+  void from(const int *p) { *reinterpret_cast<I4 *>(this) = I4{p[0], p[1], p[2], p[3]}; }
+  void to(int *p) const { const I4 b = *(const I4 *)this; p[0] = b.x; p[1] = b.y; p[2] = b.z; p[3] = b.w; }
+  void more(int k) { reinterpret_cast<I4 *>(this)->y += k; } };
 """
-BEFORE_HOST: Final = BEFORE.replace("M(int x)", "__device__ M(int x)").replace("int get()", "__device__ int get()")
+BEFORE_HOST = BEFORE.replace("M(int x)", "__device__ M(int x)").replace("int get()", "__device__ int get()")
+for _method in ("int get(int", "I4 bits", "void from", "void to", "void more"):
+    BEFORE_HOST = BEFORE_HOST.replace(_method, f"__device__ {_method}")
 
 BODIES: Final = (
     # scalars, as one of their size
@@ -42,6 +51,9 @@ BODIES: Final = (
     "P p = B[n] > 3 ? P{1, 2} : P{3, 4}; Q &q = *(Q *)&p; q.b = 8; A[0] = p.a * 10 + p.b;",
     "M m(n); Q *q = (Q *)&m; q->a = 5; A[0] = m.get() + q->b;",
     "P p = {}; unsigned *u = (unsigned *)&p; if (threadIdx.x > 1) u[1] = 9u; A[0] = p.a + p.b;",
+    # of the object itself
+    "Pack p; p.from(B + n); p.v[1] += n; I4 b = p.bits(); p.more(5); A[0] = b.x + 10 * b.y; p.to(A + 4);",
+    "Pack p = {{1, 2, 3, n}}; for (int i = 0; i < n; i++) p.more(i); A[0] = p.get(1) + p.bits().y * 10; p.to(A + 4);",
     # by references
     "int x = n - 5; unsigned &u = reinterpret_cast<unsigned &>(x); u += 1u; A[0] = x; x = 3; A[1] = u * 2u;",
     "int x = -n; A[0] = reinterpret_cast<unsigned &>(x) / 2u; reinterpret_cast<unsigned &>(x) = 6u; A[1] = x;",

@@ -18,6 +18,7 @@ BEFORE = """
 struct S { int x, y; int a[2]; };
 struct W { int q; __device__ int m() const { auto h = [&](int i) { return q + i; }; return h(2); } };
 template <class F> __device__ int apply(F f, int v) { return f(v); }
+template <class F> __device__ int on(F &&f, int v) { return static_cast<F &&>(f)(v); }
 template <class F> __device__ int both(const F &f, int v) { return f(v) * 100 + f(v + 1); }
 template <class F> __device__ void each(F &&f, int n) { for (int i = 0; i < n; i++) f(i); }
 __device__ int g(int *p, int x) { auto f = [&](int i) { return p[i] + x; }; x++; return f(0) + f(1); }
@@ -41,6 +42,10 @@ struct W { int q;
   __device__ void grow(int k) { auto h = [&](auto x) { q += x; return q; }; h(k); h(short(1)); }
   __device__ void twice() { q *= 2; } };
 template <class F> __device__ void each(F f, int n) { for (int i = 0; i < n; i++) f(i); }
+template <class F, class... T> __device__ int on(F &&f, T &&...x) {
+  return static_cast<F &&>(f)(static_cast<T &&>(x)...); }
+template <class F> __device__ int moved(F f, int x) {
+  return static_cast<F &&>((f))(x) + (static_cast<const F &>(f))(x); }
 __device__ int two(int a, int b) { return a * b; }
 #define LAMBDA [=](int i) { return s + i; }
 #define BEFORE_LAMBDA int z = 1; auto g = [=](int i)
@@ -124,6 +129,8 @@ REFUSED = {
     "auto f = [&](int i) { return s += i; }; A[s] = f(3);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; A[0] = two(s, f(1));": CHANGED,
     "auto f = [&](int i) { s++; return i; }; A[s] = apply(f, 1);": CHANGED,
+    "auto f = [&](int i) { s++; return i; }; A[s] = on(f, 1);": CHANGED,
+    "A[s] = on([&](int i) { s++; return i; }, 1);": CHANGED,
     "A[s] = apply([&](int i) { s++; return i; }, 1);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; auto h = [&](int i) { return f(i); }; A[s] = h(1);": CHANGED,
     "auto f = [&](int i) { s++; return i; }; auto h = [=](int i) { return f(i); }; A[s] = h(1);": CHANGED,
@@ -161,12 +168,20 @@ BODIES = [
     "int s = 1; each([=](int i) { A[i] = s * 10 + i; }, s + 2); s = 2;",
     "Pt q = {n, 1}; q.x++; auto f = [q](int i) { return q.x * i + q.y; }; q.y = 9; A[0] = f(2);",
     "Pt q = {n, 1}; auto g = [=] { return q; }; q.x = 0; A[1] = g().x;",
+    "int s = 1; auto f = [&](int i, int j) { s += i; return s * j; }; A[0] = on(f, 3, n); A[1] = on(f, s, s) + n;",
+    "int s = 1; A[0] = on([=](int i) { return s + i; }, n) * 2; A[1] = moved([&](int i) { return i * n; }, 4);",
 ]  # fmt: skip
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
 def test_copies_as_a_host_compiler_has_them(read: Reader, tmp_path: Path) -> None:
     assert differences(read, COPIES, BODIES, tmp_path) == []
+
+
+def test_one_that_is_forwarded(read: Reader) -> None:
+    text = "template <class F> __device__ int on(F &&f, int v) { return std::forward<F>(f)(v) + std::move(f)(v); }\n"
+    text += "__global__ void k(int *A, int n) { A[0] = on([=](int i) { return i * n; }, 4); }\n"
+    assert show_stmt(read("#include <utility>\n" + text).kernel.body).count("* n") == 2
 
 
 def test_one_that_the_host_makes(read: Reader) -> None:
