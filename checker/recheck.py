@@ -1138,14 +1138,24 @@ class Lanes:
             pass
         return single("unknown", next(self.numbers))
 
-    def _values(self, e: Expr, threads: list[Values], normal: Makers) -> list[Potential]:
-        """The values of e at some threads of a warp, or of a block."""
-        p, found = self.value(self.program.worth(e), self.known, normal), []
-        for i, thread in enumerate(threads):
-            v = self.value(p, thread, normal)
-            own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and a not in self.known)]
-            found.append(self.value(v, {a: single(*a, i) for a in own}, normal) if own else v)
-        return found
+    def _values(self, e: Expr, groups: list[list[Values]], normal: Makers) -> Iterator[list[Potential]]:
+        """The values of e at the threads of each warp, or block. Where tid and the warp are what they are at another
+        thread, as far as e tells, it has the same value, but for what is unknown of each thread."""
+        p = self.value(self.program.worth(e), self.known, normal)
+        inside = sorted(leaves(p) & {WARP, *TIDS})
+        seen: dict[tuple[Potential, ...], tuple[Potential, list[Atom]]] = {}
+        for threads in groups:
+            found = list[Potential]()
+            for i, thread in enumerate(threads):
+                spend(len(inside) + 2)
+                place = tuple(thread[leaf] if leaf in thread else single(*leaf) for leaf in inside)
+                if place not in seen:
+                    v = self.value(p, thread, normal)
+                    own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and a not in self.known)]
+                    seen[place] = v, own
+                v, own = seen[place]
+                found.append(self.value(v, {a: single(*a, i) for a in own}, normal) if own else v)
+            yield found
 
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows."""
@@ -1157,17 +1167,16 @@ class Lanes:
         groups = self.warps
         if self.program.scope == "block":
             groups = [[thread for warp in self.warps for thread in warp] if self.shape[0] else self.strangers]
-        return self.implies(e) or all(
-            len(set(self._values(e, group, self.together if one else self.apart))) <= 1 for group in groups
-        )
+        normal = self.together if one else self.apart
+        return self.implies(e) or all(len(set(values)) <= 1 for values in self._values(e, groups, normal))
 
     def most(self, array: Array, index: Expr, window: range = range(1), enough: int = 0) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one. Not much work is done to show less than enough."""
         most = 0
-        for warp in self.warps:
+        for values in self._values(index, self.warps, self.together):
             phases: dict[Potential, dict[Potential, set[int]]] = {}
-            for v in dict.fromkeys(self._values(index, warp, self.together)):
+            for v in dict.fromkeys(values):
                 bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
                 first, row = int(offset(v)), v - bits * c - offset(v)
                 spend(2 * len(terms(row)) + 5)

@@ -99,8 +99,11 @@ def canonical(document: dict[str, Json]) -> str:
 
 def digest(document: dict[str, Json]) -> str:
     """SHA-256 of the document without its own digest."""
-    rest = {k: v for k, v in document.items() if k != "digest"}
-    return f"sha256:{hashlib.sha256(canonical(rest).encode()).hexdigest()}"
+    return _digest(canonical({k: v for k, v in document.items() if k != "digest"}))
+
+
+def _digest(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -127,16 +130,28 @@ class _Writer:
     potentials: _Table = field(default_factory=_Table)
     expressions: _Table = field(default_factory=_Table)
     statements: _Table = field(default_factory=_Table)
-    known: dict[int, int] = field(default_factory=dict)
+    known: dict[int, tuple[object, int]] = field(default_factory=dict)
+    """The numbers of terms by their ids; an entry keeps its term alive, so that its id stays its own. Equal terms need
+    not have one text: true is 1."""
     nodes: list[Json] = field(default_factory=list)
 
+    def _once(self, term: _T, put: Callable[[_T], int]) -> int:
+        """The number that `put` gives a term, asked once an object."""
+        if id(term) not in self.known:
+            self.known[id(term)] = term, put(term)
+        return self.known[id(term)][1]
+
     def expression(self, e: Expr) -> int:
-        return self.expressions.put(expression(e))
+        return self._once(e, lambda e: self.expressions.put(expression(e)))
 
     def statement(self, s: Stmt) -> int:
-        if id(s) not in self.known:
-            self.known[id(s)] = self.statements.put(self._statement(s))
-        return self.known[id(s)]
+        return self._once(s, lambda s: self.statements.put(self._statement(s)))
+
+    def assertion(self, p: P) -> int:
+        return self._once(p, lambda p: self.assertions.put([self.expression(c) for c in p]))
+
+    def potential(self, q: Poly) -> int:
+        return self._once(q, lambda q: self.potentials.put(potential(q)))
 
     def _statement(self, s: Stmt) -> Json:
         match s:
@@ -160,9 +175,9 @@ class _Writer:
     def value(self, letter: str, value: Value) -> Json:
         match kind(letter):
             case "assertion":
-                return self.assertions.put([self.expression(c) for c in cast(P, value)])
+                return self.assertion(cast(P, value))
             case "potential":
-                return self.potentials.put(potential(cast(Poly, value)))
+                return self.potential(cast(Poly, value))
             case "variables":
                 return sorted(cast(frozenset[str], value))
             case "statement":
@@ -207,15 +222,15 @@ def write(
     """The certificate of a claim, with its digest. `proof` gives the arithmetic proof of an obligation, or None."""
     writer = _Writer()
     document = _content(writer, claim.kernel, claim.context, claim.theorem.rules.name, derivation) | {
-        "sums": [[name, writer.potentials.put(potential(f))] for name, f in claim.sums],
+        "sums": [[name, writer.potential(f)] for name, f in claim.sums],
         "evidence": [
             {"engine": d.verdict.engine, "proof": proof(d.obligation, claim.context)} for d in ledger.discharged
         ],
         "admitted": sorted(set(ledger.barriers)),
         "tools": tools,
     }
-    document["digest"] = digest(document)
-    return cast(dict[str, Json], json.loads(canonical(document)))
+    text = canonical(document)
+    return dict(sorted({**json.loads(text), "digest": _digest(text)}.items()))
 
 
 def signed(document: dict[str, Json], tools: dict[str, str], origin: Origin | None = None) -> dict[str, Json]:

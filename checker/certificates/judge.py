@@ -9,33 +9,62 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from checker import recheck
 from checker.certificates.document import draft
-from logic.assertions import AtMost, Context, Entails, P, Uniform
+from logic.assertions import AtMost, Context, Entails, Launch, P, Scope, Uniform
 from logic.derivation import Derivation
+from logic.metrics import METRICS, Hardware
 from logic.rules import SKIP
-from logic.syntax import GHOST, Decl, Expr, Kernel, Skip
+from logic.syntax import GHOST, Array, Decl, Expr, Kernel, Skip, Type
 from logic.terms_as_json import expression
+from logic.typing import Signature
 
 Json = Any
 
 
+MAX_DECIDED: Final = 1 << 10
+"""Answers that are kept: the same question is asked for each metric, and again for what no proof was found of."""
+
+
+class Setting(NamedTuple):
+    """The part of a context that answers depend on: everything but the metric, and which arrays are stable, which the
+    launch says."""
+
+    params: tuple[tuple[str, Type], ...]
+    locals: tuple[tuple[str, Type], ...]
+    arrays: tuple[tuple[str, Array], ...]
+    hardware: Hardware
+    launch: Launch
+    scope: Scope
+
+
+def setting(context: Context) -> Setting:
+    sigma = context.sigma
+    params, locals_, arrays = (*sigma.params.items(),), (*sigma.locals.items(),), (*sigma.arrays.items(),)
+    return Setting(params, locals_, arrays, context.hardware, context.launch, context.scope)
+
+
 def judge(context: Context) -> recheck.Checker:
     """The second checker, with a document that proves nothing of what a context declares."""
-    sigma = context.sigma
-    params = tuple(Decl(name, t) for name, t in sigma.params.items() if name not in recheck.BUILTINS)
-    locals_ = tuple(Decl(name, t) for name, t in sigma.locals.items() if not name.startswith(GHOST))
-    kernel = Kernel("k", params, tuple(sigma.arrays.values()), locals_, Skip())
-    found = _judge(draft(kernel, context, "sound", Derivation(SKIP.name, {})))
+    return _begun(setting(context))
+
+
+def _begun(of: Setting) -> recheck.Checker:
+    found = _judge(of)
     recheck.start()  # what a certificate may take, each question may
     return found
 
 
 @lru_cache(maxsize=2)
-def _judge(text: str) -> recheck.Checker:
-    return recheck.Checker(recheck.frozen(json.loads(text)))
+def _judge(of: Setting) -> recheck.Checker:
+    params = tuple(Decl(name, t) for name, t in of.params if name not in recheck.BUILTINS)
+    locals_ = tuple(Decl(name, t) for name, t in of.locals if not name.startswith(GHOST))
+    kernel = Kernel("k", params, tuple(array for _, array in of.arrays), locals_, Skip())
+    sigma = Signature(dict(of.locals), dict(of.params), dict(of.arrays))
+    context = Context(sigma, METRICS["steps"], of.hardware, of.launch, of.scope)
+    return recheck.Checker(recheck.frozen(json.loads(draft(kernel, context, "sound", Derivation(SKIP.name, {})))))
 
 
 def frozen(e: Expr) -> recheck.Expr:
@@ -59,7 +88,16 @@ def implied(p: P, goal: Expr, context: Context) -> bool:
 
 def decided(o: Entails | Uniform | AtMost, said: Json, context: Context) -> bool:
     """Whether the second checker leaves nothing to a solver, if this is what the certificate says."""
-    to = judge(context)
+    return _unaided(o, setting(context)) if said is None else _decided(o, said, setting(context))
+
+
+@lru_cache(maxsize=MAX_DECIDED)
+def _unaided(o: Entails | Uniform | AtMost, of: Setting) -> bool:
+    return _decided(o, None, of)
+
+
+def _decided(o: Entails | Uniform | AtMost, said: Json, of: Setting) -> bool:
+    to = _begun(of)
     to.evidence, to.solver_backed = [{"engine": "", "proof": recheck.frozen(said)}], []
     try:
         match o:

@@ -1575,6 +1575,22 @@ def test_a_local_may_be_called_like_an_axis() -> None:
     assert view.most(made.arrays["G"], e("t")) == 2
 
 
+@pytest.mark.parametrize(
+    ("index", "reads"),
+    [
+        (("*", 8, "t"), 8),
+        (("*", 8, "ty"), 4),
+        (("+", ("*", 8, "t"), ("*", 64, "ty")), 32),
+        (("*", ("*", 8, "warp.index"), "t"), 8),
+        (("+", ("*", 8, "ty"), "i"), 32),
+    ],
+)
+def test_threads_are_worth_what_all_of_their_place_tells(index: Any, reads: int) -> None:
+    """Eight by eight threads, two warps: what is known of one thread holds of those that agree in all that counts."""
+    view = lanes(block=[8, 8, 1])
+    assert view.most(view.program.arrays["G"], e(index)) == reads
+
+
 def test_lanes_of_one_warp_read_together() -> None:
     read = ("read", "G", e("n"))
     for scope, size, uniform in (("warp", 64, True), ("block", 64, False), ("block", 32, True)):

@@ -471,3 +471,13 @@ def test_a_smaller_bound_is_not_believed() -> None:
             Oracles(),
             Ledger(),
         )
+
+
+def test_terms_that_are_equal_need_not_be_written_alike() -> None:
+    """In Python true is 1: which of them comes first may not decide how the other is written."""
+    writer = certificate._Writer()
+    equal = [Const(True), Const(1), Const(True)]
+    rows = [writer.expression(e) for e in equal]
+    assert equal[0] == equal[1]
+    assert [writer.expressions.rows[i][2] is True for i in rows] == [True, False, True]
+    assert rows[0] == rows[2]

@@ -94,6 +94,32 @@ def test_what_is_told_for_an_access(context: Context, p: str, index: str, n: int
     assert proof(reads(p, index, n - 1), context) is None
 
 
+def test_an_answer_is_of_its_setting() -> None:
+    """Nothing but the metric may differ where an answer is taken up again."""
+    apart, row, alike = (
+        reads("", "m * tid.x", 8),
+        reads("", "tid.x", 1),
+        Uniform((), frozenset(), parse_expr("G[n]", SIGMA)),
+    )
+    none = parse_expr("m == 0", SIGMA)
+    bytes_ = replace(SIGMA, arrays={**ARRAYS, "G": replace(ARRAYS["G"], stride=1, width=1)})
+    two = replace(ONE_WARP, launch=Launch((64, 1, 1)))
+    small = replace(HARDWARE["nvidia"], name="small", warp=8)
+    asked = [
+        (apart, ONE_WARP, False),
+        (apart, replace(ONE_WARP, metric=METRICS["sectors"]), False),
+        (apart, replace(ONE_WARP, launch=Launch((8, 1, 1))), True),
+        (apart, replace(ONE_WARP, launch=Launch((32, 1, 1), assumptions=(none,))), True),
+        (apart, replace(ONE_WARP, hardware=small), True),
+        (row, ONE_WARP, False),
+        (row, replace(ONE_WARP, sigma=bytes_), True),
+        (alike, two, True),
+        (alike, replace(two, scope="block"), False),
+    ]
+    for o, context, holds in asked + asked[::-1]:
+        assert decided(o, None, context) == holds
+
+
 def test_nothing_is_accessed_where_no_thread_is() -> None:
     o = reads("n > m; n < m", "8 * tid.x", 0)
     said = proof(o, ONE_WARP)
