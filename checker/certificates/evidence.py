@@ -22,7 +22,7 @@ from checker.oracles.terms import with_fresh
 from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X, abstracted, assume, opaque
 from logic.comparisons import as_expr
 from logic.facts import numbers
-from logic.potentials import Poly, leaves, of_expr, of_terms, sym
+from logic.potentials import Leaf, Poly, leaves, of_expr, of_terms, sym
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
@@ -71,6 +71,7 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
             if rows is not None:
                 yield rows
     if isinstance(o, AtMost):
+        yield from _by_thread(o, abstracted(e, sigma), context)
         yield from _windows(o, abstracted(e, sigma), context)
     yield _told(o.p, o.x, e, context)
     if isinstance(o, AtMost):
@@ -86,12 +87,20 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
     if (contradiction := farkas.absurd(have)) is not None:
         return [{"goal": expression(farkas.NEVER), "by": [contradiction]}]
     to, goals, rows = judge(context), list[Expr](), list[Json]()
-    tried: set[Expr] = set()
+    tried, told = set[Expr](), set[Leaf]()
     ends = [*_ends(have, context)]
     for _ in range(ROUNDS):
         view = to.lanes(facts(to, (*p, *goals)), x)
         new = [side for side in (*_signs(view, e), *ends) if side not in tried]
         tried |= {*new}
+        for leaf in _fixed(view, e) - told:
+            told |= {leaf}
+            low, high = (farkas.least(sym(leaf) * sign, have) for sign in (1, -1))
+            if low is not None and low == -(high or 0) and low.denominator == 1:
+                goal = Op("==", (leaf, Const(int(low))))
+                found = farkas.entails(p, (goal,), context)
+                goals += [goal] if found else []
+                rows += found or []
         for side in new:
             poly = of_expr(side)
             by = None if poly is None else farkas.plain(poly, have)
@@ -114,6 +123,13 @@ def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
             case ("op", "==", d, 0):
                 sides |= {d - 1, -1 - d}
     return [side for q in sorted(sides, key=recheck.show) if (side := _spelled(q)) is not None]
+
+
+def _fixed(view: recheck.Lanes, e: Expr) -> set[Leaf]:
+    """The leaves in the value of e that all lanes share: it helps to know those that are one number."""
+    value = view.value(view.program.worth(frozen(e)), view.known, view.together)
+    shared = set(map(_atom, recheck.leaves(value) - {*recheck.TIDS}))
+    return {of for of in shared if isinstance(of, Var | Param)}
 
 
 def _ends(have: farkas.Given, context: Context) -> Iterator[Expr]:
@@ -166,6 +182,18 @@ def _atom(a: recheck.Atom) -> Expr | None:
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _by_thread(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
+    """The index with what P says of threadIdx in place of variables that a warp shares: tid.y for a y that is that."""
+    same = index
+    for v in dict.fromkeys(t for t in subterms(index) if isinstance(t, Var) and t.name in o.x):
+        told = (value for value in _definitions(v, o.p) if any(isinstance(t, Tid) for t in subterms(value)))
+        same = put(same, v, next(told, v))
+    if same != index:
+        found = farkas.entails(o.p, (Op("==", (index, same)),), context, implied)
+        if found is not None:
+            yield {"is": expression(same), "first": expression(same), "span": 0, "by": found}
 
 
 def _windows(o: AtMost, index: Expr, context: Context, moved: bool = False) -> Iterator[Json]:

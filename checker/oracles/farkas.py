@@ -3,10 +3,6 @@
 A goal is a nonnegative rational combination of products of facts (Farkas, Handelman), after splitting on the sign of
 what stands inside max(0, .). An LP finds the coefficients, in exact fractions. docs/certificate.md describes the
 result.
-
-A nest of loops costs products such as turns * (rows + columns * 3), of which a turn of the outer loop takes rows +
-columns * 3. Rows and columns are factors there: what they are multiplied by is shown to be nonnegative for each of
-their products, in the same cases for all.
 """
 
 from __future__ import annotations
@@ -16,10 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
-from math import ceil, floor, gcd, lcm, prod
+from math import ceil, floor, gcd, lcm
 from typing import Any, Final
 
 from checker.oracles import lp
+from checker.oracles.factors import is_factor, named, parts, ways
 from checker.oracles.instances import Instance, by_depth, instances
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
@@ -37,7 +34,6 @@ from logic.potentials import (
     Leaf,
     Log2,
     Max0,
-    Monomial,
     Poly,
     Sym,
     atom,
@@ -47,7 +43,6 @@ from logic.potentials import (
     log2,
     of_expr,
     substitute,
-    sym,
 )
 from logic.syntax import TRUE, Const, Expr, Op, Param, Var, put, subterms
 from logic.terms_as_json import expression, named_leaves, potential
@@ -76,9 +71,6 @@ MAX_GIVEN: Final = 256
 
 NEVER: Final = Op("<", (Const(0), Const(0)))
 """The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
-
-FACTOR: Final = "factor:"
-"""The prefix of variables that stand for factors max(0, .): no name in a program has a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +172,8 @@ def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: 
             continue
         if proofs is None and not linear:
             proofs = proved(polys)
-        if proofs is None and (cases := _by_choice(p, g, context, seen, choices)) is not None:
-            entries.append({"goal": expression(g), "if": cases})
+        if proofs is None and (entry := _by_choices(p, g, context, seen, choices)) is not None:
+            entries.append(entry)
             continue
         if proofs is None:
             contradiction = absurd(have())
@@ -197,6 +189,24 @@ def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
             ways = ((e, proved(p for p, _ in differences(e))) for e in (Op("<", sides), Op(">", sides)))
             return next(({"goal": expression(e), "by": proofs} for e, proofs in ways if proofs is not None), None)
     return None
+
+
+def _by_choices(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
+    """An entry that shows a goal by its first choice, or by one that a fact has in common with it; None without one."""
+    if (cases := _by_choice(p, goal, context, seen, left)) is not None:
+        return {"goal": expression(goal), "if": cases}
+    of_goal = {*_tests(goal)}
+    for fact in (f for f in p if of_goal.intersection(_tests(f))):
+        # a choice in front of the goal: in its cases, the fact is what is left of it there
+        both = Op("&&", (fact, goal))
+        if (cases := _by_choice(p, both, context, seen, left)) is not None:
+            return {"goal": expression(both), "if": cases}
+    return None
+
+
+def _tests(e: Expr) -> Iterator[Expr]:
+    """The tests of the choices in an expression."""
+    return (t.args[0] for t in subterms(e) if isinstance(t, Op) and t.op in ("?:", "||"))
 
 
 def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
@@ -291,8 +301,9 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
     that of threadIdx, settled first; or that the facts contradict each other."""
     whole, wanted = have, goal
     have = [f for f in have if f.apart is None]
-    ways = _factored(goal)  # they come first: as it is, a product is split into many cases before it is given up
-    found = next(filter(None, (prove(product, [*factors, *have]) for product, factors in ways)), None)
+    # these come first: as it is, a product is split into many cases before it is given up
+    tried = (prove(product, [*(Fact(*f) for f in factors), *have]) for product, factors in ways(goal))
+    found = next(filter(None, tried), None)
     found = found or prove(goal, have)
     if found is not None:
         return found
@@ -329,45 +340,9 @@ def _surely(first: list[tuple[Poly, str, Json]], goal: Poly, have: list[Fact]) -
     return found
 
 
-def _factored(goal: Poly) -> Iterator[tuple[Poly, list[Fact]]]:
-    """Ways to write a goal with variables for the max(0, .) that are multiplied by others with which they have no leaf
-    in common, directly or through others; and that these variables are nonnegative."""
-    parts: list[set[Atom]] = []
-    for a in dict.fromkeys(a for m, _ in goal.terms for a in m):
-        near = [part for part in parts if any(_leaves(a) & _leaves(b) for b in part)]
-        parts = [*(part for part in parts if part not in near), {a}.union(*near)]
-    if len(parts) < 2 or all(len(m) < 2 for m, _ in goal.terms):
-        return
-    for own in parts:
-        others = sorted({a for part in parts if part != own for a in part}, key=str)
-        factors = [a for a in others if isinstance(a, Max0)]
-        if len(factors) == len(others):
-            names: dict[Atom, Poly] = {a: sym(Var(f"{FACTOR}{i}")) for i, a in enumerate(factors)}
-            facts = [Fact(names[a], ["max0", potential(a.arg)]) for a in factors]
-            terms = (prod([const(c), *(names.get(a) or atom(a) for a in m)], start=const(1)) for m, c in goal.terms)
-            yield sum(terms, ZERO), facts
-
-
-def _leaves(a: Atom) -> set[Leaf]:
-    return set(leaves(atom(a)))
-
-
-def _is_factor(a: Atom) -> bool:
-    return isinstance(a, Sym) and isinstance(a.leaf, Var) and a.leaf.name.startswith(FACTOR)
-
-
 def _named(a: Atom, have: list[Fact]) -> Json:
     """The certificate's name of a max(0, .), or a factor, of which there is a fact."""
-    return ["max0", potential(a.arg)] if isinstance(a, Max0) else {f.poly: f.name for f in have}[atom(a)]
-
-
-def _parts(goal: Poly) -> dict[Monomial, Poly]:
-    """The cofactor, in a goal, of each product of factors."""
-    found: dict[Monomial, Poly] = {}
-    for m, c in goal.terms:
-        key, rest = tuple(a for a in m if _is_factor(a)), tuple(a for a in m if not _is_factor(a))
-        found[key] = found.get(key, ZERO) + Poly(((rest, c),))
-    return found
+    return named(a) or {f.poly: f.name for f in have}[atom(a)]
 
 
 def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: frozenset[Poly] = frozenset()) -> Json:
@@ -423,7 +398,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
 
 def _termwise(goal: Poly) -> bool:
     """Whether each term is a product of max(0, .) that is added: also where `_combination` has no product as long."""
-    return all(c >= 0 and all(isinstance(a, Max0) or _is_factor(a) for a in m) for m, c in goal.terms)
+    return all(c >= 0 and all(isinstance(a, Max0) or is_factor(a) for a in m) for m, c in goal.terms)
 
 
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
@@ -461,7 +436,7 @@ def _sure(on: Poly, name: str, because: Json, then: Json, depth: int) -> Json:
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     """A polynomial that the facts let be negative over the rationals only: the goal over its common factor, rounded, or
     f - n or n - f for a floor f in the goal or in the facts, or f for one of products."""
-    for part in _parts(goal).values():
+    for part in parts(goal).values():
         size = gcd(*(c.numerator for m, c in part.terms if m)) or 1, lcm(*(c.denominator for m, c in part.terms if m))
         whole = (part - part.constant) * Fraction(size[1], size[0]) + floor(part.constant * size[1] / size[0])
         if -1 < (_least(whole, have) or -1) < 0:
@@ -595,12 +570,12 @@ def _mixed(have: Iterable[Poly]) -> set[Leaf]:
 
 def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     """The same as `_combination`, for what each product of factors in the goal is multiplied by."""
-    parts = _parts(goal)
-    if parts.keys() <= {()}:
+    cofactors = parts(goal)
+    if cofactors.keys() <= {()}:
         return _combination(goal, have, products)
     rows: list[Json] = []
-    other = [f for f in have if not any(map(_is_factor, atoms(f.poly)))]
-    for factors, part in parts.items():
+    other = [f for f in have if not any(map(is_factor, atoms(f.poly)))]
+    for factors, part in cofactors.items():
         found = _combination(part, other, products)
         if found is None:
             return None

@@ -83,6 +83,9 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ONE_WARP, "tid.x < n; n <= 8", "8 * tid.x", 8),
         (ANY_ROW, "tid.x < n; n <= 8", "8 * tid.x", 8),
         (ONE_WARP, "tid.x > n; n >= 27", "8 * tid.x", 4),
+        # what is one number, though no fact says so in one piece
+        (ONE_WARP, "n <= m; n >= m; m <= 2 * n - 8; n <= 8", "n + tid.x", 4),
+        (ANY_ROW, "blockIdx.x <= 0; x == blockIdx.x * 100 + tid.x", "x / 4", 1),
     ],
 )
 def test_what_is_told_for_an_access(context: Context, p: str, index: str, n: int) -> None:
@@ -118,6 +121,18 @@ def test_an_answer_is_of_its_setting() -> None:
     ]
     for o, context, holds in asked + asked[::-1]:
         assert decided(o, None, context) == holds
+
+
+@pytest.mark.parametrize(
+    ("p", "index", "n"), [("y == tid.y", "(tid.x + y) % 33", 5), ("y == tid.y + 1", "tid.x % y", 4)]
+)
+def test_what_a_warp_shares_is_what_it_is_at_its_threads(p: str, index: str, n: int) -> None:
+    rows = replace(ONE_WARP, launch=Launch((32, 32, 1)))
+    o = reads(p, index, n, x="y")
+    assert not decided(o, None, rows)
+    said = proof(o, rows)
+    assert decided(o, said, rows)
+    assert proof(reads(p, index, n - 1, x="y"), rows) is None
 
 
 def test_nothing_is_accessed_where_no_thread_is() -> None:

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.certificates.judge import implied
+from checker.certificates.judge import decided, implied
 from checker.notation import parse_expr, parse_potential
-from checker.oracles import Oracles, farkas
+from checker.oracles import Oracles, factors, farkas
 from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Uniform, assume, conj, launch_facts
 from logic.contracts import Contract, element
 from logic.metrics import HARDWARE, METRICS
@@ -547,3 +547,39 @@ def test_products_that_solvers_leave_open(left: str, holds: bool) -> None:
     q, r = (parse_potential(text, SIGMA, "t") for text in (left, right))
     found = Oracles(limit=0.1)(AtLeast(p, frozenset({"x"}), q, r), CONTEXT)
     assert isinstance(found, Proved) == holds
+
+
+BLOCKS: Final = "8 + 11*max(0, {0}) + 32*max(0, n - x)*max(0, n)*max(0, {0}) + 10*max(0, n)*max(0, n)*max(0, {0})"
+
+
+def test_products_with_leaves_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nests of loops around a grid stride, in a block and in the first one."""
+    o = at_least("y >= 0", BLOCKS.format("ceil(n/4)"), BLOCKS.format("ceil((n - y)/4)"))
+    assert false_at(o) is None
+    found = proof(o, CONTEXT)
+    assert found is not None
+    verify_proof(o, found)
+    assert proof(replace(o, p=()), CONTEXT) is None
+    monkeypatch.setattr(factors, "_outweighed", lambda _: ())
+    assert proof(o, CONTEXT) is None
+
+
+@pytest.mark.parametrize(
+    ("p", "goal", "holds"),
+    [
+        ("b || x <= n; x > 0", "b || x >> 1 <= n", True),
+        ("b || x <= n; x > 0", "b || 2 * x <= n", False),
+        ("b || x <= n; y > 0", "b || x - y < n", True),
+        ("b || x <= n", "b || x - y < n", False),
+        ("b || y <= n; b || x <= y", "b || x <= n", True),
+    ],
+)
+def test_a_choice_that_a_fact_has_too(p: str, goal: str, holds: bool) -> None:
+    """Once a flag says that x is n at most, half of x is, too: in its case, the fact is what is left of it."""
+    sigma = replace(SIGMA, locals={**SIGMA.locals, "b": BOOL})
+    context = replace(CONTEXT, sigma=sigma)
+    facts = conj([parse_expr(e, sigma) for e in p.split(";")], sigma)
+    o = Entails(facts, conj([parse_expr(goal, sigma)], sigma))
+    said = proof(o, context)
+    assert (said is not None) == holds
+    assert said is None or decided(o, said, context)
