@@ -1175,21 +1175,16 @@ class Lanes:
         of so much more than this one. Not much work is done to show less than enough."""
         most = 0
         for values in self._values(index, self.warps, self.together):
-            phases: dict[Potential, dict[Potential, set[int]]] = {}
-            for v in dict.fromkeys(values):
-                bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
-                first, row = int(offset(v)), v - bits * c - offset(v)
-                spend(2 * len(terms(row)) + 5)
-                phase = collected({mono: c for mono, c in terms(row) if c * array.stride % (array.unit * array.banks)})
-                here = phases.setdefault(phase, {}).setdefault(row, set())
-                spend((LOW if c else 1) * len(window))
-                here |= {first + c * k + i for k in range(LOW if c else 1) for i in window}
-                if len(here) > 2 * MAX_SPAN:
-                    return LARGEST
-            apart = sum(touched(array, phase, rows.values()) for phase, rows in phases.items())
-            worst = min(apart, by_class(array, phases))
-            most = max(most, jointly(array, phases, worst) if enough < worst else worst)
+            values = [*dict.fromkeys(values)]
+            here = at_indices(array, [(v, ()) for v in values], window, enough)
+            if enough < here and len(window) == 1:
+                here = min(here, at_indices(array, [unreduced(array, v) for v in values], window, enough))
+            most = max(most, here)
         return most
+
+
+Phases = Mapping[Potential, Mapping[Any, Collection[int]]]
+"""Constants by what is unknown in an index but for whole sectors or rounds of banks, and by its row: all that is."""
 
 
 @lru_cache(maxsize=8)
@@ -1199,6 +1194,43 @@ def threads(x: int, y: int, z: int, size: int, by_warps: bool) -> list[list[Valu
     rows = [(i % x, i // x % y, i // (x * y), i // size) for i in numbers]
     found: list[Values] = [dict(zip(names, values, strict=False)) for values in rows]
     return [found[i : i + size] for i in numbers[::size]]
+
+
+def at_indices(array: Array, values: list[tuple[Potential, Any]], window: range, enough: int) -> int:
+    """The most that lanes at these indices touch, each at one of the window from it on. Indices of different kinds are
+    in different rows."""
+    phases: dict[Potential, dict[Any, set[int]]] = {}
+    for v, kind in values:
+        bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
+        first, row = int(offset(v)), v - bits * c - offset(v)
+        spend(2 * len(terms(row)) + 5)
+        phase = collected({mono: c for mono, c in terms(row) if c * array.stride % (array.unit * array.banks)})
+        here = phases.setdefault(phase, {}).setdefault((row, kind), set())
+        spend((LOW if c else 1) * len(window))
+        here |= {first + c * k + i for k in range(LOW if c else 1) for i in window}
+        if len(here) > 2 * MAX_SPAN:
+            return LARGEST
+    apart = sum(touched(array, phase, rows.values()) for phase, rows in phases.items())
+    worst = min(apart, by_class(array, phases))
+    return jointly(array, phases, worst) if enough < worst else worst
+
+
+def unreduced(array: Array, v: Potential) -> tuple[Potential, Any]:
+    """g*d + r, and (-g*k, r), for a v that is g*(d - k*floor(d/k)) + r where g*k elements are whole sectors or rounds
+    of banks, and r whole sectors or words: v, and (), for all else.
+
+    Where g*k and r are the same, g*d + r touches no less: the sector or word of its element, which no multiple of k
+    divides, tells floor(d/k), and so which one v touches, and in which bank.
+    """
+    spend(len(terms(v)))
+    for atom, c in linear(v):
+        if atom[0] == "floor" and c < 0 and c % atom[2] == 0 and c * array.stride % (array.unit * array.banks) == 0:
+            whole = v - single(*atom) * c
+            rest = whole - times(atom[1], -c // atom[2])
+            within = array.offset + array.width <= array.stride and not any(a[0] == "bits" for a in atoms(rest))
+            if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
+                return whole, (c, rest)
+    return v, ()
 
 
 def touched(array: Array, phase: Potential, rows: Collection[Collection[int]]) -> int:
@@ -1219,7 +1251,7 @@ def banks(array: Array, rows: Collection[Collection[int]], shift: int) -> Counte
     return Counter(u % array.banks for u in units)
 
 
-def jointly(array: Array, phases: Mapping[Potential, Mapping[Potential, Collection[int]]], most: int) -> int:
+def jointly(array: Array, phases: Phases, most: int) -> int:
     """The most that is touched, or this many, where one value of each unknown product moves all that it is in: tried
     for all residues, if these are not too many."""
     period, factors = array.unit * array.banks, dict[Mono, int]()
@@ -1239,7 +1271,7 @@ def jointly(array: Array, phases: Mapping[Potential, Mapping[Potential, Collecti
     return min(worst, most)
 
 
-def by_class(array: Array, phases: Mapping[Potential, Mapping[Potential, Collection[int]]]) -> int:
+def by_class(array: Array, phases: Phases) -> int:
     """The most words in one bank where unknown parts move words by multiples of so many banks: each of them may bring
     those of its worst bank of a class, modulo that number, to one bank."""
     moved = gcd(array.unit * array.banks, *(array.stride * int(c) for phase in phases for _, c in terms(phase)))

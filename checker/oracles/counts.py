@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from math import gcd, prod
 from typing import Literal
 
-from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, terms_of
+from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, scaled, terms_of
 from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.syntax import Array
 
@@ -82,6 +82,14 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     extra = anywhere * one_access(what, array, hw)
     if not groups:
         return Count(extra, "closed-form", anywhere > 1)
+    found = _of_rows(what, groups, anywhere, extra, array, hw, atoms)
+    longer = _unreduced(what, groups, array, hw, atoms)
+    if longer is None:
+        return found
+    return min(found, _of_rows(what, longer, anywhere, extra, array, hw, atoms), key=lambda count: count.n)
+
+
+def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array, hw: Hardware, atoms: Atoms) -> Count:
     if anywhere == 0 and len(groups) == 1 and (closed := _closed_form(what, groups, array, hw)):
         return closed
     known = _known_lanes(what, groups, array, hw, atoms)
@@ -91,6 +99,44 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
         joined = (near.items() for near in _near(groups, atoms))
         known = min(known, max(sum(_known_lanes(what, {t: c}, array, hw, atoms) for t, c in near) for near in joined))
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
+
+
+def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> Groups | None:
+    """The rows with g*d + r in place of each g*(d % k) + r; None where there is none of these.
+
+    They touch no less (the residue lemma): where g*k elements are whole sectors, or rounds of the banks, and r whole
+    sectors, or words, then the sector, or word, of an element of g*d + r says how often k was taken away, so it says
+    the one that is touched, too, which is a whole number of sectors, or of rounds, away. Rows with another g*k
+    or r are taken for others.
+    """
+    unit = hw.sector if what == "MemReads" else hw.word
+    period = unit if what == "MemReads" else unit * hw.banks
+    if array.offset + array.width > array.stride:
+        return None
+    found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
+    kinds: dict[tuple[tuple[Mono, int], ...], object] = {}
+    for terms, consts in groups.items():
+        for const in consts:
+            whole, kind = _whole(Form(terms, const), array.stride, unit, period, atoms)
+            if kinds.setdefault(terms_of(whole), kind) != kind:
+                return None
+            found.setdefault(terms_of(whole), set()).add(const_of(whole))
+    if not any(kinds.values()):
+        return None
+    return {terms: tuple(sorted(row)) for terms, row in found.items()}
+
+
+def _whole(a: Form, stride: int, unit: int, period: int, atoms: Atoms) -> tuple[Number, object]:
+    """g*d + r, and (-g*k, r), for an a that is g*(d % k) + r; a, and None, for all else."""
+    for m, c in a.terms:
+        key = atoms.keys[m[0]] if len(m) == 1 else None
+        match key:
+            case ("floor", Form() | int() as d, int() as k) if c < 0 and c % k == 0 and c * stride % period == 0:
+                whole = minus(a, Form(((m, c),), 0))
+                rest = minus(whole, scaled(d, -c // k))
+                if all(e * stride % unit == 0 for e in (const_of(rest), *(e for _, e in terms_of(rest)))):
+                    return whole, (c, rest)
+    return a, None
 
 
 def _closed_form(what: What, groups: Groups, array: Array, hw: Hardware) -> Count | None:

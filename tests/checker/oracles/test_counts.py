@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from checker import recheck
-from checker.oracles import counts
+from checker.oracles import counts, forms
 from checker.oracles.counts import gcd_lemma, one_access, span_count, stride_lemma, worst
 from checker.oracles.forms import Atoms, Number, plus, scaled
 from logic.metrics import HARDWARE, Hardware, conflicts, sectors
@@ -155,6 +155,74 @@ def test_lanes_that_move_by_some_banks_each_by_itself(monkeypatch: pytest.Monkey
         second = min(apart, recheck.by_class(other, phases))
         assert min(found, second) >= truth
         assert found == second == truth or bytes_ % 4 or array.width > 4
+
+
+REDUCED: Final = (
+    # k, g and r of the rows, and the constants of each
+    ((8, 1, 0, (0, 1, 2, 3)),),
+    ((8, 1, 0, (0, 3, 7, 2, 5)),),
+    ((8, 1, 4, (0, 1, 2, 3)),),
+    ((8, 1, 3, (0, 1, 2, 3)),),
+    ((8, 2, 0, (0, 1, 2, 3)),),
+    ((4, 2, 8, (0, 1, 2, 3)),),
+    ((6, 1, 0, (0, 1, 2, 3)),),
+    ((3, 4, 0, (0, 1, 2, 3)),),
+    ((3, 1, 0, (0, 1, 2)),),
+    ((16, 1, 0, (0, 1, 2, 3)), (16, 1, 4, (0, 1))),
+    ((16, 1, 4, (0,)), (16, 1, 0, (4, 5))),
+    ((16, 1, 0, (4, 0)), (8, 1, 0, (4, 5))),
+    ((16, 1, 0, (0, 1, 2)), (None, 1, 0, (3, 16))),
+)
+
+
+@pytest.mark.parametrize("row", [(4,), (2,), (8,), (12, 4, 4), (4, 0, 8), (4, 4, 4), (16,)])
+@pytest.mark.parametrize(("what", "space"), [("MemReads", "global"), ("Conflicts", "shared")])
+def test_what_is_reduced_modulo_a_number_touches_no_more(
+    monkeypatch: pytest.MonkeyPatch, what: Any, space: Any, row: tuple[int, ...]
+) -> None:
+    """The residue lemma, by enumeration: g*((u + c) % k) + r for every u, beside both checkers' counts."""
+    monkeypatch.setattr(forms, "LOW", 1)  # small ones are written out, too
+    array = Array("S", space, INT, *row)
+    count, unit, banks = (sectors, SMALL.sector, 1) if what == "MemReads" else (conflicts, SMALL.word, SMALL.banks)
+    other = recheck.Array(space, recheck.INT, array.stride, array.offset, array.width, unit, banks)
+    for rows in REDUCED:
+        atoms = Atoms()
+        u, v = atoms.atom("u"), recheck.single("var", "u")
+        values: list[Number] = []
+        others: list[recheck.Potential] = []
+        for k, g, r, consts in rows:
+            for c in consts:
+                d, e = plus(u, c), v + c
+                values.append(plus(scaled(d if k is None else atoms.residue(d, k), g), r))
+                others.append((e if k is None else e - recheck.floor_of(e, k) * k) * g + r)
+        truth = max(
+            count(
+                [
+                    array.stride * (g * (u + c if k is None else (u + c) % k) + r) + array.offset
+                    for k, g, r, consts in rows
+                    for c in consts
+                ],
+                array.width,
+                SMALL,
+            )
+            for u in range(-48, 48)
+        )
+        kinds = [recheck.unreduced(other, p) for p in others]
+        plain = recheck.at_indices(other, [(p, ()) for p in others], range(1), 0)
+        assert worst(what, dict.fromkeys(values), array, SMALL, atoms).n >= truth
+        assert recheck.at_indices(other, kinds, range(1), 0) >= truth
+        assert plain >= truth
+
+
+def test_a_ring_of_whole_sectors_is_read_like_a_row() -> None:
+    atoms = Atoms()
+    u = atoms.atom("u")
+    values = [atoms.residue(plus(u, lane), 1024) for lane in range(32)]
+    assert worst("MemReads", values, FLOATS, NVIDIA, atoms).n == 5
+    assert worst("MemReads", [plus(v, 8) for v in values], FLOATS, NVIDIA, atoms).n == 5
+    assert worst("MemReads", [plus(v, 4) for v in values], FLOATS, NVIDIA, atoms).n == 32
+    halves = [atoms.residue(plus(scaled(u, 2), 2 * lane), 64) for lane in range(32)]
+    assert worst("Conflicts", halves, FLOATS, NVIDIA, atoms).n == 2
 
 
 def test_a_lane_that_may_be_anywhere_adds_a_whole_access() -> None:
