@@ -108,7 +108,7 @@ def test_an_answer_is_of_its_setting() -> None:
     bytes_ = replace(SIGMA, arrays={**ARRAYS, "G": replace(ARRAYS["G"], stride=1, width=1)})
     two = replace(ONE_WARP, launch=Launch((64, 1, 1)))
     small = replace(HARDWARE["nvidia"], name="small", warp=8)
-    asked = [
+    asked: list[tuple[AtMost | Uniform, Context, bool]] = [
         (apart, ONE_WARP, False),
         (apart, replace(ONE_WARP, metric=METRICS["sectors"]), False),
         (apart, replace(ONE_WARP, launch=Launch((8, 1, 1))), True),
