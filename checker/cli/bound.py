@@ -14,6 +14,7 @@ from checker.cli import fleet
 from checker.cli.options import (
     add_output_options,
     add_queries_option,
+    add_trust_option,
     annotated,
     check_sizes,
     emit,
@@ -56,7 +57,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         description="Finds a symbolic upper bound on what a warp of each kernel costs, and has its derivation checked. "
         "Exit code 0: certified, by both checkers; 1: no bound was found, or it is solver-backed, resting on the word "
         "of a solver, or holey, with something taken for granted that is not proved; 3: a run that --tight found "
-        "costs more.",
+        "costs more. With --rules never 0.",
     )
     parser.add_argument("files", nargs="+", metavar="PATH", help="CUDA sources, and folders of them")
     fleet.add_bound_options(parser)
@@ -68,6 +69,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--certificate", metavar="OUT.json|DIR", help="write what proves the bound; to a folder where there are several"
     )
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        help="bounds by rules on trial, too, beside those by the sound rules: FILE.rules (rules as text), or FILE.py, "
+        "which is RUN AS PYTHON; certifies nothing",
+    )
+    add_trust_option(parser)
     add_queries_option(parser)
     add_output_options(parser, "jsonl")
     parser.set_defaults(func=run, shown=None)
@@ -215,9 +223,13 @@ def run(args: argparse.Namespace) -> int:
     """Bounds every metric of every kernel; the worst exit code of them. Raises SourceError for unusable input."""
     import json
 
+    from checker.cli import on_trial
+
     check_sizes(args)
     if fleet.is_fleet(args):
         return fleet.run(args)
+    if args.rules is not None:
+        return on_trial.run(args)
     (args.file,) = args.files
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
     chosen = chosen_kernels(args)
@@ -264,7 +276,7 @@ def _each(
             read[choice] = problem
     kernels = {c: r.kernel for c, r in read.items() if not isinstance(r, SourceError)}
     _check_named(at, list(kernels.values()))
-    assumed = _assumed(args.assume, kernels)
+    assumed = usable_assumptions(args.assume, kernels)
     done = []
     for choice, reading in read.items():
         try:
@@ -301,7 +313,7 @@ def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of a kernel in this file")
 
 
-def _assumed(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:
+def usable_assumptions(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:
     """The assumptions that are about each kernel; says what is left out. Raises SourceError for what no kernel has the
     parameters for."""
     from logic.source import SourceError
@@ -356,7 +368,7 @@ def _bounded(
         write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
     _warn(args.file, results, reading, oracle)
     dearest, results = _dearest(reading.kernel, results, at) if args.tight else ([None] * len(results), results)
-    again = [_again(args, result, found) for result, found in zip(results, dearest, strict=True)]
+    again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
     for r, found, words in zip(results, dearest, again, strict=True):
         lines += report.witness_text(r.metric.name, found, words) if args.tight and r.claim else []
@@ -508,16 +520,16 @@ def _dearest(
     return [next(found) if r.claim is not None else None for r in results], list(results)
 
 
-def _again(args: argparse.Namespace, result: Result, found: Witness | None) -> str:
+def command_again(args: argparse.Namespace, metric: Metric, found: Witness | None) -> str:
     """The command that runs a witness again."""
     from checker.refutation.witness import command
 
     if found is None:
         return ""
-    given = [f"--metric={name}" for name in args.metrics if name == result.metric.name or name.endswith(".toml")]
+    given = [f"--metric={name}" for name in args.metrics if name == metric.name or name.endswith(".toml")]
     options = reading_words(args)
     options += [f"--hardware={args.hardware}"] if args.hardware != "nvidia" else []
-    return command(args.file, found.input, [*options, *(given or [f"--metric={result.metric.name}"])])
+    return command(args.file, found.input, [*options, *(given or [f"--metric={metric.name}"])])
 
 
 def alarm(what: str, bound: str | None, again: str) -> None:

@@ -44,7 +44,7 @@ SECONDS: Final = 300
 MEBIBYTES: Final = 4096
 """The memory limit of a kernel, where none is given."""
 
-ALONE: Final = {"tight": "--tight", "explain": "--explain", "queries": "--queries"}
+ALONE: Final = {"tight": "--tight", "explain": "--explain", "queries": "--queries", "rules": "--rules"}
 """Options for one source alone."""
 
 FLEET: Final = (

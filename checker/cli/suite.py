@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.cli.bound import alarm
-from checker.cli.options import add_output_options, emit, parse_metrics, tell
+from checker.cli.options import add_output_options, add_trust_option, emit, parse_metrics, tell
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.refutation.witness import Fill
+    from checker.suites.on_trial import Row as Tried
+    from checker.suites.on_trial import Texts
     from checker.suites.runner import Case, Row
     from checker.synthesis.bound import Per
     from logic.metrics import Metric
@@ -26,7 +28,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="bound the kernels of the literature and compare with what was published",
         description="Bounds every kernel under proofs/, has both checkers judge the certificates, searches for the "
         "dearest runs, and compares with published bounds at the same points. 0 when every row is certified and both "
-        "checkers agree.",
+        "checkers agree; with --rules never.",
     )
     parser.add_argument("--kernel", dest="kernels", action="append", default=[], metavar="NAME", help="(default: all)")
     parser.add_argument(
@@ -34,6 +36,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--per", choices=("warp", "block", "grid"), default="warp", help="(default: %(default)s)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        help="what rules on trial would buy: FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON; certifies "
+        "nothing",
+    )
+    add_trust_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -54,9 +63,12 @@ def run(args: argparse.Namespace) -> int:
         if name not in known:
             raise OptionProblem(f"--kernel {name}: not in the suite", advice=f"It has: {', '.join(known)}.")
     cases = [case for name, case in known.items() if name in args.kernels or not args.kernels]
+    if args.rules is not None:
+        return _on_trial(args, cases, metrics)
     rows: list[Row] = []
     with progress_bar("kernels", len(cases)) as progress:
-        for done, found in enumerate(_in_parallel(cases, metrics, args.per, args.jobs), 1):
+        tasks = [(case, tuple(metrics), args.per) for case in cases]
+        for done, found in enumerate(_in_parallel(_work, tasks, args.jobs), 1):
             rows += found
             if progress:
                 progress(done)
@@ -83,12 +95,45 @@ def _command(args: argparse.Namespace) -> str:
     return " ".join([*words, *([f"--per {args.per}"] if args.per != "warp" else [])])
 
 
-def _in_parallel(cases: Sequence[Case], metrics: Sequence[Metric], per: Per, count: int | None) -> Iterator[list[Row]]:
-    """The rows of each kernel, in order; the longest sources are begun first."""
-    workers = min(count or os.cpu_count() or 1, len(cases))
-    tasks = [(case, tuple(metrics), per) for case in cases]
+def _on_trial(args: argparse.Namespace, cases: Sequence[Case], metrics: Sequence[Metric]) -> int:
+    """The suite by rules on trial. 1, for nothing is certified; 3 where a run costs more. Raises SourceError."""
+    import json
+
+    from checker.cli.on_trial import trial_rules
+    from checker.cli.progress import progress_bar
+    from checker.suites import on_trial as report
+    from checker.testbed.applied import book_of, own_rules
+
+    if args.per != "warp":
+        raise OptionProblem("--per: rules on trial are for bounds on warps", advice="Leave it out.")
+    rules = trial_rules(args)
+    book_of(rules)
+    texts = report.texts(own_rules(rules))
+    rows: list[report.Row] = []
+    with progress_bar("kernels", len(cases)) as progress:
+        tasks = [(case, tuple(metrics), rules.name, texts) for case in cases]
+        for done, found in enumerate(_in_parallel(_tried, tasks, args.jobs), 1):
+            rows += found
+            if progress:
+                progress(done)
+    tell(
+        args,
+        lambda: report.as_text(args.rules, rows),
+        lambda: json.dumps(report.as_json(args.rules, rows), indent=2),
+        lambda: report.as_page(args.rules, rows),
+    )
+    return report.exit_code(rows)
+
+
+Task = TypeVar("Task", bound=tuple[Any, ...])
+Found = TypeVar("Found")
+
+
+def _in_parallel(work: Callable[[Task], Found], tasks: Sequence[Task], count: int | None) -> Iterator[Found]:
+    """What becomes of each task, in order; a task begins with its case, and the longest sources are begun first."""
+    workers = min(count or os.cpu_count() or 1, len(tasks))
     if workers == 1:
-        yield from map(_work, tasks)
+        yield from map(work, tasks)
         return
     from multiprocessing import get_context
 
@@ -96,8 +141,8 @@ def _in_parallel(cases: Sequence[Case], metrics: Sequence[Metric], per: Per, cou
 
     with Workers(workers, get_context("spawn")) as pool:
         by_length = sorted(tasks, key=lambda task: -task[0].path.stat().st_size)
-        running = {task[0].name: pool.submit(_work, task) for task in by_length}
-        yield from (running[case.name].result() for case in cases)
+        running = {task[0].name: pool.submit(work, task) for task in by_length}
+        yield from (running[task[0].name].result() for task in tasks)
 
 
 def _work(task: tuple[Case, tuple[Metric, ...], Per]) -> list[Row]:
@@ -105,6 +150,12 @@ def _work(task: tuple[Case, tuple[Metric, ...], Per]) -> list[Row]:
     from checker.suites.runner import rows_of
 
     return rows_of(*task, _fill, VERSION)
+
+
+def _tried(task: tuple[Case, tuple[Metric, ...], str, Texts]) -> list[Tried]:
+    from checker.suites.on_trial import rows_of
+
+    return rows_of(*task, _fill)
 
 
 def _fill(kernel: Kernel) -> Fill:

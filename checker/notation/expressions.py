@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from checker.notation.parser import EXPRESSION_DEPTH, parse, too_deep
 from checker.notation.problem import Place, SyntaxProblem, shortened, words
 from logic.operators import COMPARISONS, CONNECTIVES
+from logic.rules import SOUND, RuleSet
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
@@ -38,11 +39,12 @@ About = Literal["program", "condition", "assumption"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The scope of a text: what its names mean, where it stands and what it may speak of."""
+    """The scope of a text: what its names mean, where it stands, what it may speak of and which rules it may name."""
 
     sigma: Signature
     place: Place
     about: About = "program"
+    rules: RuleSet = SOUND
 
 
 def parse_expr(text: str, sigma: Signature, file: str = "<text>", origin: Loc | None = None) -> Expr:

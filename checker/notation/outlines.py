@@ -20,7 +20,7 @@ from logic.assertions import MAX_BLOCK, Context, Dim, Launch, conj
 from logic.assertions import Scope as Span
 from logic.contracts import Contract, arrays_of
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
-from logic.rules import SOUND
+from logic.rules import SOUND, RuleSet
 from logic.source import Loc
 from logic.stable import unwritten
 from logic.syntax import (
@@ -97,9 +97,9 @@ def parse_kernel(text: str, file: str) -> Kernel:
     return _read(tree, place, header)[0]
 
 
-def parse_outline(text: str, file: str, assumed: Sequence[str] = ()) -> Outline:
-    """The proof outline that a .qhl text is, with more that is assumed: well-typed, each place known. Raises
-    SyntaxProblem and TypeProblem."""
+def parse_outline(text: str, file: str, assumed: Sequence[str] = (), rules: RuleSet = SOUND) -> Outline:
+    """The proof outline that a .qhl text is, with more that is assumed: well-typed, each place known. It may name rules
+    of the set. Raises SyntaxProblem and TypeProblem."""
     place = Place(file)
     text, stated = _contracts(text, file)
     tree = parse(text, "outline", place)
@@ -115,7 +115,7 @@ def parse_outline(text: str, file: str, assumed: Sequence[str] = ()) -> Outline:
     span: Span = "block" if _choice("scope", header, place, ("warp", "block")) == "block" else "warp"
     block, grid = _extents("block", header, place), _extents("grid", header, place)
     more = [(one, Loc(ASSUMED, 1, 1)) for one in assumed if is_contract(one)]
-    kernel, body, sigma, contracts = _read(tree, place, header, (*stated, *more))
+    kernel, body, sigma, contracts = _read(tree, place, header, (*stated, *more), rules)
     scope = Scope(sigma, place, "assumption")
     facts = [fact(node.children[1], scope) for node in header.settings.get("requires", [])]
     facts += [parse_assumption(one, sigma, ASSUMED) for one in assumed if not is_contract(one)]
@@ -297,7 +297,11 @@ def _extents(kind: str, header: _Header, place: Place) -> Dim:
 
 
 def _read(
-    tree: Tree[Token], place: Place, header: _Header, stated: Sequence[tuple[str, Loc]] = ()
+    tree: Tree[Token],
+    place: Place,
+    header: _Header,
+    stated: Sequence[tuple[str, Loc]] = (),
+    rules: RuleSet = SOUND,
 ) -> tuple[Kernel, Block, Signature, tuple[Contract, ...]]:
     """The kernel, well-typed and without ghosts, its annotated body, the signature with them, and contracts on arrays
     of which the body may speak."""
@@ -310,7 +314,7 @@ def _read(
     writes = {str(node.children[0]) for node in tree.find_data("write")}
     contracts = _stable(stated, replace(declared, body=seq(*(Write(a, Const(0), Const(0)) for a in sorted(writes)))))
     sigma = replace(sigma, stable=arrays_of(contracts))
-    body = _items(tree.children, Scope(sigma, place))
+    body = _items(tree.children, Scope(sigma, place, rules=rules))
     written = program = strip(body)
     for ghost in header.ghosts:
         program = without(program, ghost.name)
@@ -354,7 +358,7 @@ def _item(node: Tree[Token], scope: Scope) -> Item:
     rule = None
     if not isinstance(parts[1], str) and parts[1].data == "rule":
         (name,) = words(parts[1].children)
-        rule = _rule(name, str(node.data), scope.place)
+        rule = _rule(name, str(node.data), scope)
         parts = parts[1:]
     cond = to_expr(parts[1], scope)
     blocks = trees(parts[2:])
@@ -369,12 +373,14 @@ def _item(node: Tree[Token], scope: Scope) -> Item:
     return Branch(cond, then, orelse, rule, loc)
 
 
-def _rule(token: Token, kind: str, place: Place) -> str:
-    name = next((name for name in RULES[kind] if token in (name, name.partition(":")[2])), None)
+def _rule(token: Token, kind: str, scope: Scope) -> str:
+    statement = "if" if kind == "branch" else "while"
+    own = (r.name for r in scope.rules.rules.values() if r not in SOUND.rules.values() and r.shape == statement)
+    known = dict.fromkeys((*RULES[kind], *own))
+    name = next((name for name in known if token in (name, name.partition(":")[2])), None)
     if name is None:
-        statement = "if" if kind == "branch" else "while"
         sentence = f"no rule for '{statement}' is called {shortened(token)}"
-        raise SyntaxProblem(sentence, place.of(token), f"There are {', '.join(RULES[kind])}.")
+        raise SyntaxProblem(sentence, scope.place.of(token), f"There are {', '.join(known)}.")
     return name
 
 

@@ -157,8 +157,8 @@ def _found_potential(
         return outcome.pre.q if isinstance(outcome, Claim) and first is where else None
     metric = work.outline.context.metric
     for node in _nodes(derivation):
-        rule = SOUND.rules[node.rule]
-        if rule.turns and node.loc == loop.loc:
+        rule = SOUND.rules.get(node.rule)
+        if rule is not None and rule.turns and node.loc == loop.loc:
             q, c = node.substitution["Q"], node.substitution["C"]
             if isinstance(q, Poly) and isinstance(c, Fraction):
                 return q + c + metric.cost("if") + (metric.cost("div") if rule.charges("div") else 0)
@@ -286,8 +286,8 @@ def _other_rule(work: Repairs, problem: Refusal) -> str:
 
 def _chosen(name: str) -> bool:
     """Whether an outline may choose the rule for a branch or a loop."""
-    rule = SOUND.rules[name]
-    return rule.shape == "if" or rule.turns
+    rule = SOUND.rules.get(name)
+    return rule is not None and (rule.shape == "if" or rule.turns)
 
 
 def _uniform(work: Repairs, problem: Refusal) -> str:

@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from checker import limits
 from checker.certificates.claims import amount
-from checker.kernel import Claim
 from checker.oracles.terms import value_of
 from checker.refutation.contracts import Missing, Untested, broken, element
 from logic.assertions import Context
@@ -124,10 +123,26 @@ class Witness:
         return self.bound / self.cost if self.cost else None
 
 
-class Overrun(Exception):
-    """A run costs more than a certified bound: a fault in warpbound."""
+class Bounded(Protocol):
+    """A bound that runs are held against: a claim, or one by rules on trial."""
 
-    def __init__(self, claim: Claim, found: Witness) -> None:
+    @property
+    def context(self) -> Context:
+        """What it is about."""
+
+    @property
+    def bound(self) -> Poly:
+        """What it allows."""
+
+    @property
+    def per(self) -> str:
+        """Whom it allows that: `warp`, `block` or `grid`."""
+
+
+class Overrun(Exception):
+    """A run costs more than a bound: of a certified one, a fault in warpbound."""
+
+    def __init__(self, claim: Bounded, found: Witness) -> None:
         super().__init__(f"a run costs {amount(found.cost, claim.context.metric)}, the bound there is {found.bound}")
         self.claim = claim
         self.found = found
@@ -154,7 +169,7 @@ def _sizes(dim: Dim) -> str:
 
 def find_witnesses(
     kernel: Kernel,
-    claims: Sequence[Claim],
+    claims: Sequence[Bounded],
     fill: Fill,
     at: Mapping[str, int] | None = None,
     first: Iterable[Input] = (),
@@ -220,7 +235,7 @@ class _Search:
     """The state of a search: for each claim the best witness, and the last that was no worse, from where it goes on."""
 
     def __init__(
-        self, kernel: Kernel, claims: Sequence[Claim], fill: Fill, at: dict[str, int], rng: random.Random
+        self, kernel: Kernel, claims: Sequence[Bounded], fill: Fill, at: dict[str, int], rng: random.Random
     ) -> None:
         self.kernel = kernel
         self.claims = claims
@@ -373,7 +388,7 @@ def _always(n: int) -> Callable[[Type], int]:
 PERFECT: Final = (0, Fraction(1))
 
 
-def _rank(claim: Claim, found: Witness | None) -> tuple[int, Fraction]:
+def _rank(claim: Bounded, found: Witness | None) -> tuple[int, Fraction]:
     """How good a witness is, the least the best: those before whose input the bound has no more than its constant part
     say little, and where nothing is paid there is no ratio."""
     if found is None:
@@ -384,7 +399,7 @@ def _rank(claim: Claim, found: Witness | None) -> tuple[int, Fraction]:
     return int(idle), found.ratio
 
 
-def _cost(claim: Claim, result: Result, blocks: int) -> Fraction:
+def _cost(claim: Bounded, result: Result, blocks: int) -> Fraction:
     """The cost of the dearest warp, of a block, or of the grid, by the run."""
     name = claim.context.metric.name
     match claim.per:
@@ -395,7 +410,7 @@ def _cost(claim: Claim, result: Result, blocks: int) -> Fraction:
     return result.totals[name]
 
 
-def worth(claim: Claim, given: Input, arrays: Mapping[str, Contents]) -> Fraction:
+def worth(claim: Bounded, given: Input, arrays: Mapping[str, Contents]) -> Fraction:
     """The most that a bound allows any warp, or block, of an input; `arrays` is what arrays hold."""
     inside = {leaf.name for leaf in leaves(claim.bound)}
     if any(name.startswith("blockIdx.") or name == WARP_INDEX for name in inside):

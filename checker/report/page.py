@@ -41,6 +41,7 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "conflicting": ("warning", "lanes of a warp need more words of one bank than they would in consecutive places"),
     "misaligned": ("note", "a warp needs more lines than its lanes would if all of them were moved by one distance"),
     "exceeded": ("error", "the compiled code needs more than is certified of the source"),
+    "on-trial": ("warning", "a bound by rules on trial: it certifies nothing"),
     "unknown": ("note", "not proved to be good, and no example shows that it is bad"),
 }
 """The kinds of faults: the level of a SARIF result, and what it means."""

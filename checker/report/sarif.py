@@ -50,6 +50,8 @@ HELP: Final[Mapping[str, str]] = {
     "broken": "What the source assumes inside the kernel, or requires of data, does not hold: no bound speaks of this.",
     "deadlock": "The small machine waits at a barrier for ever, for threads that never come.",
     "unsound": "The rules allow a derivation that a run does not keep to: they must not be used.",
+    "on-trial": "A bound that rests on rules of one's own, which nobody proved sound. It certifies nothing, whatever "
+    "they are: `warpbound trial` looks for a run that refutes them.",
     "untried": "No derivation could be made that tries these rules: nothing is known of them.",
     "survived": "No trial told the changed rule from the rule: the trials are too weak, or the change changes nothing.",
     "uncoalesced": "A warp needs more lines of global memory than its lanes would in consecutive places, wherever they "

@@ -124,6 +124,32 @@ BOUNDED: Final = row(
     cached=flag("whether a certificate was at hand"),
 )
 
+ON_TRIAL: Final = row(
+    {
+        "kernel": text(),
+        "metric": text(),
+        "per": one("warp"),
+        "verdict": one("on-trial", "not-proved", "refuted", told="none of them certifies anything"),
+        "certifies": {"const": False},
+        "rules": text("the file of the rules on trial"),
+        "bound": maybe(text("the bound by them, as a formula")),
+        "sound": maybe(text("the bound by the sound rules alone")),
+        "lower": flag("whether the rules on trial give a lower one"),
+        "value": maybe(number("the bound at --at")),
+        "sound_value": maybe(number("that by the sound rules there")),
+        "used": many(row({"rule": text(), "line": maybe(whole()), "column": maybe(whole()), "times": whole()})),
+        "refused": many(
+            row({"rule": text(), "line": maybe(whole()), "column": maybe(whole()), "reason": text()}),
+            "where the kernel refused a rule, and the sound ones are used",
+        ),
+        "witness": maybe(RUN),
+        "run": maybe(text("the command that runs the witness")),
+        "problem": maybe(text("why there is no bound")),
+        "assumptions": ASSUMED,
+    },
+    told="a bound by rules on trial (--rules)",
+)
+
 NODE: Final = row(
     {
         "level": whole("0 for the root"),
@@ -241,7 +267,7 @@ ACCESS: Final = {
 
 SCHEMAS: Final[dict[str, Schema]] = {
     "bound": row(
-        {"results": many(BOUNDED)},
+        {"results": many({"anyOf": [BOUNDED, ON_TRIAL]})},
         summary=table(ANY, "kernels by their worst verdicts"),
         budgets=many(table(ANY), "the budgets of the configuration"),
         told="bounds, a row a kernel and metric",
@@ -453,7 +479,11 @@ SCHEMAS: Final[dict[str, Schema]] = {
         survived=many(ANY),
         unfinished=many(ANY),
     ),
-    "suite": row({"rows": many(table(ANY)), "summary": table(ANY)}),
+    "suite": row(
+        {"rows": many(table(ANY)), "summary": table(ANY)},
+        rules=text("the file of the rules on trial (--rules)"),
+        certifies={"const": False},
+    ),
     "report": row(
         {
             "verdict": text("the worst of the certificates"),

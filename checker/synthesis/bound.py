@@ -22,6 +22,8 @@ from checker.synthesis.ghosts import cycles, windows, with_flags, with_ghosts, w
 from checker.synthesis.lanewise import cut_to
 from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, without
+from checker.synthesis.rules import SOUND
+from checker.synthesis.rules.transformer import Book
 from checker.synthesis.search import Engine, find_potentials, risen, without_potentials
 from checker.synthesis.sums import antidifference
 from checker.synthesis.turning import may_turn, turning
@@ -59,11 +61,11 @@ from logic.potentials import (
 )
 from logic.refusals import Refusal, Rejected
 from logic.rules import GHOST as GHOSTLY
-from logic.rules import SOUND
+from logic.rules import SOUND as CERTIFYING
 from logic.source import Loc
 from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
-Verdict = Literal["certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported"]
+Verdict = Literal["certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported", "on-trial"]
 
 Per = Literal["warp", "block", "grid"]
 
@@ -76,7 +78,8 @@ class Result:
     """The result for one metric, and the seconds it took.
 
     `claim` is there exactly when the kernel accepted and the second checker did not refuse; `problem` says why it is
-    not. `second` is what the second checker said of the certificate, where the kernel accepted.
+    not. `second` is what the second checker said of the certificate, where the kernel accepted. By rules on trial there
+    is no claim: `tried` is the potential that the kernel accepted by them, and the verdict is `on-trial`.
     """
 
     metric: Metric
@@ -87,6 +90,12 @@ class Result:
     problem: Stuck | Refusal | None
     seconds: float
     second: Seconded | None = None
+    tried: Poly | None = None
+
+    @property
+    def q(self) -> Poly | None:
+        """The bound, claimed or tried."""
+        return self.tried if self.claim is None else self.claim.pre.q
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,30 +121,32 @@ def find_bounds(
     show: Callable[[str], None] | None = None,
     judge: bool = True,
     done: Callable[[Result], None] | None = None,
+    book: Book = SOUND,
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
     looked at.
 
     `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
     worked on, `done` gets each result as soon as it is there. Without `judge` the second checker is left to the caller
-    (`judged`), and nothing is certified.
+    (`judged`), and nothing is certified. Nor is anything by the rules of another `book`: a kernel that is bounded by
+    them has the verdict `on-trial`, and no claim. Raises Stuck where none of these applies to a statement.
     """
     start = time.perf_counter()
     cases, kept, flagged = _cases(outline.context, per), with_names(outline), with_flags(outline)
 
     @cache
     def plain(p: P, apart: frozenset[Loc | None] = frozenset(), sharp: bool = False) -> Flow:
-        return analyse(outline, oracle, start=p, apart=apart, sharp=sharp)
+        return analyse(outline, oracle, p, book, apart, sharp)
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
         if way.sharp and flagged is not outline:
-            first = analyse(flagged, oracle, cases[0], apart=way.apart, sharp=True)
+            first = analyse(flagged, oracle, cases[0], book, way.apart, sharp=True)
             return with_ghosts(flagged, first, oracle, way.stuck, more=True)
         if not way.again:
             first = plain(cases[0], way.apart, way.sharp)
             if way.named:
-                first = analyse(kept, oracle, cases[0], apart=way.apart, sharp=way.sharp)
+                first = analyse(kept, oracle, cases[0], book, way.apart, way.sharp)
             return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, way.named, per != "warp")
         once = replace(way, again=False)
         found, ghosts = ghosted(once)
@@ -147,7 +158,7 @@ def find_bounds(
         wider, ghosts = ghosted(way)
         if not ghosts:
             return plain(p, way.apart, way.sharp)
-        return analyse(wider, oracle, start=p, apart=way.apart, sharp=way.sharp)
+        return analyse(wider, oracle, p, book, way.apart, way.sharp)
 
     def bounded(metric: Metric, way: Way) -> Result:
         """With ghosts that count turns at the places where loops were found to be in the way."""
@@ -159,17 +170,17 @@ def find_bounds(
             """Of one warp, of none for the last number, or of all alike."""
             found = flow(way, () if warp is None else cases[warp])
             own = found if hinted in (None, metric.name) else without_potentials(found)
-            return _proof(own, context, oracle, search, warp, turns=way.sharp)
+            return _proof(own, context, oracle, search, warp, book, way.sharp)
 
         def one(apart: bool, anywhere: bool) -> Result:
             def whole() -> Proof[Poly]:
                 return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
 
-            return _one(outline.kernel, context, whole, ghosts, oracle, per, anywhere)
+            return _one(outline.kernel, context, whole, ghosts, oracle, per, anywhere, book)
 
         result = one(len(cases) > 1 and not _alike(proof, len(cases) - 1), per == "warp")
-        again = one(False, True) if result.claim is None and per != "warp" else result
-        return again if again.claim else result  # or the dearest warp, times their number
+        again = one(False, True) if result.q is None and per != "warp" else result
+        return again if again.q is not None else result  # or the dearest warp, times their number
 
     def other(way: Way, at: Loc, tried: bool) -> Way | None:
         """Another way where a loop is in the way of this one."""
@@ -201,25 +212,25 @@ def find_bounds(
             show(metric.name)
         way, tried = Way(), False
         first = result = bounded(metric, way)
-        while result.claim is None and result.problem and (at := result.problem.loc):
+        while result.q is None and result.problem and (at := result.problem.loc):
             here = other(way, at, tried)
             if here is None:
                 break
             found, tried = bounded(metric, here), True
-            useless = found.claim is None and found.problem and found.problem.loc == at
+            useless = found.q is None and found.problem and found.problem.loc == at
             if not (useless and here.again and not way.again):
                 way, result = here, found
-        if result.claim is None and (result.problem is None or result.problem.loc in way.stuck):
+        if result.q is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
         narrow = replace(way, stuck=way.stuck | windowed)
-        if result.claim is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
+        if result.q is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
             found = bounded(metric, narrow)
-            if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
+            if found.q is not None and lower(found.q, result.q):
                 result = found
         sharp = replace(way, sharp=True)
-        if result.claim is not None and told(sharp):
+        if result.q is not None and told(sharp):
             found = bounded(metric, sharp)
-            if found.claim is not None and lower(found.claim.pre.q, result.claim.pre.q):
+            if found.q is not None and lower(found.q, result.q):
                 result = found
         result = judged(result, outline.kernel, prove) if judge else result
         results.append(replace(result, seconds=time.perf_counter() - start + shared / len(metrics)))
@@ -250,10 +261,10 @@ def lower(q: Poly, r: Poly) -> bool:
     return sum(evaluate(r - q, point, risen) for point in points) > 0
 
 
-def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", printed: bool = False) -> Derivation:
-    """A derivation for the flow of an outline, with potentials at the loop heads that have none; by the rules as
-    printed where the flow was made for them. Raises Stuck."""
-    proof = _proof(flow, outline.context, oracle, search, None, printed)
+def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp", book: Book = SOUND) -> Derivation:
+    """A derivation for the flow of an outline, with potentials at the loop heads that have none; by the rules of the
+    book that the flow was made for. Raises Stuck."""
+    proof = _proof(flow, outline.context, oracle, search, None, book)
     ghosts = tuple(x for x in outline.context.sigma.locals if x.startswith(GHOST))
     return _without_ghosts(proof, ghosts, outline.kernel).derivation
 
@@ -264,10 +275,10 @@ def _proof(
     oracle: Oracles,
     search: Engine,
     warp: int | None,
-    printed: bool = False,
+    book: Book = SOUND,
     turns: bool = False,
 ) -> Proof[Poly]:
-    elaborator = Elaborator(context, oracle, oracle.least, warp, printed)
+    elaborator = Elaborator(context, oracle, oracle.least, warp, book)
     complete = find_potentials(flow, elaborator, search, turns)
     return elaborator.block(complete, Point(flow.end.p, ZERO, flow.end.x))
 
@@ -280,6 +291,7 @@ def _one(
     oracle: Oracles,
     per: Per,
     anywhere: bool,
+    book: Book,
 ) -> Result:
     """The result for the context's metric, without the time, by a proof that may raise Stuck.
 
@@ -296,7 +308,9 @@ def _one(
         if per != "warp":
             proof = _summable(proof, context, oracle)
         derivation = proof.derivation
-        theorem = trusted.check(derivation, SOUND, context, oracle, ledger)
+        theorem = trusted.check(derivation, book.judged, context, oracle, ledger)
+        if book.judged is not CERTIFYING:
+            return Result(context.metric, "on-trial", None, derivation, ledger, None, 0.0, tried=proof.pre.q)
         claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per, oracle))
     except (Stuck, Rejected) as error:
         problem = error.refusal if isinstance(error, Rejected) else error

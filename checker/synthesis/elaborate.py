@@ -17,7 +17,8 @@ from checker.oracles.counts import What, one_access
 from checker.synthesis.lanewise import cut_to
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.partial import steps_of
-from checker.synthesis.rules import BRANCHES, PRINTED, SOUND
+from checker.synthesis.rules import SOUND
+from checker.synthesis.rules.transformer import Book
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
 from logic.assertions import AtLeast, Context, P, Proved, X, assume
 from logic.contracts import elements_in
@@ -56,20 +57,19 @@ Least = Callable[[What, P, X, str, Expr, Context], int]
 class Elaborator(Walk[Poly]):
     """Builds derivations for one context. `least` proposes n for MemReads and Conflicts; `oracle` helps to choose.
 
-    With `warp`, for that warp only: what a guarded statement costs may then depend on how many lanes take it. With
-    `printed`, by the rules of Fig. 4 as printed, for a flow that was made for them.
+    With `warp`, for that warp only: what a guarded statement costs may then depend on how many lanes take it. By the
+    rules of a `book`, for a flow that was made for them.
     """
 
     def __init__(
-        self, context: Context, oracle: Oracle, least: Least, warp: int | None = None, printed: bool = False
+        self, context: Context, oracle: Oracle, least: Least, warp: int | None = None, book: Book = SOUND
     ) -> None:
-        rules = PRINTED if printed else SOUND
-        super().__init__(context, {name: rule.before for name, rule in rules.items()})
+        super().__init__(context, {name: rule.before for name, rule in book.rules.items()})
         self.oracle = oracle
         self.least = least
         self.warp = warp
-        self.printed = printed
-        self.for_costs = RULE_SETS["paper" if printed else "sound"].for_costs()
+        self.book = book
+        self.for_costs = RULE_SETS["paper" if book.printed else "sound"].for_costs()
         self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
 
     # --- expressions ---
@@ -82,6 +82,9 @@ class Elaborator(Walk[Poly]):
         return self._costs[key]
 
     def _cost(self, p: P, x: X, e: Expr) -> tuple[Fraction, Derivation]:
+        for own in self.book.costs:
+            if (found := own(self, self.oracle, p, x, e)) is not None:
+                return found
         metric = self.context.metric
         here: dict[str, Value] = {"P": p, "X": x}
 
@@ -122,7 +125,7 @@ class Elaborator(Walk[Poly]):
             return self.context.hardware.warp * one_access(
                 what, self.context.sigma.arrays[array], self.context.hardware
             )
-        return self.least(what, p, frozenset() if self.printed else x, array, index, self.context)
+        return self.least(what, p, frozenset() if self.book.printed else x, array, index, self.context)
 
     # --- known potentials ---
 
@@ -218,7 +221,7 @@ class Elaborator(Walk[Poly]):
 
     def node(self, node: Node, post: Point[Poly]) -> Proof[Poly]:
         """By the number of active lanes, where that is told and matters."""
-        if isinstance(node, Fork) and node.rule in BRANCHES:
+        if isinstance(node, Fork) and node.rule in self.book.branches:
             self.cost(node.before.p, node.before.x, node.cond)  # equals share a derivation, with the first one's place
         if self.warp is None or not isinstance(node, Step) or next(accesses(node.stmt), None) is None:
             return super().node(node, post)

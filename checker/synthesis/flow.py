@@ -20,8 +20,9 @@ from checker.synthesis.guards import sized
 from checker.synthesis.loose import loose
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
-from checker.synthesis.rules import ALWAYS, BRANCHES, LOOPS, NEVER, PRINTED, SOUND, STEPS
-from checker.synthesis.rules.transformer import Analysis
+from checker.synthesis.rules import ALWAYS, NEVER, SOUND
+from checker.synthesis.rules.transformer import Analysis, Book
+from checker.synthesis.walk import Stuck
 from logic.assertions import (
     AtLeast,
     Context,
@@ -94,14 +95,14 @@ def analyse(
     outline: Outline,
     oracle: Oracle,
     start: P = (),
-    printed: bool = False,
+    book: Book = SOUND,
     apart: Collection[Loc | None] = frozenset(),
     sharp: bool = False,
 ) -> Flow:
-    """The flow of an outline's body, from {P; .; {}}, or from the condition that its body begins with; for the rules
-    as printed where `printed` says so. Of loops at the places `apart` the first turn is taken apart where flags end
-    them. A sharp one knows of tests for equality in such loops which side is the larger where they fail."""
-    return _Analysis(outline.context, oracle, printed, apart, sharp).block(
+    """The flow of an outline's body, from {P; .; {}} or from the condition that its body begins with, by the rules of a
+    book. Of loops at the places `apart` the first turn is taken apart where flags end them. A sharp one knows of tests
+    for equality in such loops which side is the larger where they fail. Raises Stuck where no rule applies."""
+    return _Analysis(outline.context, oracle, book, apart, sharp).block(
         outline.body, State(start, frozenset()), given=True
     )
 
@@ -110,12 +111,12 @@ class _Analysis(Analysis):
     """The walk; holds what never changes during it."""
 
     def __init__(
-        self, context: Context, oracle: Oracle, printed: bool, apart: Collection[Loc | None], sharp: bool
+        self, context: Context, oracle: Oracle, book: Book, apart: Collection[Loc | None], sharp: bool
     ) -> None:
-        self.rules = PRINTED if printed else SOUND
+        self.book = book
         self.context = context
         self.oracle = oracle
-        self.printed = printed
+        self.printed = book.printed
         self.apart = apart
         self.sharp = sharp
         self.sigma = context.sigma
@@ -159,15 +160,16 @@ class _Analysis(Analysis):
         return isinstance(verdict, Proved) and verdict.engine == "lanes"
 
     def taken(self, kind: Sequence[str], item: Any, state: State, rule: str | None = None) -> Any:
-        """The node by the rule that the outline names, or by the first that applies."""
-        if rule is not None:
-            return self.rules[rule].forward(self, item, state, True)
-        found = (self.rules[name].forward(self, item, state, False) for name in kind)
-        return next(node for node in found if node is not None)
+        """The node by the rule that the outline names, or by the first that applies. Raises Stuck."""
+        names, rules = kind if rule is None else (rule,), self.book.rules
+        found = (rules[name].forward(self, item, state, rule is not None) for name in names if name in rules)
+        if (node := next((node for node in found if node is not None), None)) is None:
+            raise Stuck(f"none of the rules for this applies: {', '.join(names)}", getattr(item, "loc", None))
+        return node
 
     def fork(self, item: Branch, state: State) -> Fork:
         item = self.ordered(item, state) if self.sharp else item
-        fork: Fork = self.taken(BRANCHES, item, state, item.rule)
+        fork: Fork = self.taken(self.book.branches, item, state, item.rule)
         return fork
 
     def ordered(self, item: Branch, state: State) -> Branch:
@@ -203,7 +205,7 @@ class _Analysis(Analysis):
                     nodes.append(Cut(state, q, loc))
                     continue
                 case Plain(stmt):
-                    node: Step | Fork | Cycle = self.taken(STEPS, stmt, state)
+                    node: Step | Fork | Cycle = self.taken(self.book.steps, stmt, state)
                 case Branch():
                     self.live = live.within(item, self.live)
                     node = self.fork(item, state)
@@ -412,6 +414,11 @@ class _Analysis(Analysis):
         what the body cannot change, and guesses that prove inductive (Houdini)."""
         body = strip(item.body)
         facts = self.facts(state.p)
+        straight = self.book.straight if item.rule is None else {item.rule} & {*self.book.straight}
+        for name in straight:
+            once = self.book.rules[name].forward(self, item, state, item.rule is not None)
+            if isinstance(once, Fork):
+                return once
         outside, turning = self.live, live.turning(item, self.live)
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
@@ -463,7 +470,7 @@ class _Analysis(Analysis):
         del self.flags[len(self.flags) - len(own) :]
         found = Cycle("", item.cond, invariant, item.invariant.q, inside, state, invariant, item.loc, told=(*up, *left))
         self.live = outside
-        cycle: Cycle = self.taken(LOOPS, found, state, item.rule)
+        cycle: Cycle = self.taken(self.book.loops, found, state, item.rule)
         return cycle
 
 

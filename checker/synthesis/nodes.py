@@ -8,8 +8,9 @@ from functools import reduce
 
 from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
 from logic.assertions import P, X
+from logic.derivation import Value
 from logic.potentials import Poly
-from logic.rules import SOUND, SPLIT
+from logic.rules import SPLIT, UNROLL
 from logic.source import Loc
 from logic.syntax import Assign, Assume, Expr, Op, Skip, Stmt, Sync, While, Write
 
@@ -33,26 +34,29 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A statement without statements inside it."""
+    """A statement without statements inside it. `letters` are what a rule on trial was found to mean by its letters
+    here; so of all nodes."""
 
     stmt: Skip | Sync | Assign | Write | Assume
     before: State
     after: State
     rule: str
+    letters: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def uniform(self) -> bool:
         """Whether it assigns what is uniform."""
-        return SOUND.rules[self.rule].agrees
+        return isinstance(self.stmt, Assign) and self.stmt.var in self.after.x
 
 
 @dataclass(frozen=True, slots=True)
 class Fork:
     """A branch. Under Q:If2 and Q:If3 one side is dead: it has no flow, only its program.
 
-    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing. Under Q:CaseSplit
-    both sides are the same program, which does not test `cond`. `q` is a potential for where both sides begin, if one
-    was found that serves either.
+    With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing; or, with `letters`,
+    a loop whose body a rule on trial asks for once. Under Q:CaseSplit both sides are the same program, which does not
+    test `cond`. `agreed`: its rule asks that all lanes agree on the test. `q` is a potential for where both sides
+    begin, if one was found that serves either.
     """
 
     rule: str
@@ -64,6 +68,13 @@ class Fork:
     loc: Loc | None
     loop: While | None = None
     q: Poly | None = None
+    agreed: bool = False
+    letters: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def by(self) -> str:
+        """The rule that proves it."""
+        return UNROLL.name if self.loop is not None and not self.letters else self.rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,7 @@ class Cycle:
     told: P = ()
     parts: Mapping[str, Expr] = field(default_factory=dict)
     bases: tuple[Poly, ...] = ()
+    letters: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def guard(self) -> Expr:

@@ -23,7 +23,6 @@ from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
-from checker.synthesis.rules import SOUND
 from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
 from checker.synthesis.walk import Parts, Point, Proof, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X, assume
@@ -67,7 +66,7 @@ class Search(Walk[Linear]):
     among its base functions wherever steps are counted too. What branches add to it is said by `turns`."""
 
     def __init__(self, elaborator: Elaborator, wide: bool = False, turns: Turning = NOWHERE) -> None:
-        super().__init__(elaborator.context, {name: rule.before for name, rule in SOUND.items()})
+        super().__init__(elaborator.context, {name: rule.before for name, rule in elaborator.book.rules.items()})
         self.elaborator = elaborator
         self.wide = wide
         self.turns = turns

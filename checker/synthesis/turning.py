@@ -32,7 +32,6 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.rules import SOUND
 from logic.syntax import BOOL, GHOST, Assign, Expr, Op, Var, local_vars, written
 
 
@@ -136,7 +135,7 @@ def _branches(flow: Flow, context: Context, loop: Cycle | None) -> Iterator[_See
                         earlier = {leaf: substitute(p, {Var(x): old}) for leaf, p in earlier.items()}
                         earlier = {Var(x): old, **earlier}
                 case Fork():
-                    if SOUND.rules[node.rule].agrees and node.loop is None:
+                    if node.agreed and node.loop is None:
                         found, marks = _distances(node, loop, context), _marks(node, context)
                         if found or marks:
                             yield _Seen(node, found, marks, loop, earlier, unsaid)

@@ -17,7 +17,7 @@ from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
 from logic.assertions import Context, P, X, assume
 from logic.derivation import Derivation, Value
 from logic.potentials import Poly
-from logic.rules import SEQ, SKIP, UNROLL
+from logic.rules import SEQ, SKIP
 from logic.source import Loc
 from logic.syntax import Assign, Expr, Skip, Stmt, seq
 
@@ -158,7 +158,7 @@ class Walk(ABC, Generic[A]):
         """A proof of one statement that ends in `post`; P and X of its precondition are those before the node."""
         if isinstance(node, Cut):
             raise Stuck("a condition stands where a statement is meant", node.loc)
-        rule = UNROLL.name if isinstance(node, Fork) and node.loop is not None else node.rule
+        rule = node.by if isinstance(node, Fork) else node.rule
         return self.rules[rule](self, node, post)
 
     def block(self, flow: Flow, post: Point[A]) -> Proof[A]:

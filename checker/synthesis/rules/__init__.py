@@ -7,24 +7,24 @@ after the node to a proof (`checker.synthesis.walk`). Nothing here is trusted: t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from checker.synthesis.rules import branches, loops, printed, steps
-from checker.synthesis.rules.transformer import Transformer
+from checker.synthesis.rules.transformer import Book, Transformer
+from logic import rules as logic
 
 ALWAYS, NEVER = branches.ALWAYS, branches.NEVER
-
-SOUND: Final[dict[str, Transformer]] = {t.rule: t for t in (*steps.RULES, *branches.RULES, *loops.RULES)}
-
-PRINTED: Final[dict[str, Transformer]] = SOUND | {t.rule: t for t in printed.RULES}
-"""The same for the rules as printed."""
 
 
 def _tried(family: tuple[Transformer, ...]) -> tuple[str, ...]:
     return tuple(t.rule for t in family if not t.by_name)
 
 
-STEPS: Final = _tried(steps.RULES)
-BRANCHES: Final = _tried(branches.RULES)
-LOOPS: Final = _tried(loops.RULES)
-"""The rules for a kind of statement, in the order in which they are tried."""
+_ALL: Final[dict[str, Transformer]] = {t.rule: t for t in (*steps.RULES, *branches.RULES, *loops.RULES)}
+
+SOUND: Final = Book(logic.SOUND, _ALL, _tried(steps.RULES), _tried(branches.RULES), _tried(loops.RULES))
+"""The sound rules: all that is certified goes by them."""
+
+PRINTED: Final = replace(SOUND, judged=logic.PAPER, rules=_ALL | {t.rule: t for t in printed.RULES}, printed=True)
+"""The rules as printed."""

@@ -68,7 +68,7 @@ def _agreed(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | Non
     yes, no = sides(a, item, state)
     then, orelse = a.block(item.then, yes), a.block(item.orelse, no)
     after = State(a.merged(item, state.p, then.end.p, orelse.end.p), then.end.x & orelse.end.x)
-    return Fork("Q:If1", item.cond, then, orelse, state, after, item.loc)
+    return Fork("Q:If1", item.cond, then, orelse, state, after, item.loc, agreed=True)
 
 
 def _agree(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
@@ -130,7 +130,7 @@ def _split(a: Analysis, item: tuple[Split, Block], state: State, _: bool) -> For
     split, rest = item
     yes, no = (a.block(rest, State(assume(state.p, split.cond, a.sigma, holds), state.x)) for holds in (True, False))
     after = State(a.join(yes.end.p, no.end.p), yes.end.x & no.end.x)
-    return Fork("Q:CaseSplit", split.cond, yes, no, state, after, split.loc)
+    return Fork("Q:CaseSplit", split.cond, yes, no, state, after, split.loc, agreed=True)
 
 
 def _twice(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from checker.kernel import Oracle
 from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
 from checker.synthesis.outline import Block, Branch, Loop, Split
 from checker.synthesis.walk import Point, Proof, Walk
 from logic.assertions import Context, P, X
+from logic.derivation import Derivation
+from logic.rules import RuleSet
 from logic.syntax import Assign, Assume, Expr, Skip, Sync, Write
 from logic.typing import Signature
 
@@ -68,3 +72,25 @@ class Transformer:
     forward: Callable[[Analysis, Any, State, bool], Node | None]
     before: Callable[[Walk[Any], Any, Point[Any]], Proof[Any]]
     by_name: bool = False
+
+
+Cost = Callable[[Walk[Any], Oracle, P, X, Expr], tuple[Fraction, Derivation] | None]
+"""A rule for the costs of expressions: what one costs, with the derivation; None where the rule does not apply."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Book:
+    """The rules that a search goes by, and in which order those for a kind of statement are tried.
+
+    `judged` is the set that the kernel judges by. `straight` are rules for loops that need no invariant, `costs` rules
+    for expressions that are tried before those of Fig. 4. `printed`: its rules are those as printed.
+    """
+
+    judged: RuleSet
+    rules: Mapping[str, Transformer]
+    steps: tuple[str, ...]
+    branches: tuple[str, ...]
+    loops: tuple[str, ...]
+    straight: tuple[str, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    printed: bool = False

@@ -14,8 +14,9 @@ from checker.cli import main
 Capture = pytest.CaptureFixture[str]
 PAGE = Path("docs/own-rule.md").read_text(encoding="utf-8")
 BROKEN, MENDED = re.findall(r"```rules\n(.*?)```", PAGE, re.DOTALL)
+(KERNEL,) = re.findall(r"```cuda\n(.*?)```", PAGE, re.DOTALL)
 (SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-COUNTEREXAMPLE, ACCEPTED = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+COUNTEREXAMPLE, BOUGHT, ACCEPTED = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture
@@ -41,6 +42,19 @@ def test_the_mended_rule_survives(folder: Path, capsys: Capture) -> None:
     told = capsys.readouterr().out
     assert told.startswith("once.rules survived 60 cases")
     assert re.search(r"Q:Once ([5-9]|\d\d)", told)
+
+
+def test_what_it_would_buy_is_said(folder: Path, capsys: Capture) -> None:
+    (folder / "once.rules").write_text(MENDED)
+    (folder / "own.cu").write_text(KERNEL)
+    words = ["bound", "own.cu", "--rules", "once.rules", "--block", "256", "--metric", "steps", "--tight"]
+    assert main(words) == 1
+    assert capsys.readouterr().out == BOUGHT
+    (folder / "once.rules").write_text(BROKEN)
+    assert main(words) == 3
+    told = capsys.readouterr().out
+    assert "on trial  16\n" in told
+    assert "refuted   a run costs 20 steps, where the bound on trial is 16\n" in told
 
 
 def test_a_derivation_uses_it_and_is_no_certificate(folder: Path, capsys: Capture) -> None:

@@ -1,0 +1,110 @@
+"""`warpbound bound FILE --rules FILE.rules`: what rules on trial would buy. It certifies nothing."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.cli.bound import (
+    check_point,
+    chosen_kernels,
+    command_again,
+    outlined,
+    point,
+    told_of,
+    usable_assumptions,
+    with_facts,
+)
+from checker.cli.options import check_sizes, parse_hardware, parse_metrics, read_kernel, tell
+from checker.cli.progress import working
+from checker.notation.problem import OptionProblem
+
+if TYPE_CHECKING:
+    from checker.refutation.witness import Witness
+    from checker.report.on_trial import Tried
+    from logic.rules import RuleSet
+    from logic.syntax import Kernel
+    from semantics.grid import Contents
+
+_CERTIFYING = ("certificate", "explain", "accept", "queries")
+
+
+def run(args: argparse.Namespace) -> int:
+    """1, for nothing is certified; 3 where a run that --tight found costs more. Raises SourceError."""
+    import json
+
+    from checker.report import on_trial as report
+
+    (args.file,) = args.files
+    check_sizes(args)
+    for option in _CERTIFYING:
+        if getattr(args, option):
+            raise OptionProblem(f"--{option}: rules on trial certify nothing", advice="Leave out one of the two.")
+    if args.per != "warp" or args.scope != "warp":
+        told = "--per and --scope: rules on trial are for bounds on warps"
+        raise OptionProblem(told, advice="Leave them out, or leave out --rules.")
+    rules = trial_rules(args)
+    chosen = chosen_kernels(args)
+    if len(chosen) < 2:
+        own = [told_of(args, chosen[0], args.assume) if chosen and chosen[0].instantiate else args]
+    else:
+        own = [told_of(args, choice) for choice in chosen]
+        texts = usable_assumptions(args.assume, {c: read_kernel(o).kernel for c, o in zip(chosen, own, strict=True)})
+        own = [told_of(args, choice, texts[choice]) for choice in chosen]
+    tried = [_tried(one, rules) for one in own]
+    tell(
+        args,
+        lambda: report.as_text(tried),
+        lambda: json.dumps(report.as_json(tried), indent=2),
+        lambda: report.as_page(Path(args.file).name, tried),
+    )
+    return report.exit_code(tried)
+
+
+def trial_rules(args: argparse.Namespace) -> RuleSet:
+    """The sound rules and those of the file that --rules names. Raises SourceError."""
+    from checker.testbed.rulefile import rule_set
+    from logic.rules import RULE_SETS
+
+    if args.rules in RULE_SETS:
+        told = f"--rules {args.rules}: the search goes by the sound rules and those of a file"
+        raise OptionProblem(told, advice="Name a file, FILE.rules or FILE.py, or leave the option out.")
+    return rule_set(args.rules, args.trust)
+
+
+def _tried(args: argparse.Namespace, rules: RuleSet) -> Tried:
+    """What the rules buy for one kernel. Raises SourceError."""
+    from checker.oracles import Oracles
+    from checker.report.on_trial import Tried
+    from checker.testbed.bought import buy
+
+    metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
+    oracle = Oracles()
+    reading = read_kernel(args)
+    outline, hinted, reading = outlined(args, reading, metrics[0], hardware, oracle)
+    kernel = replace(reading.kernel, name=args.shown or reading.kernel.name)
+    check_point(at, kernel, with_facts(outline.context, reading.facts))
+    with working(f"{kernel.name}: reading") as now:
+        bought = buy(outline, metrics, oracle, rules, hinted, args.search, lambda name: now(f"{kernel.name}: {name}"))
+    tried = Tried(kernel, outline.context, args.rules, bought, at, reading.notes)
+    if not args.tight:
+        return tried
+    found = _dearest(reading.kernel, tried)
+    again = {b.metric.name: command_again(args, b.metric, found.get(b.metric.name)) for b in bought}
+    return replace(tried, dearest=found, again=again)
+
+
+def _dearest(kernel: Kernel, tried: Tried) -> dict[str, Witness]:
+    """For each metric the dearest run that was found, or one that costs more than the bound."""
+    from checker.cli.run import read_arrays
+    from checker.testbed.bought import dear, dearest
+
+    def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
+        return read_arrays(kernel, dict(texts))
+
+    inputs = dear(kernel, tried.bought, fill, tried.at)
+    found = {b.metric.name: dearest(kernel, b, tried.context, fill, tried.at, inputs) for b in tried.bought}
+    return {name: run for name, run in found.items() if run is not None}
