@@ -17,7 +17,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs coq suite hardware run-time timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -34,6 +34,7 @@ help:
 	@echo 'make hardware docs/hardware.md, run anew (minutes)'
 	@echo 'make run-time docs/run-time.md and its plots: predicted run times (a minute)'
 	@echo 'make compiled  docs/compiled.md: what nvcc makes of the kernels, beside their bounds (wants nvcc)'
+	@echo 'make pages   docs/img: what reports look like, drawn by chromium (a minute)'
 	@echo 'make timing  docs/timing.md: cycles on mini-SIMT, and bounds on them (two minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
@@ -82,6 +83,9 @@ hardware: venv
 
 run-time: venv
 	$(BIN)/python -m proofs.run_time
+
+pages: venv
+	$(BIN)/python -m proofs.pages
 
 timing: venv
 	$(BIN)/python -m proofs.timing

@@ -1,9 +1,10 @@
-"""The lines of a source that a bound is spent on, by its derivation, in one run of one warp.
+"""The lines of a source that a bound is spent on, by its derivation, in one run: of one warp, or of all that it sums.
 
 A derivation says at every point of the program how much is left to be spent: its potential, which a store gives a
 value. So a run spends, between two points that follow each other, what the values differ by, and all of it together is
 the bound there, exactly: sum of the shares = bound. What the run pays is never more (soundness), and the rest is what
-the derivation gives away at that line. The run goes through the derivation node by node, with the rules of the
+the derivation gives away at that line. A sum over warps is spent by one after the other; what it is more than their
+potentials together is of no line. The run goes through the derivation node by node, with the rules of the
 lock-step semantics; nothing that is claimed rests on it.
 """
 
@@ -15,7 +16,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Final, cast
 
-from checker.kernel import judgement_of
+from checker.kernel import Claim, judgement_of
 from checker.refutation.contracts import element
 from checker.refutation.states import UNFIT
 from checker.refutation.witness import Input
@@ -30,7 +31,6 @@ from logic.syntax import (
     Assign,
     Expr,
     If,
-    Kernel,
     Param,
     Read,
     Tid,
@@ -46,7 +46,10 @@ from semantics.lockstep import Machine, Store
 from semantics.values import Value, default
 
 STEPS: Final = 6_000
-"""The most statements of a run."""
+"""The most statements of a warp that is run."""
+
+ALL_STEPS: Final = 40_000
+"""Those of all warps of a run together."""
 
 Place = tuple[int, int] | None
 """Line and column; None for what is left when the run has ended."""
@@ -81,40 +84,50 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Account:
     """The shares of a bound by the places of statements; their sum is `bound`. `block` and `warp` say whose run it is,
-    `accesses` what it accesses where."""
+    None where it is that of all; `accesses` what it accesses where."""
 
     bound: Fraction
     shares: Mapping[Place, Share]
-    block: Dim
-    warp: int
+    block: Dim | None
+    warp: int | None
     accesses: tuple[Seen, ...]
 
 
 def account(
     root: Derivation,
-    bound: Poly,
-    kernel: Kernel,
-    context: Context,
+    claim: Claim,
     given: Input,
     arrays: Mapping[str, Contents],
     at: Mapping[str, int],
 ) -> Account | None:
-    """The shares of the bound on one warp of an input: that of `at`, else the first. None where it cannot be run, or
-    runs for too long."""
+    """The shares of the bound of a claim on one warp of an input, that of `at`, else the first; or on all warps of that
+    block, or of the grid, if the bound is their sum. None where that cannot be run, or runs for too long."""
+    kernel, context, per = claim.kernel, claim.context, claim.per
     index = (at.get("blockIdx.x", 0), at.get("blockIdx.y", 0), at.get("blockIdx.z", 0))
     warp = at.get(WARP_INDEX, 0)
+    walk: _Walk | None = None
     try:
         launch = prepare(kernel, given.block, given.grid, given.args, arrays, context.hardware)
-        found = next((m for i, m in islice(machines(launch, [context.metric], STEPS, None), STEPS) if i == index), None)
-        threads = warps_of(threads_of(index, given.block), context.hardware.warp)[warp:]
-        if found is None or not threads:
+        for i, m in islice(machines(launch, [context.metric], STEPS, None), ALL_STEPS + 1):
+            if per != "grid" and i != index:
+                continue
+            walk = walk or _Walk(context, m, arrays, launch.store)
+            for n, threads in enumerate(warps_of(threads_of(i, given.block), context.hardware.warp)):
+                if per == "warp" and n != warp:
+                    continue
+                params: dict[str, Value] = {**m.params, WARP_INDEX: n}
+                walk.machine = replace(m, sigma=context.sigma, params=params, step_limit=STEPS, observer=walk.see)
+                walk.run(root, claim.pre.q, threads)
+        if walk is None or not walk.steps:
             return None
-        walk = _Walk(context, found, arrays)
-        params: dict[str, Value] = {**found.params, WARP_INDEX: warp}
-        walk.machine = replace(found, sigma=context.sigma, params=params, step_limit=STEPS, observer=walk.see)
-        shares = walk.run(root, bound, threads[0])
-        total = sum((s.spent for s in shares.values()), Fraction(0))
-        return Account(total, shares, index, warp, tuple(walk.seen.values()))
+        total = sum((s.spent for s in walk.shares.values()), Fraction(0))
+        rest = walk.worth(claim.bound, ()) - total if claim.sums else Fraction(0)
+        if rest < 0:  # not all of what is summed was run
+            return None
+        if rest:
+            walk.spend(None, rest)
+        whose = (index if per != "grid" else None, warp if per == "warp" else None)
+        return Account(total + rest, walk.shares, *whose, tuple(walk.seen.values()))
     except UNFIT:
         return None
 
@@ -126,7 +139,7 @@ class _Walk:
     context: Context
     machine: Machine
     arrays: Mapping[str, Contents]
-    store: Store = field(default_factory=Store)
+    store: Store
     now: Fraction = Fraction(0)
     aside: Fraction = Fraction(0)
     steps: int = 0
@@ -150,21 +163,21 @@ class _Walk:
 
     def worth(self, q: Poly, threads: Threads) -> Fraction:
         """The value of a potential for these threads, in which its variables are uniform."""
-        t, values = threads[0], dict[Leaf, int]()
+        values = dict[Leaf, int]()
         for leaf in leaves(q):
             match leaf:
                 case Var(name):
                     known = self.store.locals.get(name, {})
-                    values[leaf] = int(known.get(t, default(self.machine.sigma.locals[name])))
+                    values[leaf] = int(known.get(threads[0], default(self.machine.sigma.locals[name])))
                 case Param(name):
                     values[leaf] = int(self.machine.params[name])
                 case Tid(axis):
-                    values[leaf] = t.tid["xyz".index(axis)]
+                    values[leaf] = threads[0].tid["xyz".index(axis)]
         return evaluate(q, values, lambda array, i: element(self.arrays.get(array, ()), i))
 
-    def run(self, root: Derivation, bound: Poly, threads: Threads) -> Mapping[Place, Share]:
-        """The shares. Raises what UNFIT has."""
-        self.now = self.worth(bound, threads)
+    def run(self, root: Derivation, bound: Poly, threads: Threads) -> None:
+        """Adds the shares of a warp. Raises what UNFIT has."""
+        self.now, first = self.worth(bound, threads), self.steps
         todo: list[tuple[Iterator[tuple[Derivation, Threads]], Place]] = [(iter([(root, threads)]), None)]
         while todo:
             inner = next(todo[-1][0], None)
@@ -173,10 +186,11 @@ class _Walk:
                 continue
             node, active = inner
             place = self.place(node) or todo[-1][1]
+            if self.steps - first > STEPS or self.steps > ALL_STEPS:
+                raise lockstep.StepLimit(STEPS, None, self.machine.nothing)
             todo.append((self.node(node, active, place), place))
         if self.now:
             self.spend(None, self.now)
-        return self.shares
 
     @staticmethod
     def place(node: Derivation) -> Place:
@@ -206,8 +220,6 @@ class _Walk:
     def node(self, node: Derivation, t: Threads, place: Place) -> Iterator[tuple[Derivation, Threads]]:
         """Runs an application of a rule on threads: yields its premises with theirs, where these are to run."""
         self.steps += 1
-        if self.steps > STEPS:
-            raise lockstep.StepLimit(STEPS, None, self.machine.nothing)
         rule, told, self.here = SOUND.rules[node.rule], self.judgement(node), place
         inner = [p for p, schema in zip(node.premises, rule.premises, strict=True) if schema.head == "triple"]
         self.arrive(told.pre.q, t, place)

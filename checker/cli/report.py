@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.bound import add_point_option, point
 from checker.cli.options import (
@@ -28,8 +29,11 @@ from checker.cli.options import (
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from checker.certificates.audit import Audited, Change
     from checker.oracles import Oracles
+    from checker.recheck import Report
     from checker.refutation.witness import Fill
     from checker.report.audit import Source
     from checker.report.dossier import Dossier
@@ -101,13 +105,16 @@ def run(args: argparse.Namespace) -> int:
         return _as_coq(args)
     oracle = Oracles()
 
-    def judged(path: str) -> Audited:
-        found = audit(read_text(path, "Give a certificate, a .json file."), path, SOUND, oracle)
+    def judged(path: str, text: str, again: Callable[[Any], Report]) -> Audited:
+        found = audit(text, path, SOUND, oracle, again)
         if not found.certificate.digest:
             raise _unsigned(path)
         return found
 
-    found, old = [judged(path) for path in args.files], [judged(path) for path in args.old]
+    texts = [read_text(path, "Give a certificate, a .json file.") for path in (*args.files, *args.old)]
+    with _second(texts) as asked_again:
+        every = [judged(*of) for of in zip((*args.files, *args.old), texts, asked_again, strict=True)]
+    found, old = every[: len(args.files)], every[len(args.files) :]
     if at:
         _check_point(at, found)
     changes = _compared(old, found, oracle)
@@ -133,6 +140,52 @@ def run(args: argparse.Namespace) -> int:
         text = report.as_format(document, args.format, explain=args.explain)
     emit(text, args.output)
     return 0 if document["good"] else 1
+
+
+FEW: Final = 4
+"""Certificates that are judged in one process: another one takes a moment to begin."""
+
+
+@contextmanager
+def _second(texts: Sequence[str]) -> Iterator[list[Callable[[Any], Report]]]:
+    """How to ask the second checker of each text: where they are many it is at work on them in other processes, while
+    the kernel judges here."""
+    from concurrent.futures import BrokenExecutor, CancelledError
+
+    from checker.recheck import recheck
+    from checker.testbed.workers import Workers
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = min(len(texts) // FEW, cores)
+    if count < 1 or cores < 2:
+        yield [recheck] * len(texts)
+        return
+    with Workers(max_workers=count) as workers:
+        # where a process came to an end, what it had is judged here
+
+        def begun(text: str) -> Future[Report | None] | None:
+            try:
+                return workers.submit(_rechecked, text)
+            except BrokenExecutor:
+                return None
+
+        def ask(future: Future[Report | None] | None, document: Any) -> Report:
+            try:
+                return (future and future.result()) or recheck(document)
+            except (BrokenExecutor, CancelledError):
+                return recheck(document)
+
+        yield [partial(ask, future) for future in map(begun, texts)]
+
+
+def _rechecked(text: str) -> Report | None:
+    """The second checker's word on a document, None on what is no JSON."""
+    from checker.recheck import recheck
+
+    try:
+        return recheck(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _unsigned(path: str) -> OptionProblem:

@@ -195,7 +195,7 @@ def _shares(spent: Account, files: Mapping[tuple[int, int], set[str]]) -> Row:
     ordered = sorted(lines.items(), key=lambda item: (item[0][1] is None, item[0][0] or "", item[0][1] or 0))
     return {
         "of": number(spent.bound),
-        "block": list(spent.block),
+        "block": None if spent.block is None else list(spent.block),
         "warp": spent.warp,
         "lines": [
             {"file": file, "line": line, "spent": number(share.spent), "paid": number(share.paid)}

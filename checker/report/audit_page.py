@@ -114,7 +114,7 @@ def part(number: int, rows: list[tuple[int, Row, Dossier]]) -> Part:
         for (at, text), drawn in d.pictures.items():
             if at in lines and all(text != other for other, _ in lines[at].pictures):
                 lines[at].pictures.append((text, drawn))
-    shared = [(r, r["shares"]) for _, r, _ in rows if r["shares"] and r["shares"]["of"]]
+    shared = [(r, r["shares"]) for _, r, _ in rows if r["shares"]]
     columns = [(label(r), str(shares["of"])) for r, shares in shared]
     elsewhere: list[Cell | None] = []
     for _, shares in shared if lines else ():

@@ -45,10 +45,7 @@ def run_at(a: Audited, at: Mapping[str, int], fill: Fill, file: str, options: Se
     if best is None:
         return Dossier()
     again = command(file, best.input, [*options, f"--metric={made.context.metric.name}"])
-    spent = None
-    if claim.per == "warp":
-        arrays = fill(best.input.arrays)
-        spent = account(made.derivation, claim.bound, made.kernel, made.context, best.input, arrays, at)
+    spent = account(made.derivation, claim, best.input, fill(best.input.arrays), at)
     drawn: dict[tuple[int, str], str] = {}
     for seen in spent.accesses if spent else ():
         if seen.place and len(seen.lanes) > 1:

@@ -4,6 +4,7 @@ their side conditions stand at the statement."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -210,13 +211,21 @@ def _sequent(text: str) -> str:
     return f"{_cut(given, max(LONGEST - len(goal), 10))}{turnstile}{goal}"
 
 
-def bars(found: list[Step]) -> dict[str, str]:
-    """The rules that are used, each as its text."""
-    return {name: _dedented(SOUND.rules[name].bar) for name in dict.fromkeys(s.rule for s in found)}
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A rule: what stands above its bar, and what below."""
+
+    above: tuple[str, ...]
+    below: str
 
 
-def _dedented(bar: str) -> str:
-    """The text of a rule with what stands above its bar, and below it, in the middle."""
-    lines = [line.strip() for line in bar.strip().splitlines()]
-    wide = max(map(len, lines))
-    return "\n".join("-" * wide if set(line) == {"-"} else line.center(wide).rstrip() for line in lines)
+def bars(found: list[Step]) -> dict[str, Bar]:
+    """The rules that are used, by name."""
+    return {name: _bar(SOUND.rules[name].bar) for name in dict.fromkeys(s.rule for s in found)}
+
+
+def _bar(text: str) -> Bar:
+    """A rule of its text: premises stand in a row, three blanks between them."""
+    above, below = re.split(r"^ *-{3,} *$", text.strip("\n"), maxsplit=1, flags=re.MULTILINE)
+    parts = (part.strip() for line in above.splitlines() for part in re.split(r" {3,}", line))
+    return Bar(tuple(filter(None, parts)), " ".join(below.split()))

@@ -18,7 +18,7 @@ def audits_once() -> Iterator[None]:
     """For tests of what is printed that change nothing that the judgement depends on."""
     known: dict[tuple[str, str, str], tuple[Audited, dict[str, Any]]] = {}
 
-    def judged(text: str, path: str, rules: RuleSet, oracle: Oracles) -> Audited:
+    def judged(text: str, path: str, rules: RuleSet, oracle: Oracles, _: object = None) -> Audited:
         """What both checkers say of a certificate; the oracle has heard what it had when they said so."""
         key = text, path, rules.name
         if key not in known:

@@ -13,14 +13,15 @@ import pytest
 from checker.analysis import shares
 from checker.analysis.shares import NOTHING, Account, Share, account
 from checker.certificates.audit import Audited, audit
+from checker.certificates.claims import value_at
 from checker.cli.run import read_arrays
 from checker.kernel import Claim
 from checker.oracles import Oracles
 from checker.refutation.witness import Input, find_witnesses
 from logic.derivation import Derivation
-from logic.potentials import const
 from logic.rules import SOUND
 from logic.source import Loc
+from semantics.grid import run
 
 ROOT: Final = Path(__file__).resolve().parents[3] / "proofs"
 
@@ -71,7 +72,7 @@ def spent(a: Audited, at: dict[str, int]) -> tuple[Account | None, Fraction]:
     if best is None:
         return None, Fraction(0)
     arrays = fill(dict(best.input.arrays))
-    return account(a.derivation, claim.bound, made.kernel, made.context, best.input, arrays, at), best.bound
+    return account(a.derivation, claim, best.input, arrays, at), best.bound
 
 
 @pytest.mark.parametrize(("name", "at"), KEPT.items())
@@ -98,25 +99,12 @@ def test_lines_of_a_kernel() -> None:
     assert read.lanes == {lane: 4 * lane for lane in range(32)}
 
 
-def test_a_bound_that_is_larger_than_its_derivation_needs() -> None:
-    """The sum is the bound that was asked about, not what the derivation begins with."""
-    a = audited("addSub3/sectors")
-    claim, made = a.outcome, a.certificate
-    assert isinstance(claim, Claim)
-    launch = Input((32, 1, 1), (1, 1, 1), {"w": 32, "h": 4})
-    exact = account(a.derivation, claim.bound, made.kernel, made.context, launch, {}, {})
-    more = account(a.derivation, claim.bound + const(7), made.kernel, made.context, launch, {}, {})
-    assert exact is not None
-    assert more is not None
-    assert sum(s.spent for s in more.shares.values()) == more.bound == exact.bound + 7
-
-
 def test_a_run_that_takes_too_long_or_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     a = audited("addSub3/sectors")
-    claim, made = a.outcome, a.certificate
+    claim = a.outcome
     assert isinstance(claim, Claim)
     launch = Input((32, 1, 1), (1, 1, 1), {"w": 32, "h": 4})
-    told = partial(account, a.derivation, claim.bound, made.kernel, made.context)
+    told = partial(account, a.derivation, claim)
     assert told(launch, {}, {}) is not None
     assert told(launch, {}, {"blockIdx.x": 3}) is None
     assert told(replace(launch, args={}), {}, {}) is None
@@ -126,10 +114,10 @@ def test_a_run_that_takes_too_long_or_cannot_be(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_framed_is_left_over() -> None:
     a = audited("features/frame")
-    claim, made = a.outcome, a.certificate
+    claim = a.outcome
     assert isinstance(claim, Claim)
     launch = Input((64, 1, 1), (1, 1, 1), {"n": 5})
-    found = account(a.derivation, claim.bound, made.kernel, made.context, launch, {}, {})
+    found = account(a.derivation, claim, launch, {}, {})
     assert found is not None
     told = {where: (int(s.spent), int(s.paid)) for where, s in found.shares.items()}
     assert told == {(7, 1): (4, 4), None: (15, 0)}
@@ -143,28 +131,41 @@ def moved(d: Derivation) -> Derivation:
 @pytest.mark.parametrize(("n", "line"), [(5, 7), (0, 99)])
 def test_the_case_that_holds(n: int, line: int) -> None:
     a = audited("features/case-split")
-    claim, made, root = a.outcome, a.certificate, a.derivation
+    claim, root = a.outcome, a.derivation
     assert isinstance(claim, Claim)
     assert root.rule == "Q:CaseSplit"
     *others, first, second = root.premises
     told = Derivation(root.rule, root.substitution, (*others, first, moved(second)), root.loc)
     launch = Input((64, 1, 1), (1, 1, 1), {"n": n})
-    found = account(told, claim.bound, made.kernel, made.context, launch, {}, {})
+    found = account(told, claim, launch, {}, {})
     assert found is not None
     assert {x: s.spent for x, s in of_line(found).items()} == {line: 4}
 
 
-@pytest.mark.parametrize("warp", [0, 1])
-@pytest.mark.parametrize("n", [5, 33, 40, 64, 100])
-def test_the_warp_that_is_asked_for(warp: int, n: int) -> None:
-    a = audited("features/sum-of-a-block")
-    claim, made = a.outcome, a.certificate
+@pytest.mark.parametrize("name", ["sum-of-a-block", "sum-of-a-grid"])
+@pytest.mark.parametrize("n", [0, 5, 33, 40, 64, 100])
+def test_sums_over_warps(name: str, n: int) -> None:
+    """The shares are those of all warps, one after the other, and add up to the bound; what the warps pay does, too."""
+    a = audited(f"features/{name}")
+    claim = a.outcome
     assert isinstance(claim, Claim)
-    launch = Input((64, 1, 1), (1, 1, 1), {"n": n})
-    at = {"warp.index": warp}
-    found = account(a.derivation, claim.bound, made.kernel, made.context, launch, {}, at)
+    grid = (2, 1, 1) if claim.per == "grid" else (1, 1, 1)
+    launch = Input((64, 1, 1), grid, {"n": n})
+    found = account(a.derivation, claim, launch, {}, {})
     assert found is not None
-    assert found.warp == warp
+    assert (found.block, found.warp) == (None if claim.per == "grid" else (0, 0, 0), None)
+    sizes = {"n": n} | dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), grid, strict=True))
+    sizes |= {"blockIdx.x": 0, "blockIdx.y": 0, "blockIdx.z": 0}
+    bound, _ = value_at(claim.bound, claim.context, sizes)
+    assert sum(s.spent for s in found.shares.values()) == found.bound == bound
     assert [where for where, s in found.shares.items() if not 0 <= s.paid <= s.spent] == []
-    lanes = max(0, min(n - 32 * warp, 32))
-    assert sum(s.paid for s in found.shares.values()) == -(-lanes // 8)
+    (ran,) = run(claim.kernel, (64, 1, 1), grid, {"n": n}, {}, [claim.context.metric]).totals.values()
+    assert sum(s.paid for s in found.shares.values()) == ran
+
+
+def test_a_sum_of_many_warps_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = audited("features/sum-of-a-grid")
+    assert isinstance(a.outcome, Claim)
+    launch = Input((64, 1, 1), (2, 1, 1), {"n": 100})
+    monkeypatch.setattr(shares, "ALL_STEPS", 2)
+    assert account(a.derivation, a.outcome, launch, {}, {}) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pytest
 from checker.certificates.audit import audit
 from checker.certificates.document import canonical, digest
 from checker.cli import main, options
+from checker.cli import report as module
 from checker.oracles import Oracles
 from checker.report.audit import MEANING, UNSAID, row
 from logic.assertions import Entails, Refuted
@@ -537,7 +539,7 @@ PAGE = PROOFS.parent / "docs" / "report.md"
 
 def test_the_page_shows_what_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(PROOFS.parent)
-    (words,) = re.findall(r"^    warpbound (report .*)$", PAGE.read_text(), re.MULTILINE)
+    words, *_ = re.findall(r"^    warpbound (report .*)$", PAGE.read_text(), re.MULTILINE)
     (shown_,) = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert main(words.split()) == 0
     assert capsys.readouterr().out.startswith(shown_)
@@ -758,3 +760,28 @@ def test_a_folder_stands_for_the_certificates_in_it(
     assert f"`warpbound report {folder}` judges all certificates in a folder." in " ".join(
         capsys.readouterr().err.split()
     )
+
+
+def _ended(_: str) -> None:
+    os._exit(9)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_many_are_judged_by_the_second_checker_elsewhere(
+    cores: int, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same outcome: of those that are right, of one that is not, and where a process comes to an end."""
+    paths = sorted((PROOFS / "vectorAdd").glob("*.json"))[:4]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    assert main(["report", *map(str, paths), "--format", "json"]) == 0
+    right = json.loads(capsys.readouterr().out)["certificates"]
+    assert [(row["verdict"], row["second_checker"]) for row in right] == [("certified", "valid")] * 4
+    monkeypatch.setattr(module, "_rechecked", _ended)
+    assert main(["report", *map(str, paths), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certificates"] == right
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    wrong = written(tmp_path / "wrong.json", str(paths[0]), evidence=[])
+    assert main(["report", wrong, *map(str, paths[1:]), "--format", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["certificates"]
+    assert [row["second_checker"] for row in rows] == ["invalid", "valid", "valid", "valid"]
