@@ -29,6 +29,7 @@ from checker.cli.options import (
     read_kernel,
     read_text,
     reading_words,
+    source_text,
     tell,
 )
 from checker.notation.problem import OptionProblem
@@ -610,6 +611,7 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     from checker.report.backed import rests_on
     from checker.report.bounds import assumptions
     from checker.report.page import Fault, Page, Section
+    from checker.report.rejection import in_place
 
     outcome, told = judged.outcome, _sentence(judged, found, args)
     texts = [told] if found is None else []
@@ -623,6 +625,9 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
     head = ("side condition", "kind", "proved by", "seconds")
     sections = [Section(text=text) for text in texts]
     sections += [Section(fixed=told)] if found is not None else []
+    at = found.error.loc if found is not None else None
+    if at is not None and at.file and Path(at.file).is_file():  # a certificate holds no files
+        sections.append(Section("Where it fails", fixed=in_place(source_text(at.file), at, told)))
     sections += [Section("It says of itself", items=_told(judged))] if _told(judged) else []
     sections += [Section("Warnings", items=warned)] if warned else []
     sections += [Section("Derivation", fixed=drawn) for drawn in _drawn(judged, args)]

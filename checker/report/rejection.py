@@ -22,6 +22,7 @@ from checker.refutation.replay import Replay, brief, text, thread, told_cost
 from checker.refutation.states import worth_of
 from checker.refutation.whole import Dearer
 from checker.report.sentences import sentence
+from checker.report.terminal import TAB
 from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Condition, Context, Cost, Entails, P, Triple, Uniform, X, show_p, show_x
 from logic.derivation import Value
@@ -29,6 +30,7 @@ from logic.potentials import ZERO, Poly, const, leaves, variables
 from logic.refusals import Refusal
 from logic.schema import Rule, Term, kind
 from logic.schema import show as show_schema
+from logic.source import Loc
 from logic.syntax import (
     Assign,
     Assume,
@@ -74,6 +76,30 @@ def _head(error: Refusal | Stuck, reason: str) -> str:
     where = f"{error.loc}: " if error.loc else ""
     rule = error.rule if isinstance(error, Stuck) else error.name
     return f"{where}{f'{rule}: ' if rule else ''}{reason}"
+
+
+AROUND: Final = 40
+"""The lines of a source that are shown before and after one that fails."""
+
+
+def in_place(text: str, loc: Loc, told: str) -> str:
+    """The source around a place, with what fails there below its line: of `told`, what a person is told, the premises
+    that are marked, else the first line."""
+    lines = text.splitlines()
+    if not 1 <= loc.line <= len(lines):
+        return ""
+    marked = [line.removeprefix("  > ").strip() for line in told.splitlines() if line.startswith("  > ")]
+    first, last = max(1, loc.line - AROUND), min(len(lines), loc.line + AROUND)
+    wide = len(str(last))
+    shown = []
+    for n in range(first, last + 1):
+        line = lines[n - 1].expandtabs(TAB).rstrip()
+        shown.append(f"{'>' if n == loc.line else ' '} {n:>{wide}}  {line}".rstrip())
+        if n == loc.line:
+            start = len(lines[n - 1][: loc.column - 1].expandtabs(TAB))
+            below = marked or told.strip().splitlines()[:1]
+            shown += [f"{' ' * (wide + 4 + start)}{'^ ' if i == 0 else '  '}{one}" for i, one in enumerate(below)]
+    return "\n".join(shown)
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------

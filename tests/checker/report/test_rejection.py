@@ -12,11 +12,13 @@ from checker.refutation.replay import Replay
 from checker.refutation.states import State
 from checker.refutation.whole import Dearer
 from checker.report.rejection import (
+    AROUND,
     describe,
     draw,
     draw_filled,
     expected_and_got,
     explain,
+    in_place,
     reason_of,
     run_of,
     value,
@@ -256,3 +258,19 @@ def test_a_derivation_that_could_not_be_completed() -> None:
     found = Finding(stuck, CONTEXT)
     assert (found.verdict, expected_and_got(found)) == ("not-proved", ("", ""))
     assert explain(found) == "k.qhl:3:5: Q:While1: the loop has no potential\n  State one."
+
+
+def test_what_fails_in_place() -> None:
+    """Below its line, at its column, the premises that are marked; lines that are far away are left out."""
+    text = "\n".join(f"line {n}" for n in range(1, 200)).replace("line 100", "\tj <- 0;")
+    told = "rejected: k.qhl:100:2: no\n\n    P\n  > Q >= R\n    --- Q:Weak"
+    lines = in_place(text, Loc("k.qhl", 100, 2), told).split("\n")
+    assert len(lines) == 2 * AROUND + 2
+    first, last = 100 - AROUND, 100 + AROUND
+    assert (lines[0], lines[-1]) == (f"   {first}  line {first}", f"  {last}  line {last}")
+    i = next(i for i, line in enumerate(lines) if line.startswith("> 100"))
+    assert lines[i].endswith("j <- 0;")
+    assert lines[i + 1].index("^") == lines[i].index("j")
+    assert lines[i + 1].strip() == "^ Q >= R"
+    assert "^ rejected: k.qhl:100:2: no" in in_place(text, Loc("k.qhl", 100, 2), told.replace(">", " "))
+    assert in_place(text, Loc("k.qhl", 900, 1), told) == ""
