@@ -17,18 +17,23 @@ from typing import Any, Final
 
 from checker.recheck import (
     DOCUMENT,
+    ELEMENT,
     NEWER,
     READING,
     TIDS,
     Bad,
     Checker,
+    Contract,
     Expr,
     Facts,
     Potential,
     fitted,
     frozen,
+    leaves,
+    linear,
     plain,
     recheck,
+    single,
     terms,
 )
 
@@ -45,7 +50,9 @@ LAWS: Final = {
     "sign of 2nd": "SignOf2nd", "less than 2nd": "BelowThe2nd", "more": "Above1st", "more than 2nd": "Above2nd",
     "sum": "SumBy1st", "sum by 2nd": "SumBy2nd",
 }  # fmt: skip
-DATA: Final = "about what arrays hold, which proofs/coq has no word for"
+WORDLESS: Final = "about what proofs/coq has no word for"
+FIRST: Final = ("var", "?i0")
+"""The variable of a contract that is added up."""
 
 
 class Beyond(Exception):
@@ -55,11 +62,12 @@ class Beyond(Exception):
 @dataclass(frozen=True, slots=True)
 class Shown:
     """An arithmetic proof: the number of the entry of the evidence that it is in, the rule application that asks for
-    it, the facts that it may use, and what it shows to be nonnegative."""
+    it, the facts and contracts that it may use, and what it shows to be nonnegative."""
 
     entry: int
     where: str
     facts: Facts
+    contracts: list[Contract]
     goal: Potential
     proof: Json
 
@@ -86,7 +94,7 @@ class Recorder(Checker):
 
     def _told(self, facts: Facts, goal: Potential, proof: Json) -> None:
         entry = len(self.document["evidence"]) - len(self.evidence) - 1
-        self.recorded.append(Shown(entry, self.where, facts, goal, proof))
+        self.recorded.append(Shown(entry, self.where, facts, self.contracts, goal, proof))
 
 
 @dataclass(slots=True)
@@ -157,9 +165,11 @@ def expression(e: Expr) -> str:
             return f"(Op1 {UNARY[op]} {expression(a)})"
         case ("op", str(op), a, b) if op in BINARY:
             return f"(Op2 {BINARY[op]} {expression(a)} {expression(b)})"
+        case ("op", str(op), a) if op.startswith(ELEMENT):
+            return f"(Op2 (Call2 {text(op)}) (Op1 ToInt {expression(a)}) (Const (VInt 0)))"
         case ("op", "?:", a, b, c):
             return f"(Op3 Choose {expression(a)} {expression(b)} {expression(c)})"
-    raise Beyond(DATA)
+    raise Beyond(WORDLESS)
 
 
 def potential(p: Potential) -> str:
@@ -191,82 +201,122 @@ def atom(a: Json) -> str:
             return f"(Log2 {inside[0]})"
         case ("op", str(op), _, _) if op in BINARY:
             return f"(Apply {BINARY[op]} {' '.join(inside)})"
+        case ("op", str(op), _) if op.startswith(ELEMENT):
+            return f"(element {text(op)} {inside[0]})"
         case ("var" | "param" | "tid", _):
             return f"(Leaf {expression(a)})"
-    raise Beyond(DATA)
+    raise Beyond(WORDLESS)
 
 
 # --- proofs -----------------------------------------------------------------------------------------------------------
 
 
 def obligation(one: Shown) -> str:
-    """An arithmetic proof with the facts that it uses, of those that there are, and its goal. Raises Beyond."""
-    given = sorted(expression(e) for e in used(one.proof) if e in one.facts)
-    return f"Obligation {listed(given)}\n    {potential(one.goal)}\n    {proof(one.proof)}"
+    """An arithmetic proof with the facts and contracts that it uses, of those that there are, and its goal. Raises
+    Beyond."""
+    named, granted = used(one.proof)
+    given = sorted(expression(e) for e in named if e in one.facts)
+    numbers = {key: i for i, key in enumerate(sorted(granted))}
+    contracts = listed(contract(one.contracts[k], sign) for k, sign in numbers)
+    proof = Proofs(one.contracts, numbers).proof(one.proof)
+    return f"Obligation {contracts} {listed(given)}\n    {potential(one.goal)}\n    {proof}"
 
 
-def used(part: Json) -> set[Expr]:
-    """The facts that a proof names."""
-    found: set[Expr] = set()
+def used(part: Json) -> tuple[set[Expr], set[tuple[int, str]]]:
+    """The facts that a proof names, and the contracts, by number and sign."""
     match part:
-        case {"put": e, "then": then}:
-            return {e} | used(then)
-        case dict():
-            return found.union(*map(used, part.values()))
         case ("fact" | "apart", tuple(e), *_):
-            return {e}
-        case tuple():
-            return found.union(*map(used, part))
-    return found
+            return {e}, set()
+        case {"put": e, "then": then}:
+            facts, granted = used(then)
+            return facts | {e}, granted
+        case ("instance" | "telescope", int(k), str(sign), _, because):
+            facts, granted = used(because)
+            return facts, granted | {(k, sign)}
+        case dict() | tuple():
+            found = [used(inner) for inner in (part.values() if isinstance(part, dict) else part)]
+            return set().union(*(facts for facts, _ in found)), set().union(*(granted for _, granted in found))
+    return set(), set()
 
 
-def proof(part: Json) -> str:
-    """An arithmetic proof. Raises Beyond, and Bad for what is none."""
-    match part:
-        case {"sum": rows} if len(part) == 1:
-            return f"(Sum {summed(rows)})"
-        case {"split": p, "yes": yes, "no": no} if len(part) == 3:
-            return f"(Split {row_potential(p)} {proof(yes)} {proof(no)})"
-        case {"put": e, "then": then} if len(part) == 2:
-            return f"(Put {expression(e)} {proof(then)})"
-    raise Bad("a proof is a sum, a split, or puts what is equal")
+def contract(c: Contract, sign: str) -> str:
+    """One of the quantities of a contract that are nonnegative. Raises Beyond."""
+    ends = [[f"(Some {potential(e)})" if e is not None else "None" for e in ends] for ends in c.ranges]
+    ranges = listed(f"({text(f'?i{i}')}, ({low}, {high}))" for i, (low, high) in enumerate(ends))
+    return f"(Contract {ranges} {potential(c.quantities[sign])})"
 
 
-def summed(rows: Json) -> str:
-    """A sum of products of quantities. Raises Beyond and Bad."""
-    return nested(
-        "Plus", (f"{rational(Fraction(c))} {nested('And_', map(factor, fs), 'One')}" for c, fs in rows), "Nothing"
-    )
+def neighbours(c: Contract, sign: str) -> tuple[str, Fraction | int, Potential]:
+    """A, c and w where a contract is c*(A[i+1] - A[i]) + w >= 0. Raises Bad for others."""
+    i, q = single(*FIRST), c.quantities[sign]
+    for atom, factor in linear(q):
+        if atom[0] == "op" and atom[1].startswith(ELEMENT) and atom[2] == i + 1:
+            w = q - (single(*atom) - single("op", atom[1], i)) * factor
+            if FIRST not in leaves(w):
+                return atom[1], factor, w
+    raise Bad("a contract is not about neighbours")
 
 
-def factor(row: Json) -> str:
-    """A quantity that is not negative. Raises Beyond and Bad."""
-    match row:
-        case ("fact", e, "+" | "-" as sign):
-            return f"(Fact {expression(e)} {str(sign == '+').lower()})"
-        case ("case", int(i)):
-            return f"(Case {i})"
-        case ("apart", e, int(i)):
-            return f"(Apart {expression(e)} {i})"
-        case ("max0" | "above" | "log2" as kind, p):
-            return f"({ {'max0': 'Larger0', 'above': 'Excess', 'log2': 'Log'}[kind] } {row_potential(p)})"
-        case ("low" | "high" as kind, p, int(k)):
-            return f"({kind.capitalize()} {row_potential(p)} {k})"
-        case ("least" | "most" as kind, p, q, int(k), because):
-            return f"({kind.capitalize()} {row_potential(p)} {row_potential(q)} {k} {' '.join(map(summed, because))})"
-        case ("law", str(op), str(name), p, q, because) if op in BINARY and name in LAWS:
-            sums = nested("Sums", map(summed, because), "NoSums")
-            return f"(Law {BINARY[op]} {LAWS[name]} {row_potential(p)} {row_potential(q)} {sums})"
-        case ("instance" | "telescope", *_):
-            raise Beyond(DATA)
-    raise Bad("a factor of a proof is not known")
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """Proofs as Coq, where contracts with a sign have these numbers. All raise Beyond, and Bad for what is no proof."""
+
+    contracts: list[Contract]
+    numbers: dict[tuple[int, str], int]
+
+    def proof(self, part: Json) -> str:
+        """An arithmetic proof."""
+        match part:
+            case {"sum": rows} if len(part) == 1:
+                return f"(Sum {self.summed(rows)})"
+            case {"split": p, "yes": yes, "no": no} if len(part) == 3:
+                return f"(Split {row_potential(p)} {self.proof(yes)} {self.proof(no)})"
+            case {"put": e, "then": then} if len(part) == 2:
+                return f"(Put {expression(e)} {self.proof(then)})"
+        raise Bad("a proof is a sum, a split, or puts what is equal")
+
+    def summed(self, rows: Json) -> str:
+        """A sum of products of quantities."""
+        parts = (f"{rational(Fraction(c))} {nested('And_', map(self.factor, fs), 'One')}" for c, fs in rows)
+        return nested("Plus", parts, "Nothing")
+
+    def sums(self, because: Json) -> str:
+        """Sums that show what a quantity needs."""
+        return nested("Sums", map(self.summed, because), "NoSums")
+
+    def factor(self, row: Json) -> str:
+        """A quantity that is not negative."""
+        match row:
+            case ("fact", e, "+" | "-" as sign):
+                return f"(Fact {expression(e)} {str(sign == '+').lower()})"
+            case ("case", int(i)):
+                return f"(Case {i})"
+            case ("apart", e, int(i)):
+                return f"(Apart {expression(e)} {i})"
+            case ("max0" | "above" | "log2" as kind, p):
+                return f"({ {'max0': 'Larger0', 'above': 'Excess', 'log2': 'Log'}[kind] } {row_potential(p)})"
+            case ("low" | "high" as kind, p, int(k)):
+                return f"({kind.capitalize()} {row_potential(p)} {k})"
+            case ("least" | "most" as kind, p, q, int(k), because):
+                sums = " ".join(map(self.summed, because))
+                return f"({kind.capitalize()} {row_potential(p)} {row_potential(q)} {k} {sums})"
+            case ("law", str(op), str(name), p, q, because) if op in BINARY and name in LAWS:
+                sides = f"{row_potential(p)} {row_potential(q)}"
+                return f"(Law {BINARY[op]} {LAWS[name]} {sides} {self.sums(because)})"
+            case ("instance", int(k), str(sign), ts, because):
+                return f"(Instance {self.numbers[k, sign]} {listed(map(row_potential, ts))} {self.sums(because)})"
+            case ("telescope", int(k), str(sign), (s, t), because):
+                array, c, w = neighbours(self.contracts[k], sign)
+                said = f"{self.numbers[k, sign]} {text(array)} {rational(c)} {potential(w)}"
+                return f"(Telescope {said} {row_potential(s)} {row_potential(t)} {self.sums(because)})"
+        raise Bad("a factor of a proof is not known")
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 HEAD: Final = """\
 From Coq Require Import ZArith NArith QArith List String.
-From Warpbound Require Import Syntax Lockstep Logic Arithmetic.
+From Warpbound Require Import Syntax Lockstep Logic Contracts Arithmetic.
 Import ListNotations.
 Open Scope Q_scope.
 Open Scope string_scope.
@@ -280,9 +330,10 @@ Definition proofs : list obligation := [
 Lemma accepted : failing proofs = [].
 Proof. vm_compute. reflexivity. Qed.
 
-(** So each goal holds for all integer values of the variables that satisfy its facts. *)
+(** So each goal holds for all integer values of variables and elements that satisfy its facts and contracts. *)
 Theorem all_hold : forall o, In o proofs ->
-  forall M sigma t, holds M sigma t (given o) -> 0 <= peval M sigma (shown o) t.
+  forall M sigma t, holds M sigma t (given o) -> (forall c, In c (granted o) -> kept M sigma t c) ->
+  0 <= peval M sigma (shown o) t.
 Proof. exact (none_failing proofs accepted). Qed.
 """
 

@@ -1,9 +1,9 @@
 (** Arithmetic proofs of certificates (docs/certificate.md, "Side conditions and their evidence"): their syntax, a
     function that checks them, and that what it accepts holds for all integer values of all leaves that satisfy the
-    facts. Contracts on what arrays hold are not covered. *)
+    facts, and whatever arrays hold that satisfies the contracts. *)
 
 From Coq Require Import ZArith QArith Qround List String Bool Lia Lqa.
-From Warpbound Require Import Syntax Metrics Lockstep Logic Normal.
+From Warpbound Require Import Syntax Metrics Lockstep Logic Normal Contracts.
 Import ListNotations.
 
 (** * Syntax *)
@@ -24,6 +24,9 @@ Inductive factor :=
   | Least (p q : pot) (k : N) (big small : sum)   (** log2(p) - log2(q) - k *)
   | Most (p q : pot) (k : N) (because : sum)      (** log2(q) + k - log2(p) *)
   | Law (o : op2) (n : law) (p q : pot) (because : sums)
+  | Instance (k : nat) (ts : list pot) (because : sums)     (** the k-th contract at these indices *)
+  | Telescope (k : nat) (A : string) (c : Q) (w s t : pot) (because : sums)
+      (** where the k-th contract is c (A[i+1] - A[i]) + w >= 0: that from s to before t, added up *)
 with factors := One | And_ (f : factor) (fs : factors)
 with sum := Nothing | Plus (c : Q) (fs : factors) (s : sum)
 with sums := NoSums | Sums (s : sum) (ss : sums).
@@ -45,6 +48,7 @@ Fixpoint worth (e : expr) : option poly :=
   | Var _ | Param _ | Tid _ => Some (atom (Leaf e))
   | Const (VInt z) => Some (constant (inject_Z z))
   | Op1 Neg a => match worth a with Some p => Some (scale (-1) p) | None => None end
+  | Op1 ToInt a => worth a
   | Op2 Add a b => two a b (fun p q => Some (plus p q))
   | Op2 Sub a b => two a b (fun p q => Some (minus p q))
   | Op2 Mul a b => two a b (fun p q => Some (times p q))
@@ -58,6 +62,8 @@ Fixpoint worth (e : expr) : option poly :=
       | None => None
       end)
   | Op2 ((Div | Shr | BitAnd | BitOr | BitXor) as o) a b => two a b (fun p q => Some (operated o p q))
+  | Op2 (Call2 A) (Op1 ToInt a) (Const (VInt 0)) =>
+      match worth a with Some p => Some (operated (Call2 A) p (constant 0)) | None => None end
   | _ => None
   end.
 
@@ -101,13 +107,12 @@ Definition says (o : op2) (n : law) (p q : poly) : option (poly * list poly) :=
 
 Definition in_ (e : expr) (fs : list expr) : bool := existsb (same e) fs.
 
-Definition equal_polys (p q : poly) : bool := match minus p q with [] => true | _ => false end.
-
 (** After the replacements on the way here. *)
 Definition after (swaps : list swap) (p : poly) : poly := fold_left (fun p s => replaced s (to_pot p)) swaps p.
 
 Section Check.
 
+Variable contracts : list contract.
 Variable facts : list expr.
 Variable swaps : list swap.
 Variable cases : list poly.
@@ -165,6 +170,16 @@ Fixpoint quantity (f : factor) : option poly :=
       | Some (v, needs) => guarded (whole_poly p && whole_poly q && all_met because needs) v
       | None => None
       end
+  | Instance k ts because =>
+      match nth_error contracts k with
+      | Some c => match instance c ts with Some (v, needs) => guarded (all_met because needs) v | None => None end
+      | None => None
+      end
+  | Telescope k A c w s t because =>
+      match nth_error contracts k with
+      | Some d => match telescoped d A c w s t with Some (v, needs) => guarded (all_met because needs) v | None => None end
+      | None => None
+      end
   end
 with all (fs : factors) : option poly :=
   match fs with
@@ -192,30 +207,31 @@ End Check.
 
 Definition is_leaf (e : expr) : bool := match e with Var _ | Param _ | Tid _ => true | _ => false end.
 
-Fixpoint checks (facts : list expr) (swaps : list swap) (cases : list poly) (goal : poly) (by_ : proof) : bool :=
+Fixpoint checks (contracts : list contract) (facts : list expr) (swaps : list swap) (cases : list poly) (goal : poly) (by_ : proof) : bool :=
   match by_ with
-  | Sum s => meets swaps (total facts swaps cases s) goal
+  | Sum s => meets swaps (total contracts facts swaps cases s) goal
   | Split p yes no =>
       let p := normal p in
       let up := scale (/ content p) p in
       let down := scale (-1) up in
       let (a, b) := (Max0 (to_pot up), Max0 (to_pot down)) in
       whole_poly p && negb (Qle_bool (content p) 0)
-      && checks facts (swaps ++ [[(a, up); (b, [])]]) (cases ++ [p]) goal yes
-      && checks facts (swaps ++ [[(a, []); (b, down)]]) (cases ++ [minus (constant (-1)) p]) goal no
+      && checks contracts facts (swaps ++ [[(a, up); (b, [])]]) (cases ++ [p]) goal yes
+      && checks contracts facts (swaps ++ [[(a, []); (b, down)]]) (cases ++ [minus (constant (-1)) p]) goal no
   | Put e then_ =>
       match e with
       | Op2 Eq x b =>
           match worth b with
-          | Some p => in_ e facts && is_leaf x && checks facts (swaps ++ [[(Leaf x, p)]]) cases goal then_
+          | Some p => in_ e facts && is_leaf x && checks contracts facts (swaps ++ [[(Leaf x, p)]]) cases goal then_
           | None => false
           end
       | _ => false
       end
   end.
 
-(** Whether a proof shows that a potential is nonnegative wherever the facts hold. *)
-Definition accepts (facts : list expr) (goal : pot) (by_ : proof) : bool := checks facts [] [] (normal goal) by_.
+(** Whether a proof shows that a potential is nonnegative wherever the facts and contracts hold. *)
+Definition accepts (contracts : list contract) (facts : list expr) (goal : pot) (by_ : proof) : bool :=
+  checks contracts facts [] [] (normal goal) by_.
 
 (** * That it is right *)
 
@@ -301,9 +317,16 @@ Proof.
   induction e as [x | x | v | a | o a IHa | o a IHa b IHb | o a _ b _ c _ | A i _]; intros p H; try discriminate;
     try (injection H as <-; apply atom_value).
   - destruct v; try discriminate. injection H as <-. apply constant_value.
-  - destruct o; try discriminate. cbn [worth] in H. destruct (worth a) as [q |]; [| discriminate]. injection H as <-.
+  - destruct o; try discriminate; cbn [worth] in H; [| exact (IHa p H)].
+    destruct (worth a) as [q |]; [| discriminate]. injection H as <-.
     rewrite scale_value, (IHa q eq_refl). cbn [eval denote1 as_int]. rewrite inject_Z_opp. ring.
-  - destruct o; try discriminate; cbn [worth] in H; cbn [eval]; (eapply (Two _ a b _ p IHa IHb H)); clear p H;
+  - assert (Elem : forall f, o = Call2 f -> val p == inject_Z (as_int (eval M sigma (Op2 o a b) t))).
+    { intros f ->. destruct a as [| | | | o1 a' | | |]; try discriminate. destruct o1; try discriminate.
+      destruct b as [| | v | | | | |]; try discriminate. destruct v as [z | |]; try discriminate. destruct z; try discriminate.
+      cbn [worth] in H, IHa. destruct (worth a') as [q |]; [| discriminate]. injection H as <-.
+      exact (Op (Call2 f) q (constant 0) _ _ (IHa q eq_refl) (constant_value M sigma t 0)). }
+    destruct o; try discriminate; try (eapply Elem; reflexivity); clear Elem; cbn [worth] in H; cbn [eval];
+      (eapply (Two _ a b _ p IHa IHb H)); clear p H;
       intros x y r X Y E; cbn [denote2 as_int]; try (injection E as <-).
     + rewrite plus_value, X, Y, inject_Z_plus. reflexivity.
     + rewrite minus_value, X, Y. rewrite inject_Z_sub. reflexivity.
@@ -355,12 +378,6 @@ Proof.
     end; change (inject_Z 1) with 1 in L; change (inject_Z 0) with 0 in L; lra.
 Qed.
 
-Lemma equal_polys_value p q : equal_polys p q = true -> val p == val q.
-Proof.
-  unfold equal_polys. destruct (minus p q) eqn:E; [| discriminate]. intros _.
-  assert (val (minus p q) == 0) as D by (rewrite E; reflexivity). rewrite minus_value in D. lra.
-Qed.
-
 Lemma says_value o n p q v needs :
   says o n p q = Some (v, needs) -> is_whole (val p) -> is_whole (val q) -> (forall r, In r needs -> 0 <= val r) -> 0 <= val v.
 Proof.
@@ -394,9 +411,11 @@ Qed.
 
 Section Here.
 
+Variable contracts : list contract.
 Variable facts : list expr.
 Variable swaps : list swap.
 Variable cases : list poly.
+Hypothesis Contracts : forall c, In c contracts -> kept M sigma t c.
 Hypothesis Facts : holds M sigma t facts.
 Hypothesis Swaps : forall s, In s swaps -> fair M sigma t s.
 Hypothesis Cases : forall p, In p cases -> 0 <= val p.
@@ -408,7 +427,7 @@ Lemma meets_value found goal :
   (forall p, found = Some p -> 0 <= val p) -> meets swaps found goal = true -> 0 <= val goal.
 Proof.
   intros F H. unfold meets in H. destruct found as [p |]; [| discriminate]. specialize (F p eq_refl).
-  apply orb_true_iff in H as [H | H]; apply equal_polys_value in H.
+  apply orb_true_iff in H as [H | H]; apply (equal_polys_value M sigma t) in H.
   - rewrite after_value in H by auto. lra.
   - rewrite constant_value in H. lra.
 Qed.
@@ -466,25 +485,25 @@ Qed.
 Lemma log2_is p : val (log2 p) == inject_Z (log_of (Qfloor (val p))).
 Proof. apply log2_value. Qed.
 
-Lemma all_and f fs : all facts swaps cases (And_ f fs) =
-  match quantity facts swaps cases f, all facts swaps cases fs with
+Lemma all_and f fs : all contracts facts swaps cases (And_ f fs) =
+  match quantity contracts facts swaps cases f, all contracts facts swaps cases fs with
   | Some p, Some q => Some (times (after swaps p) q) | _, _ => None end.
 Proof. reflexivity. Qed.
 
-Lemma total_plus c fs s : total facts swaps cases (Plus c fs s) =
-  match all facts swaps cases fs, total facts swaps cases s with
+Lemma total_plus c fs s : total contracts facts swaps cases (Plus c fs s) =
+  match all contracts facts swaps cases fs, total contracts facts swaps cases s with
   | Some p, Some q => guarded (Qle_bool 0 c) (plus (scale c p) q) | _, _ => None end.
 Proof. reflexivity. Qed.
 
-Lemma all_met_sums s ss g gs : all_met facts swaps cases (Sums s ss) (g :: gs) =
-  meets swaps (total facts swaps cases s) g && all_met facts swaps cases ss gs.
+Lemma all_met_sums s ss g gs : all_met contracts facts swaps cases (Sums s ss) (g :: gs) =
+  meets swaps (total contracts facts swaps cases s) g && all_met contracts facts swaps cases ss gs.
 Proof. reflexivity. Qed.
 
 Lemma evidence_sound :
-  (forall f p, quantity facts swaps cases f = Some p -> 0 <= val p)
-  /\ (forall fs p, all facts swaps cases fs = Some p -> 0 <= val p)
-  /\ (forall s p, total facts swaps cases s = Some p -> 0 <= val p)
-  /\ (forall ss goals, all_met facts swaps cases ss goals = true -> forall g, In g goals -> 0 <= val g).
+  (forall f p, quantity contracts facts swaps cases f = Some p -> 0 <= val p)
+  /\ (forall fs p, all contracts facts swaps cases fs = Some p -> 0 <= val p)
+  /\ (forall s p, total contracts facts swaps cases s = Some p -> 0 <= val p)
+  /\ (forall ss goals, all_met contracts facts swaps cases ss goals = true -> forall g, In g goals -> 0 <= val g).
 Proof.
   apply proofs_ind; cbn [quantity].
   - intros e up p H. destruct (in_ e facts) eqn:I; [| discriminate]. eapply comparison_value; [exact H | apply in_facts, I].
@@ -495,7 +514,7 @@ Proof.
     apply negb_true_iff, Z.eqb_neq in I. apply nth_error_In, Cases in C. apply gap_value in G.
     rewrite minus_value, constant_value.
     assert (V : val c == inject_Z (is a - is b) \/ val c == inject_Z (is b - is a)).
-    { apply orb_true_iff in E as [E | E]; apply equal_polys_value in E; rewrite ?scale_value, !after_value, G in E by auto; [left | right].
+    { apply orb_true_iff in E as [E | E]; apply (equal_polys_value M sigma t) in E; rewrite ?scale_value, !after_value, G in E by auto; [left | right].
       - rewrite E. ring.
       - rewrite E. rewrite !inject_Z_sub. ring. }
     assert (L : inject_Z 1 <= val c); [| change (inject_Z 1) with 1 in L; lra].
@@ -527,13 +546,19 @@ Proof.
   - intros o n p q because IH r H. destruct (says o n (normal p) (normal q)) as [[v needs] |] eqn:S; [| discriminate].
     apply guarded_value in H as [H <-]. rewrite !andb_true_iff in H. destruct H as [[P Q] B].
     eapply says_value; [exact S | apply whole_poly_value, P | apply whole_poly_value, Q | apply IH, B].
+  - intros k ts because IH r H. destruct (nth_error contracts k) as [c |] eqn:Ck; [| discriminate].
+    destruct (instance c ts) as [[v needs] |] eqn:I; [| discriminate]. apply guarded_value in H as [B <-].
+    eapply instance_value; [exact I | apply Contracts; eapply nth_error_In, Ck | apply IH, B].
+  - intros k A c w u v because IH r H. destruct (nth_error contracts k) as [d |] eqn:Ck; [| discriminate].
+    destruct (telescoped d A c w u v) as [[x needs] |] eqn:I; [| discriminate]. apply guarded_value in H as [B <-].
+    eapply telescoped_value; [exact I | apply Contracts; eapply nth_error_In, Ck | apply IH, B].
   - intros p [= <-]. rewrite constant_value. lra.
-  - intros f IHf fs IHfs p H. rewrite all_and in H. destruct (quantity facts swaps cases f) as [x |]; [| discriminate].
-    destruct (all facts swaps cases fs) as [y |]; [| discriminate]. injection H as <-.
+  - intros f IHf fs IHfs p H. rewrite all_and in H. destruct (quantity contracts facts swaps cases f) as [x |]; [| discriminate].
+    destruct (all contracts facts swaps cases fs) as [y |]; [| discriminate]. injection H as <-.
     rewrite times_value, after_value by auto. apply Qmult_le_0_compat; auto.
   - intros p [= <-]. cbn. lra.
-  - intros c fs IHfs s IHs p H. rewrite total_plus in H. destruct (all facts swaps cases fs) as [x |]; [| discriminate].
-    destruct (total facts swaps cases s) as [y |]; [| discriminate]. apply guarded_value in H as [C <-].
+  - intros c fs IHfs s IHs p H. rewrite total_plus in H. destruct (all contracts facts swaps cases fs) as [x |]; [| discriminate].
+    destruct (total contracts facts swaps cases s) as [y |]; [| discriminate]. apply guarded_value in H as [C <-].
     apply Qle_bool_iff in C. rewrite plus_value, scale_value.
     pose proof (Qmult_le_0_compat _ _ C (IHfs x eq_refl)). specialize (IHs y eq_refl). lra.
   - intros [| g goals]; [intros _ g [] | discriminate].
@@ -543,11 +568,12 @@ Qed.
 
 End Here.
 
-Lemma checks_sound facts by_ : holds M sigma t facts -> forall swaps cases goal,
+Lemma checks_sound contracts facts by_ :
+  (forall c, In c contracts -> kept M sigma t c) -> holds M sigma t facts -> forall swaps cases goal,
   (forall s, In s swaps -> fair M sigma t s) -> (forall p, In p cases -> 0 <= val p) ->
-  checks facts swaps cases goal by_ = true -> 0 <= val goal.
+  checks contracts facts swaps cases goal by_ = true -> 0 <= val goal.
 Proof.
-  intros Facts. induction by_ as [s | p yes IHy no IHn | e by_ IH]; intros swaps cases goal Swaps Cases H; cbn [checks] in H.
+  intros Contracts Facts. induction by_ as [s | p yes IHy no IHn | e by_ IH]; intros swaps cases goal Swaps Cases H; cbn [checks] in H.
   - eapply meets_value; [exact Swaps | | exact H]. apply evidence_sound; auto.
   - rewrite !andb_true_iff, negb_true_iff in H. destruct H as [[[W G] Y] N].
     apply whole_poly_value with (M := M) (sigma := sigma) (t := t) in W.
@@ -585,36 +611,42 @@ End Values.
 
 (** * The theorems *)
 
-(** What is accepted holds for all stores: for all integer values of its leaves that satisfy the facts. *)
-Theorem accepted_holds facts goal by_ :
-  accepts facts goal by_ = true -> forall M sigma t, holds M sigma t facts -> 0 <= peval M sigma goal t.
+(** What is accepted holds for all stores, and whatever arrays hold: for all integer values of leaves and elements that
+    satisfy the facts and contracts. *)
+Theorem accepted_holds contracts facts goal by_ :
+  accepts contracts facts goal by_ = true ->
+  forall M sigma t, holds M sigma t facts -> (forall c, In c contracts -> kept M sigma t c) -> 0 <= peval M sigma goal t.
 Proof.
-  intros H M sigma t F. rewrite <- normal_value. eapply checks_sound; [exact F | | | exact H]; intros ? [].
+  intros H M sigma t F C. rewrite <- normal_value. eapply checks_sound; [exact C | exact F | | | exact H]; intros ? [].
 Qed.
 
 Definition less (q q' : pot) : pot := PAdd q (PMul (PConst (-1)) q').
 
-(** P; X |- Q >= Q', where the facts that the proof uses follow from P. *)
-Theorem accepted_at_least M U P X q q' facts by_ :
-  entails M U P facts -> accepts facts (less q q') by_ = true -> at_least M U P X q q'.
+(** P; X |- Q >= Q', where the facts that the proof uses follow from P, and the contracts are kept. *)
+Theorem accepted_at_least M U P X q q' contracts facts by_ :
+  entails M U P facts -> (forall sigma t c, In c contracts -> kept M sigma t c) ->
+  accepts contracts facts (less q q') by_ = true -> at_least M U P X q q'.
 Proof.
-  intros E H sigma T t (_ & Sc & Ps & _) I. pose proof (accepted_holds _ _ _ H M sigma t (E _ _ (Sc _ I) (Ps _ I))) as V.
+  intros E C H sigma T t (_ & Sc & Ps & _) I.
+  pose proof (accepted_holds _ _ _ _ H M sigma t (E _ _ (Sc _ I) (Ps _ I)) (C sigma t)) as V.
   unfold less in V. cbn [peval] in V. lra.
 Qed.
 
-(** An arithmetic proof of a certificate: the facts that it uses, what is shown to be nonnegative, and by what. *)
-Record obligation := Obligation { given : list expr; shown : pot; proved_by : proof }.
+(** An arithmetic proof of a certificate: the contracts and facts that it uses, what is shown to be nonnegative, and by
+    what. *)
+Record obligation := Obligation { granted : list contract; given : list expr; shown : pot; proved_by : proof }.
 
 (** The numbers of those that are not accepted, from 0. *)
 Definition failing (os : list obligation) : list nat :=
-  map fst (filter (fun o => negb (accepts (given (snd o)) (shown (snd o)) (proved_by (snd o))))
+  map fst (filter (fun o => negb (accepts (granted (snd o)) (given (snd o)) (shown (snd o)) (proved_by (snd o))))
     (combine (seq 0 (List.length os)) os)).
 
 Theorem none_failing os : failing os = [] -> forall o, In o os ->
-  forall M sigma t, holds M sigma t (given o) -> 0 <= peval M sigma (shown o) t.
+  forall M sigma t, holds M sigma t (given o) -> (forall c, In c (granted o) -> kept M sigma t c) ->
+  0 <= peval M sigma (shown o) t.
 Proof.
   intros F o I M sigma t. apply accepted_holds with (by_ := proved_by o).
-  destruct (accepts (given o) (shown o) (proved_by o)) eqn:A; [reflexivity | exfalso].
+  destruct (accepts (granted o) (given o) (shown o) (proved_by o)) eqn:A; [reflexivity | exfalso].
   unfold failing in F. apply map_eq_nil in F. apply In_nth_error in I as (n & I).
   assert (J : In (n, o) (combine (seq 0 (List.length os)) os)).
   { assert (G : forall l from n, nth_error l n = Some o ->

@@ -1,7 +1,7 @@
 (** Every main theorem rests on no axiom. The build counts the lines that say so. *)
 
 From Warpbound Require Import Metrics Interpreter Logic Soundness Sums Counterexamples Counts Parallel Rows Values Bounds
-  Example Normal Arithmetic.
+  Example Normal Contracts Arithmetic.
 
 Print Assumptions exec_is_a_run.
 Print Assumptions a_run_is_executed.

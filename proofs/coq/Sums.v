@@ -1,5 +1,4 @@
-(** Sums over the warps of a block and the blocks of a grid, by telescoping; what contracts on data say, at some indices
-    and added up.
+(** Sums over the warps of a block and the blocks of a grid, by telescoping; arrays that nobody writes.
 
     A warp knows its number and its block's as parameters, so that each warp has a machine of its own. What others write
     comes to a warp behind barriers ([later]): a bound holds whatever that is, so the warps of a grid may run in any
@@ -187,40 +186,7 @@ Proof.
   intros p. cbn [at_index params]. destruct (String.eqb p i); reflexivity.
 Qed.
 
-(** * Contracts *)
-
-(** For all i from low to before high, or without a limit *)
-Definition within (low high : option Z) (i : Z) : Prop :=
-  (forall l, low = Some l -> (l <= i)%Z) /\ (forall h, high = Some h -> (i < h)%Z).
-
-(** [instance]: a contract holds at indices in its ranges. *)
-Theorem contract_instance (ranges : list (option Z * option Z)) (q : list Z -> Q) ts :
-  (forall ts, Forall2 (fun r t => within (fst r) (snd r) t) ranges ts -> 0 <= q ts) ->
-  Forall2 (fun r t => (forall l, fst r = Some l -> 0 <= t - l)%Z /\ (forall h, snd r = Some h -> 0 <= h - 1 - t)%Z) ranges ts ->
-  0 <= q ts.
-Proof.
-  intros H F. apply H. clear H. induction F as [| [low high] t ranges ts [L U] F IH]; constructor; [| exact IH].
-  cbn [fst snd] in *. split; [intros l E; specialize (L l E) | intros h E; specialize (U h E)]; lia.
-Qed.
-
-(** [telescope]: where c (A[i + 1] - A[i]) + w >= 0 for all i in the range, what that adds up to from s to before t *)
-Theorem contract_telescope (A : Z -> Z) (c w : Q) low high s t :
-  (forall i, within low high i -> 0 <= c * (inject_Z (A (i + 1)%Z) - inject_Z (A i)) + w) ->
-  (forall l, low = Some l -> 0 <= s - l)%Z -> (s <= t)%Z -> (forall h, high = Some h -> 0 <= h - t)%Z ->
-  0 <= c * (inject_Z (A t) - inject_Z (A s)) + w * inject_Z (t - s).
-Proof.
-  intros H L St U. remember (Z.to_nat (t - s)) as n eqn:En. assert (Et : t = (s + Z.of_nat n)%Z) by lia. subst t. clear En St.
-  replace (s + Z.of_nat n - s)%Z with (Z.of_nat n) by lia. induction n as [| n IH].
-  - replace (s + Z.of_nat 0)%Z with s by lia. change (inject_Z (Z.of_nat 0)) with 0. lra.
-  - assert (IH' : 0 <= c * (inject_Z (A (s + Z.of_nat n)%Z) - inject_Z (A s)) + w * inject_Z (Z.of_nat n)).
-    { apply IH. intros h E. specialize (U h E). lia. }
-    specialize (H (s + Z.of_nat n)%Z). replace (s + Z.of_nat n + 1)%Z with (s + Z.of_nat (S n))%Z in H by lia.
-    assert (W : within low high (s + Z.of_nat n)).
-    { split; [intros l E; specialize (L l E); lia | intros h E; specialize (U h E); lia]. }
-    specialize (H W). assert (inject_Z (Z.of_nat (S n)) == inject_Z (Z.of_nat n) + 1) as ->.
-    { change 1 with (inject_Z 1). rewrite <- inject_Z_plus. replace (Z.of_nat (S n)) with (Z.of_nat n + 1)%Z by lia. reflexivity. }
-    lra.
-Qed.
+(** * Arrays that nobody writes *)
 
 (** An array that no statement writes, and nobody else behind barriers, stays as it is: contracts on it hold throughout. *)
 Fixpoint leaves_alone (A : string) (s : stmt) : Prop :=

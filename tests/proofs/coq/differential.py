@@ -63,16 +63,12 @@ def missing() -> tuple[str, ...]:
 
 def build(folder: Path) -> Path:
     """The extracted interpreter as a program, built in this folder."""
-    return made(folder, "lockstep")
-
-
-def made(folder: Path, name: str) -> Path:
-    """A file that proofs/coq/Makefile makes in this folder."""
-    command = ["make", "-s", "-C", str(COQ), f"BUILD={folder}", str(folder / name)]
+    program = folder / "lockstep"
+    command = ["make", "-s", "-C", str(COQ), f"BUILD={folder}", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
-    return folder / name
+    return program
 
 
 @dataclass(frozen=True, slots=True)
