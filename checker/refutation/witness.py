@@ -63,6 +63,12 @@ GRIDS: Final = (1, 2, 3, 4)
 
 BLOCKS: Final = (64, 32, 256, 128, 33, 100)
 
+ROWS: Final = (8, 1, 32, 2, 16)
+"""Sizes of a block along y and z, where something speaks of them."""
+
+LONGEST_LIST: Final = 1024
+"""Elements of an array that is filled by a list."""
+
 SAME_BANK: Final = 32 * 0x01010101
 """Steps from a word to the next one of its bank, in each byte of an element."""
 
@@ -179,8 +185,8 @@ def find_witnesses(
     """For each claim the best witness found: the one with the least ratio, and of those the first. The claims are about
     one launch, each about one metric.
 
-    `at` fixes parameters and sizes of the launch, `first` are inputs to begin with; None where no input could be run.
-    Raises Overrun.
+    `at` fixes parameters, sizes of the launch, and elements of arrays, which the data of every run then have; `first`
+    are inputs to begin with; None where no input could be run. Raises Overrun.
     """
     if not claims:
         return []
@@ -257,6 +263,8 @@ class _Search:
         self.contracts = self.context.launch.contracts
         self.fills = (*FILLS, *RAMPS) if self.contracts else FILLS
         self.arrays = [a.name for a in kernel.arrays if a.space == "global" and a.name in self.matters]
+        self.held = _elements(self.at)
+        self.fitting = {array: self.fits(array) for array in self.held}
 
     @property
     def done(self) -> bool:
@@ -304,9 +312,27 @@ class _Search:
         for axis, size in zip("xyz", sizes, strict=True):
             known = size or self.at.get(f"{name}.{axis}")
             free = axis == "x" or {f"{name}.{axis}", f"{index}.{axis}"} & self.matters
-            axes.append([known] if known else list(choices) if free else [1])
+            own = ROWS if name == "blockDim" and axis != "x" else choices
+            axes.append([known] if known else list(own) if free else [1])
         found = [(x, y, z) for x, y, z in product(*axes) if name == "gridDim" or x * y * z <= MAX_THREADS]
         return sorted(found, key=lambda d: d[0] * d[1] * d[2] if name == "gridDim" else 0) or [(1, 1, 1)]
+
+    def fits(self, array: str) -> list[str]:
+        """The fillings of an array that have its elements at the point, those made for them first."""
+        wanted = self.held[array]
+        found = (*_made_for(wanted), *FILLS, *RAMPS)
+        return [text for text in found if self.has(wanted, self.fill({array: text})[array])]
+
+    @staticmethod
+    def has(wanted: Mapping[int, int], contents: Contents) -> bool:
+        return all(element(contents, i) == n for i, n in wanted.items())
+
+    def at_point(self, given: Input) -> Input | None:
+        """The input with data that have the elements of arrays at the point; None where no filling has them."""
+        if not all(self.fitting.values()):
+            return None
+        wrong = {a: own[0] for a, own in self.fitting.items() if given.arrays.get(a, "zeros") not in own}
+        return replace(given, arrays={**given.arrays, **wrong}) if wrong else given
 
     def args(self, draw: Callable[[Type], int | float]) -> dict[str, Value]:
         """A value for each parameter, as the assumptions and the point want it where they are as plain as that."""
@@ -338,9 +364,11 @@ class _Search:
         return replace(given, block=self.rng.choice(blocks), grid=self.rng.choice(grids))
 
     def attempt(self, given: Input) -> None:
-        """Runs an input and keeps it where it is the best for a claim. Raises Overrun."""
-        if str(given) in self.tried:
+        """Runs an input, with the data of the point, and keeps it where it is the best for a claim. Raises Overrun."""
+        at_point = self.at_point(given)
+        if at_point is None or str(at_point) in self.tried:
             return
+        given = at_point
         self.tried.add(str(given))
         size = self.context.hardware.warp
         threads, blocks = (d[0] * d[1] * d[2] for d in (given.block, given.grid))
@@ -379,6 +407,30 @@ class _Search:
             return all(broken(c, params, contents) is None for c in self.contracts)
         except (Missing, Untested):
             return False
+
+
+def _elements(at: Mapping[str, int]) -> dict[str, dict[int, int]]:
+    """The elements of arrays that a point names, by array and index."""
+    found: dict[str, dict[int, int]] = {}
+    for name, n in at.items():
+        array, _, index = name.removesuffix("]").partition("[")
+        if index:
+            found.setdefault(array, {})[int(index)] = n
+    return found
+
+
+def _made_for(wanted: Mapping[int, int]) -> Iterator[str]:
+    """Fillings that may have some elements, as `run --array` takes them: a list where that is not long, and a ramp."""
+    indices = sorted(wanted)
+    if min(wanted.values()) < 0 or indices[0] < 0:
+        return
+    if indices == [*range(len(indices))] and len(indices) <= LONGEST_LIST:
+        yield ",".join(str(wanted[i]) for i in indices)
+    first, last = indices[0], indices[-1]
+    step = (wanted[last] - wanted[first]) // (last - first) if last > first else 0
+    start = wanted[first] - step * first
+    if step >= 0 and start >= 0:
+        yield f"cycle:{start}:{step}:{2**24}"
 
 
 def _always(n: int) -> Callable[[Type], int]:

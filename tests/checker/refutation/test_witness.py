@@ -16,6 +16,7 @@ from checker.cli.run import read_arrays
 from checker.kernel import Claim
 from checker.notation import parse_assumption
 from checker.oracles import Oracles
+from checker.refutation.contracts import element
 from checker.refutation.witness import Input, Overrun, Witness, command, find_witnesses, influential, worth
 from checker.synthesis.bound import Per, find_bounds
 from checker.synthesis.outline import Outline, bare
@@ -118,6 +119,28 @@ def test_a_point_is_kept(twos: Path) -> None:
     for claim, found in zip(claims, searched(kernel, claims, at={"n": 3}), strict=True):
         assert (found.input.args["n"], found.input.block) == (3, (32, 1, 1))
         assert found.bound == worth(claim, found.input, {})
+
+
+def test_runs_have_the_elements_of_the_point(twos: Path) -> None:
+    """A run of other data says nothing of a point with elements of arrays."""
+    kernel = read_cuda(str(twos)).kernel
+    claims = claims_of(kernel, (64, 1, 1), "sectors")
+    for elements in ({1: 17, 3: 51}, {0: 0, 1: 0, 2: 0}, {0: 4, 1: 4, 2: 9}, {7: 5}):
+        (found,) = searched(kernel, claims, at={"n": 3, **{f"B[{i}]": n for i, n in elements.items()}})
+        held = read_arrays(kernel, dict(found.input.arrays))["B"] if "B" in found.input.arrays else ()
+        assert {i: element(held, i) for i in elements} == elements
+    assert find_witnesses(
+        kernel, claims, lambda texts: read_arrays(kernel, dict(texts)), {"B[2]": 9, "B[5]": 3, "B[6]": 4}
+    ) == [None]
+
+
+def test_blocks_have_several_rows(tmp_path: Path) -> None:
+    """With a block of any size, where something speaks of the second dimension."""
+    text = "__global__ void tall(int *A, int n) { if (threadIdx.y == 3 && threadIdx.x > 31) A[n * threadIdx.x] = 1; }"
+    kernel = source(text, tmp_path)
+    (found,) = searched(kernel, claims_of(kernel, (None, None, None), "sectors"))
+    assert found.cost > 0
+    assert found.input.block[1] > 3
 
 
 def test_assumptions_are_kept(tmp_path: Path) -> None:
