@@ -58,10 +58,25 @@ class _Parser(argparse.ArgumentParser):
         """What was probably meant by a word that is not known: an option, or one of a choice."""
         if found := re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)", message):
             return meant(found[1], re.findall(r"'(.*?)'", found[2]))
-        for word in message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else ():
+        words = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []
+        for word, after in zip(words, [*words[1:], ""], strict=True):
             if word.startswith("--"):
-                return meant(word.partition("=")[0], self._option_string_actions)
+                name, equals, value = word.partition("=")
+                given = value if equals else "" if after.startswith("-") else after
+                return meant(name, (o for o, a in self._option_string_actions.items() if self._takes(a, given)))
         return ""
+
+    def _takes(self, action: argparse.Action, given: str) -> bool:
+        """Whether an option may have been meant that this was given to; nothing may be given by mistake."""
+        if not given:
+            return True
+        if action.nargs == 0:
+            return False
+        try:
+            value = self._get_value(action, given)
+        except argparse.ArgumentError:
+            return False
+        return action.choices is None or value in action.choices
 
 
 class _Version(argparse.Action):

@@ -26,6 +26,12 @@ _PRICE: Final = re.compile(rf"[+-]?{_NUMBER}", re.ASCII)
 _BY_COUNT: Final = re.compile(rf"(?:([+-]?{_NUMBER})\s*\*\s*)?n(?:\s*([+-])\s*({_NUMBER}))?", re.ASCII)
 _TOML_PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
+_AGAIN: Final = re.compile(
+    r"(?:Cannot (?:declare|redefine namespace|mutate immutable namespace|overwrite a value)|"
+    r"Duplicate inline table key)(.*)"
+)
+"""How tomllib says that something is there twice."""
+
 
 class _Float(str):
     """A TOML float as it is written: its digits are the number."""
@@ -81,16 +87,35 @@ class TomlFile:
             raise self._syntax(str(error)) from None
 
     def _syntax(self, message: str) -> SyntaxProblem:
-        """The complaint of tomllib; it says where in its last words."""
+        """The complaint of tomllib; it says where in its last words. What is there twice is told in our own, at the
+        beginning of the line."""
         found = _TOML_PLACE.fullmatch(message)
         sentence = found[1] if found else message
         end = len(self.lines), len(self.lines[-1]) + 1
         line, column = (int(found[2]), int(found[3])) if found and found[2] else end
+        if again := _AGAIN.match(sentence):
+            text = self.lines[line - 1]
+            told, advice = self._again(text.strip(), again[1] or "")
+            return SyntaxProblem(told, Loc(self.path, line, len(text) - len(text.lstrip()) + 1), advice)
         return SyntaxProblem(
             f"this is no TOML: {sentence[:1].lower()}{sentence[1:]}",
             Loc(self.path, line, column),
             'A line is KEY = VALUE, and a text has quotes: name = "mine".',
         )
+
+    def _again(self, text: str, key: str) -> tuple[str, str]:
+        """What is told of a line that says again what is said before, and advice; `key` is tomllib's word for it."""
+        if not text.startswith("["):
+            name = shortened(text.partition("=")[0].strip(" \"'") or key)
+            told = "adds to what is given as a whole" if "." in name else "has a value already"
+            return f"{name} {told}", "Say it in one place."
+        name = text.strip("[] ")
+        several = any(re.match(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]", line) for line in self.lines)
+        if several and not text.startswith("[["):
+            return f"{shortened(name)} is a list of tables, and this is one table", f"Write [[{name}]], as elsewhere."
+        if text.startswith("[["):
+            return f"{shortened(name)} is one table, and this is one of several", f"Write [[{name}]] everywhere."
+        return f"the table {shortened(name)} is there already", "Write its keys below one heading."
 
     def problem(self, key: str, message: str, advice: str = "") -> SyntaxProblem:
         """A complaint about the line of a key, which begins the file where no line has it."""

@@ -330,6 +330,10 @@ def test_points_add_up(capsys: Capture) -> None:
         (["bound", KERNEL, "--metric", "sector"], "'sectors'"),
         (["bound", KERNEL, "--hardware", "nvida"], "'nvidia'"),
         (["bound", "k.cu", "--qqqq"], ""),
+        (["trial", "sound", "--cases", "10"], "'--case'"),
+        (["trial", "sound", "--mutant"], "'--mutants'"),
+        (["trial", "sound", "--mutan=5"], ""),
+        (["bound", "k.cu", "--jobss", "x"], ""),
     ],
 )
 def test_what_was_probably_meant(words: list[str], meant: str, capsys: Capture) -> None:
@@ -337,7 +341,7 @@ def test_what_was_probably_meant(words: list[str], meant: str, capsys: Capture) 
     assert typed(*words) == 2
     first, second, *more = capsys.readouterr().err.splitlines()
     assert ": error: " in first
-    assert second.startswith(f"  Did you mean {meant}? " if meant else "  warpbound bound --help tells more.")
+    assert second.startswith(f"  Did you mean {meant}? " if meant else f"  warpbound {words[0]} --help tells more.")
     assert len(more) <= 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,11 @@ def test_that_of_the_nearest_folder_is_for_a_source(tmp_path: Path) -> None:
         (f"[[budget]]\n{FINE}most = 1\n\n[[budget]]\n{FINE}most = 1.5\n", "9:1", "'most' is a whole number"),
         ('[[budget]]\nkernel = "k"\nmetric = "s"\nmost = 1\nper = "lane"', "5:1", "'per' is warp, block or grid"),
         ('[[budget]]\nkernel = "k"\nmetric = "s"\nmost = 1\nwhen = "x"', "5:1", "'when' is not known here"),
+        ("[[budget]]\nx = 1\n[budget]", "3:1", "budget' is a list of tables, and this is one table"),
+        ("[kernel.k]\nx = 1\n[[kernel.k]]", "3:1", "kernel.k' is one table, and this is one of several"),
+        ("[kernel.k]\n[kernel.k]", "2:1", "kernel.k' is there already"),
+        ("jobs = 1\n jobs = 2", "2:2", "'jobs' has a value already"),
+        ("block = {a = 1}\nblock.b = 2", "2:1", "'block.b' adds to what is given as a whole"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["warpbound.toml", "pyproject.toml"])
@@ -87,9 +93,7 @@ def test_a_wrong_one(text: str, place: str, problem: str, name: str, tmp_path: P
     path = tmp_path / name
     line, column = map(int, place.split(":"))
     if name == "pyproject.toml":
-        text = text.replace("[[budget]]", "[[tool.warpbound.budget]]").replace(
-            "[kernel.k]", "[tool.warpbound.kernel.k]"
-        )
+        text = re.sub(r"(\[+)(budget|kernel\.k)\]", r"\1tool.warpbound.\2]", text)
         text, line = f"[tool.warpbound]\n{text}", line + 1
     path.write_text(text)
     with pytest.raises(SyntaxProblem) as error:
