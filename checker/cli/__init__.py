@@ -62,8 +62,17 @@ class _Parser(argparse.ArgumentParser):
         for word, after in zip(words, [*words[1:], ""], strict=True):
             if word.startswith("--"):
                 name, equals, value = word.partition("=")
+                if told := self._told_of(name):
+                    return told
                 given = value if equals else "" if after.startswith("-") else after
                 return meant(name, (o for o, a in self._option_string_actions.items() if self._takes(a, given)))
+        return ""
+
+    def _told_of(self, name: str) -> str:
+        """The question whether the option was meant whose help begins with the word that was given."""
+        for option, action in self._option_string_actions.items():
+            if option.startswith("--") and (action.help or "").partition(" ")[0] == name.strip("-"):
+                return f"Did you mean '{option}'? "
         return ""
 
     def _takes(self, action: argparse.Action, given: str) -> bool:

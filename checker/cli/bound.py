@@ -77,7 +77,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     add_trust_option(parser)
     add_queries_option(parser)
-    add_output_options(parser, "jsonl")
+    add_output_options(parser, "jsonl", told="; of HTML a folder, for an index and a page a kernel")
     parser.set_defaults(func=run, shown=None)
 
 
@@ -371,7 +371,7 @@ def _bounded(
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
     for r, found, words in zip(results, dearest, again, strict=True):
-        lines += report.witness_text(r.metric.name, found, words) if args.tight and r.claim else []
+        lines += report.witness_text(r.metric.name, found, words, at) if args.tight and r.claim else []
     rows = [
         report.as_json(kernel, context, r, args.per, at, notes, certificate)
         for r, certificate in zip(results, certificates, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -75,7 +76,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "certificate (.json), and has the kernel and the second checker judge it. Exit code 0: accepted by both; 1: "
         "rejected, not proved, holey, or solver-backed: resting on the word of a solver.",
     )
-    parser.add_argument("file", metavar="FILE", help="an outline (.qhl, annotated .cu) or a certificate (.json)")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="PATH",
+        help="outlines (.qhl, annotated .cu) and certificates (.json), and folders of them",
+    )
     add_reading_options(parser)
     launch = parser.add_argument_group("annotated .cu", "what it is checked for, where its annotations leave it open")
     add_launch_options(launch)
@@ -98,12 +104,32 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when both checkers accept, nothing is admitted and nothing rests on a solver's word, else 1.
+    """0 when both checkers accept, nothing is admitted and nothing rests on a solver's word, else 1; of several files
+    the worst.
 
     Raises SourceError for a file that is neither an outline nor a certificate.
     """
     import json
 
+    if len(args.files) > 1 or Path(args.files[0]).is_dir():
+        from checker.cli import check_many
+
+        return check_many.run(args)
+    (args.file,) = args.files
+    judged, warned, found = judged_file(args)
+    warn(args.file, warned)
+    tell(
+        args,
+        lambda: "\n\n".join((_as_text(judged, found, args), *_uncertified(judged), *_drawn(judged, args))),
+        lambda: json.dumps(as_json(judged, warned, found, args), indent=2),
+        lambda: as_page(judged, warned, found, args),
+    )
+    return exit_code(args, judged, found)
+
+
+def judged_file(args: argparse.Namespace) -> tuple[Judged, list[str], Finding | None]:
+    """The file that the options name, as it was judged; what is assumed in vain, and why it is refused, if it is.
+    Raises SourceError."""
     from checker.notation import parse_outline
     from checker.oracles import Oracles
     from checker.report.queries import write_queries
@@ -111,9 +137,6 @@ def run(args: argparse.Namespace) -> int:
     from checker.testbed.rulefile import rule_set
     from logic.rules import RULE_SETS
 
-    if Path(args.file).is_dir():
-        told = f"'{args.file}' is a folder, and a derivation is judged by itself"
-        raise OptionProblem(told, advice=f"`warpbound report {args.file}` judges all certificates in a folder.")
     if args.depth is not None and (args.depth < 1 or not args.tree):
         raise OptionProblem("--depth: the levels of a --tree, 1 or more", advice="Say --tree --depth 8.")
     if not args.file.endswith(".cu"):
@@ -134,16 +157,18 @@ def run(args: argparse.Namespace) -> int:
     if args.queries:
         write_queries(oracle.log, args.queries)
     judged = _not_vacuous(judged, oracle)
-    warned, found = _warnings(judged, oracle), _finding(judged, oracle)
+    return judged, _warnings(judged, oracle), _finding(judged, oracle)
+
+
+def warn(file: str, warned: Sequence[str]) -> None:
+    """Says what is assumed in vain."""
     for text in warned:
-        print(f"{args.file}: warning: {text}", file=sys.stderr)
-    tell(
-        args,
-        lambda: "\n\n".join((_as_text(judged, found, args), *_uncertified(judged), *_drawn(judged, args))),
-        lambda: json.dumps(_as_json(judged, warned, found, args), indent=2),
-        lambda: _as_page(judged, warned, found, args),
-    )
-    return 0 if _verdict(found) == "accepted" and judged.short in ("", *args.accept) else 1
+        print(f"{file}: warning: {text}", file=sys.stderr)
+
+
+def exit_code(args: argparse.Namespace, judged: Judged, found: Finding | None) -> int:
+    """0 accepted, or as far as --accept has it; else 1."""
+    return 0 if verdict_of(found) == "accepted" and judged.short in ("", *args.accept) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,7 +441,8 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     return diagnose(problem, kernel, context, root, outline, again, quick, lambda texts: read_arrays(kernel, texts))
 
 
-def _verdict(found: Finding | None) -> str:
+def verdict_of(found: Finding | None) -> str:
+    """Accepted, rejected or not-proved."""
     return "accepted" if found is None else found.verdict
 
 
@@ -448,7 +474,7 @@ def _drawn(judged: Judged, args: argparse.Namespace) -> list[str]:
     return [as_text(lines)] if lines else []
 
 
-def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> dict[str, Any]:
+def as_json(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> dict[str, Any]:
     """The one object of `check --format json`; `admitted` has the numbers of barriers, from 0 in program order."""
     from checker.certificates.claims import claimed
     from checker.kernel import Claim
@@ -458,7 +484,7 @@ def _as_json(judged: Judged, warned: list[str], found: Finding | None, args: arg
 
     outcome, ledger = judged.outcome, judged.ledger
     return {
-        "verdict": _verdict(found),
+        "verdict": verdict_of(found),
         "judgement": _judgement(outcome),
         "claim": claimed(outcome) if isinstance(outcome, Claim) else None,
         "rules": judged.rules.name,
@@ -554,6 +580,20 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
     return "\n\n".join((told, *(f"  {line}" for line in ([] if again else _second(judged)))))
 
 
+def told_in_short(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
+    """What is told of one of several: the claim, or why it is refused; and the second checker's word."""
+    from checker.certificates.claims import claimed
+    from checker.kernel import Claim
+    from checker.report import backed
+
+    outcome = judged.outcome
+    if isinstance(outcome, Claim):
+        from_ = [] if outcome.unconditional else [_from(outcome)]
+        rests = _backed(judged)
+        return "\n".join((claimed(outcome), *from_, *_second(judged), *(backed.as_text(rests, "") if rests else [])))
+    return "\n".join((_sentence(judged, found, args).rstrip().partition(": ")[2], *_second(judged)))
+
+
 def _sentence(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
     """The outcome: a sentence where it was accepted, an explanation of several lines where it was not."""
     from checker.certificates.claims import claimed
@@ -604,7 +644,7 @@ def _checked(judged: Judged) -> str:
     return f"rules '{judged.rules.name}', {many(len(proved), 'side condition')} proved{by}"
 
 
-def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:
+def as_page(judged: Judged, warned: list[str], found: Finding | None, args: argparse.Namespace) -> Page:
     """The outcome, and every side condition that was proved on the way. A fault where it is refused or holey."""
     from checker.certificates.claims import named
     from checker.kernel import Claim
@@ -642,4 +682,4 @@ def _as_page(judged: Judged, warned: list[str], found: Finding | None, args: arg
         *_uncertified(judged),
         *assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers),
     ]
-    return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {_verdict(found)}", sections, faults, resting)
+    return Page(f"{judged.kernel.name} {named(judged.context.metric)}: {verdict_of(found)}", sections, faults, resting)

@@ -5,24 +5,28 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from checker.cli import fleet
 from checker.cli.bound import (
     add_launch_options,
     certificate_of,
     check_assumptions,
+    chosen_kernels,
     file_name,
     launch_of,
     origin_of,
+    told_of,
     under,
 )
 from checker.cli.options import (
     add_data_options,
     add_output_options,
-    add_source_options,
+    add_reading_options,
     annotated,
+    check_sizes,
     emit,
     known_sizes,
     parse_bindings,
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
     from checker.analysis.coalescing.exact import Finding
     from checker.analysis.coalescing.observed import Observed
     from checker.certificates.origin import Origin
+    from checker.report.coalescing import Row
+    from checker.report.page import Page
     from checker.synthesis.outline import Block
     from logic.assertions import Context, P
     from logic.metrics import Hardware
@@ -55,10 +61,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="find uncoalesced accesses and bank conflicts",
         description="Says for every access how many 128-byte lines (or turns of a bank) a warp may need, how many its "
         "lanes would need in consecutive places, why, and what mends it, of what was tried and bounded again. Exits "
-        "with 1 where an access is not coalesced or conflict-free.",
+        "with 1 where an access is not coalesced or conflict-free. Of a file, or of several files and folders, all "
+        "kernels are looked at.",
     )
-    add_source_options(parser)
+    parser.add_argument("files", nargs="+", metavar="PATH", help="CUDA sources, and folders of them")
+    add_reading_options(parser, several=True)
     add_launch_options(parser)
+    fleet.add_choice_options(parser)
     parser.add_argument(
         "--domain",
         choices=("exact", "gpudrano"),
@@ -95,7 +104,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "a global array before that run, as in `run`",
     )
     add_output_options(parser)
-    parser.set_defaults(func=run)
+    parser.set_defaults(func=run, shown=None)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -105,6 +114,73 @@ def run(args: argparse.Namespace) -> int:
     """
     import json
 
+    from checker.cli import coalesce_many
+    from checker.fleet.files import what_is
+
+    check_sizes(args)
+    parse_hardware(args.hardware)
+    if not args.confirm and (args.args or args.arrays):
+        option = "--arg" if args.args else "--array"
+        raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
+    if args.quick and args.certificate:
+        raise OptionProblem("--quick makes no certificates", advice="Leave out --quick, or --certificate.")
+    filtered = args.include or args.exclude or args.database
+    if len(args.files) > 1 or what_is(args.files[0]) == "folder" or filtered:
+        return coalesce_many.run(args)
+    (args.file,) = args.files
+    chosen = chosen_kernels(args)
+    if len(chosen) > 1:
+        return coalesce_many.run(args)
+    args = told_of(args, chosen[0], args.assume) if chosen else args
+    done = analysed(args, read_kernel(args))
+    tell(args, done.text, lambda: json.dumps(done.document(), indent=2), done.page)
+    for text, _ in done.wrong:
+        sys.stderr.write(
+            f"warpbound: internal error: {text}\n"
+            "  This is a fault in warpbound, and nothing it says of this kernel is to be relied on.\n"
+        )
+    return done.code
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The findings on a kernel, in each form; `wrong` is where a run needed more than was stated."""
+
+    kernel: Kernel
+    rows: Sequence[Row]
+    shares: str
+    rests_on: Sequence[str]
+    wrong: Sequence[tuple[str, Loc]]
+    options: argparse.Namespace
+
+    @property
+    def code(self) -> int:
+        from checker.report.coalescing import GOOD
+
+        return 3 if self.wrong else int(any(r.verdict not in GOOD for r in self.rows))
+
+    def text(self, alone: bool = True) -> str:
+        """For a person; of one of several without what is said of all."""
+        from checker.report.coalescing import as_text
+
+        sources = {self.options.file: source_text(self.options.file)}
+        last = (self.rests_on, self.shares) if alone else ((), "")
+        return as_text(self.kernel, self.rows, *last, sources, self.options.threshold)
+
+    def document(self) -> dict[str, Any]:
+        from checker.report.coalescing import as_json
+
+        o = self.options
+        return as_json(self.kernel, o.domain, self.rows, self.rests_on, self.shares, o.threshold)
+
+    def page(self) -> Page:
+        from checker.report.coalescing import as_page
+
+        return as_page(self.kernel, self.rows, self.rests_on, self.shares, self.wrong, self.options.threshold)
+
+
+def analysed(args: argparse.Namespace, reading: Reading) -> Found:
+    """The findings on one kernel of args.file. Raises SourceError."""
     from checker.analysis.coalescing.advice import advise
     from checker.analysis.coalescing.bounded import judge, uncertified
     from checker.analysis.coalescing.exact import analyse
@@ -113,12 +189,6 @@ def run(args: argparse.Namespace) -> int:
     from checker.report import coalescing as report
 
     hardware = parse_hardware(args.hardware)
-    if not args.confirm and (args.args or args.arrays):
-        option = "--arg" if args.args else "--array"
-        raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
-    reading = read_kernel(args)
-    if args.quick and args.certificate:
-        raise OptionProblem("--quick makes no certificates", advice="Leave out --quick, or --certificate.")
     context, stated, reading, notes, body = _context(args, reading, hardware)
     kernel = reading.kernel
     try:
@@ -140,18 +210,7 @@ def run(args: argparse.Namespace) -> int:
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)
     wrong = [] if observed is None else _exceeded(analysis.findings, observed)
-    tell(
-        args,
-        lambda: report.as_text(kernel, rows, rests_on, shares, {args.file: source_text(args.file)}, args.threshold),
-        lambda: json.dumps(report.as_json(kernel, args.domain, rows, rests_on, shares, args.threshold), indent=2),
-        lambda: report.as_page(kernel, rows, rests_on, shares, wrong, args.threshold),
-    )
-    for text, _ in wrong:
-        sys.stderr.write(
-            f"warpbound: internal error: {text}\n"
-            "  This is a fault in warpbound, and nothing it says of this kernel is to be relied on.\n"
-        )
-    return 3 if wrong else int(any(r.verdict not in report.GOOD for r in rows))
+    return Found(replace(kernel, name=args.shown or kernel.name), rows, shares, rests_on, wrong, args)
 
 
 def _context(

@@ -8,9 +8,10 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,8 +34,9 @@ from checker.notation.words import meant
 
 if TYPE_CHECKING:
     from checker.cli.fleet_work import Settings
-    from checker.fleet.config import Config
+    from checker.fleet.config import Budget, Config
     from checker.fleet.desk import Desk, Key
+    from checker.fleet.files import Source
     from logic.metrics import Metric
     from logic.source import Loc
 
@@ -73,14 +75,19 @@ def add_bound_options(parser: argparse.ArgumentParser) -> None:
     _add_fleet_options(parser)
 
 
-def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
-    """What is asked of a run over many sources."""
-    group = parser.add_argument_group("several sources, each kernel in a process of its own with limits")
+def add_choice_options(group: argparse._ActionsContainer) -> None:
+    """-p, --include and --exclude: which sources of folders, and how they are read."""
     group.add_argument(
         "-p", dest="database", metavar="DIR", help="take -I, -D and --std from compile_commands.json there"
     )
     group.add_argument("--include", action="append", default=[], metavar="GLOB", help="only sources that match")
     group.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="no sources that match")
+
+
+def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
+    """What is asked of a run over many sources."""
+    group = parser.add_argument_group("several sources, each kernel in a process of its own with limits")
+    add_choice_options(group)
     group.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
     group.add_argument("--fail-fast", action="store_true", help="stop at the first bound that is not certified")
     group.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for a kernel (default: {SECONDS})")
@@ -108,7 +115,7 @@ def is_fleet(args: argparse.Namespace) -> bool:
     from checker.fleet.files import what_is
 
     only, kind = Path(args.files[0]), what_is(args.files[0])
-    several = len(args.files) > 1 or kind == "folder" or args.format == "jsonl"
+    several = len(args.files) > 1 or kind == "folder" or args.format == "jsonl" or wants_pages(args)
     asked = any((own := getattr(args, name)) is not None and own is not False and own != [] for name in FLEET)
     if several or asked or kind != "file" or (found := nearest(only)) is None:
         return several or asked
@@ -120,11 +127,12 @@ def is_fleet(args: argparse.Namespace) -> bool:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run gave: its desk, how long it took, and whether Ctrl-C ended it."""
+    """What a run gave: its desk, the numbers of files and of kernels that were left out, how long it took, and whether
+    Ctrl-C ended it."""
 
     desk: Desk
     config: Config
-    left: int
+    left: tuple[int, int]
     seconds: float
     interrupted: bool = False
 
@@ -158,20 +166,32 @@ def run(args: argparse.Namespace) -> int:
             emit(text, args.certificate, "--certificate")
     elif args.certificate:
         _write(done.desk, args.certificate)
-    if args.format != "jsonl":
+    if wants_pages(args):
+        from checker.fleet.pages import pages
+
+        texts = done.desk.texts
+        _folder(args.output, "-o")
+        for name, text in pages(_title(args.files), done.desk.in_order(), found, budgets, args.accept, texts).items():
+            emit(text.removesuffix("\n"), str(Path(args.output) / name))
+    elif args.format != "jsonl":
         tell(
             args,
-            lambda: table.as_text(rows, found, budgets),
+            lambda: table.as_text(_renamed(rows), found, budgets),
             lambda: json.dumps(table.as_json(rows, found, budgets), indent=2),
             lambda: table.as_page(_title(args.files), rows, found, budgets, args.accept),
         )
     if done.interrupted:
         raise KeyboardInterrupt
-    problem = problem or (None if done.left else _unused(done, args))
+    problem = problem or (None if any(done.left) else _unused(done, args))
     if problem is not None:
         problem.told = True
         raise problem
     return table.exit_code(rows, budgets, args.accept)
+
+
+def _renamed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the names that files have for a reader, by which columns are measured."""
+    return [{**row, "file": process.named(row["file"])} for row in rows]
 
 
 def _title(paths: Sequence[str]) -> str:
@@ -199,10 +219,11 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         files.database(args.database) if args.database else None,
     )
     jobs = min(int(_positive(args.jobs, "--jobs", config, "jobs") or os.cpu_count() or 1), len(found))
+    _check_names(args, config, found, settings, jobs)
     seconds = _positive(args.time_limit, "--time-limit", config, "time-limit") or SECONDS
     memory = _positive(args.memory_limit, "--memory-limit", config, "memory-limit") or MEBIBYTES
     limits = workers.Limits(float(seconds), int(memory) << 20)
-    start, left, interrupted = time.monotonic(), 0, False
+    start, interrupted = time.monotonic(), False
     with ExitStack() as stack:
         cluster = stack.enter_context(joined(args.cluster))
         progress = stack.enter_context(progress_bar("files", len(found)))
@@ -228,7 +249,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
             fail_fast=args.fail_fast,
             shows=show,
             warns=warns,
-            keep_texts=bool(args.certificate or config.budgets),
+            keep_texts=bool(args.certificate or config.budgets or wants_pages(args)),
         )
         work = [workers.Job(n, (source, settings)) for n, source in enumerate(found)]
         work.sort(key=lambda job: -found[job.number].size)
@@ -244,12 +265,62 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         except KeyboardInterrupt:
             interrupted = True
             process.grant()
-        left = len(found) - desk.ends
     if desk.cache is not None and not interrupted and desk.kept:
         from checker.fleet.cache import trim
 
         trim(desk.cache)
+    left = desk.left_out() if desk.stopped or interrupted else (0, 0)
     return Outcome(desk, config, left, time.monotonic() - start, interrupted)
+
+
+def _check_names(
+    args: argparse.Namespace, config: Config, found: Sequence[Source], settings: Settings, jobs: int
+) -> None:
+    """Raises OptionProblem where the configuration names a kernel that no source has, before any is searched. The
+    sources are read for that where none has such a word."""
+    from checker.cli.fleet_work import kernels_of
+    from checker.fleet import files
+    from checker.testbed.workers import each
+
+    here = {Path(source.path).resolve() for source in found}
+    named = [(b.kernel, b) for b in config.budgets if not b.file or Path(b.file).resolve() in here]
+    wanted = {name: _word(name) for name in (*config.kernels, *(name for name, _ in named))}
+    if args.kernel or args.instantiate:
+        return  # other kernels are left out
+    rare = files.unmentioned(args.files, set(wanted.values()))
+    unknown = [name for name, word in wanted.items() if word in rare and not _elsewhere(args, config, name)]
+    if not unknown:
+        return
+    read = each(partial(kernels_of, settings=settings), found, jobs)
+    if any(names is None for names in read):
+        return  # what cannot be read may have it
+    having = [(name, source.path) for source, names in zip(found, read, strict=True) for name in names or ()]
+    known = {name for full, _ in having for name in (full, full.partition("<")[0])}
+    for name in unknown:
+        if name in known or name.replace(" ", "") in {full.replace(" ", "") for full in known}:
+            continue
+        budget = next((b for own, b in named if own == name), None)
+        if budget is None:
+            raise _no_table(config, name, {own for own, _ in having})
+        raise _no_kernel(budget, {own for own, path in having if not budget.file or _same(budget.file, path)})
+
+
+def _word(name: str) -> str:
+    """The last word of a kernel's name, without a template's arguments."""
+    return name.partition("<")[0].rpartition("::")[2].strip()
+
+
+def _no_kernel(budget: Budget, known: Collection[str]) -> OptionProblem:
+    there = f"of '{budget.file}'" if budget.file else "here"
+    told = f"a budget is for '{budget.kernel}', and no kernel {there} is called so"
+    listed = f"{meant(budget.kernel, known)}There are: {', '.join(sorted(known)[:8])}." if known else ""
+    return OptionProblem(told, budget.loc, listed)
+
+
+def _no_table(config: Config, name: str, known: Collection[str]) -> OptionProblem:
+    names = {own for full in known for own in (full, full.partition("<")[0])}
+    listed = f"{meant(name, names)}There are: {', '.join(sorted(known)[:8])}."
+    return OptionProblem(f"no kernel here is called '{name}'", config.places.get((name, "")), listed)
 
 
 def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Config]:
@@ -382,8 +453,7 @@ def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
     names = {name for full in desk.named.values() for name in (full, full.partition("<")[0])}
     for name in config.kernels.keys() - names:
         if f"[kernel.{name}]" not in took and not _elsewhere(args, config, name):
-            known = f"{meant(name, names)}There are: {', '.join(sorted(set(desk.named.values()))[:8])}."
-            return OptionProblem(f"no kernel here is called '{name}'", config.places.get((name, "")), known)
+            return _no_table(config, name, set(desk.named.values()))
     for text in config.values.get("assume", ()):
         if text not in took and config.folder and _covers(args.files, config.folder):
             told = f"assume: no kernel here has the parameters or arrays of '{text}'"
@@ -413,7 +483,7 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
     def line(key: Key) -> int | None:
         return dearest(desk.texts[key]) if key in desk.texts else None
 
-    for budget in config.budgets if not done.interrupted and not done.left else ():
+    for budget in config.budgets if not done.interrupted and not any(done.left) else ():
         try:
             rows += budgets.judged((budget,), desk, desk.bounds, point, line)
         except budgets.NoKernel:
@@ -432,11 +502,7 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
                 continue
             rows_ = [r for r in desk.rows.values() if not budget.file or _same(budget.file, r["file"])]
             known = sorted({str(row["kernel"]) for row in rows_ if row["kernel"]})
-            there = f"of '{budget.file}'" if budget.file else "here"
-            told = f"a budget is for '{budget.kernel}', and no kernel {there} is called so"
-            near = meant(budget.kernel, known)
-            listed = f"{near}There are: {', '.join(known[:8])}." if known else ""
-            problem = problem or OptionProblem(told, budget.loc, listed)
+            problem = problem or _no_kernel(budget, known)
         except SourceError as error:
             problem = problem or OptionProblem(error.message, error.loc, error.advice)
     return rows, problem
@@ -452,14 +518,24 @@ def _covers(paths: Sequence[str], folder: Path) -> bool:
     return any(Path(p).resolve() in (here, *here.parents) for p in paths)
 
 
+def wants_pages(args: argparse.Namespace) -> bool:
+    """Whether -o names a folder, for an index and a page a kernel."""
+    path = args.output
+    return args.format == "html" and path is not None and (path.endswith("/") or Path(path).is_dir())
+
+
+def _folder(path: str, option: str) -> None:
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionProblem(f"{option} {path}: {error.strerror}", advice="Choose another folder.") from None
+
+
 def _write(desk: Desk, folder: str) -> None:
     """Writes all certificates to a folder: KERNEL-METRIC.json, with the source before it where two are called so."""
     from checker.cli.bound import file_name
 
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionProblem(f"--certificate {folder}: {error.strerror}", advice="Choose another folder.") from None
+    _folder(folder, "--certificate")
     names: dict[str, set[tuple[int, int]]] = {}
     for key in desk.texts:
         names.setdefault(file_name(str(desk.rows[key]["kernel"])), set()).add(key[:2])

@@ -97,10 +97,7 @@ def _each(
 
     watched()
     source, settings = what
-    args = argparse.Namespace(**settings.options, file=source.path, shown=None, warned=set())
-    flags = source.flags
-    args.includes, args.defines = [*flags.includes, *args.includes], [*flags.defines, *args.defines]
-    args.std = flags.std or args.std
+    args = _options(source, settings)
     try:
         chosen = chosen_kernels(args)
         if not chosen and args.kernel is None:
@@ -124,6 +121,24 @@ def _each(
             except Exception as problem:  # noqa: BLE001  # a fault of ours ends no run
                 told = f"internal error: {type(problem).__name__}: {problem}"
                 talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound.")))
+
+
+def _options(source: Source, settings: Settings) -> argparse.Namespace:
+    """The options that a source is read with."""
+    args = argparse.Namespace(**settings.options, file=source.path, shown=None, warned=set())
+    flags = source.flags
+    args.includes, args.defines = [*flags.includes, *args.includes], [*flags.defines, *args.defines]
+    args.std = flags.std or args.std
+    return args
+
+
+def kernels_of(source: Source, settings: Settings) -> list[str] | None:
+    """The names of a source's kernels and instances; None where it cannot be read."""
+    args = _options(source, settings)
+    try:
+        return [choice.name for choice in chosen_kernels(args)]
+    except SourceError:
+        return None
 
 
 def _refused(problem: SourceError) -> Any:

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -209,12 +209,12 @@ def reading_words(args: argparse.Namespace) -> list[str]:
     return words + ([f"--instantiate={args.instantiate}"] if args.instantiate else [])
 
 
-def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:
-    """--format and -o; `more` are formats that only this command has."""
+def add_output_options(parser: argparse.ArgumentParser, *more: str, told: str = "") -> None:
+    """--format and -o; `more` are formats that only this command has, `told` what else -o may be."""
     parser.add_argument(
         "--format", choices=(*FORMATS, *more), default="text", help="how to print (default: %(default)s)"
     )
-    parser.add_argument("-o", dest="output", metavar="FILE", help="write to FILE instead of standard output")
+    parser.add_argument("-o", dest="output", metavar="FILE", help=f"write to FILE instead of standard output{told}")
 
 
 def add_trust_option(parser: argparse.ArgumentParser) -> None:
@@ -342,19 +342,28 @@ CERTIFICATE: Final = '"warpbound certificate"'
 
 
 def certificates(paths: Iterable[str]) -> list[str]:
-    """The certificates that paths mean: files as they are, of folders all certificates in them and below, by name.
-    Raises OptionProblem for a folder without one."""
+    """The certificates that paths mean: files as they are, of folders all certificates in them and below, by name; says
+    which other JSON files these have. Raises OptionProblem for a folder without one."""
     found: list[str] = []
     for path in paths:
         if not Path(path).is_dir():
             found.append(path)
             continue
-        inside = [str(p) for p in sorted(_below(path)) if p.is_file() and _is_certificate(p)]
+        inside, others = list[str](), list[Path]()
+        for one in sorted(_below(path)):
+            if _is_certificate(one):
+                inside.append(str(one))
+            else:
+                others.append(one)
+        _left_out(others)
         if not inside:
             raise OptionProblem(f"there is no certificate in '{path}'", advice="`bound --certificate DIR` writes them.")
         found += inside
     return found
 
+
+NAMED: Final = 5
+"""The files that a warning names."""
 
 MOST_FILES: Final = 20_000
 """The files of a folder that are looked at for certificates."""
@@ -372,10 +381,22 @@ def _below(folder: str) -> Iterable[Path]:
     return found
 
 
+def _left_out(others: Sequence[Path]) -> None:
+    """Says which JSON files of a folder are no certificates."""
+    if others:
+        told = ", ".join(f"'{path}'" for path in others[:NAMED])
+        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        what = "is no certificate" if len(others) == 1 else "are no certificates"
+        sys.stderr.write(f"warpbound: warning: {told}{more} {what}, and left out\n")
+
+
 def _is_certificate(path: Path) -> bool:
+    """Whether a JSON file is to be judged: one that cannot be read is, so that it is said."""
     try:
         return CERTIFICATE in path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
+    except OSError:
+        return True
+    except ValueError:
         return False  # what is no text is no certificate
 
 
@@ -411,7 +432,8 @@ def check_paths(args: argparse.Namespace) -> None:
         told, folder = f"{option} {path}", name == "queries"
         if folder and Path(path).exists() and not Path(path).is_dir():
             raise OptionProblem(f"{told}: Not a directory", advice="Choose another folder.")
-        if not folder and Path(path).is_dir() and name != "certificate":
+        pages = name == "output" and args.command == "bound" and args.format == "html"
+        if not folder and Path(path).is_dir() and name != "certificate" and not pages:
             raise OptionProblem(f"{told}: Is a directory", advice="Choose another file.")
         if not folder and not Path(path).absolute().parent.is_dir():
             raise OptionProblem(f"{told}: No such file or directory", advice="Choose another file.")

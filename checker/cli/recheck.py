@@ -10,9 +10,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import add_output_options, certificates, tell
+from checker.notation.words import many
 from logic.source import Loc, SourceError
 
 if TYPE_CHECKING:
@@ -57,11 +58,12 @@ def run(args: argparse.Namespace) -> int:
     read = [one for one in found if one["verdict"] != "unreadable"]
     if len(args.files) > 1:
         verdict = next(one["verdict"] for one, code in zip(found, codes, strict=True) if code == worst)
-        text, document = "\n".join(map(_text, read)), {"verdict": verdict, "results": found}
-        tell(args, (lambda: text) if read else None, lambda: json.dumps(document, indent=2), lambda: _page(read))
+        document = {"verdict": verdict, "results": found}
+        told = (lambda: f"{_text(read)}\n{_counted(found)}") if read else None
+        tell(args, told, lambda: json.dumps(document, indent=2), lambda: _page(read))
     else:
-        (told,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
-        tell(args, lambda: "\n".join(_lines(told)), lambda: json.dumps(told, indent=2), lambda: _page(found))
+        (row,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
+        tell(args, lambda: _text(found), lambda: json.dumps(row, indent=2), lambda: _page(found))
     return worst
 
 
@@ -95,25 +97,34 @@ def _one(file: str) -> tuple[int, str, str]:
     return code, out.getvalue(), error.getvalue()
 
 
-def _text(found: Report) -> str:
-    verdict, *rest = _lines(found)
-    return "\n".join((f"{verdict}  {found['file']}", *(f"  {line}" for line in rest)))
+SAID: Final = "said of the source, not checked: "
 
 
-def _lines(found: Report) -> list[str]:
+def _text(found: Sequence[Report]) -> str:
+    """The verdict on each certificate, and what is said of it; what all of several say of their sources, once."""
+    shared = [text for text in found[0]["reading"] if all(text in one["reading"] for one in found)]
+    shared = shared if len(found) > 1 else []
+    lines = [line for one in found for line in _lines(one, shared)]
+    return "\n".join((*lines, *(f"all: {SAID}{text}" for text in shared)))
+
+
+def _lines(found: Report, shared: Sequence[str]) -> list[str]:
     told = (str(found[name]) for name in ("claim", "problem") if found[name])
-    read = (f"said of the source, not checked: {text}" for text in found["reading"])
-    return [str(found["verdict"]), *told, *found["solver_backed"], *read]
+    read = (f"{SAID}{text}" for text in found["reading"] if text not in shared)
+    return [f"{found['verdict']}  {found['file']}", *(f"  {t}" for t in (*told, *found["solver_backed"], *read))]
+
+
+def _counted(found: Sequence[Report]) -> str:
+    """The counts by verdict in a line."""
+    count = Counter(one["verdict"] for one in found)
+    told = ", ".join(f"{count[v]} {v}" for v in ("unreadable", "invalid", "solver-backed", "valid") if count[v])
+    return f"{many(len(found), 'certificate')}: {told}"
 
 
 def _page(found: Sequence[Report]) -> Page:
     """A line for each certificate; a fault for each that is invalid, and for what each needs a solver's word for."""
     from checker.report.page import Fault, Page, Section
 
-    count = Counter(one["verdict"] for one in found)
-    told = ", ".join(
-        f"{count[verdict]} {verdict}" for verdict in ("invalid", "solver-backed", "valid") if count[verdict]
-    )
     head = ("certificate", "verdict", "claim", "digest")
     rows = [(one["file"], one["verdict"], one["claim"], one["digest"]) for one in found]
     faults, sections = [], [Section(head=head, rows=rows, code=("certificate", "claim", "digest"))]
@@ -121,4 +132,4 @@ def _page(found: Sequence[Report]) -> Page:
         problems = [one["problem"]] if one["problem"] else one["solver_backed"]
         sections += [Section(one["file"], fixed="\n".join(problems))] if problems else []
         faults += [Fault(one["verdict"], f"{one['verdict']}: {text}", one["file"]) for text in problems]
-    return Page(f"Second checker: {told or 'nothing to judge'}", sections, faults)
+    return Page(f"Second checker: {_counted(found) if found else 'nothing to judge'}", sections, faults)

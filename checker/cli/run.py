@@ -55,7 +55,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "run",
         help="execute a kernel on a grid and count its cost",
         description="Executes a kernel on every warp of a grid, by the operational semantics, and prints what it cost. "
-        "Exit code 3: threads of a block wait at different barriers, or what the source assumes does not hold.",
+        "Exit code 1: an access is outside of its array, which has a length; 3: threads of a block wait at different "
+        "barriers, or what the source assumes does not hold.",
     )
     add_source_options(parser)
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's)")
@@ -132,8 +133,8 @@ class _Done:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the kernel; 0, or 3 where a barrier diverges or an assumption is broken. Raises SourceError for what is
-    unusable."""
+    """Runs the kernel; 0, 1 where it accesses what is in no array, or 3 where a barrier diverges or an assumption is
+    broken. Raises SourceError for what is unusable."""
     from checker.cli.contracts import tested
     from semantics import grid
     from semantics.lockstep import Broken
@@ -167,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     lines = observer.table(metrics) if observer else None
     _tell(args, _Done(kernel, block, blocks, metrics, pair, hardware, result, together, lines, seconds))
-    return 0
+    return 1 if result.out_of_bounds else 0
 
 
 class BrokenContract(SourceError):
@@ -218,10 +219,11 @@ def _execute(
 def _tell(args: argparse.Namespace, done: _Done) -> None:
     """Prints what a run cost."""
     from checker.report.lines import lines_section, lines_text
-    from checker.report.page import Page, Section
+    from checker.report.page import Fault, Page, Section
 
     result, together, lines = done.result, done.together, done.lines
-    warned = [f"{access.loc or args.file}: warning: out of bounds: {access}" for access in result.out_of_bounds]
+    outside = result.out_of_bounds
+    warned = [f"{access.loc or args.file}: warning: out of bounds: {access}" for access in outside]
     for warning in warned:
         print(warning, file=sys.stderr)
     heading, table = _heading(done.kernel, result, done.block, done.blocks, done.seconds), _rows(result, together)
@@ -240,12 +242,16 @@ def _tell(args: argparse.Namespace, done: _Done) -> None:
             found["time_bound"] = number(together.time_bound(done.pair.name, args.issue or 1))
         if lines is not None:
             found["lines"] = [_json_line(line) for line in lines]
+        if outside:
+            found["out_of_bounds"] = [{"place": _place(access.loc), "access": str(access)} for access in outside]
         return json.dumps(found, indent=2)
 
     def page() -> Page:
         sections = [Section(head=table[0], rows=table[1:]), Section(text=bound), Section("Warnings", items=warned)]
         sections += [lines_section(*by_line)] if by_line else []
-        return Page(heading, [s for s in sections if s.head or s.text or s.items], assumptions=rests_on)
+        places = (a.loc if a.loc and a.loc.file else args.file for a in outside)
+        faults = [Fault("out-of-bounds", f"out of bounds: {a}", at) for a, at in zip(outside, places, strict=True)]
+        return Page(heading, [s for s in sections if s.head or s.text or s.items], faults, rests_on)
 
     tell(args, text, document, page)
 
@@ -487,8 +493,12 @@ def _witness(refuted: BarrierDivergence | Broken | BrokenContract) -> dict[str, 
     return {
         "reason": refuted.message,
         "block": list(refuted.block),
-        "places": [{"file": p.file, "line": p.line, "column": p.column} for p in (refuted.loc, refuted.split) if p],
+        "places": [_place(p) for p in (refuted.loc, refuted.split) if p],
     }
+
+
+def _place(loc: Loc | None) -> dict[str, object] | None:
+    return None if loc is None else {"file": loc.file, "line": loc.line, "column": loc.column}
 
 
 def _heading(

@@ -82,6 +82,8 @@ class Desk:
     _pending: dict[Future[Any], Callable[[Any], None]] = field(default_factory=dict)
     _judging: set[Key] = field(default_factory=set)
     _seen: set[Any] = field(default_factory=set)
+    _again: set[tuple[int, int]] = field(default_factory=set)
+    _heard: set[int] = field(default_factory=set)
     _wake: Callable[[], None] = lambda: None
 
     def start(self, wake: Callable[[], None]) -> None:
@@ -94,6 +96,7 @@ class Desk:
             case str(said):
                 self.warns(said)
             case Listed(names):
+                self._heard.add(job.number)
                 self.named |= {(job.number, i): name for i, name in enumerate(names)}
             case Refused(message, loc, printed):
                 self.warns(printed)
@@ -111,6 +114,7 @@ class Desk:
         self.warns(what.said)
         same = (what.loc, what.name, what.notes, *what.subjects.values())
         if (job.number, part) not in self.reads and what.loc is not None and same in self._seen:
+            self._again.add((job.number, part))
             answer.set_result([])  # a kernel of a header, read before by way of another source
             return answer
         self._seen.add(same)
@@ -142,7 +146,8 @@ class Desk:
     def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:
         self._failed(job.number, part, how, why, seconds, None)
 
-    def ended(self, _: Job) -> None:
+    def ended(self, job: Job) -> None:
+        self._heard.add(job.number)
         self.ends += 1
 
     def enough(self) -> bool:
@@ -234,6 +239,12 @@ class Desk:
         self.stopped = self.stopped or (self.fail_fast and bad)
 
     # --- what there is ------------------------------------------------------------------------------------------------
+
+    def left_out(self) -> tuple[int, int]:
+        """The numbers of sources whose kernels are not known, and of kernels that have no row under some metric."""
+        every = range(len(self.metrics))
+        kernels = sum(any((*key, i) not in self.rows for i in every) for key in self.named.keys() - self._again)
+        return len(self.sources) - len(self._heard), kernels
 
     def in_order(self) -> list[tuple[Key, Row]]:
         return sorted(self.rows.items(), key=lambda item: item[0])

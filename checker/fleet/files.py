@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -157,6 +157,16 @@ def _text(path: Path) -> str:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def unmentioned(paths: Sequence[str], names: Collection[str]) -> set[str]:
+    """The names that no file of these, or of the folders among them, has as a word."""
+    left = set(names)
+    for path in paths:
+        for one in _walk(Path(path)) if what_is(path) == "folder" else [Path(path)]:
+            words = set(re.findall(r"\w+", _text(one))) if left else set()
+            left -= words
+    return left
 
 
 def mentions(folder: Path, name: str) -> bool:

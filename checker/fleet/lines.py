@@ -30,6 +30,15 @@ def dearest(text: str) -> int | None:
     return max(spent, key=lambda line: (spent[line], -line), default=None)
 
 
+def costs(root: Derivation, metric: Metric) -> dict[int, Fraction]:
+    """What stands in each line costs so much, as a derivation counts it: in a loop, in one turn."""
+    spent: dict[int, Fraction] = {}
+    for node, line, _ in _placed(root):
+        if line is not None and (cost := _cost(node, metric)):
+            spent[line] = spent.get(line, Fraction(0)) + cost
+    return spent
+
+
 def _placed(root: Derivation) -> Iterator[tuple[Derivation, int | None, int]]:
     """The applications of a derivation, each with its line and the number of loops around it."""
     todo: list[tuple[Derivation, int | None, int]] = [(root, None, 0)]

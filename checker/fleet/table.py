@@ -18,6 +18,9 @@ HEAD: Final = ("kernel", "at", "metric", "at most", "verdict", "seconds")
 MANY: Final = 20
 """Reasons, and assumptions of some kernels, that a text names; JSON has all."""
 
+_LEFT: Final = {"left": "file", "kernels_left": "kernel"}
+"""What may be left out, by the keys of a summary."""
+
 WIDEST: Final = 60
 """Characters of a bound in a column of the text; JSON has all."""
 
@@ -45,15 +48,16 @@ def kernels(rows: Sequence[Row]) -> dict[tuple[str, str | None, int | None], lis
     return found
 
 
-def summary(rows: Sequence[Row], files: int, left: int, hits: int, seconds: float) -> dict[str, Any]:
-    """How many files and kernels there are, and of each verdict that one has; why what is not certified is not."""
+def summary(rows: Sequence[Row], files: int, left: tuple[int, int], hits: int, seconds: float) -> dict[str, Any]:
+    """How many files and kernels there are, and of each verdict that one has; why what is not certified is not. `left`
+    are files, and kernels that are listed, which were not looked at to the end."""
     each = {key: worst(own) for key, own in kernels(rows).items()}
     counts = Counter(verdict for (_, name, _), verdict in each.items() if name is not None)
     unreadable = sum(name is None for _, name, _ in each)
     found: dict[str, Any] = {"files": files, "kernels": counts.total()}
     found |= {verdict: counts[verdict] for verdict in reversed(VERDICTS) if counts[verdict]}
     found |= {"unreadable": unreadable} if unreadable else {}
-    found |= {"left": left} if left else {}
+    found |= {key: n for key, n in zip(_LEFT, left, strict=True) if n}
     return found | {"cached": hits, "seconds": round(seconds, 3), "reasons": reasons(rows)}
 
 
@@ -79,7 +83,7 @@ def counted(found: Mapping[str, Any]) -> str:
     """The counts in a line."""
     parts = [f"{found[v]} {v.replace('-p', ' p')}" for v in reversed(VERDICTS) if v in found]
     parts += [f"{many(found['unreadable'], 'file')} cannot be read"] if "unreadable" in found else []
-    parts += [f"{many(found['left'], 'file')} left"] if "left" in found else []
+    parts += [f"{many(found[key], what)} left out" for key, what in _LEFT.items() if key in found]
     parts += [f"{many(found['cached'], 'bound')} from the cache"] if found["cached"] else []
     told = f"{many(found['files'], 'file')}, {many(found['kernels'], 'kernel')}"
     return f"{told}: {', '.join(parts)}" if parts else told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from checker.report.backed import as_json as backed_json
 from checker.report.backed import backed
 from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
+from checker.report.lines import closing
 from checker.report.page import clean, inline, plain
 from checker.report.rejection import describe, reason_of
 from checker.report.sarif import Level, log, message, place
@@ -285,14 +285,7 @@ def _listing(source: Source, found: Row) -> tuple[list[Row], list[Row]]:
 def _last(source: Source, first: Loc) -> int:
     """The line on which the kernel ends: that of the brace that closes its body, as far as braces tell."""
     last = max((loc.line for loc in _places(source.kernel) if loc.file == first.file), default=first.line)
-    depth, opened = 0, False
-    for i in range(first.line, len(source.lines) + 1):
-        code = re.sub(r"//.*|/\*.*?\*/|\"(\\.|[^\"])*\"|'(\\.|[^'])*'", "", source.lines[i - 1])
-        depth += code.count("{") - code.count("}")
-        opened |= "{" in code
-        if opened and depth <= 0 and i >= last:
-            return i
-    return min(last, len(source.lines))
+    return closing(source.lines, first.line, last)
 
 
 def change_row(change: Change) -> Row:
@@ -465,26 +458,40 @@ def as_format(report: Row, name: str, *, explain: bool) -> str:
     return as_text(report, explain)
 
 
+def shared(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The sentences that are the same for all of several."""
+    return [text for text in rows[0] if all(text in others for others in rows)] if len(rows) > 1 else []
+
+
 def as_text(report: Row, explain: bool) -> str:
-    """The report for a terminal."""
+    """The report for a terminal; what all of it assumes, or says of its making, is there once."""
     lines = [summary(report)]
-    for group in groups(report["certificates"]):
+    rows = report["certificates"]
+    every = shared([group[0]["assumptions"] for group in groups(rows)])
+    making = shared([sentences(r["made"]) for r in rows])
+    for group in groups(rows):
         lines += ["", f"{group[0]['kernel']}: {launch(group[0])}"]
         cells = [(label(r), subject_of(r), f"<= {r['bound']}" if r["bound"] else "no bound") for r in group]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        said = shared([remarks(r) for r in group])
         for r, columns in zip(group, cells, strict=True):
             value = "" if r["value"] is None else f"  = {r['value']} at {point(report['at'])}"
             padded = (f"{text:<{width}}" for text, width in zip(columns, widths, strict=True))
             lines += [f"  {'  '.join(padded)}  {r['verdict']}{value}"]
-            lines += [wrapped(text, "      ") for text in remarks(r)]
+            lines += [wrapped(text, "      ") for text in remarks(r) if text not in said]
             if explain:
                 lines += [f"      {place_of(x):<8}{x['access']}  {x['most']}" for x in r["accesses"]]
                 for x in r["turns"]:
                     lines += [f"      {place_of(x):<8}{x['rule']}", *(f"              {text}" for text in x["told"])]
-        lines += ["  Assumed:", *(f"    - {text}" for text in group[0]["assumptions"]), "  Checked:"]
+        lines += [wrapped(text, "  ") for text in said]
+        own = [text for text in group[0]["assumptions"] if text not in every]
+        lines += ["  Assumed:", *(f"    - {text}" for text in own)] if own else []
+        lines += ["  Checked:"]
         for r in group:
             lines += [f"    {r['file']}", f"      {r['digest']}", wrapped(checked(r), "      ")]
-            lines += [wrapped(text, "      ") for text in sentences(r["made"])]
+            lines += [wrapped(text, "      ") for text in sentences(r["made"]) if text not in making]
+    lines += ["", "All of these assume:", *(f"  - {text}" for text in every)] if every else []
+    lines += ["", "All of these say of themselves:", *(wrapped(t, "  - ", "    ") for t in making)] if making else []
     if report["comparison"]:
         lines += ["", "Compared:"]
         lines += [wrapped(f"{c['kernel']} {c['metric']}: {told(c)}", "  ", "      ") for c in report["comparison"]]
@@ -494,6 +501,7 @@ def as_text(report: Row, explain: bool) -> str:
 def as_markdown(report: Row) -> str:
     """The report as a page of Markdown."""
     lines = ["# Cost audit", "", f"{plain(summary(report))}.", ""]
+    every = shared([group[0]["assumptions"] for group in groups(report["certificates"])])
     if report["comparison"]:
         lines += ["## Compared with before", ""]
         lines += [f"- **{plain(c['kernel'])} {plain(c['metric'])}**: {plain(told(c))}" for c in report["comparison"]]
@@ -515,12 +523,14 @@ def as_markdown(report: Row) -> str:
         lines += [""]
         said = [f"- {plain(label(r))}: {plain(text)}" for r in group for text in remarks(r)]
         lines += [*said, ""] if said else []
-        lines += ["Assumed:", "", *(f"- {plain(text)}" for text in group[0]["assumptions"]), ""]
+        own = [text for text in group[0]["assumptions"] if text not in every]
+        lines += ["Assumed:", "", *(f"- {plain(text)}" for text in own), ""] if own else []
         lines += ["| certificate | digest | checked |", "|---|---|---|"]
         for r in group:
             judged = "; ".join((checked(r), *sentences(r["made"])))
             lines.append(f"| {inline(r['file'])} | {inline(r['digest'])} | {plain(judged)} |")
         lines += [""]
+    lines += ["## All of these assume", "", *(f"- {plain(text)}" for text in every), ""] if every else []
     return clean("\n".join(lines).rstrip())
 
 

@@ -20,6 +20,7 @@ from checker.report.audit import (
     place_of,
     point,
     remarks,
+    shared,
     subject_of,
     summary,
     told,
@@ -70,8 +71,7 @@ class Part:
     @property
     def common(self) -> list[str]:
         """The remarks that are the same for all of several certificates."""
-        every = [remarks(r) for _, r, _ in self.rows]
-        return [text for text in every[0] if len(every) > 1 and all(text in others for others in every)]
+        return shared([remarks(r) for _, r, _ in self.rows])
 
     @property
     def worst(self) -> str:
@@ -89,7 +89,13 @@ def as_html(report: Row, dossiers: Sequence[Dossier]) -> str:
     parts.sort(key=lambda p: list(MEANING).index(p.worst))
     every = [step for d in dossiers for step in d.steps]
     words: dict[str, Any] = {"launch": launch, "checked": checked, "told": told, "place": place_of, "remarks": remarks}
-    words |= {"label": label, "subject_of": subject_of, "picture": picture, "table": table, "again": again}
+    words |= {
+        "label": label,
+        "subject_of": subject_of,
+        "picture": picture,
+        "table": table,
+        "again": again,
+    }
     words |= {"summary": summary(report), "meaning": MEANING, "point": point, "sentences": sentences, "RULE": RULE}
     return filled("audit.html.jinja", report=report, parts=parts, rules=bars(every), **words)
 

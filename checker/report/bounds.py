@@ -38,7 +38,7 @@ from logic.derivation import Derivation
 from logic.metrics import Hardware, Metric
 from logic.rules import SOUND
 from logic.source import Loc, SourceError
-from logic.syntax import Kernel, Sync, show_stmt, statements
+from logic.syntax import WARP_INDEX, Kernel, Sync, show_stmt, statements
 
 MATHEMATICAL: Final = (
     "no signed overflow, also where a sum of ints and unsigned sizes is converted to int",
@@ -170,12 +170,15 @@ def as_witness(witness: Witness) -> dict[str, Any]:
     }
 
 
-def witness_text(name: str, witness: Witness | None, again: str) -> list[str]:
-    """The witness of a bound, in words: how close a run comes to it."""
+def witness_text(name: str, witness: Witness | None, again: str, at: Mapping[str, int]) -> list[str]:
+    """The witness of a bound, in words: how close a run comes to it. A run has all blocks and warps, whichever the
+    point names."""
     if witness is None:
-        return [f"  {name}: no input was found that runs"]
+        data = " with the elements of arrays that --at names" if any("[" in name for name in at) else ""
+        return [f"  {name}: no input was found that runs{data}"]
     gap = "exact" if witness.exact else f"at most {witness.bound} there"
-    return [f"  {name}: a run costs {witness.cost}, {gap}", f"      {again}"]
+    whole = " in its dearest warp" if any(n.startswith("blockIdx.") or n == WARP_INDEX for n in at) else ""
+    return [f"  {name}: a run costs {witness.cost}{whole}, {gap}", f"      {again}"]
 
 
 def _problem(result: Result) -> str:

@@ -246,7 +246,9 @@ def as_text(
     if good:
         lines += ["", "Nothing to mend:"]
         lines += [f"  {_where(r.finding.access.loc)}: {_headline(r)}: {r.advice.reason}{_aside(r)}" for r in good]
-    lines += ["", *_by(threshold), f"Shares: {shares}.", "Assumed:", *(f"  {line}" for line in rests_on)]
+    last = [*_by(threshold), f"Shares: {shares}."] if shares else []
+    last += ["Assumed:", *(f"  {line}" for line in rests_on)] if rests_on else []
+    lines += ["", *last] if last else []
     return "\n".join(lines)
 
 
@@ -303,13 +305,14 @@ def _label(j: Judged) -> str:
 
 
 def _both(r: Row) -> list[str]:
-    """The other domain's verdict."""
+    """The other domain's verdict, where it tells something: the published analysis is about uncoalesced accesses."""
     if r.reported is None:
         return []
-    published = "GPUDrano's analysis reports it, too" if r.reported else "GPUDrano's analysis does not report it"
     if r.verdict != r.finding.verdict:
         return [f"the exact domain: {r.finding.verdict}"]
-    return [published]
+    if r.reported:
+        return ["GPUDrano's analysis reports it, too"]
+    return ["GPUDrano's analysis does not report it"] if r.verdict == "uncoalesced" else []
 
 
 def _aside(r: Row) -> str:

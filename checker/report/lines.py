@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -43,6 +44,19 @@ def lines_section(
     names = [name or f"{head[n - 1]} %" for n, name in enumerate(head)]
     table = [[cost.file, *row] for cost, row in zip(lines, rows, strict=True)]
     return Section("By line", head=["file", *names], rows=table, code=("file", "source"))
+
+
+def closing(lines: Sequence[str], first: int, least: int = 0) -> int:
+    """The line, not before `least`, with the brace that closes the body which begins at line `first`, as far as braces
+    tell: comments and texts of one line are left out."""
+    depth, opened = 0, False
+    for i in range(first, len(lines) + 1):
+        code = re.sub(r"//.*|/\*.*?\*/|\"(\\.|[^\"])*\"|'(\\.|[^'])*'", "", lines[i - 1])
+        depth += code.count("{") - code.count("}")
+        opened |= "{" in code
+        if opened and depth <= 0 and i >= least:
+            return i
+    return min(max(least, first), len(lines))
 
 
 def _share(part: Fraction, total: Fraction) -> str:

@@ -28,11 +28,13 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "refuted": ("error", "a run shows it to be false"),
     "unsupported": ("warning", "the kernel cannot be read: nothing is said of what it costs"),
     "rejected": ("error", "the derivation or the certificate does not prove its claim"),
+    "unreadable": ("error", "the file cannot be read"),
     "invalid": ("error", "the second checker does not accept the certificate"),
     "solver-backed": ("warning", "right so far, but the second checker needs a solver's word"),
     "not-certified": ("warning", "not verified by both checkers, or they do not agree"),
     "divergence": ("error", "some threads of a block reach a barrier that others do not"),
     "broken": ("error", "what is assumed inside the kernel, or required of data, does not hold"),
+    "out-of-bounds": ("error", "an access is outside of its array: reads give 0 there, and writes are lost"),
     "deadlock": ("error", "the machine waits at a barrier for ever"),
     "unsound": ("error", "the rules allow a derivation that a run does not keep to"),
     "untried": ("warning", "no derivation could be tried"),
@@ -53,7 +55,8 @@ GOOD: Final = ("certified", "accepted", "valid")
 class Section:
     """A section under a heading, or under none, in this order and as far as there is any: a picture (SVG, of HTML
     alone, which is put there as it is), a sentence, a table, lines that keep their layout, and a list. `code` names the
-    columns of the table that hold program text or formulas."""
+    columns of the table that hold program text or formulas; `links` are where the first cells of its rows lead, in
+    HTML, "" for those that lead nowhere."""
 
     title: str = ""
     text: str = ""
@@ -63,6 +66,7 @@ class Section:
     fixed: str = ""
     items: Sequence[str] = ()
     picture: str = ""
+    links: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: what a command says. No faults: all is well."""
+    """A page: what a command says. No faults: all is well. `up` is the page that leads to it and its name, in HTML."""
 
     title: str
     sections: Sequence[Section] = ()
     faults: Sequence[Fault] = ()
     assumptions: Sequence[str] = ()
+    up: tuple[str, str] | None = None
 
 
 def render(page: Page, form: str) -> str:

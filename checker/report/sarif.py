@@ -48,6 +48,9 @@ HELP: Final[Mapping[str, str]] = {
     "divergence": "In the run that is told, some threads of a block reach a barrier that others do not: CUDA leaves "
     "undefined what happens.",
     "broken": "What the source assumes inside the kernel, or requires of data, does not hold: no bound speaks of this.",
+    "unreadable": "The file cannot be read as what it is taken for: nothing is said of what it claims.",
+    "out-of-bounds": "An access is outside of its array: test the index, as `if (i < n)` does, or give the array more "
+    "elements.",
     "deadlock": "The small machine waits at a barrier for ever, for threads that never come.",
     "unsound": "The rules allow a derivation that a run does not keep to: they must not be used.",
     "on-trial": "A bound that rests on rules of one's own, which nobody proved sound. It certifies nothing, whatever "

@@ -187,29 +187,27 @@ MADE: Final = row(
     told="what a certificate says of its making, which no checker judges",
 )
 
-CHECKED: Final = row(
-    {
-        "verdict": one("accepted", "rejected", "not-proved"),
-        "judgement": maybe(text()),
-        "claim": maybe(text()),
-        "rules": text("the rule set"),
-        "certifies": flag("whether these rules certify anything"),
-        "obligations": many(
-            row({"kind": text(), "claim": text(), "verdict": text(), "engine": text(), "seconds": real()}),
-            "the side conditions that were proved",
-        ),
-        "second_checker": maybe(one("valid", "solver-backed", "invalid")),
-        "solver_backed": TEXTS,
-        "backed": BACKED,
-        "warnings": TEXTS,
-        "admitted": many(
-            whole(), "the barriers that are assumed to be reached by whole blocks, from 0 in program order"
-        ),
-        "assumptions": ASSUMED,
-        "made": maybe(MADE),
-        "error": maybe(REFUSED),
-    },
-    tree=many(NODE, "with --tree: the applications, each before its premises"),
+CHECKED: Final[Schema] = {
+    "verdict": one("accepted", "rejected", "not-proved"),
+    "judgement": maybe(text()),
+    "claim": maybe(text()),
+    "rules": text("the rule set"),
+    "certifies": flag("whether these rules certify anything"),
+    "obligations": many(
+        row({"kind": text(), "claim": text(), "verdict": text(), "engine": text(), "seconds": real()}),
+        "the side conditions that were proved",
+    ),
+    "second_checker": maybe(one("valid", "solver-backed", "invalid")),
+    "solver_backed": TEXTS,
+    "backed": BACKED,
+    "warnings": TEXTS,
+    "admitted": many(whole(), "the barriers that are assumed to be reached by whole blocks, from 0 in program order"),
+    "assumptions": ASSUMED,
+    "made": maybe(MADE),
+    "error": maybe(REFUSED),
+}
+UNREAD: Final = row(
+    {"file": text(), "verdict": one("unreadable"), "problem": text()}, told="a file that cannot be read"
 )
 
 RECHECKED: Final = {
@@ -265,6 +263,49 @@ ACCESS: Final = {
 }
 """Where an access stands, and to what."""
 
+COALESCED: Final[dict[str, Schema]] = {
+    "kernel": text(),
+    "domain": one("exact", "gpudrano"),
+    "threshold": one("fewest", "paper"),
+    "accesses": many(
+        row(
+            {
+                **ACCESS,
+                "access": text(),
+                "verdict": one("coalesced", "misaligned", "uncoalesced", "conflict-free", "conflicting", "unknown"),
+                "transactions": maybe(whole("the most lines of one access, or turns of a bank")),
+                "fewest": maybe(whole("the fewest that the same lanes could need")),
+                "lanes": maybe(whole()),
+                "exact": maybe(text()),
+                "gpudrano": maybe(text()),
+                "confirmed": maybe(flag("whether a run shows it")),
+                "reason": text(),
+                "advice": maybe(text("the best of the remedies")),
+                "remedies": many(
+                    row(
+                        {
+                            "remedy": text(),
+                            "counts": one("lines", "conflicts"),
+                            "before": whole("what an access needs at most; all of `accesses` together"),
+                            "after": whole("what it needs at most then; the one that is made of them"),
+                            "accesses": whole("how many it makes one of"),
+                            "verdict": text("`certified` where both checkers accept both certificates"),
+                            "problem": maybe(text("why it is not certified")),
+                            "bound_before": maybe(text("on what a warp needs")),
+                            "bound_after": maybe(text()),
+                        }
+                    )
+                ),
+                "share": maybe(number("of all transactions")),
+                "depth": maybe(whole("of loops around it")),
+                "observed": maybe(table(ANY, "what it did in the run")),
+            }
+        )
+    ),
+    "shares": text("what the shares are of"),
+    "assumptions": TEXTS,
+}
+
 SCHEMAS: Final[dict[str, Schema]] = {
     "bound": row(
         {"results": many({"anyOf": [BOUNDED, ON_TRIAL]})},
@@ -272,7 +313,15 @@ SCHEMAS: Final[dict[str, Schema]] = {
         budgets=many(table(ANY), "the budgets of the configuration"),
         told="bounds, a row a kernel and metric",
     ),
-    "check": CHECKED,
+    "check": {
+        "anyOf": [
+            row(CHECKED, tree=many(NODE, "with --tree: the applications, each before its premises")),
+            row(
+                {"verdict": text("the worst"), "results": many({"anyOf": [row({"file": text(), **CHECKED}), UNREAD]})},
+                told="of several files",
+            ),
+        ]
+    },
     "recheck": {
         "anyOf": [row(RECHECKED), row({"verdict": text(), "results": many(row({"file": text(), **RECHECKED}))})]
     },
@@ -290,6 +339,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
         lines=many(row({"file": text(), "line": whole(), "executions": whole(), "totals": COSTS}), "with --by-line"),
         error=row({"reason": text(), "places": many(PLACE)}, block=maybe(SIZES)),
         time_bound=number("of the parallel semantics (Theorem 2)"),
+        out_of_bounds=many(row({"place": maybe(PLACE), "access": text()}), "accesses outside of arrays, one a place"),
     ),
     "contracts": row(
         {
@@ -304,52 +354,27 @@ SCHEMAS: Final[dict[str, Schema]] = {
             )
         }
     ),
-    "coalesce": row(
-        {
-            "kernel": text(),
-            "domain": one("exact", "gpudrano"),
-            "threshold": one("fewest", "paper"),
-            "accesses": many(
-                row(
-                    {
-                        **ACCESS,
-                        "access": text(),
-                        "verdict": one(
-                            "coalesced", "misaligned", "uncoalesced", "conflict-free", "conflicting", "unknown"
-                        ),
-                        "transactions": maybe(whole("the most lines of one access, or turns of a bank")),
-                        "fewest": maybe(whole("the fewest that the same lanes could need")),
-                        "lanes": maybe(whole()),
-                        "exact": maybe(text()),
-                        "gpudrano": maybe(text()),
-                        "confirmed": maybe(flag("whether a run shows it")),
-                        "reason": text(),
-                        "advice": maybe(text("the best of the remedies")),
-                        "remedies": many(
-                            row(
-                                {
-                                    "remedy": text(),
-                                    "counts": one("lines", "conflicts"),
-                                    "before": whole("what an access needs at most; all of `accesses` together"),
-                                    "after": whole("what it needs at most then; the one that is made of them"),
-                                    "accesses": whole("how many it makes one of"),
-                                    "verdict": text("`certified` where both checkers accept both certificates"),
-                                    "problem": maybe(text("why it is not certified")),
-                                    "bound_before": maybe(text("on what a warp needs")),
-                                    "bound_after": maybe(text()),
-                                }
-                            )
-                        ),
-                        "share": maybe(number("of all transactions")),
-                        "depth": maybe(whole("of loops around it")),
-                        "observed": maybe(table(ANY, "what it did in the run")),
-                    }
-                )
+    "coalesce": {
+        "anyOf": [
+            row(COALESCED),
+            row(
+                {
+                    "results": many(
+                        {
+                            "anyOf": [
+                                row({"file": text(), **COALESCED}),
+                                row(
+                                    {"file": text(), "kernel": maybe(text()), "problem": text("why it cannot be read")}
+                                ),
+                            ]
+                        }
+                    ),
+                    "summary": table(whole(), "files, kernels, accesses, and these by their verdicts"),
+                },
+                told="of several kernels",
             ),
-            "shares": text("what the shares are of"),
-            "assumptions": TEXTS,
-        }
-    ),
+        ]
+    },
     "compiled": row(
         {
             "kernel": text(),

@@ -184,6 +184,16 @@ def test_two_threads_that_write_one_element_are_a_race(tmp_path: Path, capsys: C
     assert "two threads wrote different values into one element" in capsys.readouterr().out
 
 
+def test_the_other_analysis_is_named_where_it_is_about_that(tmp_path: Path, capsys: Capture) -> None:
+    """It looks for uncoalesced accesses: that it does not report a misaligned one says nothing."""
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *A, int *B) { A[threadIdx.x + 1] = 1; B[threadIdx.x * 64 % 128] = 1; }\n")
+    assert main(["coalesce", str(path), "--block", "32"]) == 1
+    text = capsys.readouterr().out
+    assert "misaligned store of A" in text
+    assert "does not report it" not in text
+
+
 def test_text(cu: Path, capsys: Capture) -> None:
     assert main(["coalesce", str(cu)]) == 1
     assert capsys.readouterr().out.splitlines() == [

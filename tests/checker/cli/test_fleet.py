@@ -137,8 +137,14 @@ def test_text_page_and_fail_fast(here: Path, capsys: Capture) -> None:
     assert text[0].split() == ["kernel", "at", "metric", "at", "most", "verdict", "seconds"]
     assert text[1].split()[:3] == ["one", "src/a.cu:1", "steps"]
     assert text[2].split()[:6] == ["spin", "src/a.cu:2", "steps", "no", "bound", "not-proved"]
-    assert text[-1] == "1 file, 2 kernels: 1 certified, 1 not proved, 1 file left"
+    assert text[-1] == "1 file, 2 kernels: 1 certified, 1 not proved"
     assert "     1  not-proved: no potential was found for this loop" in text
+    (here / "src/a.cu").write_text((here / "src/a.cu").read_text() + TWO)
+    (here / "src/z.cu").write_text("__global__ void last(int *A) {}\n")
+    assert main([*words[:1], "src", *words[2:], "--fail-fast", "--exclude", "b.cu"]) == 1
+    told = "1 certified, 1 not proved, 1 file left out, 1 kernel left out"
+    assert capsys.readouterr().out.splitlines()[-1].partition(": ")[2].partition(", 1 bound")[0] == told
+    (here / "src/z.cu").unlink()
     assert main([*words, "--format", "sarif"]) == 1
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert (result["ruleId"], result["locations"][0]["physicalLocation"]["region"]["startLine"]) == ("not-proved", 2)
@@ -200,8 +206,10 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
         out, error = process.communicate(timeout=20)
         assert time.monotonic() - sent < 1.5
     assert (row["kernel"], row["verdict"]) == ("one", "certified")
-    assert json.loads(out)["summary"] | {"seconds": 0} == {
-        "files": 2, "kernels": 1, "certified": 1, "left": 1, "cached": 0, "seconds": 0, "reasons": [],
+    summary = json.loads(out)["summary"]
+    assert summary.pop("left", 0) + summary.pop("kernels_left", 0) == 1  # it may have been listed, or not
+    assert summary | {"seconds": 0} == {
+        "files": 2, "kernels": 1, "certified": 1, "cached": 0, "seconds": 0, "reasons": [],
     }  # fmt: skip
     assert (process.returncode, error) == (130, "warpbound: interrupted\n")
 
@@ -253,16 +261,16 @@ def test_unusable_input(words: list[str], problem: str, here: Path, capsys: Capt
 
 def test_options_that_are_about_no_kernel(here: Path, capsys: Capture) -> None:
     """What was found is printed all the same."""
-    (here / "src/a.cu").write_text(ONE)
+    (here / "src/a.cu").write_text(f"// gone\n{ONE}")
     (here / "warpbound.toml").write_text('[[budget]]\nkernel = "gone"\nmetric = "sectors"\nmost = 1\n')
-    code, document, error = bound(capsys, "src", "--at", "m=1", "--assume", "k > 0")
+    code, document, error = bound(capsys, ".", "--at", "m=1", "--assume", "k > 0")
     assert (code, [r["verdict"] for r in document["results"]]) == (2, ["certified"])
     assert "warpbound.toml:2:1: error: a budget is for 'gone', and no kernel here is called so" in error
     (here / "warpbound.toml").write_text('[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 1\nat = "m=3"\n')
     code, document, error = bound(capsys, "src", "--at", "m=1")
     assert (code, [r["cached"] for r in document["results"]]) == (2, [True])
     assert "warpbound.toml:5:1: error: at: 'm' is no parameter of one" in error
-    (here / "src/a.cu").write_text(TWO)
+    (here / "src/a.cu").write_text(f"// gone\n{TWO}")
     (here / "warpbound.toml").write_text('[[budget]]\nkernel = "two"\nmetric = "sectors"\nmost = "4*i + n"\n')
     code, error = main(["bound", "src", *FAST]), capsys.readouterr().err
     assert (code, "'i' is no parameter of two\n" in error, "Its parameters: n." in error) == (2, True, True)
@@ -367,3 +375,59 @@ def test_formulas_of_budgets_know_parameters_alone(here: Path, capsys: Capture) 
     assert main(["bound", "src", *FAST]) == 2
     error = capsys.readouterr().err
     assert "  Known here: n.\n" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "told"),
+    [
+        ('[[budget]]\nkernel = "oen"\nmetric = "sectors"\nmost = 1\n', "2:1", "a budget is for 'oen'"),
+        ("[kernel.oen]\nblock = 32\n", "1:9", "no kernel here is called 'oen'"),
+        ('[[budget]]\nkernel = "one"\nmetric = "sector"\nmost = 1\n', "3:1", "metric: sector: no such metric"),
+    ],
+)
+def test_misspelt_names_are_told_before_anything_is_searched(
+    text: str, place: str, told: str, here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels of headers and of macros are found by reading, which has to find that they are there."""
+    monkeypatch.setattr("checker.testbed.workers.each", lambda work, items, *_: [work(item) for item in items])
+    (here / "src/a.cu").write_text(ONE)
+    (here / "warpbound.toml").write_text(text)
+    with monkeypatch.context() as patched:
+        patched.setattr("checker.fleet.workers.run", hazards.stuck)
+        assert main(["bound", "src", *FAST]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"warpbound.toml:{place}: error: {told}" in printed.err
+    assert "Did you mean 'one'?" in printed.err or "Did you mean 'sectors'?" in printed.err
+    (here / "src/a.cu").write_text(ONE.replace("one", "K(o)").replace("__global__", "#define K(x) x##en\n__global__"))
+    if place != "3:1":
+        assert main(["bound", "src", *FAST, "--no-cache"]) in (0, 1)
+
+
+def test_an_index_with_a_page_a_kernel(here: Path, capsys: Capture) -> None:
+    """The worst first; each row leads to the page of its kernel, and that back; nothing is fetched."""
+    (here / "src/a.cu").write_text(f"{ONE}{TWO}__global__ void index(int *A) {{ A[3] = 1; }}\n")
+    (here / "src/b.cu").write_text("__global__ void one(int *A) {\n    // }\n    A[0] = n;\n}\n")
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "two"\nmetric = "sectors"\nmost = 7\n')
+    words = ["bound", "src", *FAST]
+    assert main([*words, "--format", "html", "-o", "site/"]) == 2
+    capsys.readouterr()
+    index = (here / "site/index.html").read_text()
+    names = ["one-1-0.html", "one-0-0.html", "two.html", "index-0-2.html"]
+    assert re.findall('href="(.*?)"', index) == names
+    assert sorted(p.name for p in (here / "site").iterdir()) == sorted(["index.html", *names])
+    assert re.findall(r'<td class="verdict [a-z-]+">([a-z-]+)<', index) == ["unsupported", *["certified"] * 3]
+    assert "2 files, 4 kernels" in index
+    two = (here / "site/two.html").read_text()
+    assert '<a href="index.html">src</a>' in two
+    assert "every warp of two costs at most max(0, n) sectors" in two
+    assert "two sectors: exceeded" in two
+    assert "Q:Loop" in two or "Q:While" in two
+    assert re.search(r"<td>2</td><td class=\"bound code\">__global__ void two.*?</td><td>1</td>", two)
+    broken = (here / "site/one-1-0.html").read_text()
+    assert "sectors: src/b.cu:3:12: use of undeclared identifier" in broken
+    assert ">    A[0] = n;<" in broken
+    for page in (index, two, broken):
+        assert not re.search(r"<script|<link|src=|https?:", page)
+    assert main([*words, "--format", "json", "-o", "site"]) == 2
+    assert "-o site: Is a directory" in capsys.readouterr().err

@@ -25,15 +25,16 @@ def tampered(tmp_path: Path) -> str:
 
 def test_one(capsys: Capture) -> None:
     assert main(["recheck", GOOD[0]]) == 0
-    assert capsys.readouterr().out == f"valid\n{CLAIM}\n"
+    assert capsys.readouterr().out == f"valid  {GOOD[0]}\n  {CLAIM}\n"
 
 
 def test_several(tampered: str, capsys: Capture) -> None:
     assert main(["recheck", *GOOD]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == [f"valid  {GOOD[0]}", f"  {CLAIM}"]
     assert main(["recheck", *GOOD, tampered]) == 3
-    last = capsys.readouterr().out.splitlines()[-2:]
-    assert last == [f"invalid  {tampered}", "  the digest is not that of the content"]
+    last = capsys.readouterr().out.splitlines()[-3:]
+    found = ["  the digest is not that of the content", "3 certificates: 1 invalid, 2 valid"]
+    assert last == [f"invalid  {tampered}", *found]
 
 
 def test_several_as_json(tampered: str, capsys: Capture) -> None:
@@ -51,7 +52,7 @@ def test_what_cannot_be_read_is_the_worst(tampered: str, capsys: Capture) -> Non
     assert main(["recheck", tampered, "no.json", GOOD[0]]) == 2
     out, error = capsys.readouterr()
     assert error == "error: cannot read 'no.json': No such file or directory\n"
-    assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == ["invalid", "valid"]
+    assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == ["invalid", "valid", "3"]
 
 
 @pytest.mark.parametrize(
@@ -79,3 +80,8 @@ def test_unreadable_as_json(tampered: str, capsys: Capture) -> None:
     out, error = capsys.readouterr()
     assert [row["verdict"] for row in json.loads(out)["results"]] == ["invalid", "unreadable"]
     assert json.loads(out)["verdict"] == "unreadable"
+
+
+def test_an_invalid_one_is_named(tampered: str, capsys: Capture) -> None:
+    assert main(["recheck", tampered]) == 3
+    assert capsys.readouterr().out == f"invalid  {tampered}\n  the digest is not that of the content\n"

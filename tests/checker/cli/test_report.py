@@ -570,6 +570,19 @@ def test_text(capsys: Capture) -> None:
     assert "MemReads <= 4" in capsys.readouterr().out
 
 
+def test_what_all_assume_is_there_once(capsys: Capture) -> None:
+    """Of certificates of several kernels, in text and in Markdown."""
+    other = str(PROOFS / "vectorAdd/sectors.json")
+    for words in ((), ("--format", "markdown")):
+        assert main(["report", SECTORS, CONFLICTS, other, *words]) == 0
+        text = capsys.readouterr().out
+        assert text.count("every array starts at a multiple of 256 bytes") == 1
+        assert text.count("blocks of 32") > 1
+        assert "All of these assume" in text
+    assert main(["report", SECTORS, other]) == 0
+    assert capsys.readouterr().out.count("made by warpbound") == 1
+
+
 class Page(HTMLParser):
     """The elements that are open, and what is not allowed in a page that stands alone."""
 
@@ -739,7 +752,7 @@ def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
 def test_a_folder_stands_for_the_certificates_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """As for `recheck` and `show`; other JSON is left alone. `check` judges one, and says who judges a folder."""
+    """As for `recheck` and `show`; other JSON is left alone, and said to be."""
     folder = tmp_path / "found"
     (folder / "deep").mkdir(parents=True)
     for name in ("a.json", "deep/b.json"):
@@ -748,7 +761,10 @@ def test_a_folder_stands_for_the_certificates_in_it(
     (folder / "latin.json").write_bytes(b"\xe9")
     for command, key in (("report", "certificates"), ("recheck", "results"), ("show", "results")):
         assert main([command, str(folder), "--format", "json"]) == 0
-        found = json.loads(capsys.readouterr().out)[key]
+        printed = capsys.readouterr()
+        told = f"'{folder / 'latin.json'}', '{folder / 'other.json'}' are no certificates, and left out"
+        assert printed.err == f"warpbound: warning: {told}\n"
+        found = json.loads(printed.out)[key]
         assert [Path(row["file"]).relative_to(folder).as_posix() for row in found] == ["a.json", "deep/b.json"]
         (tmp_path / "empty").mkdir(exist_ok=True)
         assert main([command, str(tmp_path / "empty")]) == 2
@@ -756,10 +772,6 @@ def test_a_folder_stands_for_the_certificates_in_it(
     monkeypatch.setattr(options, "MOST_FILES", 3)
     assert main(["report", str(folder)]) == 2
     assert "there are more than 3 files in" in capsys.readouterr().err
-    assert main(["check", str(folder)]) == 2
-    assert f"`warpbound report {folder}` judges all certificates in a folder." in " ".join(
-        capsys.readouterr().err.split()
-    )
 
 
 def _ended(_: str) -> None:

@@ -110,7 +110,7 @@ def test_a_file_takes_the_output(cli: Run, tmp_path: Path, capsys: pytest.Captur
 
 
 def test_accesses_out_of_bounds_are_warned_of(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli(COPY, *ARGS, "--block", "4", "--array", "H=zeros:2") == 0
+    assert cli(COPY, *ARGS, "--block", "4", "--array", "H=zeros:2") == 1
     expected = "k.cu: warning: out of bounds: load of H[2] by thread (2,0,0) of block (0,0,0), but 'H' has 2 elements"
     assert expected in capsys.readouterr().err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -69,11 +70,22 @@ def test_unusable_input(words: str, message: str, engine: str, capsys: Capture) 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_accesses_out_of_bounds_are_reported_once_each(engine: str, capsys: Capture) -> None:
     words = ("--arg", "n=3", "--array", "A=ones:8", "--engine", engine)
-    assert main([*LAUNCH, *words]) == 0
+    assert main([*LAUNCH, *words]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "k.cu:5:16: warning: out of bounds: load of A[8] by thread (3,0,0) of block (0,0,0), but 'A' has 8 elements",
         "k.cu:5:27: warning: out of bounds: load of A[-1] by thread (0,0,0) of block (0,0,0), but 'A' has 8 elements",
     ]
+
+
+def test_accesses_out_of_bounds_in_json_and_sarif(capsys: Capture) -> None:
+    words = [*LAUNCH, "--arg", "n=3", "--array", "A=ones:8", "--format"]
+    assert main([*words, "json"]) == 1
+    first, second = json.loads(capsys.readouterr().out)["out_of_bounds"]
+    assert first["place"] == {"file": "k.cu", "line": 5, "column": 16}
+    assert second["access"].startswith("load of A[-1] by thread (0,0,0)")
+    assert main([*words, "sarif"]) == 1
+    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert [(r["ruleId"], r["level"]) for r in results] == [("out-of-bounds", "error")] * 2
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])

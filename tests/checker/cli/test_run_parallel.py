@@ -130,7 +130,8 @@ def test_barrier_divergence(run: Run) -> None:
 
 
 def test_accesses_out_of_bounds_are_warned_of(run: Run) -> None:
-    _, _, err = run("--semantics", "parallel", "--array", "A=zeros:40")
+    code, _, err = run("--semantics", "parallel", "--array", "A=zeros:40")
+    assert code == 1
     assert "out of bounds: store of A[40]" in err
 
 

@@ -78,3 +78,14 @@ def test_words_that_are_left_over_are_told_by_the_command(capsys: Capture) -> No
         "warpbound recheck: error: unrecognized arguments: --nope",
         "  warpbound recheck --help tells more.",
     ]
+
+
+def test_a_table_is_measured_by_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Columns are as wide as what is printed, not as the path of the file behind `-`."""
+    other = tmp_path / "k.cu"
+    other.write_text("__global__ void k(int *A) { A[0] = 1; }\n")
+    monkeypatch.chdir(tmp_path)
+    given(monkeypatch, "__global__ void first(int *A) { A[0] = 1; }\n")
+    assert main(["bound", "-", "k.cu", "--metric", "sectors", "--block", "32", "--no-cache", "--jobs", "1"]) == 0
+    head, one, two = capsys.readouterr().out.splitlines()[:3]
+    assert one.index("sectors") == two.index("sectors") == head.index("metric") == len("kernel  k.cu:1  ")

@@ -1,0 +1,167 @@
+"""`warpbound check` of several derivations, and of folders: each is judged in a process, and all are told."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from checker.cli.options import certificates, tell
+from checker.notation.problem import OptionProblem
+from checker.notation.words import many
+
+if TYPE_CHECKING:
+    from checker.report.page import Page
+
+WORST: Final = (2, 1, 0)
+"""Exit codes, the worst first."""
+
+ENDED: Final = "the process that judged it ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of a file: the word for it, the exit code, its object, the text that is told of it, what it assumes,
+    its page, and what was said on standard error. `page` is None for one that cannot be read."""
+
+    file: str
+    word: str
+    code: int
+    row: dict[str, Any]
+    text: str
+    assumes: Sequence[str] = ()
+    page: Page | None = None
+    said: str = ""
+
+
+def run(args: argparse.Namespace) -> int:
+    """The worst exit code of all files. Raises SourceError for options that do not fit, and an empty folder."""
+    from checker.cli.progress import progress_bar
+    from checker.testbed.workers import each
+
+    for name in ("tree", "queries", "depth"):
+        if getattr(args, name):
+            raise OptionProblem(f"--{name} is for one derivation alone", advice="Name one file.")
+    files = list(dict.fromkeys(_files(args.files)))
+    with progress_bar("derivations", len(files)) as show:
+        work = partial(_one, args)
+        found = [
+            one or _unreadable(file, ENDED, f"{file}: error: {ENDED}\n")
+            for file, one in zip(files, each(work, files, os.cpu_count() or 1, show), strict=True)
+        ]
+    for one in found:
+        sys.stderr.write(one.said)
+    code = next(code for code in WORST if any(one.code == code for one in found))
+    tell(args, lambda: _text(found), lambda: json.dumps(_as_json(found, code), indent=2), lambda: _page(found))
+    return code
+
+
+def _files(paths: Sequence[str]) -> Iterator[str]:
+    """The files that paths mean: of folders the certificates and the outlines in them and below."""
+    for path in paths:
+        if not Path(path).is_dir():
+            yield path
+            continue
+        outlines = sorted(map(str, Path(path).rglob("*.qhl")))
+        yield from outlines
+        try:
+            yield from certificates([path])
+        except OptionProblem as problem:
+            if not outlines or not problem.message.startswith("there is no certificate"):
+                raise
+
+
+def _one(args: argparse.Namespace, file: str) -> Checked:
+    """The word on one file; a problem of it is one, too."""
+    from checker.cli import check
+    from checker.report.bounds import assumptions
+    from checker.report.terminal import render_error
+    from logic.source import SourceError
+
+    own = argparse.Namespace(**{**vars(args), "file": file, "warned": set()})
+    with redirect_stderr(io.StringIO()) as said:
+        try:
+            judged, warned, found = check.judged_file(own)
+        except SourceError as problem:
+            told = render_error(problem, problem.source)
+            return _unreadable(file, problem.message, f"{said.getvalue()}{told}\n")
+        except (RecursionError, MemoryError):
+            told = "it is too large or too deeply nested"
+            return _unreadable(file, told, f"{said.getvalue()}{file}: error: {told}\n")
+        check.warn(file, warned)
+        verdict, short = check.verdict_of(found), judged.short
+        word = f"{verdict}, but {short}" if verdict == "accepted" and short else verdict
+        assumed = assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers)
+        return Checked(
+            file=file,
+            word=word,
+            code=check.exit_code(own, judged, found),
+            row={"file": file, **check.as_json(judged, warned, found, own)},
+            text=check.told_in_short(judged, found, own),
+            assumes=assumed if verdict == "accepted" else (),
+            page=check.as_page(judged, warned, found, own),
+            said=said.getvalue(),
+        )
+
+
+def _unreadable(file: str, problem: str, said: str) -> Checked:
+    row = {"file": file, "verdict": "unreadable", "problem": problem}
+    return Checked(file, "unreadable", 2, row, problem, said=said)
+
+
+def _counts(found: Sequence[Checked]) -> str:
+    count = Counter(one.word for one in sorted(found, key=lambda one: WORST.index(one.code)))
+    return f"{many(len(found), 'derivation')}: {', '.join(f'{n} {word}' for word, n in count.items())}"
+
+
+def _shared(found: Sequence[Checked]) -> list[str]:
+    """What all that are accepted assume."""
+    from checker.report.audit import shared
+
+    return shared([one.assumes for one in found if one.assumes] or [[]])
+
+
+def _text(found: Sequence[Checked]) -> str:
+    """Each with what it assumes besides what all do, which comes last; and counts."""
+    every, blocks = _shared(found), list[str]()
+    for one in found:
+        told = "\n".join(f"  {line}".rstrip() for line in one.text.splitlines())
+        own = [f"    - {text}" for text in one.assumes if text not in every]
+        blocks.append("\n".join((f"{one.word}  {one.file}", told, *(["  This assumes:", *own] if own else []))))
+    blocks += ["\n".join(["All of these assume:", *(f"  - {text}" for text in every)])] if every else []
+    return "\n\n".join([*blocks, _counts(found)])
+
+
+def _as_json(found: Sequence[Checked], code: int) -> dict[str, Any]:
+    verdict = next(one.row["verdict"] for one in found if one.code == code)
+    return {"verdict": verdict, "results": [one.row for one in found]}
+
+
+def _page(found: Sequence[Checked]) -> Page:
+    """A table, then each file; a fault for each that is not accepted, or cannot be read."""
+    from dataclasses import replace
+
+    from checker.report.page import Fault, Page, Section
+
+    every = _shared(found)
+    rows = [(one.file, one.word, one.row.get("claim") or one.text.partition("\n")[0]) for one in found]
+    sections, faults = [Section(head=("file", "verdict", "claim"), rows=rows, code=("file",))], list[Fault]()
+    for one in found:
+        if one.page is None:
+            faults.append(Fault("unreadable", f"{one.file}: {one.text}", one.file))
+            continue
+        first, *others = one.page.sections
+        own = [text for text in one.page.assumptions if text not in every]
+        sections += [replace(first, title=f"{one.file}: {one.page.title}"), *others]
+        sections += [Section(f"{one.file} assumes", items=own)] if own else []
+        faults += one.page.faults
+    return Page(_counts(found), sections, faults, every)

@@ -1,0 +1,208 @@
+"""`warpbound coalesce` of several kernels: of a source, of several, of folders; each source in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from checker.cli.options import tell
+from checker.notation.problem import OptionProblem
+from checker.notation.words import many
+
+if TYPE_CHECKING:
+    from checker.fleet.files import Source
+    from checker.report.page import Page
+    from logic.source import Loc, SourceError
+
+WORST: Final = (2, 3, 1, 0)
+"""Exit codes, the worst first."""
+
+ENDED: Final = "the process that read it ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What became of a kernel, or of a source that cannot be read: the exit code, its object, text, and page, what it
+    assumes, which of --assume it took, and what was said on standard error."""
+
+    file: str
+    code: int
+    row: dict[str, Any]
+    text: str = ""
+    page: Page | None = None
+    assumes: Sequence[str] = ()
+    took: frozenset[str] = frozenset()
+    said: str = ""
+    place: Loc | None = None
+
+
+def run(args: argparse.Namespace) -> int:
+    """The worst exit code of all kernels. Raises SourceError for options that do not fit, and where there is none."""
+    from checker.cli.progress import progress_bar
+    from checker.fleet import files
+    from checker.testbed.workers import each
+
+    for name, told in (("confirm", "--confirm runs one kernel"), ("certificate", "--certificate is for one kernel")):
+        if getattr(args, name):
+            raise OptionProblem(told, advice="Name one file, and its kernel: --kernel NAME.")
+    known = files.database(args.database) if args.database else None
+    sources = files.sources(args.files, args.include, args.exclude, known)
+    with progress_bar("files", len(sources)) as show:
+        found = each(partial(_of_source, args), sources, os.cpu_count() or 1, show)
+    parts = [
+        part
+        for source, own in zip(sources, found, strict=True)
+        for part in (own if own is not None else [_ended(source.name)])
+    ]
+    for part in parts:
+        sys.stderr.write(part.said)
+    if not parts:
+        named = f" '{args.kernel}'" if args.kernel else ""
+        told = f"there is no kernel{named} in {', '.join(map(repr, args.files[:3]))}"
+        raise OptionProblem(told, advice="A kernel is a function marked __global__.")
+    for text in args.assume:
+        if not any(text in part.took for part in parts) and any(part.page for part in parts):
+            raise OptionProblem(f"--assume {text}: no kernel here has its parameters")
+    counts = _counts(parts, len(sources))
+    tell(
+        args,
+        lambda: _text(parts, counts),
+        lambda: json.dumps(
+            {"results": [part.row for part in parts], "summary": _summary(parts, len(sources))}, indent=2
+        ),
+        lambda: _page(parts, counts),
+    )
+    return next(code for code in WORST if any(part.code == code for part in parts))
+
+
+def _of_source(args: argparse.Namespace, source: Source) -> list[Part]:
+    """What became of each kernel of a source."""
+    from checker.cli.bound import chosen_kernels, told_of
+    from checker.cli.fleet_work import NONE
+    from checker.cli.options import read_kernel
+    from logic.source import SourceError
+    from semantics.cuda import Choice
+
+    own = argparse.Namespace(**{**vars(args), "file": source.path, "shown": None, "warned": set()})
+    own.includes, own.defines = [*source.flags.includes, *args.includes], [*source.flags.defines, *args.defines]
+    own.std = source.flags.std or args.std
+    try:
+        chosen: list[Choice] = chosen_kernels(own)
+        if not chosen and args.kernel is None:
+            read_kernel(own)  # says why there is none
+    except SourceError as problem:
+        return [] if problem.message.startswith(NONE) else [_refused(source.name, None, problem)]
+    parts = []
+    for choice in chosen:
+        with redirect_stderr(io.StringIO()) as said:
+            try:
+                part = _one(told_of(own, choice, args.assume), source.name)
+            except SourceError as problem:
+                part = _refused(source.name, choice.name, problem)
+            except (RecursionError, MemoryError):
+                told = f"{source.name}: it is too large or too deeply nested"
+                part = _refused(source.name, choice.name, OptionProblem(told))
+        parts.append(replace(part, said=said.getvalue() + part.said))
+    return parts
+
+
+def _one(args: argparse.Namespace, file: str) -> Part:
+    """One kernel, under those of the assumptions that it has the parameters for."""
+    from checker.cli.bound import stated
+    from checker.cli.coalesce import analysed
+    from checker.cli.options import read_kernel
+    from logic.source import SourceError
+    from logic.typing import signature
+
+    reading = read_kernel(args)
+    sigma, took = signature(reading.kernel), list[str]()
+    for text in args.assume:
+        try:
+            stated(text, sigma)
+        except SourceError:
+            continue
+        took.append(text)
+    args.assume = took
+    done = analysed(args, reading)
+    row = {"file": file, **done.document()}
+    return Part(file, done.code, row, done.text(alone=False), done.page(), done.rests_on, frozenset(took))
+
+
+def _refused(file: str, kernel: str | None, problem: SourceError) -> Part:
+    from checker.report.terminal import render_error
+
+    where = f"{problem.loc}: " if problem.loc else ""
+    row = {"file": file, "kernel": kernel, "problem": f"{where}{problem.message}"}
+    told = f"{kernel}: {problem.message}" if kernel else problem.message
+    said = render_error(problem, problem.source) + "\n"
+    return Part(file, 2, row, told, said=said, place=problem.loc)
+
+
+def _ended(file: str) -> Part:
+    row = {"file": file, "kernel": None, "problem": ENDED}
+    return Part(file, 2, row, ENDED, said=f"{file}: error: {ENDED}\n")
+
+
+def _summary(parts: Sequence[Part], files: int) -> dict[str, int]:
+    """How many files, kernels and accesses there are, and of each verdict."""
+    accesses = [access for part in parts for access in part.row.get("accesses", ())]
+    kernels = sum(part.row["kernel"] is not None for part in parts)
+    found = {"files": files, "kernels": kernels, "accesses": len(accesses)}
+    found |= Counter(access["verdict"] for access in accesses)
+    unreadable = sum(part.page is None for part in parts)
+    return found | ({"unreadable": unreadable} if unreadable else {})
+
+
+def _counts(parts: Sequence[Part], files: int) -> str:
+    from checker.analysis.coalescing.access import SEVERITY
+
+    found = _summary(parts, files)
+    n = found["accesses"]
+    head = f"{many(files, 'file')}, {many(found['kernels'], 'kernel')}, {n} access{'' if n == 1 else 'es'}"
+    told = [f"{found[v]} {v}" for v in reversed(SEVERITY) if v in found]
+    told += [f"{found['unreadable']} cannot be read"] if "unreadable" in found else []
+    return f"{head}: {', '.join(told)}" if told else head
+
+
+def _shared(parts: Sequence[Part]) -> list[str]:
+    from checker.report.audit import shared
+
+    return shared([part.assumes for part in parts if part.page] or [[]])
+
+
+def _text(parts: Sequence[Part], counts: str) -> str:
+    """Each kernel with what it assumes besides what all do, which comes last; and counts."""
+    every, blocks = _shared(parts), list[str]()
+    for part in parts:
+        own = [text for text in part.assumes if text not in every]
+        blocks.append("\n".join((part.text, *(["Assumed:", *(f"  {text}" for text in own)] if own else []))))
+    blocks += ["\n".join(["Assumed of all:", *(f"  {text}" for text in every)])] if every else []
+    shares = dict.fromkeys(f"Shares, in each kernel: {part.row['shares']}." for part in parts if part.page)
+    return "\n\n".join([*blocks, *shares, counts])
+
+
+def _page(parts: Sequence[Part], counts: str) -> Page:
+    """A section a kernel; the faults of all, and one for each that cannot be read."""
+    from checker.report.page import Fault, Page, Section
+
+    every, sections, faults = _shared(parts), [Section(text=f"{counts}.")], list[Fault]()
+    for part in parts:
+        if part.page is None:
+            sections.append(Section(part.file, text=part.text))
+            faults.append(Fault("unreadable", part.text, part.place if part.place and part.place.file else part.file))
+            continue
+        own = [text for text in part.page.assumptions if text not in every]
+        first, *others = part.page.sections
+        sections += [replace(first, title=f"{part.file}: {part.page.title}"), *others]
+        sections += [Section(items=own)] if own else []
+        faults += part.page.faults
+    return Page("Accesses to memory", sections, faults, every)

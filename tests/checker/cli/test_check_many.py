@@ -1,0 +1,82 @@
+"""`warpbound check` of several derivations and of folders."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+from checker.testbed.workers import each
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
+GOOD = (PROOFS / "vectorAdd/sectors.json").read_text()
+WEAK = (PROOFS / "addSub3/sectors.qhl").read_text().replace("4 + 10", "3 + 10")
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "found/deep").mkdir(parents=True)
+    (tmp_path / "found/good.json").write_text(GOOD)
+    (tmp_path / "found/deep/other.json").write_bytes((PROOFS / "matMul/sectors.json").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "found"
+
+
+def test_a_folder(folder: Path, capsys: Capture) -> None:
+    assert main(["check", "found"]) == 0
+    text, lines = (out := capsys.readouterr().out), out.splitlines()
+    assert [line for line in lines if line.startswith("accepted")] == [
+        "accepted  found/deep/other.json",
+        "accepted  found/good.json",
+    ]
+    assert "  every warp of vectorAdd costs at most 12 sectors" in lines
+    assert text.count("every array starts at a multiple of 256 bytes") == 1
+    assert text.count("    - blocks of ") == 2
+    assert lines[-1] == "2 derivations: 2 accepted"
+    (folder / "weak.qhl").write_text(WEAK)
+    (folder / "cut.json").write_text(GOOD[:-100])
+    (folder / "package.json").write_text("{}")
+    assert main(["check", "found", "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    assert "warning: 'found/package.json' is no certificate, and left out\n" in printed.err
+    assert "error: 'found/cut.json' is no JSON document" in printed.err
+    found = json.loads(printed.out)
+    assert found["verdict"] == "unreadable"
+    assert {row["file"]: row["verdict"] for row in found["results"]} == {
+        "found/weak.qhl": "rejected",
+        "found/cut.json": "unreadable",
+        "found/deep/other.json": "accepted",
+        "found/good.json": "accepted",
+    }
+
+
+def test_files(folder: Path, capsys: Capture) -> None:
+    (folder / "weak.qhl").write_text(WEAK)
+    words = ["check", "found/good.json", "found/weak.qhl"]
+    assert main(words) == 1
+    text = capsys.readouterr().out
+    assert text.splitlines()[-1] == "2 derivations: 1 rejected, 1 accepted"
+    assert "  found/weak.qhl:15:3: Q:Weak" in text
+    assert main([*words, "--format", "sarif"]) == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["ruleId"] == "rejected"
+    assert main([*words, "--tree"]) == 2
+    assert "--tree is for one derivation alone" in capsys.readouterr().err
+    (folder / "none").mkdir()
+    assert main(["check", "found/none"]) == 2
+    assert "there is no certificate in 'found/none'" in capsys.readouterr().err
+
+
+def ends(n: int) -> int:
+    if n == 3:
+        os._exit(1)
+    return n * n
+
+
+def test_a_process_that_ends_leaves_the_others() -> None:
+    assert each(ends, [1, 2, 3, 4], 2) == [1, 4, None, 16]

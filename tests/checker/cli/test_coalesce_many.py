@@ -1,0 +1,81 @@
+"""`warpbound coalesce` of several kernels and of folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+from checker.testbed import workers
+
+GOOD = "__global__ void good(int *A) { A[threadIdx.x] = 1; }\n"
+BAD = "__global__ void bad(int *A, int w) { A[w * threadIdx.x] = 1; }\n"
+BROKEN = "__global__ void broken(int *A) { A[0] = ; }\n"
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Without processes: what they do is tested with `check`."""
+    monkeypatch.setattr(workers, "each", lambda work, items, *_: [work(item) for item in items])
+    (tmp_path / "src/deep").mkdir(parents=True)
+    (tmp_path / "src/a.cu").write_text(GOOD + BAD)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_all_kernels_of_a_source(here: Path, capsys: Capture) -> None:
+    assert main(["coalesce", "src/a.cu", "--block", "32"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith(("good:", "bad:"))] == [
+        "good: 1 access: 1 coalesced",
+        "bad: 1 access: 1 uncoalesced",
+    ]
+    assert "src/a.cu:2:38: uncoalesced store of A[w * tid.x]: 32 lines, 1 at best, 32 lanes, 100 % of all" in lines
+    assert lines.count("  every array starts at a multiple of 256 bytes") == 1
+    assert sum(line.startswith("Shares") for line in lines) == 1
+    assert lines[-1] == "1 file, 2 kernels, 2 accesses: 1 uncoalesced, 1 coalesced"
+    assert main(["coalesce", "src/a.cu", "--kernel", "good", "--block", "32", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kernel"] == "good"
+
+
+def test_a_folder(here: Path, capsys: Capture) -> None:
+    (here / "src/deep/b.cu").write_text(BROKEN)
+    (here / "src/host.cu").write_text("int main() {}\n")
+    assert main(["coalesce", "src", "--block", "32", "--assume", "w > 1", "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    assert "src/deep/b.cu:1:41: error: expected expression" in printed.err
+    found = json.loads(printed.out)
+    assert [(row["file"], row["kernel"], "problem" in row) for row in found["results"]] == [
+        ("src/a.cu", "good", False),
+        ("src/a.cu", "bad", False),
+        ("src/deep/b.cu", "broken", True),
+    ]
+    assert found["summary"] == {
+        "files": 3, "kernels": 3, "accesses": 2, "coalesced": 1, "uncoalesced": 1, "unreadable": 1,
+    }  # fmt: skip
+    assert ["given: w > 1" in row.get("assumptions", ()) for row in found["results"]] == [False, True, False]
+    assert main(["coalesce", "src", "--exclude", "deep", "--block", "32", "--kernel", "good"]) == 0
+    capsys.readouterr()
+    assert main(["coalesce", "src", "--format", "sarif"]) == 2
+    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert sorted(r["ruleId"] for r in results) == ["uncoalesced", "unreadable"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["src/a.cu", "--confirm"], "--confirm runs one kernel"),
+        (["src/a.cu", "--certificate", "proofs"], "--certificate is for one kernel"),
+        (["src", "--kernel", "none"], "there is no kernel 'none' in 'src'"),
+        (["src", "--assume", "q > 1"], "--assume q > 1: no kernel here has its parameters"),
+        (["src", "--block", "0"], "--block 0: not a dimension"),
+        (["none"], "cannot read 'none': no such file"),
+    ],
+)
+def test_what_does_not_fit(words: list[str], told: str, here: Path, capsys: Capture) -> None:
+    assert main(["coalesce", *words]) == 2
+    assert told in capsys.readouterr().err
