@@ -149,11 +149,11 @@ def _source(row: Row, proved: Sequence[_Proved]) -> Section | None:
     each = {p.metric.name: costs(p.derivation, p.metric) for p in proved if p.derivation is not None and alone}
     told = {name: found for name, found in each.items() if any(found.get(n) for n in range(start, last + 1))}
     rows = [
-        (str(n), lines[n - 1].rstrip(), *(_amount(found.get(n)) for found in told.values()))
+        (str(n), *(_amount(found.get(n)) for found in told.values()), lines[n - 1].rstrip())
         for n in range(start, last + 1)
     ]
     said = "What stands in a line costs so much, as the derivation counts it; in a loop, in one turn." if told else ""
-    return Section("The source", said, head=("line", "source", *told), rows=rows, code=("source",))
+    return Section("The source", said, head=("line", *told, "source"), rows=rows, code=("source",))
 
 
 def _amount(cost: Fraction | None) -> str:

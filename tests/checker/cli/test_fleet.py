@@ -423,7 +423,7 @@ def test_an_index_with_a_page_a_kernel(here: Path, capsys: Capture) -> None:
     assert "every warp of two costs at most max(0, n) sectors" in two
     assert "two sectors: exceeded" in two
     assert "Q:Loop" in two or "Q:While" in two
-    assert re.search(r"<td>2</td><td class=\"bound code\">__global__ void two.*?</td><td>1</td>", two)
+    assert re.search(r'<td>2</td><td>1</td><td class="bound code">__global__ void two', two)
     broken = (here / "site/one-1-0.html").read_text()
     assert "sectors: src/b.cu:3:12: use of undeclared identifier" in broken
     assert ">    A[0] = n;<" in broken
