@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     for name in sorted(arrays.keys() - set(known)):
         raise OptionProblem(f"--array {name}: no such array", kernel.loc, f"It has: {', '.join(known)}.")
     rows = [tested(c, values, arrays) for c in found]
+    for name in sorted({name for c in found for name in c.arrays} - arrays.keys()):
+        print(f"{args.file}: warning: no --array {name}: its elements are taken to be 0", file=sys.stderr)
 
     def line(row: Mapping[str, Any]) -> str:
         return f"{row['verdict']:8}  {told(row)}"

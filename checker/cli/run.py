@@ -451,13 +451,11 @@ def read_npy(path: str, array: Array, option: str) -> NDArray[Any]:
             f"{option}: holds {data.dtype}{shape}, '{array.name}' is an array of {array.elem}",
             advice="Save a one-dimensional array of a suitable dtype.",
         )
-    bits = 8 * array.width
-    if (
-        array.elem.kind == "int"
-        and len(data)
-        and not -(2 ** (bits - 1)) <= int(data.min()) <= int(data.max()) < 2**bits
-    ):
-        raise OptionProblem(f"{option}: a value does not fit into {array.width} bytes", advice="Check the file.")
+    low, high = -(2 ** (8 * array.width - 1)), 2 ** (8 * array.width)
+    if array.elem.kind == "int" and len(data) and not low <= int(data.min()) <= int(data.max()) < high:
+        at, odd = next((i, value) for i, value in enumerate(data.tolist()) if not low <= value < high)
+        told = f"{option}: element {at} is {odd}, which does not fit into {array.width} bytes"
+        raise OptionProblem(told, advice="Check the file.")
     found: NDArray[Any] = data
     return found
 

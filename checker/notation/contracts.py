@@ -18,7 +18,7 @@ from logic.typing import Signature, TypeProblem, type_of
 
 WORD: Final = "forall"
 _HEAD: Final = re.compile(r"\s*(?:forall\b([^:]*):)?(.*)", re.DOTALL)
-_RANGE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:in\s*\[(.*),(.*)\)\s*)?", re.DOTALL)
+_RANGE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:in\s*\[(.*)\)\s*)?", re.DOTALL)
 _MEANT: Final = re.compile(rf"\s*({WORD}\s|[A-Za-z][A-Za-z ]*\sin\s*[\[(])")
 _ADVICE: Final = "Write forall i in [0, n): row[i] <= row[i + 1]."
 
@@ -66,16 +66,18 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     ranges: list[tuple[str, Expr | None, Expr | None]] = []
     for start, piece in _pieces(found[1], found.start(1)) if found[1] is not None else ():
         limits = _RANGE.fullmatch(piece)
-        if limits is None:
+        inside = [*_pieces(limits[2], start + limits.start(2))] if limits is not None and limits[2] is not None else []
+        if limits is None or (limits[2] is not None and len(inside) != 2):
             told = "a variable of a contract has a range [low, high), to which high does not belong"
             raise SyntaxProblem(told, place, _ADVICE)
         if limits[1] in {*sigma.params, *(name for name, *_ in ranges)}:
             raise SyntaxProblem(f"a variable of a contract has a name of its own, not '{limits[1]}'", place, _ADVICE)
-        ends = [None if limits[k] is None else part(start + limits.start(k), limits[k], plain) for k in (2, 3)]
+        ends = [part(at, end, plain) for at, end in inside]
         for e in ends:
-            if e is not None and (type_of(e, plain) != INT or any(isinstance(t, Read | Tid) for t in subterms(e))):
+            if type_of(e, plain) != INT or any(isinstance(t, Read | Tid) for t in subterms(e)):
                 raise SyntaxProblem("a range is over integers that the grid shares", place, _ADVICE)
-        ranges.append((limits[1], ends[0], ends[1]))
+        low, high = ends or (None, None)
+        ranges.append((limits[1], low, high))
     bound = replace(sigma, locals={name: INT for name, *_ in ranges})
     fact = part(found.start(2), found[2], bound)
     if (got := type_of(fact, bound)) != BOOL:

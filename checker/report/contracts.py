@@ -8,6 +8,7 @@ and remainder are not Python's, and a divisor may be 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from keyword import iskeyword
 from typing import Final, Literal
 
 from checker.notation.contracts import Contract
@@ -21,52 +22,57 @@ _CALLED: Final = {"/": "quotient", "%": "remainder", "<<": "left", ">>": "right"
 
 _HELPERS: Final = {
     "c++": {
-        "quotient": "static long long quotient(long long a, long long b) { return b ? a / b : 0; }",
-        "remainder": "static long long remainder(long long a, long long b) { return b ? a % b : a; }",
-        "left": "static long long left(long long a, long long k) { return k < 0 || k > 62 ? 0 : a * (1LL << k); }",
-        "right": "static long long right(long long a, long long k) { return k < 0 ? 0 : a >> (k > 63 ? 63 : k); }",
-        "least": "static long long least(long long a, long long b) { return a < b ? a : b; }",
-        "most": "static long long most(long long a, long long b) { return a < b ? b : a; }",
+        "quotient": "static long long quotient_(long long a, long long b) { return b ? a / b : 0; }",
+        "remainder": "static long long remainder_(long long a, long long b) { return b ? a % b : a; }",
+        "left": "static long long left_(long long a, long long k) { return k < 0 || k > 62 ? 0 : a * (1LL << k); }",
+        "right": "static long long right_(long long a, long long k) { return k < 0 ? 0 : a >> (k > 63 ? 63 : k); }",
+        "least": "static long long least_(long long a, long long b) { return a < b ? a : b; }",
+        "most": "static long long most_(long long a, long long b) { return a < b ? b : a; }",
     },
     "python": {
-        "quotient": "def quotient(a, b):\n    return 0 if b == 0 else a // b if (a < 0) == (b < 0) else -(-a // b)",
-        "remainder": "def remainder(a, b):\n"
+        "quotient": "def quotient_(a, b):\n    return 0 if b == 0 else a // b if (a < 0) == (b < 0) else -(-a // b)",
+        "remainder": "def remainder_(a, b):\n"
         "    return a if b == 0 else a - b * (a // b if (a < 0) == (b < 0) else -(-a // b))",
-        "left": "def left(a, k):\n    return 0 if k < 0 else a << k",
-        "right": "def right(a, k):\n    return 0 if k < 0 else a >> k",
-        "least": "least = min",
-        "most": "most = max",
+        "left": "def left_(a, k):\n    return 0 if k < 0 else a << k",
+        "right": "def right_(a, k):\n    return 0 if k < 0 else a >> k",
+        "least": "least_ = min",
+        "most": "most_ = max",
     },
 }
 
 
 _AT: Final = """template <typename T>
-static long long at(const T *array, std::size_t length, long long i) {
+static long long at_(const T *array, std::size_t length, long long i) {
+    static_assert(std::is_integral<T>::value, "contracts are about arrays of integers");
     if (i < 0 || i >= (long long)length) return 0;
     if (array[i] > T(0) && (unsigned long long)array[i] > 9223372036854775807ULL)
         throw std::range_error("an element above 2^63 - 1: contracts are tested in 64 bits");
     return (long long)array[i];
 }"""
-_AT_PYTHON: Final = """def at(array, i):
-    return int(array[i]) if 0 <= i < len(array) else 0"""
-"""An element, and 0 outside of an array, as `run` has it."""
+_AT_PYTHON: Final = """from operator import index
+
+
+def at_(array, i):
+    return index(array[i]) if 0 <= i < len(array) else 0"""
+"""An element, and 0 outside of an array, as `run` has it. What is no integer is an error, and never rounded."""
 
 
 def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -> str:
     """The function `check_KERNEL` as a source text: of the parameters that contracts mention, then of their arrays, in
     C++ each with its length. Raises OptionProblem for arrays that are fields of structures."""
     named = dict.fromkeys(name for c in contracts for name in _names(c))
-    arrays = [a.name for a in kernel.arrays if a.name in named]
-    if fields := [name for name in arrays if "." in name]:
+    own = [a.name for a in kernel.arrays if a.name in named]
+    if fields := [name for name in own if "." in name]:
         told = f"a contract on '{fields[0]}', a field of a structure, is no function of an array"
         raise OptionProblem(told, kernel.loc, "Test it with --array.")
-    params = [_identifier(name) for name in named if name not in arrays]
+    arrays, params = ([_identifier(name) for name in names] for names in (own, [n for n in named if n not in own]))
     python = language == "python"
     name = f"check_{kernel.name.rpartition('::')[2].partition('<')[0]}"
     used = dict.fromkeys(call for c in contracts for call in _calls(c))
     lines = [_HELPERS[language][call] for call in used]
     if python:
-        lines += [*([_AT_PYTHON, "", ""] if arrays else []), f"def {name}({', '.join((*params, *arrays))}):"]
+        lines = [*([_AT_PYTHON] if arrays else []), *lines]
+        lines += [*(["", ""] if lines else []), f"def {name}({', '.join((*params, *arrays))}):"]
     else:
         given = [f"long long {p}" for p in params]
         given += [part for a in arrays for part in (f"const T_{a} *{a}", f"std::size_t {a}_length")]
@@ -78,13 +84,21 @@ def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -
     head = (
         []
         if python
-        else ["#include <algorithm>", "#include <cstddef>", "#include <stdexcept>", "#include <string>", ""]
+        else [
+            "#include <algorithm>",
+            "#include <cstddef>",
+            "#include <stdexcept>",
+            "#include <string>",
+            "#include <type_traits>",
+            "",
+        ]
     )
     return "\n".join([*head, *lines]) + "\n"
 
 
 def _identifier(name: str) -> str:
-    return name.replace(".", "_")
+    """A name that Python has for nothing else: CUDA may call an array `in` or `from`. Our own end by _, too."""
+    return f"{name}_" if iskeyword(name) or name == "len" else name.replace(".", "_")
 
 
 def _terms(c: Contract) -> Iterator[Expr]:
@@ -110,9 +124,10 @@ def _calls(c: Contract) -> Iterator[str]:
 def _loops(c: Contract, python: bool) -> Iterator[str]:
     """A loop for each variable, and the test inside."""
     pad = "    "
-    arrays = sorted(c.arrays)
+    arrays = sorted(map(_identifier, c.arrays))
     lengths = [f"len({a})" if python else f"(long long){a}_length" for a in arrays]
-    for name, low, high in c.ranges:
+    for variable, low, high in c.ranges:
+        name = _identifier(variable)
         first = "0" if low is None else _text(low, python)
         if high is not None:
             last = _text(high, python)
@@ -127,14 +142,15 @@ def _loops(c: Contract, python: bool) -> Iterator[str]:
         pad += "    "
     text, fact = c.text, _text(c.fact, python)
     if python:
-        at = ", ".join(f"{name} = {{{name}}}" for name, *_ in c.ranges)
+        at = ", ".join(f"{name} = {{{_identifier(name)}}}" for name, *_ in c.ranges)
         yield f"{pad}if not ({fact}):"
         told = f' + f", at {at}"' if at else ""
         yield f'{pad}    return "{text}"{told}'
     else:
         heads = [", at ", *[", "] * len(c.ranges)]
         at = "".join(
-            f' + "{head}{name} = " + std::to_string({name})' for head, (name, *_) in zip(heads, c.ranges, strict=False)
+            f' + "{head}{name} = " + std::to_string({_identifier(name)})'
+            for head, (name, *_) in zip(heads, c.ranges, strict=False)
         )
         yield f"{pad}if (!({fact}))"
         yield f'{pad}    return std::string("{text}"){at};'
@@ -148,9 +164,9 @@ def _text(e: Expr, python: bool) -> str:
             return f"{value}" if python else f"{value}LL"
         case Var(name) | Param(name):
             return _identifier(name)
-        case Read(array, index):
-            i = _text(index, python)
-            return f"at({array}, {i})" if python else f"at({array}, {array}_length, {i})"
+        case Read(name, index):
+            array, i = _identifier(name), _text(index, python)
+            return f"at_({array}, {i})" if python else f"at_({array}, {array}_length, {i})"
         case Op(op, args):
             parts = [_text(a, python) for a in args]
             match op, parts:
@@ -163,7 +179,7 @@ def _text(e: Expr, python: bool) -> str:
                 case _, [a]:
                     return f"({op}{a})" if op == "~" else f"{op}({a})"
                 case _, [a, b] if op in _CALLED:
-                    return f"{_CALLED[op]}({a}, {b})"
+                    return f"{_CALLED[op]}_({a}, {b})"
                 case _, [a, b]:
                     return f"({a} {_PYTHON.get(op, op) if python else op} {b})"
     raise ValueError(f"a contract has no {e}")

@@ -171,6 +171,34 @@ def test_a_list_of_elements_and_what_is_too_short(tmp_path: Path, capsys: pytest
     assert "--array row=0,-3,99999999999: 99999999999 does not fit into 4 bytes" in capsys.readouterr().err
     assert main([*words[:3], "row=0,1.5", "--arg", "n=2"]) == 2
     assert "'1.5' is no whole number" in capsys.readouterr().err
+    assert main([*words[:2], "--arg", "n=2"]) == 0
+    assert "k.cu: warning: no --array row: its elements are taken to be 0\n" in capsys.readouterr().err
+    np.save(tmp_path / "row.npy", np.array([0, -3, 1 << 40, 1 << 41]))
+    assert main([*words[:3], f"row=@{tmp_path / 'row.npy'}", "--arg", "n=2"]) == 2
+    assert "row.npy: element 2 is 1099511627776, which does not fit into 4 bytes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["in", "at", "most", "index", "len"])
+def test_what_is_emitted_has_names_of_its_own(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = f"//@ requires forall i in [0, max(n, 1)): {name}[i] >= min(n, 0);\n"
+    source += f"__global__ void k(const int *{name}, int *y, int n) {{ y[0] = {name}[0]; }}"
+    (tmp_path / "k.cu").write_text(source)
+    assert main(["contracts", str(tmp_path / "k.cu"), "--emit", "python"]) == 0
+    code: dict[str, Any] = {}
+    exec(capsys.readouterr().out, code)  # noqa: S102 (ours)
+    assert code["check_k"](2, [0, 3]) is None
+    assert code["check_k"](2, [0, -3]).endswith(", at i = 1")
+
+
+def test_what_is_emitted_takes_integers_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """3.9 is not rounded to 3, and a row of a table is no element."""
+    code: dict[str, Any] = {}
+    exec(emitted([RISING], "python", tmp_path, capsys), code)  # noqa: S102 (ours)
+    for row in (np.array([0, 3.9, 3.1]), np.array([[0, 1], [2, 3]]), [0, 3.9, 3.1]):
+        with pytest.raises(TypeError):
+            code["check_k"](n=1, row=row)
+    assert code["check_k"](n=2, row=np.array([0, 3, 2], dtype=np.uint16)) == f"{RISING}, at i = 1"
+    assert "static_assert(std::is_integral<T>::value" in emitted([RISING], "c++", tmp_path, capsys)
 
 
 def test_counters_of_the_logic_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
