@@ -12,11 +12,11 @@ import pytest
 
 from checker.notation import parse_kernel, parse_outline, parse_potential
 from checker.oracles import Oracles
-from checker.synthesis.bound import Per, Result, find_bounds, told_by_contracts
+from checker.synthesis.bound import Per, Result, charges, find_bounds, told_by_contracts
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, Dim, Launch, Unknown, conj
-from logic.metrics import HARDWARE, METRICS
+from logic.metrics import HARDWARE, METRICS, Linear, Metric
 from logic.potentials import Leaf, const, evaluate
 from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
@@ -404,3 +404,32 @@ end""",
     )
     q = parse_potential(f"row[{index}]", outline.context.sigma, "q")
     assert str(told_by_contracts(q, outline.context, Oracles())) == found
+
+
+def test_what_charges_nothing_is_bounded_without_facts() -> None:
+    """A matrix with a thread for each row, in blocks of any size: without shared memory there are no conflicts,
+    whatever else is known, and no solver is asked."""
+    k = read_cuda(str(PROOFS / "data" / "spmv_scalar.cu")).kernel
+    pers: tuple[Per, ...] = ("warp", "grid")
+    for per in pers:
+        outline = Outline(k, Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], Launch()), bare(k.body))
+        (found,) = find_bounds(outline, [METRICS["conflicts"]], Oracles(), per=per)
+        assert found.claim is not None
+        assert (found.verdict, str(found.claim.bound)) == ("certified", "0")
+        assert {d.verdict.engine for d in found.ledger.discharged} <= {"closed-form", "syntactic"}
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "charged"),
+    [
+        ("vectorAdd", METRICS["conflicts"], False),
+        ("vectorAdd", METRICS["sectors"], True),
+        ("vectorAdd", METRICS["divwarps"], True),
+        ("vectorAdd", Metric("writes", counted={"swrite": Linear(Fraction(0), Fraction(1))}), False),
+        ("reduce0", Metric("writes", counted={"swrite": Linear(Fraction(0), Fraction(1))}), True),
+        ("reduce0", METRICS["conflicts"], True),
+        ("reduce0", Metric("none", {"op": Fraction(0)}), False),
+    ],
+)
+def test_what_a_metric_may_charge(name: str, metric: Metric, charged: bool) -> None:
+    assert charges(metric, kernel(name)) == charged
