@@ -25,7 +25,7 @@ from checker import limits
 from checker.kernel import Oracle
 from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
-from checker.synthesis.guards import by_lane, gaps, relaxed, sized, uniform_bound
+from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, uniform_bound
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
@@ -203,8 +203,8 @@ def with_flags(outline: Outline) -> Outline:
 
 def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Oracle, summed: bool) -> Left | None:
     """A ghost for the turns that are left at most, what it is before the loop, and what is at most that at each lane:
-    how far a comparison in the test is from failing. What lanes share needs none, unless each turn halves it, or a
-    flag ends the loop in a turn that does not move the counter."""
+    how far a comparison in the test is from failing, or two of them together. What lanes share needs none, unless each
+    turn halves it, or a flag ends the loop in a turn that does not move the counter."""
     p, x, context = entry.p, entry.x, outline.context
     facts = said(p, context)
     known = facts.definitions
@@ -214,15 +214,21 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
     def stands(test: tuple[Expr, Poly]) -> bool:
         return any(moves(x, cycle.body.stmt) is None for x in variables(test[1]) & changed)
 
-    for gap, distance in sorted(gaps(sized(cycle.guard, said((), context)), context.sigma), key=stands):
-        moved = variables(distance) & changed
-        if not moved:
-            continue
+    def bounds(gap: Expr, distance: Poly) -> list[Poly]:
         starts = [q for defined in (known, own) for q in relaxed(unfolded(distance, defined))]
         starts.sort(key=lambda q: (any(isinstance(leaf, Tid) for leaf in leaves(q)), len(variables(q))))
         found = (*(uniform_bound(q, x, facts) for q in starts), most_of(gap, x, facts, context))
-        bounds = [q for q in found if q is not None]
-        kinds = [[q for q in bounds if bool(elements_in([q])) == rows] for rows in (summed, not summed)]
+        return [q for q in found if q is not None]
+
+    tests = sorted(gaps(sized(cycle.guard, said((), context)), context.sigma), key=stands)
+    over = {gap: bounds(gap, distance) for gap, distance in tests if variables(distance) & changed}
+    sums = dict(added(tests, changed))
+    over |= {e: [p + q for p in over[e.args[0]] for q in over[e.args[1]]] for e in sums}
+    for gap, distance in (*tests, *sums.items()):
+        moved = variables(distance) & changed
+        if not moved:
+            continue
+        kinds = [[q for q in over[gap] if bool(elements_in([q])) == rows] for rows in (summed, not summed)]
         shown = next(filter(None, (_shown(gap, kind, p, context, oracle) for kind in kinds)), [])
         if shown:
             order = Op("<=", (shown[0], shown[-1]))
@@ -233,15 +239,19 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
             by_one, fall = Op("-", (ghost, Const(1))), _fall(distance, cycle)
             ends = flags(cycle.cond, cycle.body.stmt, context.sigma)
             ends = (*ends, *([reduce(lambda a, b: Op("&&", (a, b)), ends)] if len(ends) > 1 else []))
-            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in (None, *ends) if fall is None or not differs]
+            halved = gap not in sums and (fall is None or not differs)
+            ways = [(flag, Op("/", (ghost, Const(2)))) for flag in (None, *ends) if halved]
             if fall not in (None, Const(1)):
                 ways += [(flag, Op("-", (ghost, fall))) for flag in ((None, *ends) if differs else ends)]
-            ways += [(flag, by_one) for flag in ends]
+            ways += [(flag, by_one) for flag in ((None, *ends) if gap in sums else ends)]
             for flag, less in ways:
                 if wanted := _lessened(cycle, p, Left(ghost, most, gap, less, flag), outline, oracle):
                     return Left(ghost, most, gap, less, flag, wanted)
-            if differs and other is None:
-                other = Left(ghost, most, gap, by_one)
+            if differs:
+                one = Left(ghost, most, gap, by_one)
+                if sums and gap not in sums and _lessened(cycle, p, one, outline, oracle):
+                    return one  # it falls without the other
+                other = other or one
     return other
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import prod
 
 from checker import limits
@@ -78,6 +78,15 @@ def gaps(cond: Expr, sigma: Signature) -> Iterator[tuple[Expr, Poly]]:
                         yield _gap(b, a, op), q - p + (1 if op == "<=" else 0)
                     if op in (">", ">=", "!="):
                         yield _gap(a, b, op), p - q + (1 if op == ">=" else 0)
+
+
+def added(tests: Sequence[tuple[Expr, Poly]], changed: frozenset[str]) -> Iterator[tuple[Op, Poly]]:
+    """The sums of two of the gaps, by what other variables that a loop changes they are about: where each turn moves
+    one of two counters, as in a merge, only that falls."""
+    for (a, p), (b, q) in combinations(tests, 2):
+        own, other = variables(p) & changed, variables(q) & changed
+        if own and other and not own & other:
+            yield Op("+", (a, b)), p + q
 
 
 def _gap(a: Expr, b: Expr, op: str) -> Expr:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checker.kernel import updated
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
-from checker.synthesis.guards import gaps, sized, some, uniform_bound
+from checker.synthesis.guards import added, by_turns, gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
 from checker.synthesis.nodes import Cycle, Step, opening
 from logic.assertions import Context, conj
@@ -115,6 +115,9 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
             fixed = (one for one, gap in apart if not (variables(gap) & changed or gap.is_constant))
             yield from (minimum(one, found[0]) for one in fixed)
             before += found
+    sums = added([*gaps(sized(node.guard, facts), context.sigma)], changed)
+    counted = (by_turns(distance, x, facts) for _, distance in sums)
+    yield from (ghost for ghost in counted if ghost is not None)
 
 
 def _is_linear(p: Poly, names: frozenset[str]) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
+
 from checker.limits import RELAXED
 from checker.synthesis.guards import relaxed, uniform_bound
 from logic.facts import Facts
 from logic.potentials import Leaf, const, evaluate, max0, maximum, minimum, sym
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
+from tests.checker.synthesis.bounded import result, valid
 
 TID, N = Tid("x"), Param("n")
 LANES = sym(Param("blockDim.x"))
@@ -70,3 +73,23 @@ def test_a_ghost_of_turns_bounds_its_own_distance_alone() -> None:
     assert uniform_bound(distance, frozenset(), told(*facts)) is None
     assert uniform_bound(distance + 1, frozenset({ghost.name}), told(*facts)) is None
     assert uniform_bound(distance, frozenset({"y"}), told(Op("<=", (gap, Var("y"))))) is None
+
+
+@pytest.mark.parametrize(
+    ("test", "less", "more", "bound"),
+    [
+        ("x < n && y < m", "x <- x + 1;", "y <- y + 1;", "1 + 2*max(0, m + n)"),
+        ("z > 0 && y < m", "z <- z - 1;", "z <- z - 1; y <- y + 1;", "1 + 2*max(0, n)"),  # that falls by itself
+        ("z > 0 && y <= m", "z <- z - 2;", "y <- y + 1;", "1 + 2*max(0, 1 + m + n)"),
+        ("x < n && y < m", "x <- x + 1;", "z <- z + 1;", None),  # a turn may move neither
+        ("x < n && y < m", "x <- x + 1; y <- y - 1;", "y <- y + 1;", None),  # what one comes nearer, the other goes
+    ],
+)
+def test_a_loop_that_ends_by_one_of_two_counters(test: str, less: str, more: str, bound: str | None) -> None:
+    """As sorted lists are merged: each turn moves one or the other, and lanes differ in which."""
+    body = f"while ({test}) {{ if (A[x] < A[y] + tid.x) {{ {less} }} else {{ {more} }} }}"
+    found = result(f"x <- 0; y <- 0; z <- n; {body}", metric="divwarps")
+    if bound is None:
+        assert found.claim is None
+    else:
+        assert str(valid(found)) == bound
