@@ -69,5 +69,5 @@ def _bits(a: Range, b: Range) -> Range:
     ends = [*a, *b]
     if any(abs(n) >= INFINITE for n in ends):
         return (0 if a[0] >= 0 and b[0] >= 0 else -INFINITE), INFINITE
-    width = max(n.bit_length() for n in ends)
+    width = max((n if n >= 0 else ~n).bit_length() for n in ends)
     return (0 if a[0] >= 0 and b[0] >= 0 else -(1 << width)), (1 << width) - 1

@@ -117,11 +117,11 @@ def stripped(e: Expr, bits: int) -> Expr:
 
 
 def small(e: Expr, bits: int) -> Expr:
-    """An expression that is e modulo 2^bits, with -1 for 2^bits - 1, and so on, in sums."""
+    """An expression that is e modulo 2^bits, with -1 for 2^bits - 1, and so on, in sums and in operators on bits."""
     match e:
-        case Const(int(value)) if not isinstance(value, bool) and 1 << bits - 1 < value < 1 << bits:
-            return Const(value - (1 << bits), INT, e.loc)
-        case Op("+" | "-" | "neg", args) if not isinstance(e, Reduced):
+        case Const(int(value)) if not isinstance(value, bool) and value > 1 << bits - 1:
+            return Const(remainder(value, Integer(bits, True)), INT, e.loc)
+        case Op("+" | "-" | "neg" | "&" | "|" | "^", args) if not isinstance(e, Reduced):
             inner = tuple(small(a, bits) for a in args)
             if any(a is not b for a, b in zip(inner, args, strict=True)):
                 return _signs(Op(e.op, inner, e.loc))

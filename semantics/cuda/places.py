@@ -361,12 +361,17 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
 
 
 def _bits(st: State, p: Address, node: Node, decl: Node) -> Bits:
-    """The place of a bit-field in memory: in a number of the size of its type, which a compiler may access at once."""
+    """The place of a bit-field in memory: in a number of the size of its type, which a compiler may access at once; of
+    a union of one thread, in one of the numbers that it is an array of."""
     (begin, width), size = decl.bits, decl.type.size
     at = begin // (8 * size) * size
     first = begin - 8 * at
-    if p.root in st.registers or scalar(decl.type) not in (INT, BOOL) or first + width > 8 * size or size > _WIDEST:
+    array = st.registers.get(p.root)
+    apart = array is not None and bool(array.variables) and array.size != size
+    if apart or scalar(decl.type) not in (INT, BOOL) or first + width > 8 * size or size > _WIDEST:
         raise unsupported(f"the bit-field '{decl.name}'", node.loc, "Use shifts and masks.")
+    if array is not None:
+        return Bits(p.plus(size, Const(at // size)) if array.variables else p, first, width, size)
     where = p.field(f"bits{at}" if size == INT.size else f"bits{at}_{size}", at)
     st.note(f"the bit-fields in '{where.root}{where.path}' are in runs a number of their own")
     return Bits(where, first, width, size)

@@ -58,11 +58,8 @@ from semantics.cuda.held import Held, leaf, told
 from semantics.cuda.limits import ALWAYS, limits
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
 from semantics.cuda.moving import together
-from semantics.cuda.stores import ANY, INFINITE, Range, Store, cut, negation, steady
+from semantics.cuda.stores import ANY, INFINITE, ORDINARY, Range, Store, cut, negation, of_ordinary_sizes, steady
 from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single
-
-ORDINARY: Final[Range] = (1, 256)
-"""The sizes of parameters and grids that every kernel has to be right for."""
 
 TURNS: Final = 256
 """Of a loop that ordinary sizes give no end."""
@@ -329,9 +326,16 @@ class Walk:
         wide = {
             x for x in own if (kind := self.types.scalars.get(x)) and not (t.low <= kind.low and kind.high <= t.high)
         }
-        if not wide or (not wide & self.sigma.params.keys() and self._of_launch(s.value, t, at)):
+        usual = not wide or (not wide & self.sigma.params.keys() and self._of_launch(s.value, t, at))
+        if usual and self._closed(s.expr, t, at):
             return []
         return self._facts(s.value, t, at) if self.assume else None
+
+    def _closed(self, e: Expr, t: Integer, at: Store) -> bool:
+        """Whether no operator on bits has an operand outside of a type: of ints that is one of unsigned numbers, which
+        overflow nothing (`n & 0xfffffff8u` of a negative n)."""
+        args = [a for x in subterms(e) if isinstance(x, Op) and x.op in ("&", "|", "^") for a in x.args]
+        return all(t.low <= end <= t.high for a in args for end in self._seen(a, at).value.range)
 
     def _added(self, e: Expr) -> bool:
         """Whether what was loaded is in a value as a summand, if it is in it at all."""
@@ -652,17 +656,6 @@ def _over_parameters(s: Sum) -> bool:
 def _over_launch(s: Sum) -> bool:
     """Whether a sum is over sizes and indices that CUDA gives."""
     return all(isinstance(e, Tid) or (isinstance(e, Param) and e.name in BUILTINS) for e in leaves(s))
-
-
-def of_ordinary_sizes(at: Store) -> Store:
-    """The same with ordinary sizes."""
-    there = at.copy()
-    for e, known in at.ranges.items():
-        if isinstance(e, Param) and not e.name.startswith("blockDim."):
-            first = 0 if e.name.startswith("blockIdx.") else ORDINARY[0]
-            low, high = max(known[0], first), min(known[1], ORDINARY[1] - (first == 0))
-            there.ranges[e] = (low, high) if low <= high else known
-    return there
 
 
 def _at_most(s: Sum) -> Expr:

@@ -10,8 +10,8 @@ from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read
 from logic.typing import Signature
 from semantics.cuda.held import Held, at_start, limits, loaded
 from semantics.cuda.modular import Reduced
-from semantics.cuda.ranges import WORK, Needs, Types, Walk, left, of_ordinary_sizes
-from semantics.cuda.stores import ANY, Range, Sizes, Store, launched, negation
+from semantics.cuda.ranges import WORK, Needs, Types, Walk, left
+from semantics.cuda.stores import ANY, Range, Sizes, Store, launched, negation, of_ordinary_sizes
 
 MOST_FACTS: Final = 12
 """Of which it is asked whether the others say the same."""

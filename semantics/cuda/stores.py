@@ -38,6 +38,8 @@ _OF_LAUNCHES: Final = 6
 
 Range = tuple[int, int]
 ANY: Final[Range] = (-INFINITE, INFINITE)
+ORDINARY: Final[Range] = (1, 256)
+"""The sizes of parameters and grids that every kernel has to be right for."""
 
 Sizes = Sequence[int | None]
 
@@ -324,3 +326,14 @@ def steady(e: Expr) -> bool:
         isinstance(t, Read) or (isinstance(t, Op) and (t.op == "int" or t.op.startswith(("call:", "as:"))))
         for t in subterms(e)
     )
+
+
+def of_ordinary_sizes(at: Store) -> Store:
+    """The same with ordinary sizes."""
+    there = at.copy()
+    for e, known in at.ranges.items():
+        if isinstance(e, Param) and not e.name.startswith("blockDim."):
+            first = 0 if e.name.startswith("blockIdx.") else ORDINARY[0]
+            low, high = max(known[0], first), min(known[1], ORDINARY[1] - (first == 0))
+            there.ranges[e] = (low, high) if low <= high else known
+    return there

@@ -19,11 +19,12 @@ def is_union(node: Node) -> bool:
 
 
 def leaves(decl: Node, at: int = 0) -> list[tuple[int, CType]]:
-    """The scalars of a structure or a union, and where they begin; those of a union's members lie over each other."""
+    """The scalars of a structure or a union, and where they begin; those of a union's members lie over each other.
+    Bit-fields are none."""
     found: list[tuple[int, CType]] = []
     for field in decl.fields or tuple(c for c in decl.children if c.kind == "FIELD_DECL"):
-        if field.is_bitfield:
-            raise unsupported(f"the bit-field '{field.name}' in a union", field.loc, "Use shifts and masks.")
+        if field.is_bitfield:  # a part of what others are made of
+            continue
         begin, t = at + field.field_offset, field.type
         elem = innermost(t)
         for i in range(t.size // max(1, elem.size)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
 from logic.syntax import BOOL, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var, show, show_stmt
 from logic.typing import Signature, type_of
 from semantics.cuda import Reading, ranges
+from tests.semantics.cuda import native
+from tests.semantics.cuda.native import COMPILER
 
 Reader = Callable[..., Reading]
 
@@ -119,6 +122,23 @@ def test_without_assumptions(read: Reader) -> None:
 def test_an_array_of_ints_that_is_only_read_without_a_sign(read: Reader) -> None:
     body = show_stmt(read("__global__ void k(int *A, int *out) { out[0] = ((unsigned *)A)[1] >> 3; }").kernel.body)
     assert body == f"out[0] <- (A[1] & {MASK}) >> 3;"
+
+
+NEGATIVE = [
+    "int f = n & ~31u; A[0] = f / 2; f = n & 0xfffffe00u; A[1] = f >> 1;",
+    "int f = n & ~(sizeof(B[0]) - 1); for (int i = 0; i < 3; i++) f = ((unsigned)f & ~15u) | (f + i & 15u); A[1] = f;",
+    "int f = n ^ 0x80000000u; A[0] = f / 2; f = n | 0xff000000u; A[1] = f / 2; f = (n & ~7u) + 3; A[2] = f >> 1;",
+    "int f = (unsigned)n & (unsigned)(n * 3); A[0] = f / 2; f = ((unsigned)n ^ (unsigned)B[1]) - 1; A[1] = f / 2;",
+    "unsigned g = n & ~31u; A[1] = g >> 4; long long f = n & ~31u; A[2] = f >> 4;",
+]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+@pytest.mark.parametrize("n", [-5, -700])
+def test_bits_of_negative_numbers(read: Reader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, n: int) -> None:
+    """No int overflows where its bits are those of an unsigned number: it may have a sign."""
+    monkeypatch.setattr(native, "N", n)
+    assert native.differences(read, "", NEGATIVE, tmp_path) == []
 
 
 def test_what_is_too_much_work_is_left_as_it_is(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:

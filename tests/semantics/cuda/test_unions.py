@@ -19,6 +19,11 @@ struct V { int kind; union { int x; unsigned y; }; __device__ int get() const { 
 struct N { int a; struct { int b; union { int i; unsigned j; struct { int k; }; }; }; int c;
   __device__ unsigned low(int x) { i = x; return j & 255u; } };
 struct M { int a; struct { int b, c; struct { int d; }; }; };
+struct Parted { unsigned lo : 9, mid : 14; int top : 9; };
+union F { int i; unsigned u; Parted b; };
+union G { unsigned v[2]; struct { Parted b; int n : 20; unsigned z : 12; } p; };
+union Y { struct { unsigned char lo : 4, hi : 4; } n; unsigned char w; };
+__device__ int mids(F f) { f.b.mid++; return f.b.mid * 2 + f.b.top; }
 __device__ int top(U u) { u.i = -u.i; return u.u >> 28; }
 __device__ void fill(W &w, int x) { for (int &y : w.v) y = x++; }
 """
@@ -37,6 +42,14 @@ BODIES = [
     "N m; m.a = 1; m.c = 2; A[2] = m.low(-3) + m.a * m.c;",
     "M m = {1, {n, 3, {4}}}; m.c += m.d; M z = m; M *q = &z; q->b = 7; A[0] = m.b * 100 + m.c * 10 + z.b; A[1] = q->d;",
     "struct { int q; struct { int x; struct { int y; }; }; } s[2]; s[n & 1].y = n; A[0] = 1;",
+    # bit-fields
+    "F f; f.i = -n * 1003; A[0] = f.b.lo; A[1] = f.b.mid; A[2] = f.b.top; f.b.mid = n; A[3] = f.u >> 8;",
+    "F f = {n * 77777}; f.b.top -= 300; f.b.lo += 500; A[0] = f.i >> 4; A[1] = f.b.lo; A[2] = mids(f); A[3] = f.b.mid;",
+    "F f; f.u = 4000000000u + n; Parted t = f.b; t.mid = 3; A[0] = t.lo + t.top; F g = f; g.b = t; A[1] = g.i >> 3;",
+    "G g; g.v[0] = n * 12345; g.v[1] = ~0u - n; A[0] = g.p.n + g.p.z; g.p.n = -n; g.p.b.top = 7; A[2] = g.v[0] >> 9;",
+    "G g; g.v[1] = 7u; g.v[0] = n; g.p.z = n; A[0] = g.p.n; g.v[threadIdx.x & 1] = 5; A[1] = g.p.b.lo * 10 + g.p.z;",
+    "Y y; y.w = n * 37; A[0] = y.n.lo * 100 + y.n.hi; y.n.hi += 3; A[1] = y.w; y.n.lo = n + 14; A[2] = y.w;",
+    "F f, *q = &f; q->i = n; q->b.top = -1; for (int i = 0; i < n; i++) q->b.lo = f.b.lo * 5 + i; A[1] = f.i >> 1;",
 ]  # fmt: skip
 
 
@@ -81,7 +94,7 @@ def test_members_of_what_has_no_name_lie_in_it(
 
 REFUSED = {
     "union { int i; short s[2]; } u, v; u.i = 1; v = u;": "a copy of the union",
-    "union { int i : 3; int j; } u; u.j = 1;": "the bit-field 'i' in a union is not supported",
+    "union { struct { unsigned a : 4; } p; unsigned char w; } u; u.w = n; A[0] = u.p.a;": "the bit-field 'a' is not",
     "union { int i; double d; } u = {1}; A[0] = G.i;": "the union member 'i' is not supported",
     "union { int i; struct { short lo, hi; }; } u, v; u.lo = 1; v = u;": "a copy of the union",
     "A[0] = H.x;": "the union member 'x' is not supported",
