@@ -22,10 +22,12 @@ from logic.potentials import (
     evaluate,
     floor_div,
     interval,
+    is_canonical,
     log2,
     max0,
     maximum,
     minimum,
+    substitute,
     sym,
 )
 from logic.syntax import Const, Expr, Op, Param, Var
@@ -233,3 +235,17 @@ def test_a_potential_is_the_same_in_a_process_that_hashes_otherwise() -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     found = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(q), env=environment, check=False)
     assert found.returncode == 0
+
+
+def test_a_substitution_is_of_its_values() -> None:
+    """What is kept of one substitution is no answer to another, inside of atoms either."""
+    i, n = Var("i"), Param("n")
+    p = sym(i) * sym(n) + max0(sym(i) - 3) + sym(n) + 1
+    for _ in range(2):
+        for k in (0, 5, 9):
+            q = substitute(p, {i: const(k)})
+            assert q == sym(n) * (k + 1) + max(0, k - 3) + 1
+            assert is_canonical(q)
+        assert substitute(p, {i: const(5), n: const(2)}) == const(15)
+        assert substitute(p, {n: const(2)}) == sym(i) * 2 + max0(sym(i) - 3) + 3
+        assert substitute(p, {Var("j"): const(2)}) == p
