@@ -68,7 +68,13 @@ def test_what_a_certificate_claims_is_said_by_all(
     assert row["claim"].startswith(said)
     for command in ("check", "recheck"):
         assert main([command, path]) == 0
-        assert capsys.readouterr().out.split("\n")[command == "recheck"].removeprefix("accepted: ").startswith(said)
+        assert (
+            capsys.readouterr()
+            .out.split("\n")[command == "recheck"]
+            .strip()
+            .removeprefix("accepted: ")
+            .startswith(said)
+        )
     assert main(["report", path]) == 0
     assert f"  {said.partition(' of one')[0]}  <= " in capsys.readouterr().out
     assert main(["report", path, "--format", "sarif"]) == 0
