@@ -122,7 +122,8 @@ def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
                 sides |= {d, -1 - d}
             case ("op", "==", d, 0):
                 sides |= {d - 1, -1 - d}
-    return [side for q in sorted(sides, key=recheck.show) if (side := _spelled(q)) is not None]
+    divided = [t.args[0] for t in subterms(e) if isinstance(t, Op) and t.op in ("/", "%")]
+    return [*(side for q in sorted(sides, key=recheck.show) if (side := _spelled(q)) is not None), *divided]
 
 
 def _fixed(view: recheck.Lanes, e: Expr) -> set[Leaf]:

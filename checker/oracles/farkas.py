@@ -57,6 +57,9 @@ MAX_FACTORS: Final = 12
 MAX_CHOICES: Final = 3
 """Of choices that are split on, one after the other, on the way to a proof."""
 
+NEAR: Final = 3
+"""Times that facts are followed to those that they share leaves with, for what a law needs."""
+
 MAX_RATE: Final = 6
 """Logarithms that differ by more are not compared."""
 
@@ -528,14 +531,21 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
 def _lawful(a: Apply, have: tuple[Fact, ...]) -> Iterator[Fact]:
     """What laws say of an operator's value, as far as the facts show what is needed."""
     for name, poly, needs in laws(a):
-        because = [_combination(need, _about(need, have)) for need in needs]
+        because = [_sooner(need, have) for need in needs]
         if None not in because:
             yield Fact(poly, ["law", a.op, name, *map(potential, a.args), because])
 
 
-def _about(goal: Poly, have: Iterable[Fact]) -> list[Fact]:
-    """The facts that share leaves with a goal."""
-    return [f for f in have if leaves(f.poly) & leaves(goal)]
+def _sooner(goal: Poly, have: Iterable[Fact]) -> Json:
+    """A combination of the facts that share leaves with a goal; or of those that share some with these, too, as what
+    says where idx and tx are, for an idx that is blockIdx.x * 256 + tx."""
+    near = {*leaves(goal)}
+    for _ in range(NEAR):
+        about = [f for f in have if near.intersection(leaves(f.poly))]
+        if (found := _combination(goal, about)) is not None:
+            return found
+        near |= {x for f in about for x in leaves(f.poly)}
+    return None
 
 
 def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:

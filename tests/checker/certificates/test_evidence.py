@@ -149,6 +149,7 @@ def test_nothing_is_accessed_where_no_thread_is() -> None:
         ("x >= 0; x <= 63", "x", 2),
         ("", "max(tid.x - n, 0)", 1),
         ("x == (y >> m & 255)", "16 + x", 8),
+        ("x == tid.x; (x & 15) == 0", "(x ^ (n & 7)) % 128", 1),
     ],
 )
 def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:

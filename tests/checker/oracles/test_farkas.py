@@ -583,3 +583,20 @@ def test_a_choice_that_a_fact_has_too(p: str, goal: str, holds: bool) -> None:
     said = proof(o, context)
     assert (said is not None) == holds
     assert said is None or decided(o, said, context)
+
+
+@pytest.mark.parametrize(
+    ("p", "goal", "holds"),
+    [
+        ("x == 4 * blockIdx.x + y; y == tid.x; n >= 0", "(n ^ x) >= 0", True),
+        ("x == 4 * blockIdx.x + y; y == tid.x", "(n ^ x) >= 0", False),
+        ("x == 4 * blockIdx.x + y; n >= 0", "(n ^ x) >= 0", False),
+        ("x == 4 * blockIdx.x + y; y == tid.x; n >= 0", "(n | x) >= x", True),
+    ],
+)
+def test_what_a_law_needs_follows_from_facts_one_by_one(p: str, goal: str, holds: bool) -> None:
+    facts = conj([parse_expr(e, SIGMA) for e in p.split(";")], SIGMA)
+    o = Entails(facts, conj([parse_expr(goal, SIGMA)], SIGMA))
+    said = proof(o, CONTEXT)
+    assert (said is not None) == holds
+    assert said is None or decided(o, said, CONTEXT)
