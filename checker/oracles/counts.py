@@ -83,10 +83,11 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     if not groups:
         return Count(extra, "closed-form", anywhere > 1)
     found = _of_rows(what, groups, anywhere, extra, array, hw, atoms)
-    longer = _unreduced(what, groups, array, hw, atoms)
-    if longer is None:
+    parts = [_of_rows(what, part, 0, 0, array, hw, atoms) for part in _unreduced(what, groups, array, hw, atoms)]
+    whole = sum(part.n for part in parts) + extra
+    if not parts or found.n <= whole:
         return found
-    return min(found, _of_rows(what, longer, anywhere, extra, array, hw, atoms), key=lambda count: count.n)
+    return Count(whole, parts[0].engine, anywhere > 0 or len(parts) > 1 or parts[0].loose)
 
 
 def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array, hw: Hardware, atoms: Atoms) -> Count:
@@ -101,29 +102,26 @@ def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
 
-def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> Groups | None:
-    """The rows with g*d + r in place of each g*(d % k) + r; None where there is none of these.
+def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> list[Groups]:
+    """The rows with g*d + r in place of each g*(d % k) + r, those of each g*k and r by themselves; none without these.
 
     They touch no less (the residue lemma): where g*k elements are whole sectors, or rounds of the banks, and r whole
     sectors, or words, then the sector, or word, of an element of g*d + r says how often k was taken away, so it says
     the one that is touched, too, which is a whole number of sectors, or of rounds, away. Rows with another g*k
-    or r are taken for others.
+    or r, or that are not reduced, are any number of these away: what is near to what says nothing about them.
     """
     unit = hw.sector if what == "MemReads" else hw.word
     period = unit if what == "MemReads" else unit * hw.banks
     if array.offset + array.width > array.stride:
-        return None
-    found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
-    kinds: dict[tuple[tuple[Mono, int], ...], object] = {}
+        return []
+    found: dict[object, dict[tuple[tuple[Mono, int], ...], set[int]]] = {}
     for terms, consts in groups.items():
         for const in consts:
             whole, kind = _whole(Form(terms, const), array.stride, unit, period, atoms)
-            if kinds.setdefault(terms_of(whole), kind) != kind:
-                return None
-            found.setdefault(terms_of(whole), set()).add(const_of(whole))
-    if not any(kinds.values()):
-        return None
-    return {terms: tuple(sorted(row)) for terms, row in found.items()}
+            found.setdefault(kind, {}).setdefault(terms_of(whole), set()).add(const_of(whole))
+    if not any(found):
+        return []
+    return [{terms: tuple(sorted(row)) for terms, row in rows.items()} for rows in found.values()]
 
 
 def _whole(a: Form, stride: int, unit: int, period: int, atoms: Atoms) -> tuple[Number, object]:

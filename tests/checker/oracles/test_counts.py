@@ -214,6 +214,28 @@ def test_what_is_reduced_modulo_a_number_touches_no_more(
         assert plain >= truth
 
 
+@pytest.mark.parametrize(("what", "space"), [("MemReads", "global"), ("Conflicts", "shared")])
+@pytest.mark.parametrize(("k", "other"), [(16, None), (16, 8), (8, 16), (None, 16), (16, 16)])
+def test_what_is_reduced_is_not_near_what_is_not(
+    monkeypatch: pytest.MonkeyPatch, what: Any, space: Any, k: int | None, other: int | None
+) -> None:
+    """(u + c) % k in some lanes and (u + m + c) % other, with an m from 0 to 3, in others: by enumeration."""
+    monkeypatch.setattr(forms, "LOW", 1)
+    array = Array("S", space, INT, 4)
+    count = sectors if what == "MemReads" else conflicts
+
+    def addresses(u: int, m: int) -> list[int]:
+        found = [i if n is None else i % n for c in range(4) for i, n in ((u + 2 * c, k), (u + m + 2 * c, other))]
+        return [4 * i for i in found]
+
+    atoms = Atoms()
+    u, m = atoms.atom("u"), atoms.atom("m", 0, 3)
+    rows = [(plus(at, 2 * c), n) for c in range(4) for at, n in ((u, k), (plus(u, m), other))]
+    values = [i if n is None else atoms.residue(i, n) for i, n in rows]
+    truth = max(count(addresses(u, m), array.width, SMALL) for u in range(32) for m in range(4))
+    assert worst(what, dict.fromkeys(values), array, SMALL, atoms).n >= truth
+
+
 def test_a_ring_of_whole_sectors_is_read_like_a_row() -> None:
     atoms = Atoms()
     u = atoms.atom("u")
