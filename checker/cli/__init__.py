@@ -59,7 +59,7 @@ class _Parser(argparse.ArgumentParser):
         if found := re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)", message):
             return meant(found[1], re.findall(r"'(.*?)'", found[2]))
         words = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []
-        for word, after in zip(words, [*words[1:], ""], strict=True):
+        for word, after in zip(words, [*words[1:], ""], strict=False):
             if word.startswith("--"):
                 name, equals, value = word.partition("=")
                 if told := self._told_of(name):

@@ -111,7 +111,9 @@ def run(args: argparse.Namespace) -> int:
     """
     import json
 
-    if len(args.files) > 1 or Path(args.files[0]).is_dir():
+    from checker.fleet.files import what_is
+
+    if len(args.files) > 1 or what_is(args.files[0]) == "folder":
         from checker.cli import check_many
 
         return check_many.run(args)

@@ -67,8 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
     """The files that paths mean: of folders the certificates and the outlines in them and below."""
+    from checker.fleet.files import what_is
+
     for path in paths:
-        if not Path(path).is_dir():
+        if what_is(path) != "folder":
             yield path
             continue
         outlines = sorted(map(str, Path(path).rglob("*.qhl")))
