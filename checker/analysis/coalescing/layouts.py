@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 from typing import Final
 
 from checker.analysis.coalescing.access import Key
@@ -58,7 +59,7 @@ def layouts(f: Finding, kernel: Kernel, context: Context, rows: Mapping[str, int
     several dimensions."""
     array = f.access.array
     base = array.name.partition(".")[0]
-    if array.stride > array.width:
+    if array.stride > array.width and not _in_widths(base, kernel) and not _overlapping(base, kernel):
         arrays = tuple(_apart(a) if a.name.partition(".")[0] == base else a for a in kernel.arrays)
         yield _made("arrays", "a structure of arrays", replace(kernel, arrays=arrays), context)
     if array.space == "shared":
@@ -76,6 +77,18 @@ def _made(kind: str, text: str, kernel: Kernel, context: Context) -> Remedy:
     return Remedy(kind, text, kernel, replace(context, sigma=check_kernel(kernel)))
 
 
+def _in_widths(base: str, kernel: Kernel) -> bool:
+    """Whether an array is also accessed by another type: elements of several sizes, or several at once, do not stay
+    together."""
+    return any(a.name.partition(".")[0] == base and ".as_" in a.name for a in kernel.arrays)
+
+
+def _overlapping(base: str, kernel: Kernel) -> bool:
+    """Whether fields of a structure have some bytes in common, but not all, as members of a union may."""
+    fields = {(a.offset, a.offset + a.width) for a in kernel.arrays if a.name.partition(".")[0] == base}
+    return any(a < d and c < b for (a, b), (c, d) in combinations(fields, 2))
+
+
 def _apart(a: Array) -> Array:
     """A field's array with nothing between its elements."""
     return replace(a, stride=a.width, offset=0)
@@ -91,8 +104,8 @@ def _relaid(array: Array, base: str, kernel: Kernel, context: Context, row: int 
     size = row if row is not None else hardware.banks * hardware.word
     names = {a.name for a in kernel.arrays if a.name.partition(".")[0] == base}
     strides = {a.stride for a in kernel.arrays if a.name in names}
-    if size % array.stride or strides != {array.stride} or any(".as_" in name for name in names):
-        return  # elements of several sizes, or several at once, do not stay together
+    if size % array.stride or strides != {array.stride} or _in_widths(base, kernel):
+        return
     wide = size // array.stride
 
     def moved(kind: str, text: str, to: Callable[[Expr], Expr], more: int = 0) -> Remedy:

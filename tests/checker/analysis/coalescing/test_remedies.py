@@ -182,9 +182,29 @@ def test_columns_are_moved_within_their_rows(body: str, wanted: tuple[Block, str
 
 def test_an_array_that_is_accessed_in_two_widths_is_not_laid_out_anew(tmp_path: Path) -> None:
     """Indices of the one are not those of the other."""
-    body = "__shared__ float s[32][32]; s[t][0] = 1; float4 v = *(float4 *)&s[t][4]; A[t] = v.x;"
-    _, found = every(tmp_path, body, LINE)
-    assert found == []
+    for body in (
+        "__shared__ float s[32][32]; s[t][0] = 1; float4 v = *(float4 *)&s[t][4]; A[t] = v.x;",
+        "V[t].x = 1; float *q = (float *)V; A[t] = q[3 * t];",
+        "V[t].x = 1; A[t] = ((int2 *)V)[3 * t].y;",
+    ):
+        _, found = every(tmp_path, body, LINE)
+        assert found == []
+
+
+@pytest.mark.parametrize(
+    ("members", "text"), [("float f; int i;", "a structure of arrays"), ("float f; double d;", "")]
+)
+def test_members_of_a_union_stay_in_one_place(members: str, text: str, tmp_path: Path) -> None:
+    other = members.split()[3].rstrip(";")
+    path = tmp_path / "k.cu"
+    path.write_text(
+        f"struct U {{ union {{ {members} }}; int more; }};\n"
+        f"__global__ void k(U *u, float *A) {{ int t = threadIdx.x; u[t].{other} = 2; A[t] = u[t].f; }}"
+    )
+    kernel = read_cuda(str(path)).kernel
+    context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], Launch(LINE))
+    found = remedies(analyse(kernel, context), kernel, context, {})
+    assert {t.remedy.text for several in found.values() for t in several} == ({text} if text else set())
 
 
 SHAPED: Final = {
