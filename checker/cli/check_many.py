@@ -78,8 +78,11 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
         try:
             yield from certificates([path])
         except OptionProblem as problem:
-            if not outlines or not problem.message.startswith("there is no certificate"):
+            if not problem.message.startswith("there is no certificate"):
                 raise
+            if not outlines:
+                told = f"there is no certificate and no outline in '{path}'"
+                raise OptionProblem(told, advice=f"{problem.advice} An outline ends in .qhl.") from None
 
 
 def _one(args: argparse.Namespace, file: str) -> Checked:

@@ -142,14 +142,14 @@ def _refused(file: str, kernel: str | None, problem: SourceError) -> Part:
 
     where = f"{problem.loc}: " if problem.loc else ""
     row = {"file": file, "kernel": kernel, "problem": f"{where}{problem.message}"}
-    told = f"{kernel}: {problem.message}" if kernel else problem.message
+    told = f"{kernel or file}: {problem.message}"
     said = render_error(problem, problem.source) + "\n"
     return Part(file, 2, row, told, said=said, place=problem.loc)
 
 
 def _ended(file: str) -> Part:
     row = {"file": file, "kernel": None, "problem": ENDED}
-    return Part(file, 2, row, ENDED, said=f"{file}: error: {ENDED}\n")
+    return Part(file, 2, row, f"{file}: {ENDED}", said=f"{file}: error: {ENDED}\n")
 
 
 def _summary(parts: Sequence[Part], files: int) -> dict[str, int]:

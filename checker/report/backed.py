@@ -17,7 +17,7 @@ from checker.report.terminal import excerpt, wrapped
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Uniform, show_p
 from logic.comparisons import as_expr
 from logic.source import Loc
-from logic.syntax import GHOST, Const, Expr, Op, Param, Read, Tid, Var, show, subterms
+from logic.syntax import GHOST, WARP_INDEX, Const, Expr, Op, Param, Read, Tid, Var, show, subterms
 
 ACCEPT: Final = "--accept solver-backed takes that word for enough."
 
@@ -70,25 +70,27 @@ def _backed(line: Discharged, text: str, context: Context) -> Backed:
         case Entails(p, goals):
             open_ = [g for g in goals if text.endswith(f"|- {recheck.show(frozen(g))} (unverified)")] or list(goals)
             fact, about = show_p(tuple(open_)), tuple(open_)
-            advice = _assume(open_[0], outline) if len(open_) == 1 else ""
+            advice = _assume(open_[0], outline, line.loc) if len(open_) == 1 else ""
         case AtLeast(p, _, q, r):
             fact = f"{q} >= {r}"
             at_least = as_expr(q - r)
             about = () if at_least is None else (at_least,)
-            advice = "" if at_least is None else _assume(Op(">=", (at_least, Const(0))), outline)
+            advice = "" if at_least is None else _assume(Op(">=", (at_least, Const(0))), outline, line.loc)
     sized = "Say --block: more is seen in blocks of known sizes." if None in context.launch.block else ""
     return Backed(line.loc, line.verdict.engine, _cut(fact), _known(p, about), " ".join(filter(None, (sized, advice))))
 
 
-def _assume(fact: Expr, outline: bool) -> str:
+def _assume(fact: Expr, outline: bool, loc: Loc | None) -> str:
     """The advice to assume a fact: for a launch where it is about parameters, else where threads come to it, in the
     notation of outlines or of sources."""
     parts = [*subterms(fact)]
     if any(isinstance(t, Var) and t.name.startswith(GHOST) for t in parts) or len(show(fact)) > LONGEST:
         return ""
+    if Param(WARP_INDEX) in parts:  # of which no source and no option can speak
+        return ""
     if all(not isinstance(t, Var | Read | Tid) for t in parts) and any(isinstance(t, Param) for t in parts):
         return f'If it is true of all launches, assume it: --assume "{show(fact)}".'
-    if any(isinstance(t, Read) for t in parts):
+    if loc is None or any(isinstance(t, Read) for t in parts):
         return ""
     return f"If it is always true, say so before this place: {'' if outline else '//@ '}assume {show(fact)};"
 

@@ -397,8 +397,11 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
     found = kernels(unit)
     names = list(dict.fromkeys(k.name for k in found))
     if name is None and request.instantiate is not None:
-        name = plain(request.instantiate).rpartition("::")[2]
+        name = _last(request.instantiate)
     known = f"There are {', '.join(names)}." if len(names) > 1 else f"There is {names[0]}." if names else ""
+    if name is not None and request.instantiate is not None and _last(name) != _last(request.instantiate):
+        told = f"--instantiate '{request.instantiate}' is no instance of the kernel '{name}'"
+        raise CudaError(told, None, f"Leave out --instantiate, or name an instance of {name}.")
     if not found:
         real = [e for e in unit.errors if not MISSING.match(e.message)]
         if real:
@@ -420,6 +423,11 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
     if request.instantiate is not None and "<" in request.instantiate:
         raise CudaError(f"the kernel '{wanted[0].name}' is no template", wanted[0].loc, "Leave out --instantiate.")
     return wanted[0]
+
+
+def _last(path: str) -> str:
+    """The name of a kernel without namespaces and arguments of templates."""
+    return plain(path).rpartition("::")[2]
 
 
 def _meant(kernel: Node, request: Request) -> bool:

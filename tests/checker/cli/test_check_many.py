@@ -69,7 +69,7 @@ def test_files(folder: Path, capsys: Capture) -> None:
     assert "--tree is for one derivation alone" in capsys.readouterr().err
     (folder / "none").mkdir()
     assert main(["check", "found/none"]) == 2
-    assert "there is no certificate in 'found/none'" in capsys.readouterr().err
+    assert "there is no certificate and no outline in 'found/none'" in capsys.readouterr().err
 
 
 def ends(n: int) -> int:

@@ -60,6 +60,10 @@ def test_a_folder(here: Path, capsys: Capture) -> None:
     assert ["given: w > 1" in row.get("assumptions", ()) for row in found["results"]] == [False, True, False]
     assert main(["coalesce", "src", "--exclude", "deep", "--block", "32", "--kernel", "good"]) == 0
     capsys.readouterr()
+    (here / "src/deep/b.cu").write_text("?")
+    assert main(["coalesce", "src/deep", "src/host.cu"]) == 2
+    assert capsys.readouterr().out.startswith("src/deep/b.cu: expected unqualified-id\n")
+    (here / "src/deep/b.cu").write_text(BROKEN)
     assert main(["coalesce", "src", "--format", "sarif"]) == 2
     results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert sorted(r["ruleId"] for r in results) == ["uncoalesced", "unreadable"]

@@ -430,6 +430,16 @@ def test_bad_instance(read: Read, text: str, instance: str | None, message: str)
     assert caught.value.message.startswith(message)
 
 
+@pytest.mark.parametrize("instance", ["k<float,4>", "k<float,5>", "n::k<int,4>", "j"])
+def test_an_instance_of_another_kernel_is_refused(read: Read, instance: str) -> None:
+    """Whether the file uses that instance or not."""
+    text = T + "__global__ void own(float *a) { a[0] = 1; }\nvoid h() { k<float, 4><<<1, 1>>>(0, 1); }"
+    with pytest.raises(CudaError) as caught:
+        read(text, name="own", instantiate=instance)
+    assert caught.value.message == f"--instantiate '{instance}' is no instance of the kernel 'own'"
+    assert read(text, name="k", instantiate="k<float,4>").kernel.name == "k"
+
+
 def test_the_instance_that_is_advised_can_be_read(read: Read) -> None:
     text = "template <typename T, int K, bool B> __global__ void k(T *a) { if (B) a[0] = K; }"
     with pytest.raises(CudaError) as caught:
