@@ -1,8 +1,8 @@
 """Contracts on data as a function that a host program calls before a launch: in C++ or in Python.
 
 The function says which contract is broken first, and at which indices; nothing, or an empty text, where all are kept.
-Integers are those of the contract: C++ has 64 bits, Python any. What divides is written as a call, as C's division
-and remainder are not Python's, and a divisor may be 0.
+Integers are those of the contract: C++ has 64 bits, and throws std::range_error past them, Python any. What divides is
+written as a call, as C's division and remainder are not Python's, and a divisor may be 0.
 """
 
 from __future__ import annotations
@@ -19,12 +19,35 @@ Language = Literal["c++", "python"]
 
 _PYTHON: Final = {"&&": "and", "||": "or"}
 _CALLED: Final = {"/": "quotient", "%": "remainder", "<<": "left", ">>": "right", "min": "least", "max": "most"}
+_CHECKED: Final = {"+": "sum", "-": "difference", "*": "product", "neg": "difference", "/": "quotient"}
+"""What may leave 64 bits, and is a call in C++; so is `left`, which is a product."""
 
 _HELPERS: Final = {
     "c++": {
-        "quotient": "static long long quotient_(long long a, long long b) { return b ? a / b : 0; }",
-        "remainder": "static long long remainder_(long long a, long long b) { return b ? a % b : a; }",
-        "left": "static long long left_(long long a, long long k) { return k < 0 || k > 62 ? 0 : a * (1LL << k); }",
+        "sum": """static long long sum_(long long a, long long b) {
+    if (b > 0 ? a > LLONG_MAX - b : a < LLONG_MIN - b) throw std::range_error(past_);
+    return a + b;
+}""",
+        "difference": """static long long difference_(long long a, long long b) {
+    if (b < 0 ? a > LLONG_MAX + b : a < LLONG_MIN + b) throw std::range_error(past_);
+    return a - b;
+}""",
+        "product": """static long long product_(long long a, long long b) {
+    if (a > 0 ? (b > LLONG_MAX / a || b < LLONG_MIN / a)
+              : (a < -1 && (b > LLONG_MIN / a || b < LLONG_MAX / a)) || (a == -1 && b == LLONG_MIN))
+        throw std::range_error(past_);
+    return a * b;
+}""",
+        "quotient": """static long long quotient_(long long a, long long b) {
+    if (a == LLONG_MIN && b == -1) throw std::range_error(past_);
+    return b ? a / b : 0;
+}""",
+        "remainder": "static long long remainder_(long long a, long long b) { return b == -1 ? 0 : b ? a % b : a; }",
+        "left": """static long long left_(long long a, long long k) {
+    if (a == 0 || k < 0) return 0;
+    if (k > 62) throw std::range_error(past_);
+    return product_(a, 1LL << k);
+}""",
         "right": "static long long right_(long long a, long long k) { return k < 0 ? 0 : a >> (k > 63 ? 63 : k); }",
         "least": "static long long least_(long long a, long long b) { return a < b ? a : b; }",
         "most": "static long long most_(long long a, long long b) { return a < b ? b : a; }",
@@ -41,12 +64,13 @@ _HELPERS: Final = {
 }
 
 
-_AT: Final = """template <typename T>
+_AT: Final = """static const char *const past_ = "a number past 64 bits: contracts are tested in 64 bits";
+template <typename T>
 static long long at_(const T *array, std::size_t length, long long i) {
     static_assert(std::is_integral<T>::value, "contracts are about arrays of integers");
     if (i < 0 || i >= (long long)length) return 0;
     if (array[i] > T(0) && (unsigned long long)array[i] > 9223372036854775807ULL)
-        throw std::range_error("an element above 2^63 - 1: contracts are tested in 64 bits");
+        throw std::range_error(past_);
     return (long long)array[i];
 }"""
 _AT_PYTHON: Final = """from operator import index
@@ -68,7 +92,7 @@ def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -
     arrays, params = ([_identifier(name) for name in names] for names in (own, [n for n in named if n not in own]))
     python = language == "python"
     name = f"check_{kernel.name.rpartition('::')[2].partition('<')[0]}"
-    used = dict.fromkeys(call for c in contracts for call in _calls(c))
+    used = dict.fromkeys(call for c in contracts for call in _calls(c, python))
     lines = [_HELPERS[language][call] for call in used]
     if python:
         lines = [*([_AT_PYTHON] if arrays else []), *lines]
@@ -77,7 +101,7 @@ def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -
         given = [f"long long {p}" for p in params]
         given += [part for a in arrays for part in (f"const T_{a} *{a}", f"std::size_t {a}_length")]
         types = ", ".join(f"typename T_{a}" for a in arrays)
-        lines += [_AT, "", f"template <{types}>", f"std::string {name}({', '.join(given)}) {{"]
+        lines = [_AT, *lines, "", f"template <{types}>", f"std::string {name}({', '.join(given)}) {{"]
     for c in contracts:
         lines += _loops(c, python)
     lines += ["    return None"] if python else ['    return "";', "}"]
@@ -86,6 +110,7 @@ def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -
         if python
         else [
             "#include <algorithm>",
+            "#include <climits>",
             "#include <cstddef>",
             "#include <stdexcept>",
             "#include <string>",
@@ -117,8 +142,12 @@ def _names(c: Contract) -> Iterator[str]:
                 yield name
 
 
-def _calls(c: Contract) -> Iterator[str]:
-    return (_CALLED[t.op] for t in _terms(c) if isinstance(t, Op) and t.op in _CALLED)
+def _calls(c: Contract, python: bool) -> Iterator[str]:
+    """The helpers that a contract needs, in the order in which they may be written."""
+    ops = [t.op for t in _terms(c) if isinstance(t, Op)]
+    checked = ["*" if op == "<<" else op for op in ops if op in _CHECKED or op == "<<"]
+    yield from (_CHECKED[op] for op in checked if not python)
+    yield from (_CALLED[op] for op in ops if op in _CALLED)
 
 
 def _loops(c: Contract, python: bool) -> Iterator[str]:
@@ -169,6 +198,8 @@ def _text(e: Expr, python: bool) -> str:
             return f"at_({array}, {i})" if python else f"at_({array}, {array}_length, {i})"
         case Op(op, args):
             parts = [_text(a, python) for a in args]
+            if op in _CHECKED and not python:
+                return f"{_CHECKED[op]}_({', '.join(['0LL', *parts] if op == 'neg' else parts)})"
             match op, parts:
                 case "neg", [a]:
                     return f"(-{a})"

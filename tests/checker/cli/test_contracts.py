@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -199,6 +199,48 @@ def test_what_is_emitted_takes_integers_alone(tmp_path: Path, capsys: pytest.Cap
             code["check_k"](n=1, row=row)
     assert code["check_k"](n=2, row=np.array([0, 3, 2], dtype=np.uint16)) == f"{RISING}, at i = 1"
     assert "static_assert(std::is_integral<T>::value" in emitted([RISING], "c++", tmp_path, capsys)
+
+
+PAST: Final = {
+    "2 * a[0] <= 5": (1 << 62, "past"),
+    "a[0] + a[1] <= 5": (1 << 62, "past"),
+    "-3 - a[0] >= 0": ((1 << 63) - 1, "past"),
+    "-a[0] >= 0": (-(1 << 63), "past"),
+    "a[0] / -1 <= 5": (-(1 << 63), "past"),
+    "a[0] % -1 == 0": (-(1 << 63), "kept"),
+    "a[0] << 63 == 0": (1, "past"),
+    "a[0] << 3 >= 0": (1 << 60, "past"),
+    "-3 * a[0] <= 5": (-(1 << 62), "past"),
+    "-1 * a[0] >= 0": (-(1 << 63), "past"),
+    "a[0] - 1 <= 9223372036854775806": ((1 << 63) - 1, "kept"),
+    "-2 * a[0] >= -9223372036854775807 - 1": (1 << 62, "kept"),
+}
+"""Contracts, an element of 64 bits, and what the function in C++ says of it."""
+
+
+def test_what_is_emitted_says_where_64_bits_are_not_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sum that wraps around would keep what is broken."""
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("there is no compiler")
+    text, head, main_ = "", "", ""
+    for i, (contract, (element, _)) in enumerate(PAST.items()):
+        path = tmp_path / f"k{i}.cu"
+        kernel = "__global__ void k(const long long *a, int *y) { y[0] = 1; }"
+        path.write_text(f"//@ requires {contract};\n{kernel}")
+        assert main(["contracts", str(path), "--emit", "c++"]) == 0
+        source = capsys.readouterr().out.splitlines()
+        head = "\n".join(line for line in source if line.startswith("#include"))
+        body = "\n".join(line for line in source if not line.startswith("#include"))
+        text += f"namespace n{i} {{\n{body}\n}}\n"
+        value = "LLONG_MIN" if element == -(1 << 63) else f"{element}LL"
+        main_ += f"try {{ long long a[] = {{{value}, {value}}}; std::string s = n{i}::check_k(a, 2); "
+        main_ += 'std::puts(s.empty() ? "kept" : "broken"); } catch (const std::range_error &) { std::puts("past"); }\n'
+    (tmp_path / "host.cpp").write_text(f"{head}\n#include <cstdio>\n{text}int main() {{ {main_} }}\n")
+    words = [compiler, "-std=c++17", "-O0", "-ftrapv", "-o", str(tmp_path / "host"), str(tmp_path / "host.cpp")]
+    subprocess.run(words, check=True)
+    ran = subprocess.run([tmp_path / "host"], check=True, capture_output=True, text=True)
+    assert dict(zip(PAST, ran.stdout.split(), strict=True)) == {c: said for c, (_, said) in PAST.items()}
 
 
 def test_counters_of_the_logic_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
