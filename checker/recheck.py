@@ -86,8 +86,8 @@ class Work:
 def start() -> None:
     """Begins another certificate, or question."""
     Work.left, Work.polys = MAX_WORK, {}
-    for cached in (leaves, deep, key, formula):
-        cached.cache_clear()
+    leaves.cache_clear()
+    deep.cache_clear()
 
 
 def spend(steps: int = 1) -> None:
@@ -518,9 +518,11 @@ def show(e: Any) -> str:
     match e:
         case frozenset():
             return " && ".join(sorted(map(show, e))) or "true"
-        case Poly(found):
-            products = [(c, sorted(show(a) for a, n in mono for _ in range(n))) for mono, c in found]
-            texts = [(len(parts), "*".join([str(c)] * (c != 1 or not parts) + parts)) for c, parts in products]
+        case Poly():
+            left, texts = rounded_up(e)
+            for mono, c in terms(left):
+                parts = sorted(show(a) for a, n in mono for _ in range(n))
+                texts.append((len(parts), "*".join([str(c)] * (c != 1 or not parts) + parts)))
             return " + ".join(text for _, text in sorted(texts))
         case ("op", op, a) if op.startswith(ELEMENT):
             return f"{op.removeprefix(ELEMENT)}[{show(a)}]"
@@ -537,110 +539,17 @@ def show(e: Any) -> str:
     return str(e)
 
 
-WORDS: Final = {"/": "trunc({}/{})", ">>": "shr({}, {})", "&": "and({}, {})", "|": "or({}, {})", "^": "xor({}, {})"}
-
-
-@lru_cache(maxsize=1 << 12)
-def key(e: Any) -> str:
-    """The text of an atom, or of a potential, by which terms are in order."""
-    match e:
-        case ("op", op, p):
-            return f"~{op}({key(p)})"
-        case ("op", op, p, q):
-            return f"~op({key(p)}){op}({key(q)})"
-        case ("max0" | "floor" | "log2" as kind, p, *k):
-            return f"~{kind.removesuffix('0')}({key(p)}{''.join(f'/{n}' for n in k)})"
-        case (_, name):
-            return str(name)
-    return "+".join(f"{c}*{'*'.join(map(key, mono))}" for mono, c in in_order(e))
-
-
-def in_order(p: Potential) -> list[tuple[tuple[Atom, ...], Rational]]:
-    """The terms of p, atoms as often as their powers say."""
-    spend(len(terms(p)) + 1)
-    found = [(tuple(sorted((a for a, n in mono for _ in range(n)), key=key)), c) for mono, c in terms(p)]
-    return sorted(found, key=lambda term: (len(term[0]), [key(a) for a in term[0]]))
-
-
-def minima(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
-    """What is left of p, and what of it is c * min(k, q): c * k - c * max(0, k - q), where neither has a minus sign."""
-    found: list[tuple[Rational, str]] = []
-    for mono, c in in_order(p):
-        if len(mono) != 1 or mono[0][0] != "max0" or c > 0:
-            continue
-        arg, k = mono[0][1], offset(mono[0][1])
-        rest, have = arg * -1 + k, dict(in_order(p))
-        most = k or collected({m: x for m, x in terms(arg) if m and x > 0})
-        known = (have.get(m, 0) >= -c * x for m, x in in_order(most))
-        apart = most not in (arg, 0) if k == 0 else k > 0 and all(x > 0 for _, x in terms(rest))
-        if apart and all(known):
-            p = p - single(*mono[0]) * c + most * c
-            found.append((c * -1, f"min({formula(most)}, {formula(most - arg)})"))
+def rounded_up(p: Potential) -> tuple[Potential, list[tuple[int, str]]]:
+    """What is left of p without its terms -c * floor(q / k), and these as c * ceil((k*w - q) / k) - c * w, with a whole
+    w that keeps what stands there small. For messages."""
+    found: list[tuple[int, str]] = []
+    for mono, c in terms(p):
+        match tuple(mono):
+            case ((("floor", q, k), 1),) if c < 0:
+                whole = collected({m: 1 for m, x in terms(q) if m and 2 * x >= k})
+                found.append((1, f"{-c}*" * (c != -1) + f"ceil(({show(whole * k - q)})/{k})"))
+                p = p - single("floor", q, k) * c + whole * c
     return p, found
-
-
-def ceilings(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
-    """What is left of p, and what of it is c * ceil(q / k): -c * floor(-q / k), with whole multiples beside it."""
-    found: list[tuple[Rational, str]] = []
-    for mono, c in in_order(p):
-        if len(mono) != 1 or mono[0][0] != "floor" or c > 0:
-            continue
-        (_, arg, k), have, without = mono[0], dict(terms(p)), p - single(*mono[0]) * c
-        whole = collected({m: 1 for m, _ in terms(arg) if m and have.get(m, 0) >= -c})
-        inside, left = arg * -1 + whole * k, without + whole * c
-        if left == without and any(x < 0 for m, x in terms(inside) if m):
-            continue
-        if offset(inside) < 0 and offset(left) >= -c:
-            inside, left = inside + k, left + c
-        p = left
-        found.append((c * -1, f"ceil({numerator(inside)}/{k})"))
-    return p, found
-
-
-def numerator(p: Potential) -> str:
-    text, (rest, found) = formula(p), minima(p)
-    bare = len(terms(p)) == 1 and not text.startswith("-") and "*" not in text
-    return text if bare or (rest == 0 and len(found) == 1 == found[0][0]) else f"({text})"
-
-
-def worded(a: Atom) -> str:
-    """An atom of a bound as text."""
-    match a:
-        case ("max0", p):
-            return f"max(0, {formula(p)})"
-        case ("floor", p, k):
-            return f"floor({numerator(p)}/{k})"
-        case ("log2", p):
-            return f"log2({formula(p)})"
-        case ("op", op, p):
-            found = [m[0][1] for m, c in in_order(p) if c == -1 and len(m) == 1 and m[0][0] == "max0"]
-            whole = plus(p, *(single("max0", arg) for arg in found))
-            least = f"min({formula(whole)}, {formula(whole - found[0])})" if len(found) == 1 else formula(p)
-            return f"{op.removeprefix(ELEMENT)}[{least}]"
-        case ("op", op, p, q):
-            return WORDS[op].format(numerator(p), numerator(q))
-    return show(a)
-
-
-@lru_cache(maxsize=1 << 12)
-def formula(p: Potential) -> str:
-    """A bound as text, as the other checker prints it: with ceil and min where they read better."""
-    p, least = minima(p)
-    p, up = ceilings(p)
-    parts = [(c, "*".join(map(worded, mono))) for mono, c in in_order(p)] + up + least
-    if parts and parts[0][0] < 0:
-        parts.sort(key=lambda part: part[0] < 0)
-    text = ""
-    for c, name in parts:
-        size = str(abs(c))
-        text += (" - " if c < 0 else " + ") if text else "-" * (c < 0)
-        text += size if not name else name if size == "1" else f"{size}*{name}"
-    return text or "0"
-
-
-def in_words(p: Potential) -> str:
-    """The words for a bound; those without ceil and min where they may be too long."""
-    return show(p) if deep(p) else formula(p)
 
 
 # --- expressions and conditions ---------------------------------------------------------------------------------------
@@ -2059,7 +1968,7 @@ def sentence(document: dict[str, Json], bound: str) -> str:
 
 def claim_text(document: dict[str, Json], bound: Potential, inside: list[Expr]) -> str:
     launch = document["launch"]
-    text = sentence(document, in_words(bound))
+    text = sentence(document, show(bound))
     text += f"; {extent(launch['block'], 'blocks')}, {extent(launch['grid'], 'grid')}"
     if launch["assumptions"]:
         text += f"; assumed: {', '.join(map(show, launch['assumptions']))}"

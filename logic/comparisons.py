@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final
 
 from logic.potentials import Apply, Atom, Floor, Max0, Poly, Sym, of_expr
 from logic.syntax import Const, Expr, Op
-
-ORDERED: Final = ("<", "<=", ">", ">=", "==")
-
-MAX_KNOWN: Final = 1 << 13
-"""Comparisons whose differences are kept: facts are looked at at every place where they hold."""
 
 
 def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
@@ -27,17 +20,15 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
     >>> list(differences(Op("!=", (x, n))))
     []
     """
-    return iter(_differences(e) if isinstance(e, Op) and e.op in ORDERED else ())
-
-
-@lru_cache(maxsize=MAX_KNOWN)
-def _differences(e: Op) -> tuple[tuple[Poly, str], ...]:
-    p, q = map(of_expr, e.args)
-    if p is None or q is None:
-        return ()
-    up = ((q - p - (1 if e.op == "<" else 0), "+"),) if e.op in ("<", "<=", "==") else ()
-    down = ((p - q - (1 if e.op == ">" else 0), "-"),) if e.op in (">", ">=", "==") else ()
-    return (*up, *down)
+    match e:
+        case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
+            p, q = of_expr(a), of_expr(b)
+            if p is None or q is None:
+                return
+            if e.op in ("<", "<=", "=="):
+                yield q - p - (1 if e.op == "<" else 0), "+"
+            if e.op in (">", ">=", "=="):
+                yield p - q - (1 if e.op == ">" else 0), "-"
 
 
 def as_expr(p: Poly, bases: bool = False) -> Expr | None:

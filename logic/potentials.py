@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from math import gcd, lcm
 from operator import mul
 from typing import Final
@@ -402,10 +402,6 @@ def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
             return applied(op, *(_rebuilt(p, values) for p in args))
 
 
-MAX_SUBSTITUTED: Final = 1 << 13
-"""Substitutions that are kept: the same facts get the same values at every place."""
-
-
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
     """p with integer-valued polynomials in place of leaves, all at once, in canonical form again.
 
@@ -417,21 +413,7 @@ def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:
     >>> print(substitute(sym(i) * n, {i: const(3)}))
     3*n
     """
-    inside = [leaf for leaf in leaves(p) if leaf in values]
-    return _substituted(p, tuple((leaf, values[leaf]) for leaf in inside)) if inside else p
-
-
-@lru_cache(maxsize=MAX_SUBSTITUTED)
-def _substituted(p: Poly, values: tuple[tuple[Leaf, Poly], ...]) -> Poly:
-    """The same for leaves that p has. Monomials without them stay as they are."""
-    worth = dict(values)
-
-    def image(m: Monomial) -> Iterable[tuple[Monomial, Fraction]]:
-        if all(worth.keys().isdisjoint(_leaves_of(a)) for a in m):
-            return ((m, Fraction(1)),)
-        return reduce(mul, (_map_atom(a, worth) for a in m)).terms
-
-    return of_terms(replaced(p.terms, image))
+    return p if leaves(p).isdisjoint(values) else _rebuilt(p, values)
 
 
 def is_canonical(p: Poly) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import math
 import re
 import subprocess
 import sys
@@ -584,7 +585,7 @@ def cased() -> tuple[dict[str, Json], dict[str, Json]]:
 def test_a_loop_that_splits_a_warp_once() -> None:
     report = recheck.recheck(cased()[0])
     assert (report.verdict, report.problem) == ("valid", "")
-    assert "at most min(1, max(0, n)) divwarps;" in report.claim
+    assert "at most 1 + -1*max(0, 1 + -1*max(0, n)) divwarps;" in report.claim
 
 
 @pytest.mark.parametrize(
@@ -1107,6 +1108,20 @@ def row(expression: Any) -> Json:
 
 def poly(expression: Any) -> recheck.Potential:
     return program().worth(e(expression))
+
+
+def test_a_bound_is_written_with_ceil() -> None:
+    """Where what is rounded down has a minus sign before it, alone; by the value of what is written."""
+    n = poly("i")
+    down = recheck.floor_of(n * -1 + 5, 32)
+    assert recheck.show(down * -3 + 1) == "1 + 3*ceil((-5 + i)/32)"
+    assert recheck.show(recheck.floor_of(n, 4) * -1 + n * 7) == "7*i + ceil((-1*i)/4)"
+    meant = {down * -3 + 1: "1 - 3*r", down * -1 + n: "i - r", down * 2: "2*r", down * down * -1: "-r*r", down: "r"}
+    for p, told in meant.items():
+        for value in range(-70, 70):
+            names: dict[str, Any] = {"i": Fraction(value), "r": math.floor(Fraction(5 - value, 32))}
+            names |= {"ceil": math.ceil, "floor": math.floor}
+            assert eval(recheck.show(p), dict(names)) == eval(told, dict(names))  # noqa: S307  # our own text
 
 
 def test_a_variable_is_replaced_once() -> None:
