@@ -238,7 +238,7 @@ def test_a_potential_is_the_same_in_a_process_that_hashes_otherwise() -> None:
 
 
 def test_a_substitution_is_of_its_values() -> None:
-    """What is kept of one substitution is no answer to another, inside of atoms either."""
+    """Also a second time, and inside of atoms."""
     i, n = Var("i"), Param("n")
     p = sym(i) * sym(n) + max0(sym(i) - 3) + sym(n) + 1
     for _ in range(2):
