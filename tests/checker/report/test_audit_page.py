@@ -167,13 +167,16 @@ def test_without_a_source_or_a_point(tmp_path: Path) -> None:
     assert Page(bare).open == []
     source = written(tmp_path, MATMUL[0], "--source", SOURCE)
     assert "With --at NAME=N this has each line" in source
+    style = source.partition("</style>")[0]
+    preserving = [rule for rule in re.findall(r"([^{};]*)\{[^}]*white-space: pre[;-]", style) if "td.code" in rule]
+    assert preserving == [" .wide td.code "]  # the lines of the source are no such table: their markup has line ends
     assert 'class="share"' not in source
     data = ROOT / "data"
     point = "n=64, blockIdx.x=0, warp.index=0, rowptr[0]=0, rowptr[1]=17"
     words = (str(data / "spmv_vector-sectors.json"), "--source", str(data / "spmv_vector.cu"), "--at", point)
     elements = written(tmp_path, *words)
     assert "= 46" in elements
-    assert "none is looked for where --at has elements of arrays" in elements
+    assert "shuffles and votes have none, and none is looked for where --at has elements of arrays" in elements
     for shown in ("which is their sum", "dearest run", 'class="share"', "<svg"):
         assert shown not in elements
     zero = written(tmp_path, str(ROOT / "vectorAdd" / "conflicts.json"), *VECTORS, "--at", "numElements=64")
