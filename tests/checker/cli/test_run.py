@@ -251,8 +251,8 @@ def test_a_npy_file_gives_values_and_length(tmp_path: Path) -> None:
         ("F", np.array([1]), "holds int64, 'F' is an array of float"),
         ("G", np.array([True]), "holds bool, 'G' is an array of int"),
         ("G", np.zeros((2, 2), np.int32), "holds int32 in 2 dimensions"),
-        ("C", np.array([255, 256]), "a value does not fit into 1 bytes"),
-        ("G", np.array([-(2**31) - 1]), "a value does not fit into 4 bytes"),
+        ("C", np.array([255, 256]), "element 1 is 256, which does not fit into 1 bytes"),
+        ("G", np.array([-(2**31) - 1]), "element 0 is -2147483649, which does not fit into 4 bytes"),
     ],
 )
 def test_npy_files_of_the_wrong_type(tmp_path: Path, array: str, data: np.ndarray, message: str) -> None:

@@ -42,7 +42,7 @@ REFUSED = {
     "--arg n=1 --array A=@matrix.npy": "error: --array A=@matrix.npy: holds int64 in 2 dimensions",
     "--arg n=1 --array A=@text.npy": "error: --array A=@text.npy: holds <U1, 'A' is an array of int",
     "--arg n=1 --array A=@object.npy": "error: --array A=@object.npy: not a .npy file of numbers",
-    "--arg n=1 --array A=@large.npy": "error: --array A=@large.npy: a value does not fit into 4 bytes",
+    "--arg n=1 --array A=@large.npy": "@large.npy: element 0 is 1099511627776, which does not fit into 4 bytes",
 }
 
 

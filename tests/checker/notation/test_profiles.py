@@ -109,7 +109,7 @@ BAD_METRICS = {
     '§name = "a b"': "a name is a letter",
     '§name = "sectors"': "'sectors' has a meaning of its own",
     '§name = "all"': "'all' has a meaning of its own",
-    'name = "m"\nop = 1\nop = 2§': "no TOML: cannot overwrite a value",
+    'name = "m"\nop = 1\n§op = 2': "'op' has a value already",
     'name = "m"\nop = §': "no TOML: invalid value",
     'name = "m"\nop §1': "no TOML: expected '='",
     'name = "m§': "no TOML: unterminated string",
