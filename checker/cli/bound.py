@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,6 +312,18 @@ def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
     unknown = sorted(name for name in at.keys() - known if name.partition("[")[0] not in arrays)
     if unknown and kernels:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of a kernel in this file")
+
+
+def assumptions_about(texts: Sequence[str], sigma: Signature) -> list[str]:
+    """The --assume texts for which a kernel has the parameters and arrays."""
+    from logic.source import SourceError
+
+    found = []
+    for text in texts:
+        with suppress(SourceError):
+            stated(text, sigma)
+            found.append(text)
+    return found
 
 
 def usable_assumptions(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.options import certificates, tell
+from checker.cli.options import WRITES, certificates_in, tell
 from checker.notation.problem import OptionProblem
-from checker.notation.words import many
+from checker.notation.words import many, shared
 
 if TYPE_CHECKING:
     from checker.report.page import Page
@@ -74,15 +74,11 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
             yield path
             continue
         outlines = sorted(map(str, Path(path).rglob("*.qhl")))
-        yield from outlines
-        try:
-            yield from certificates([path])
-        except OptionProblem as problem:
-            if not problem.message.startswith("there is no certificate"):
-                raise
-            if not outlines:
-                told = f"there is no certificate and no outline in '{path}'"
-                raise OptionProblem(told, advice=f"{problem.advice} An outline ends in .qhl.") from None
+        inside = certificates_in(path)
+        if not outlines and not inside:
+            told = f"there is no certificate and no outline in '{path}'"
+            raise OptionProblem(told, advice=f"{WRITES} An outline ends in .qhl.")
+        yield from (*outlines, *inside)
 
 
 def _one(args: argparse.Namespace, file: str) -> Checked:
@@ -130,9 +126,7 @@ def _counts(found: Sequence[Checked]) -> str:
 
 def _shared(found: Sequence[Checked]) -> list[str]:
     """What all that are accepted assume."""
-    from checker.report.audit import shared
-
-    return shared([one.assumes for one in found if one.assumes] or [[]])
+    return shared([one.assumes for one in found if one.assumes])
 
 
 def _text(found: Sequence[Checked]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import tell
 from checker.notation.problem import OptionProblem
-from checker.notation.words import many
+from checker.notation.words import many, shared
 
 if TYPE_CHECKING:
     from checker.fleet.files import Source
@@ -86,23 +86,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _of_source(args: argparse.Namespace, source: Source) -> list[Part]:
     """What became of each kernel of a source."""
-    from checker.cli.bound import chosen_kernels, told_of
-    from checker.cli.fleet_work import NONE
-    from checker.cli.options import read_kernel
+    from checker.cli.bound import told_of
+    from checker.cli.fleet_work import kernels_in, options_of
     from logic.source import SourceError
-    from semantics.cuda import Choice
 
-    own = argparse.Namespace(**{**vars(args), "file": source.path, "shown": None, "warned": set()})
-    own.includes, own.defines = [*source.flags.includes, *args.includes], [*source.flags.defines, *args.defines]
-    own.std = source.flags.std or args.std
+    own = options_of(source, vars(args))
     try:
-        chosen: list[Choice] = chosen_kernels(own)
-        if not chosen and args.kernel is None:
-            read_kernel(own)  # says why there is none
+        chosen = kernels_in(own)
     except SourceError as problem:
-        return [] if problem.message.startswith(NONE) else [_refused(source.name, None, problem)]
+        return [_refused(source.name, None, problem)]
     parts = []
-    for choice in chosen:
+    for choice in chosen or ():
         with redirect_stderr(io.StringIO()) as said:
             try:
                 part = _one(told_of(own, choice, args.assume), source.name)
@@ -117,21 +111,13 @@ def _of_source(args: argparse.Namespace, source: Source) -> list[Part]:
 
 def _one(args: argparse.Namespace, file: str) -> Part:
     """One kernel, under those of the assumptions that it has the parameters for."""
-    from checker.cli.bound import stated
+    from checker.cli.bound import assumptions_about
     from checker.cli.coalesce import analysed
     from checker.cli.options import read_kernel
-    from logic.source import SourceError
     from logic.typing import signature
 
     reading = read_kernel(args)
-    sigma, took = signature(reading.kernel), list[str]()
-    for text in args.assume:
-        try:
-            stated(text, sigma)
-        except SourceError:
-            continue
-        took.append(text)
-    args.assume = took
+    took = args.assume = assumptions_about(args.assume, signature(reading.kernel))
     done = analysed(args, reading)
     row = {"file": file, **done.document()}
     return Part(file, done.code, row, done.text(alone=False), done.page(), done.rests_on, frozenset(took))
@@ -174,9 +160,7 @@ def _counts(parts: Sequence[Part], files: int) -> str:
 
 
 def _shared(parts: Sequence[Part]) -> list[str]:
-    from checker.report.audit import shared
-
-    return shared([part.assumes for part in parts if part.page] or [[]])
+    return shared([part.assumes for part in parts if part.page])
 
 
 def _text(parts: Sequence[Part], counts: str) -> str:

@@ -6,18 +6,18 @@ from __future__ import annotations
 import argparse
 import io
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.bound import (
+    assumptions_about,
     certificate_of,
     check_point,
     chosen_kernels,
     origin_of,
     outlined,
-    stated,
     told_of,
     with_facts,
 )
@@ -97,14 +97,13 @@ def _each(
 
     watched()
     source, settings = what
-    args = _options(source, settings)
+    args = options_of(source, settings.options)
     try:
-        chosen = chosen_kernels(args)
-        if not chosen and args.kernel is None:
-            read_kernel(args)  # says why there is none
+        chosen = kernels_in(args)
     except SourceError as problem:
-        if not problem.message.startswith(NONE):
-            talk.tell(_refused(problem))
+        talk.tell(_refused(problem))
+        return
+    if chosen is None:
         return
     talk.tell(Listed(tuple(c.name for c in chosen)))
     for part, choice in enumerate(chosen):
@@ -123,18 +122,31 @@ def _each(
                 talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound.")))
 
 
-def _options(source: Source, settings: Settings) -> argparse.Namespace:
-    """The options that a source is read with."""
-    args = argparse.Namespace(**settings.options, file=source.path, shown=None, warned=set())
+def options_of(source: Source, options: Mapping[str, Any]) -> argparse.Namespace:
+    """A command's options for one source, with those that a compilation database has for it."""
+    args = argparse.Namespace(**{**options, "file": source.path, "shown": None, "warned": set()})
     flags = source.flags
     args.includes, args.defines = [*flags.includes, *args.includes], [*flags.defines, *args.defines]
     args.std = flags.std or args.std
     return args
 
 
+def kernels_in(args: argparse.Namespace) -> Sequence[Choice] | None:
+    """The kernels and instances of a source that are asked for; None for host code without any. Raises SourceError."""
+    try:
+        chosen = chosen_kernels(args)
+        if not chosen and args.kernel is None:
+            read_kernel(args)  # says why there is none
+    except SourceError as problem:
+        if problem.message.startswith(NONE):
+            return None
+        raise
+    return chosen
+
+
 def kernels_of(source: Source, settings: Settings) -> list[str] | None:
     """The names of a source's kernels and instances; None where it cannot be read."""
-    args = _options(source, settings)
+    args = options_of(source, settings.options)
     try:
         return [choice.name for choice in chosen_kernels(args)]
     except SourceError:
@@ -202,14 +214,9 @@ def _read(
     own.grid = args.grid or more.get("grid") or args.usual_grid
     reading = read_kernel(own)
     sigma = signature(reading.kernel)
-    given, took = [], set[str]() if table is None else {f"[kernel.{table}]"}
-    for text in args.assume:
-        try:
-            stated(text, sigma)
-        except SourceError:
-            continue
-        given.append(text)
-        took.add(text)
+    took = set[str]() if table is None else {f"[kernel.{table}]"}
+    given = assumptions_about(args.assume, sigma)
+    took.update(given)
     own.assume = [*given, *more.get("assume", ())]
     arrays = {a.name for a in reading.kernel.arrays}
     at = {name: n for name, n in settings.at.items() if name in sigma.params or name.partition("[")[0] in arrays}

@@ -342,24 +342,34 @@ CERTIFICATE: Final = '"warpbound certificate"'
 
 
 def certificates(paths: Iterable[str]) -> list[str]:
-    """The certificates that paths mean: files as they are, of folders all certificates in them and below, by name; says
-    which other JSON files these have. Raises OptionProblem for a folder without one."""
+    """The certificates that paths mean: files as they are, of folders all certificates. Raises OptionProblem for a
+    folder without one."""
     found: list[str] = []
     for path in paths:
         if not Path(path).is_dir():
             found.append(path)
             continue
-        inside, others = list[str](), list[Path]()
-        for one in sorted(_below(path)):
-            if _is_certificate(one):
-                inside.append(str(one))
-            else:
-                others.append(one)
-        _left_out(others)
+        inside = certificates_in(path)
         if not inside:
-            raise OptionProblem(f"there is no certificate in '{path}'", advice="`bound --certificate DIR` writes them.")
+            raise OptionProblem(f"there is no certificate in '{path}'", advice=WRITES)
         found += inside
     return found
+
+
+WRITES: Final = "`bound --certificate DIR` writes them."
+"""The advice where there are no certificates."""
+
+
+def certificates_in(folder: str) -> list[str]:
+    """The certificates in a folder and below, by name; says which other JSON files there are. Raises OptionProblem."""
+    inside, others = list[str](), list[Path]()
+    for one in sorted(_below(folder)):
+        if _is_certificate(one):
+            inside.append(str(one))
+        else:
+            others.append(one)
+    _left_out(others)
+    return inside
 
 
 NAMED: Final = 5

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import add_output_options, certificates, tell
-from checker.notation.words import many
+from checker.notation.words import many, shared
 from logic.source import Loc, SourceError
 
 if TYPE_CHECKING:
@@ -102,15 +102,14 @@ SAID: Final = "said of the source, not checked: "
 
 def _text(found: Sequence[Report]) -> str:
     """The verdict on each certificate, and what is said of it; what all of several say of their sources, once."""
-    shared = [text for text in found[0]["reading"] if all(text in one["reading"] for one in found)]
-    shared = shared if len(found) > 1 else []
-    lines = [line for one in found for line in _lines(one, shared)]
-    return "\n".join((*lines, *(f"all: {SAID}{text}" for text in shared)))
+    every = shared([one["reading"] for one in found])
+    lines = [line for one in found for line in _lines(one, every)]
+    return "\n".join((*lines, *(f"all: {SAID}{text}" for text in every)))
 
 
-def _lines(found: Report, shared: Sequence[str]) -> list[str]:
+def _lines(found: Report, every: Sequence[str]) -> list[str]:
     told = (str(found[name]) for name in ("claim", "problem") if found[name])
-    read = (f"{SAID}{text}" for text in found["reading"] if text not in shared)
+    read = (f"{SAID}{text}" for text in found["reading"] if text not in every)
     return [f"{found['verdict']}  {found['file']}", *(f"  {t}" for t in (*told, *found["solver_backed"], *read))]
 
 

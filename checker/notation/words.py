@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 
@@ -25,6 +25,11 @@ def meant(name: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(name, [*known], 1)
     return f"Did you mean '{near[0]}'? " if near else ""
+
+
+def shared(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The sentences that are the same for all of several; none where there are not several."""
+    return [text for text in rows[0] if all(text in others for others in rows)] if len(rows) > 1 else []
 
 
 def printable(text: str) -> str:

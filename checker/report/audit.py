@@ -18,7 +18,7 @@ from checker.certificates.claims import SUBJECTS, claimed, described, extent, is
 from checker.certificates.origin import as_row, sentences
 from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
-from checker.notation.words import many, number, printable
+from checker.notation.words import many, number, printable, shared
 from checker.refutation.contracts import for_reading
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
@@ -456,11 +456,6 @@ def as_format(report: Row, name: str, *, explain: bool) -> str:
         case "markdown":
             return as_markdown(report)
     return as_text(report, explain)
-
-
-def shared(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The sentences that are the same for all of several."""
-    return [text for text in rows[0] if all(text in others for others in rows)] if len(rows) > 1 else []
 
 
 def as_text(report: Row, explain: bool) -> str:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from checker.certificates.origin import sentences
+from checker.notation.words import shared
 from checker.report.audit import (
     MEANING,
     Row,
@@ -20,7 +21,6 @@ from checker.report.audit import (
     place_of,
     point,
     remarks,
-    shared,
     subject_of,
     summary,
     told,
