@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,9 +30,13 @@ class Derivation:
 
 def size(root: Derivation) -> int:
     """The number of rule applications in a derivation."""
-    count, stack = 0, [root]
+    return sum(1 for _ in applications(root))
+
+
+def applications(root: Derivation) -> Iterator[Derivation]:
+    """All rule applications in a derivation, each before its premises, of which the last comes first."""
+    stack = [root]
     while stack:
         node = stack.pop()
-        count += 1
+        yield node
         stack.extend(node.premises)
-    return count

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from checker.report.on_trial import Tried
     from logic.rules import RuleSet
     from logic.syntax import Kernel
+    from semantics.cuda import Reading
     from semantics.grid import Contents
 
 _CERTIFYING = ("certificate", "explain", "accept", "queries")
@@ -49,12 +50,12 @@ def run(args: argparse.Namespace) -> int:
     rules = trial_rules(args)
     chosen = chosen_kernels(args)
     if len(chosen) < 2:
-        own = [told_of(args, chosen[0], args.assume) if chosen and chosen[0].instantiate else args]
+        own = told_of(args, chosen[0], args.assume) if chosen and chosen[0].instantiate else args
+        tried = [_tried(own, read_kernel(own), rules)]
     else:
-        own = [told_of(args, choice) for choice in chosen]
-        texts = usable_assumptions(args.assume, {c: read_kernel(o).kernel for c, o in zip(chosen, own, strict=True)})
-        own = [told_of(args, choice, texts[choice]) for choice in chosen]
-    tried = [_tried(one, rules) for one in own]
+        read = {choice: read_kernel(told_of(args, choice)) for choice in chosen}
+        texts = usable_assumptions(args.assume, {choice: reading.kernel for choice, reading in read.items()})
+        tried = [_tried(told_of(args, choice, texts[choice]), reading, rules) for choice, reading in read.items()]
     tell(
         args,
         lambda: report.as_text(tried),
@@ -75,7 +76,7 @@ def trial_rules(args: argparse.Namespace) -> RuleSet:
     return rule_set(args.rules, args.trust)
 
 
-def _tried(args: argparse.Namespace, rules: RuleSet) -> Tried:
+def _tried(args: argparse.Namespace, reading: Reading, rules: RuleSet) -> Tried:
     """What the rules buy for one kernel. Raises SourceError."""
     from checker.oracles import Oracles
     from checker.report.on_trial import Tried
@@ -83,7 +84,6 @@ def _tried(args: argparse.Namespace, rules: RuleSet) -> Tried:
 
     metrics, hardware, at = parse_metrics(args.metrics), parse_hardware(args.hardware), point(args.at)
     oracle = Oracles()
-    reading = read_kernel(args)
     outline, hinted, reading = outlined(args, reading, metrics[0], hardware, oracle)
     kernel = replace(reading.kernel, name=args.shown or reading.kernel.name)
     check_point(at, kernel, with_facts(outline.context, reading.facts))

@@ -17,7 +17,7 @@ from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, strip
 from checker.synthesis.walk import Stuck
 from logic.assertions import AtLeast, AtMost, Entails, P, Proved, Refuted, Uniform, conj, opaque, show_p, show_x
-from logic.derivation import Derivation
+from logic.derivation import Derivation, applications
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, max0
 from logic.refusals import Refusal
 from logic.rules import SOUND
@@ -156,21 +156,13 @@ def _found_potential(
         first = work.outline.body[0]
         return outcome.pre.q if isinstance(outcome, Claim) and first is where else None
     metric = work.outline.context.metric
-    for node in _nodes(derivation):
+    for node in applications(derivation) if derivation else ():
         rule = SOUND.rules.get(node.rule)
         if rule is not None and rule.turns and node.loc == loop.loc:
             q, c = node.substitution["Q"], node.substitution["C"]
             if isinstance(q, Poly) and isinstance(c, Fraction):
                 return q + c + metric.cost("if") + (metric.cost("div") if rule.charges("div") else 0)
     return None
-
-
-def _nodes(root: Derivation | None) -> Iterator[Derivation]:
-    stack = [root] if root else []
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(node.premises)
 
 
 # --- invariants ------------------------------------------------------------------------------------------------------
@@ -280,7 +272,10 @@ def _other_rule(work: Repairs, problem: Refusal) -> str:
     outcome, derivation = work.accepts(body)
     if not isinstance(outcome, Claim | Theorem):
         return ""
-    used = next((n.rule for n in _nodes(derivation) if n.loc == problem.loc and _chosen(n.rule)), "")
+    used = next(
+        (n.rule for n in (applications(derivation) if derivation else ()) if n.loc == problem.loc and _chosen(n.rule)),
+        "",
+    )
     return f"Without [{problem.name}] it would pass, by {used}."
 
 

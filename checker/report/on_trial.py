@@ -16,7 +16,7 @@ from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
 from checker.synthesis.walk import Stuck
-from checker.testbed.bought import Bought, Left, Used
+from checker.testbed.bought import Bought, Left, Used, verdict
 from checker.testbed.rulefile import NOTHING
 from logic.assertions import Context
 from logic.barriers import unproved_barriers
@@ -46,11 +46,8 @@ class Tried:
     again: Mapping[str, str] = field(default_factory=dict)
 
     def verdict(self, b: Bought) -> str:
-        """`refuted` where a run costs more than the bound, `not-proved` where there is none, else `on-trial`."""
-        found = self.dearest.get(b.metric.name)
-        if b.bound is None:
-            return "not-proved"
-        return "refuted" if found is not None and found.cost > found.bound else "on-trial"
+        """The word for a bound, by the dearest run that was found."""
+        return verdict(b.bound is not None, self.dearest.get(b.metric.name))
 
     @property
     def assumed(self) -> list[str]:

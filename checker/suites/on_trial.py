@@ -18,7 +18,7 @@ from checker.report.page import Fault, Page, Section
 from checker.report.terminal import wrapped
 from checker.suites.runner import FEW, LITTLE, Case
 from checker.synthesis.outline import Outline, bare
-from checker.testbed.bought import Bought, buy, dear, dearest
+from checker.testbed.bought import Bought, buy, dear, dearest, verdict
 from checker.testbed.rulefile import NOTHING
 from logic.assertions import Context, Launch, conj
 from logic.metrics import HARDWARE, Metric
@@ -55,9 +55,7 @@ class Row:
     @property
     def verdict(self) -> str:
         """`refuted`, `not-proved` or `on-trial`."""
-        if self.bound is None:
-            return "not-proved"
-        return "refuted" if self.witness is not None and self.witness.cost > self.witness.bound else "on-trial"
+        return verdict(self.bound is not None, self.witness)
 
     @property
     def run(self) -> str:

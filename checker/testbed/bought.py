@@ -17,7 +17,7 @@ from checker.synthesis.search import Engine
 from checker.synthesis.walk import Stuck
 from checker.testbed.applied import always, book_of, own_rules, unusable
 from logic.assertions import Context
-from logic.derivation import Derivation
+from logic.derivation import Derivation, applications
 from logic.metrics import Metric
 from logic.potentials import Poly
 from logic.refusals import Refusal
@@ -169,6 +169,13 @@ def dearest(
         return problem.found
 
 
+def verdict(bounded: bool, found: Witness | None) -> str:
+    """`not-proved` where there is no bound, `refuted` where a run costs more than it, else `on-trial`."""
+    if not bounded:
+        return "not-proved"
+    return "refuted" if found is not None and found.cost > found.bound else "on-trial"
+
+
 class _Everywhere(frozenset[tuple[str, Loc | None]]):
     """All rules at all places."""
 
@@ -189,26 +196,18 @@ def culprit(root: Derivation, problem: Refusal, names: set[str]) -> Derivation |
         node = node.premises[i]
         path.append(node)
     around = next((d for d in reversed(path) if d.rule in names), None)
-    return around or next((d for d in _below(node) if d.rule in names), None)
+    return around or next((d for d in applications(node) if d.rule in names), None)
 
 
 def uses(root: Derivation, names: set[str]) -> Iterator[Used]:
     """Where a derivation uses rules on trial, in the order of the source."""
-    counts = Counter((d.rule, d.loc) for d in _below(root) if d.rule in names)
+    counts = Counter((d.rule, d.loc) for d in applications(root) if d.rule in names)
     for (rule, loc), n in sorted(counts.items(), key=lambda item: (_place(item[0][1]), item[0][0])):
         yield Used(rule, loc, n)
 
 
 def _place(loc: Loc | None) -> tuple[int, int]:
     return (loc.line, loc.column) if loc else (0, 0)
-
-
-def _below(root: Derivation) -> Iterator[Derivation]:
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(node.premises)
 
 
 def books_of(rules: RuleSet) -> list[Book]:
