@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +19,12 @@ from typing import Any, Final
 from logic.source import Loc
 from semantics.cuda import libclang
 from semantics.cuda.ctype import CType
+from semantics.cuda.macros import SPLICE, Definition, Macros, given
 
-KEEP_GOING_WITH_RECORD: Final = 0x201
+KEEP_GOING_WITH_RECORD, _INCOMPLETE = 0x201, 2
 ERROR: Final = 3
+PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIRECTIVE")
+"""Kinds of nodes that are the preprocessor's."""
 UNITS: Final = 8
 """Units that are kept: a file's passes for the device and for the host, and those with instances of its templates."""
 
@@ -43,16 +46,6 @@ _BINARY: Final = {
     17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=", 26: "+=", 27: "-=", 28: "<<=",
     29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
 }  # fmt: skip
-
-
-SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
-"""A backslash at the end of a line, which joins two lines to one."""
-
-
-def pastes(text: bytes) -> bool:
-    """Whether a macro's text makes one word of two."""
-    return b"##" in text or b"%:%:" in text
-
 
 _CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
@@ -95,15 +88,28 @@ class Source:
         return len(self.data[start : start + column - 1].decode(self._encoding, "replace")) + 1
 
 
-class Unit:
-    """A parsed translation unit. `path` is the name the user gave, which every Loc repeats."""
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What is kept of a unit that others begin with: the files that it includes, as `Unit` has them, and its macros."""
 
-    def __init__(self, path: str, data: bytes, args: Sequence[str]) -> None:
+    inclusions: list[tuple[str, str, int]]
+    macros: Macros
+    ends: list[tuple[int, object]]
+    """How many nodes are below its root, and what the last is: of the preprocessor's, and of the declarations."""
+
+
+class Unit:
+    """A parsed translation unit. `path` is the name the user gave, which every Loc repeats. Where it begins with a
+    `prefix` that clang has kept, its root has no nodes of that, which are thousands. `first`: others begin with it."""
+
+    def __init__(
+        self, path: str, data: bytes, args: Sequence[str], prefix: Prefix | None = None, first: bool = False
+    ) -> None:
         self._cindex = cindex = libclang.binding()
         self._lib = cindex.conf.lib
         self.path = path
         self._name = f"./{path}" if path.startswith("-") else path
-        self.defines = [a.removeprefix("-D") for a in args if a.startswith("-D")]
+        self.defines, self._prefix = [a.removeprefix("-D") for a in args if a.startswith("-D")], prefix
         self._sources = {path: Source(data)}
         self._files: dict[int, str] = {}
         self._decls: dict[int, list[tuple[Any, int]]] = {}
@@ -114,8 +120,9 @@ class Unit:
         self._kinds = libclang.names("CursorKind")
         self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
         self._refs = tuple(map(ctypes.byref, self._at))
+        unsaved, more = ([], _INCOMPLETE) if first else ([(self._name, data)], 0)
         try:
-            self._tu = cindex.Index.create().parse(self._name, list(args), [(self._name, data)], KEEP_GOING_WITH_RECORD)
+            self._tu = cindex.Index.create().parse(self._name, list(args), unsaved, KEEP_GOING_WITH_RECORD | more)
         except cindex.TranslationUnitLoadError as e:
             raise ClangFailed(str(e)) from e
 
@@ -125,11 +132,29 @@ class Unit:
 
     @cached_property
     def _root(self) -> Node:
-        return Node(self, self._tu.cursor)
+        root = Node(self, self._tu.cursor)
+        if self._prefix:
+            root.hold(self._after(self._prefix))
+        return root
 
     def root(self) -> Node:
-        """The whole tree, whose nodes are made once."""
+        """The whole tree, without the prefix; its nodes are made once."""
         return self._root
+
+    def _parts(self) -> tuple[list[Any], list[Any]]:
+        """The preprocessor's cursors below the root, which come first, and the declarations."""
+        below = self.below(self._tu.cursor)
+        n = next((i for i, c in enumerate(below) if self.kind(c) not in PREPROCESSED), len(below))
+        return below[:n], below[n:]
+
+    def _told(self, cursors: Sequence[Any]) -> object:
+        """What the last of some cursors is."""
+        return [(c._kind_id, c.spelling, self.offset(c.extent.end)) for c in cursors[-1:]]
+
+    def _after(self, prefix: Prefix) -> Iterator[Any]:
+        """The cursors below the root, without the prefix's, with which clang begins."""
+        for part, (n, last) in zip(self._parts(), prefix.ends, strict=True):
+            yield from part[n:] if self._told(part[:n]) == last else part
 
     @cached_property
     def errors(self) -> list[Diagnostic]:
@@ -145,8 +170,8 @@ class Unit:
     @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:
         """Each file that is included, with the file and the byte offset that it is included at."""
-        found = []
-        for node in self.root().children:
+        found = list(self._prefix.inclusions) if self._prefix else []
+        for node in self._root.children:
             if node.kind == "INCLUSION_DIRECTIVE":
                 loc, offset = self.place(node._cursor.location)
                 with suppress(AssertionError):  # cindex's, of a file that was not found
@@ -162,46 +187,22 @@ class Unit:
         return {name: (s.st_mtime_ns, s.st_size) for name, s in found.items()}
 
     @cached_property
-    def predefined(self) -> dict[str, bool]:
-        """The macros that are defined somewhere, and whether it is clang that defines them."""
-        return {name: not file and name not in self.chosen for name, (file, _, _) in self._macros}
+    def macros(self) -> Macros:
+        """The macros that it defines."""
+        defined = [(n.name, *n.span) for n in self._root.children if n.kind == "MACRO_DEFINITION"]
+        before = self._prefix.macros if self._prefix else given(self.defines)
+        return before.and_also([Definition(n, f, self.text(f)[a:b], (a, b)) for n, f, a, b in defined])
 
-    @cached_property
-    def _macros(self) -> list[tuple[str, tuple[str, int, int]]]:
-        """The definitions of macros: a name and a span each."""
-        return [(node.name, node.span) for node in self._root.children if node.kind == "MACRO_DEFINITION"]
-
-    @cached_property
-    def chosen(self) -> frozenset[str]:
-        """The macros that the command line defines."""
-        return frozenset(d.partition("=")[0].partition("(")[0] for d in self.defines)
-
-    @cached_property
-    def splitting(self) -> frozenset[str]:
-        """The macros that may hold a `;`, by themselves or by others, and what begins a directive. Of what pastes words
-        nothing is known."""
-        return self.saying(lambda text: b";" in text or pastes(text)) | {"#", "%:"}
-
-    def saying(self, says: Callable[[bytes], bool]) -> frozenset[str]:
-        """The macros of whose definitions something is true, by themselves or by others that they name."""
-        found = {name for name, text in self.macros.items() if says(text)}
-        while more := {name for name in self.macros.keys() - found if self._named[name] & found}:
-            found |= more
-        return frozenset(found)
-
-    @cached_property
-    def macros(self) -> dict[str, bytes]:
-        """The text of every macro, its name included: of all its definitions, where there are several."""
-        texts = {d.partition("=")[0].partition("(")[0]: d.encode() for d in self.defines}
-        for name, (file, start, end) in self._macros:
-            texts[name] = texts.get(name, b"") + b" " + SPLICE.sub(b"", self.text(file)[start:end])
-        return texts
-
-    @cached_property
-    def _named(self) -> dict[str, set[str]]:
-        """The words in the text of every macro, without its name."""
-        words = {name: {*re.findall(r"[^\W\d]\w*", text.decode("latin-1"))} for name, text in self.macros.items()}
-        return {name: found - {name} for name, found in words.items()}
+    def save(self, file: str) -> Prefix:
+        """Keep it as clang has it; gives what is kept beside that where others begin with it. Raises ClangFailed where
+        that does not work, or where there is an error at all."""
+        try:
+            self._tu.save(file)
+        except self._cindex.TranslationUnitSaveError as e:
+            raise ClangFailed(str(e)) from e
+        if any(d.severity >= ERROR for d in self._tu.diagnostics):
+            raise ClangFailed("there is an error")
+        return Prefix(self.inclusions, self.macros, [(len(part), self._told(part)) for part in self._parts()])
 
     def code(self, name: str) -> list[tuple[str, int]]:
         """The tokens of a file with their byte offsets, without comments, literals, definitions of macros, and what
@@ -211,7 +212,7 @@ class Unit:
             file = cindex.File.from_name(self._tu, self._name if name == self.path else name)
             ends = (cindex.SourceLocation.from_offset(self._tu, file, at) for at in (0, size))
             tokens = cindex.TokenGroup.get_tokens(self._tu, cindex.SourceRange.from_locations(*ends))
-            hidden = sorted((*self._skipped(file), *self._definitions(name)))
+            hidden = sorted((*self._skipped(file), *self.macros.written(name)))
             starts, reach = [start for start, _ in hidden], list(accumulate((end for _, end in hidden), max))
             found = []
             for token in tokens:
@@ -239,11 +240,6 @@ class Unit:
             return str(self._lib.clang_getCursorPrettyPrinted(cursor, policy))
         finally:
             self._lib.clang_PrintingPolicy_dispose(policy)
-
-    def _definitions(self, name: str) -> Iterator[tuple[int, int]]:
-        for _, (file, start, end) in self._macros:
-            if file == name:
-                yield start, end
 
     def _skipped(self, file: Any) -> list[tuple[int, int]]:
         """The extents of a file that are between conditions of the preprocessor that do not hold."""
@@ -412,8 +408,12 @@ class Node:
     @property
     def children(self) -> tuple[Node, ...]:
         if self._children is None:
-            self._children = tuple(Node(self.unit, c, self) for c in self.unit.below(self._cursor))
-        return self._children
+            self.hold(self.unit.below(self._cursor))
+        return self._children or ()
+
+    def hold(self, cursors: Iterable[Any]) -> None:
+        """Have these as children."""
+        self._children = tuple(Node(self.unit, c, self) for c in cursors)
 
     @property
     def arguments(self) -> tuple[Node, ...]:

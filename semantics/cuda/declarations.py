@@ -37,7 +37,7 @@ def _check_attributes(decl: Node) -> None:
             continue
         file, start, end = node.span
         text = node.unit.text(file)[start:end]
-        hidden = any(word in node.unit.predefined for word in re.findall(r"\w+", text.decode("latin-1")))
+        hidden = any(word in node.unit.macros.predefined for word in re.findall(r"\w+", text.decode("latin-1")))
         if hidden or text.strip(b"_").removeprefix(b"gnu::") not in (b"unused", b"maybe_unused"):
             raise unsupported(f"this attribute of '{decl.name}'", decl.loc, "Take it out.")
 

@@ -11,9 +11,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import Final
 
-from semantics.cuda.clang import SPLICE, Diagnostic, Node, Unit, pastes
+from semantics.cuda.clang import Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
+from semantics.cuda.macros import SPLICE, braces, pastes
 from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim, own
 
@@ -117,7 +118,7 @@ class Reach:
     def sure(self) -> bool:
         """Whether no error may have changed what clang says of it, and none of its words is up to the compiler."""
         words = {word.decode("utf-8", "replace") for word in self.words}
-        own = words & (_ASSUMED.keys() - self.unit.chosen) or any(map(self.unit.predefined.get, words))
+        own = words & (_ASSUMED.keys() - self.unit.macros.chosen) or any(map(self.unit.macros.predefined.get, words))
         return not (own or any(map(self.matters, self.unit.errors)) or any(map(self.names, _doubted(self.unit))))
 
     def matters(self, e: Diagnostic) -> bool:
@@ -151,7 +152,7 @@ class Reach:
         texts = (blanked(SPLICE.sub(b"", self.unit.text(f))) for f in own_files(self.unit))
         named = self._named(_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text))
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*named, *sorted(self.words)))
-        chosen = self.unit.chosen
+        chosen = self.unit.macros.chosen
         for name in asked:
             if name == "__cplusplus":
                 yield f"'{name}' is what --std says"
@@ -159,11 +160,11 @@ class Reach:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
             elif name in chosen or name.encode() in _macros(self.unit):
                 continue
-            elif name.startswith("__") and self.unit.predefined.get(name, name.startswith("__has_")):
+            elif name.startswith("__") and self.unit.macros.predefined.get(name, name.startswith("__has_")):
                 yield f"'{name}' is taken as clang has it"
             elif name.encode() not in named or name in _LANGUAGE or "\\" in name:
                 continue
-            elif name in self.unit.predefined:
+            elif name in self.unit.macros.predefined:
                 if not name.startswith("__"):  # those are the compiler's
                     yield f"'{name}' is taken as defined, as some header of CUDA's or of the language does it"
             elif missing:
@@ -220,7 +221,7 @@ class Reach:
         start = max(plain.rfind(c, 0, offset) for c in (b";", b"}", b"{")) + 1
         later = (at for d in _declarations(unit) for name, at, _ in (d.span,) if name == file and at > offset)
         lost = may_declare(plain[start : min(later, default=len(text))], _macros(unit))
-        pasting = lost is not None and not {w.decode("latin-1") for w in lost}.isdisjoint(unit.saying(pastes))
+        pasting = lost is not None and not {w.decode("latin-1") for w in lost}.isdisjoint(unit.macros.saying(pastes))
         hidden = any(b"\\" in w for w in self.words)  # letters by their numbers
         return lost is None or pasting or hidden or not lost.isdisjoint(self.words)
 
@@ -325,7 +326,7 @@ def _encloses(decl: Node, offset: int) -> bool:
     depths = list(accumulate((c == 0x7B) - (c == 0x7D) for c in plain))
     if not 0 <= opened < offset - start or min(depths[opened:-1], default=0) < 1 or depths[-1] != 0:
         return False
-    bracing = unit.saying(lambda said: b"{" in said or b"}" in said or pastes(said))
+    bracing = unit.macros.saying(braces)
     words = {word.decode("latin-1") for word in WORD.findall(text)}
     return not words & (bracing | {"friend"})
 

@@ -64,8 +64,8 @@ def check_condition(node: Node) -> None:
     for text, _, depth in tokens:
         if text == ")" and depth == 0:
             break
-        macro = macro or text in node.unit.predefined
-        if text in node.unit.splitting or (text == ";" and (depth == 1 or macro)):
+        macro = macro or text in node.unit.macros.predefined
+        if text in node.unit.macros.splitting or (text == ";" and (depth == 1 or macro)):
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
@@ -77,7 +77,7 @@ def declared_in(node: Node) -> Node | None:
         return None
     head = [*takewhile(lambda token: (token[0], token[2]) != (")", 0), tokens)]
     ends = [at for text, at, depth in head if text == ";" and depth == 1]
-    odd = any(text in node.unit.predefined or text in node.unit.splitting for text, _, _ in head)
+    odd = any(text in node.unit.macros.predefined or text in node.unit.macros.splitting for text, _, _ in head)
     if len(ends) != 1 or odd or any(text == "," and depth == 1 for text, _, depth in head):
         return None
     begin = next((at for text, at, depth in head if depth == 1 and at > node.span[1]), None)
@@ -104,7 +104,7 @@ def header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
         depth += (text in "([{") - (text in ")]}")
         if depth == 0:
             break
-        if text in node.unit.splitting:
+        if text in node.unit.macros.splitting:
             raise unsupported("the head of this 'for'", node.loc, "Write it without directives, and macros with ';'.")
         if text == ";" and depth == 1:
             semicolons.append(offset)

@@ -80,7 +80,7 @@ def of_range(over: Node) -> Range | None:
 def _means(over: Node, body: Node, begin: Node, end: Node) -> bool:
     """Whether a `for` finds the functions that a hidden one calls. Of functions outside of types, a hidden one sees all
     that belong to types and those of no namespace; a `for` only those before it, and those of namespaces around."""
-    if any(name in over.unit.predefined for name in ("b", "e", "go", "r", "begin", "end")):
+    if any(name in over.unit.macros.predefined for name in ("b", "e", "go", "r", "begin", "end")):
         return False
     free = _functions(body)
     if not all(_position(f) < _position(over) for f in free):

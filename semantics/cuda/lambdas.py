@@ -145,7 +145,7 @@ def _introducer(node: Node) -> tuple[bool | None, dict[str, bool]]:
     tokens = [text for text, _ in node.tokens()]
     if tokens[:1] != ["["] or "]" not in tokens:
         raise unsupported("this lambda", node.loc, _ADVICE)
-    if any(text in node.unit.predefined for text in tokens[: tokens.index("]")]):
+    if any(text in node.unit.macros.predefined for text in tokens[: tokens.index("]")]):
         raise unsupported("a macro in what a lambda captures", node.loc, "Write the name.")
     for text in tokens[1 : tokens.index("]")]:
         items = [*items, []] if text == "," else [*items[:-1], [*items[-1], text]]

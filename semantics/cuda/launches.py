@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from semantics.cuda.clang import Node, Unit, pastes
+from semantics.cuda.clang import Node, Unit
 from semantics.cuda.diagnostics import own_files
+from semantics.cuda.macros import pastes
 from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
 from semantics.cuda.scan import automatic
 from semantics.cuda.shim import in_shim, own_nodes
@@ -150,9 +151,9 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     callees = {n.written for launch in launches for n in launch.node.children[0].walk() if n.kind == "DECL_REF_EXPR"}
     others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel}
     same = _same_word(unit, kernel) | callees
-    macros = unit.saying(lambda text: b"<<<" in text or names(text, kernel))
-    twice = {m for m in macros if _count(unit.macros[m], macros - {m}) > 1}
-    pasting = unit.saying(pastes)
+    macros = unit.macros.saying(lambda text: b"<<<" in text or names(text, kernel))
+    twice = {m for m in macros if _count(unit.macros.texts[m], macros - {m}) > 1}
+    pasting = unit.macros.saying(pastes)
     named = re.compile(rb'"(?:%b|_Z\w*%b\w*)"' % (kernel.encode(), kernel.encode()))  # as drivers launch it
     for file in own_files(unit):
         if named.search(unit.text(file)):

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from semantics.cuda.clang import Node, pastes
+from semantics.cuda.clang import Node
 from semantics.cuda.diagnostics import Reach
+from semantics.cuda.macros import pastes
 from semantics.cuda.shim import in_shim
 
 Token = tuple[str, int]
@@ -42,7 +43,7 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     unit, name = host.unit, decl.name
     tokens = code(host)
     words = [word for word, _ in tokens]
-    if "include" in words or not unit.saying(lambda text: pastes(text) or names(text, name)).isdisjoint(words):
+    if "include" in words or not unit.macros.saying(lambda text: pastes(text) or names(text, name)).isdisjoint(words):
         return None
     places = {at for i, (word, at) in enumerate(tokens) if word == name and not _printed(tokens, i)}
     found, seen = [], set[int]()
@@ -72,7 +73,7 @@ def _loses(host: Node, at: int) -> bool:
         name = missing[1]
         other = re.compile(rf"\b{name}\b(?!\s*\()".encode())
         called = all(after == "(" for word, after in pairwise(tokens) if word == name)
-        if not called or any(other.search(text) for text in unit.macros.values()):
+        if not called or any(other.search(text) for text in unit.macros.texts.values()):
             return True
     return False
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
-from semantics.cuda.clang import SPLICE, UNITS, ClangFailed, Node, Unit
+from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.hidden import lines as hidden_lines
 from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
 from semantics.cuda.inherited import lines as inherited_lines
+from semantics.cuda.macros import SPLICE
 from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
 from semantics.cuda.precompiled import precompiled
@@ -301,10 +302,12 @@ def _unit(request: Request, data: bytes) -> Unit:
 def _parsed(path: str, data: bytes, args: tuple[str, ...], here: int) -> tuple[Unit, dict[str, tuple[int, int]]]:
     """A text parsed in a folder, `here`, at which relative paths begin; and what it includes."""
     _probe(path, data, args)
-    for options in (*({precompiled(args)} - {args}), args):
+    quick, prefix = precompiled(args)
+    ways = [(quick, prefix)] if prefix else []
+    for options, begun in (*ways, (args, None)):
         cause: Exception | None = None
         try:
-            unit = Unit(path, data, options)
+            unit = Unit(path, data, options, begun)
         except (ClangFailed, UnicodeError) as e:
             problem, cause = f"clang cannot parse '{path}'", e
             continue

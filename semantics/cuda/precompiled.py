@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from semantics.cuda import libclang
-from semantics.cuda.clang import ERROR, KEEP_GOING_WITH_RECORD
+from semantics.cuda.clang import ClangFailed, Prefix, Unit
 from semantics.cuda.shim import PATH
 
 MOST: Final = 16
@@ -22,37 +21,33 @@ MOST: Final = 16
 DESCRIPTORS: Final = Path("/dev/fd")
 """The folder in which a file is found by the number that it is open under."""
 
-_INCOMPLETE: Final = 2
+Way = tuple[tuple[str, ...], Prefix | None]
+"""Options, and the prefix of units that are parsed with them; None where these begin with nothing that is kept."""
 
-_kept: dict[tuple[str, ...], tuple[str, ...] | None] = {}
-"""The options that stand for others; None for those that came once."""
+_kept: dict[tuple[str, ...], Way | None] = {}
+"""What stands for options; None for those that came once."""
 
 
-def precompiled(options: tuple[str, ...]) -> tuple[str, ...]:
+def precompiled(options: tuple[str, ...]) -> Way:
     """The same options with the shim as it was parsed before, if they came before, or else as they are."""
     if options not in _kept:
         if len(_kept) < MOST:
             _kept[options] = None
-        return options
+        return options, None
     found = _kept[options]
     if found is None:
-        found = _kept[options] = _parsed(options) or options
+        found = _kept[options] = _parsed(options) or (options, None)
     return found
 
 
-def _parsed(options: tuple[str, ...]) -> tuple[str, ...] | None:
+def _parsed(options: tuple[str, ...]) -> Way | None:
     place = options.index(PATH)
     others = (*options[: place - 1], *options[place + 1 :])
-    cindex = libclang.binding()
-    with (
-        suppress(OSError, cindex.TranslationUnitLoadError, cindex.TranslationUnitSaveError),
-        TemporaryDirectory() as folder,
-    ):
-        unit = cindex.Index.create().parse(PATH, list(others), None, KEEP_GOING_WITH_RECORD | _INCOMPLETE)
-        if not any(d.severity >= ERROR for d in unit.diagnostics):
-            file = Path(folder) / "shim"
-            unit.save(str(file))
-            opened = DESCRIPTORS / str(os.open(file, os.O_RDONLY))
-            if opened.exists():
-                return (*others, "-include-pch", str(opened))
+    with suppress(OSError, ClangFailed), TemporaryDirectory() as folder:
+        unit = Unit(PATH, Path(PATH).read_bytes(), others, first=True)
+        file = Path(folder) / "shim"
+        prefix = unit.save(str(file))
+        opened = DESCRIPTORS / str(os.open(file, os.O_RDONLY))
+        if opened.exists():
+            return (*others, "-include-pch", str(opened)), prefix
     return None

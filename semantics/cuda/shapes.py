@@ -153,7 +153,7 @@ def to_a_value(cast: Node) -> bool:
         (inner is None or _made(inner) or (bool(types) and cast.type.kind == "record" != _unwrapped(inner).type.kind))
         and not {"reference", "other"} & types
         and all(t is not None and t.kind == "CLASS_TEMPLATE" for t in templates)
-        and not any(text in _UNTOLD or text in cast.unit.predefined for text in text_of_type)
+        and not any(text in _UNTOLD or text in cast.unit.macros.predefined for text in text_of_type)
     )
 
 

@@ -6,14 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from semantics.cuda.clang import UNITS, Node, Unit
+from semantics.cuda.clang import PREPROCESSED, UNITS, Node, Unit
 
 PATH: Final = str(Path(__file__).with_name("cuda_shim.h"))
 
 HEADERS: Final = str(Path(__file__).with_name("headers"))
 """Headers that declare what the shim does not, since its names are others' where they are not included."""
-
-_PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIRECTIVE")
 
 INDICES: Final = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
@@ -167,7 +165,7 @@ def is_shim(file: str) -> bool:
 @lru_cache(maxsize=UNITS)
 def own(unit: Unit) -> tuple[Node, ...]:
     """The declarations right below the root of a unit, in source order, without those of the shim, which are most."""
-    return tuple(n for n in unit.root().children if n.kind not in _PREPROCESSED and not in_shim(n))
+    return tuple(n for n in unit.root().children if n.kind not in PREPROCESSED and not in_shim(n))
 
 
 @lru_cache(maxsize=UNITS)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
-from semantics.cuda.parse import Request, parse
+from semantics.cuda.parse import Request
 from semantics.cuda.shim import in_shim
 
 PACKAGES: Final = ("cuda_runtime", "cuda_nvcc", "cuda_cccl", "curand")
@@ -156,7 +156,7 @@ def measured(header: Header, inside: Sequence[str]) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ours.cu"
         path.write_bytes(text)
-        ours = set(names_in(parse(Request(str(path), std="c++17")).unit.root(), None))
+        ours = set(names_in(Unit(str(path), text, Request(str(path), std="c++17").args).root(), None))
     return Found(theirs, theirs & ours)
 
 

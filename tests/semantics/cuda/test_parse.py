@@ -11,7 +11,7 @@ import pytest
 from logic.source import SourceError
 from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading, choices, kernel_names, parse, read_cuda
-from semantics.cuda.clang import Unit
+from semantics.cuda.clang import Prefix, Unit
 
 Write = Callable[[str], str]
 KERNEL = '#include "body.h"\n__global__ void k(int *A) { BODY }\n'
@@ -20,9 +20,9 @@ KERNEL = '#include "body.h"\n__global__ void k(int *A) { BODY }\n'
 def test_a_text_is_parsed_once(here: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     path, made = here("__global__ void k(int *A) { A[0] = 7; }\n"), list[str]()
 
-    def counted(file: str, data: bytes, args: Sequence[str]) -> Unit:
+    def counted(file: str, data: bytes, args: Sequence[str], prefix: Prefix | None) -> Unit:
         made.append(file)
-        return Unit(file, data, args)
+        return Unit(file, data, args, prefix)
 
     monkeypatch.setattr(parse, "Unit", counted)
     assert read_cuda(path) == read_cuda(path)

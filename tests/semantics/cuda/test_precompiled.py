@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from logic.source import SourceError
 from semantics.cuda import precompiled, read_cuda
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import Node, Prefix, Unit
+from semantics.cuda.macros import braces, given, pastes, separates
 from semantics.cuda.parse import Request
 from semantics.cuda.shim import PATH, own_nodes
 
@@ -22,6 +24,20 @@ TEXTS = (
     #define N INT_MAX
     __global__ void k(half *A) { A[0] = __float2half(N); }
     void h(half *A) { dim3 b(32, 2); k<<<1, b>>>(A); }
+    """,
+    b"""#define min(a, b) ((a) < (b) ? (a) : (b))
+    #define SUM(a) { a; }
+    #define TWICE(a) SUM(a) SUM(a)
+    template <typename T, int N> struct S { static int n; T x[N]; __device__ T f() { return x[0]; } };
+    template <typename T, int N> int S<T, N>::n = N;
+    namespace q { template <typename T> __device__ T g(T x) { S<T, SIZE> s{{x}}; return s.f() + S<T, 2>::n; } }
+    template <> __device__ double q::g(double x) { return x; }
+    template <typename T> constexpr int width = sizeof(T);
+    struct V { template <typename T> __device__ T f(T x) { return x; } };
+    template <typename T> __global__ void k(T *A) { SUM(A[0] = q::g(A[width<T>]) + V().f(width<V>)) }
+    template __global__ void k(float *A);
+    template <> __global__ void k(int *A) { A[0] = min(A[1], 2); }
+    void h(double *A) { k<<<1, 32>>>(A); auto f = [](auto x) { return x; }; f(1); f(2.0); }
     """,
     b"""#include <gone.h>
     template <typename T> __global__ void k(T *A) { A[0] = std::max<T>(A[1], T()); undeclared(); }
@@ -39,8 +55,10 @@ def said(unit: Unit) -> object:
         return node.kind, node.name, node.span, node.type, [(f.name, f.type) for f in node.fields], known
 
     errors = [(e.message, e.loc, e.offset) for e in unit.errors]
+    says = (pastes, braces, separates, lambda text: b"min" in text, lambda text: b"SUM(" in text)
+    macros = unit.macros.texts, unit.macros.predefined, [unit.macros.saying(f) for f in says]
     included = [each for each in unit.inclusions if each[0] != PATH]
-    return [told(n) for n in own_nodes(unit)], errors, included, unit.macros, unit.predefined
+    return [told(n) for n in own_nodes(unit)], errors, included, macros
 
 
 @pytest.mark.parametrize("host", [False, True])
@@ -49,26 +67,31 @@ def test_the_tree_is_the_same(text: bytes, host: bool, monkeypatch: pytest.Monke
     monkeypatch.setattr(precompiled, "_kept", {})
     plain = tuple(Request("x.cu", defines=("SIZE=4",), host=host).args)
     precompiled.precompiled(plain)
-    quick = precompiled.precompiled(plain)
+    quick, prefix = precompiled.precompiled(plain)
     assert "-include-pch" in quick
-    assert said(Unit("x.cu", text, quick)) == said(Unit("x.cu", text, plain))
+    short, whole = Unit("x.cu", text, quick, prefix), Unit("x.cu", text, plain)
+    assert said(short) == said(whole)
+    assert len(short.root().children) * 10 < len(whole.root().children)
+    assert prefix is not None
+    elsewhere = replace(prefix, ends=[(n, None) for n, _ in prefix.ends])  # nothing is left out then
+    assert len(Unit("x.cu", text, quick, elsewhere).root().children) >= len(whole.root().children) - 10
 
 
 def test_it_is_kept_for_options_that_come_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precompiled, "_kept", {})
     options = [tuple(Request("x.cu", defines=(f"N={i}",)).args) for i in range(precompiled.MOST + 1)]
     for each in options:
-        assert precompiled.precompiled(each) == each
-    quick = [precompiled.precompiled(each) for each in options]
+        assert precompiled.precompiled(each) == (each, None)
+    quick = [precompiled.precompiled(each)[0] for each in options]
     assert quick[-1] == options[-1]
     assert len({each[-1] for each in quick[:-1]}) == precompiled.MOST
-    assert [precompiled.precompiled(each) for each in options] == quick
+    assert [precompiled.precompiled(each)[0] for each in options] == quick
 
 
 @pytest.mark.parametrize("broken", ["dim3=(", "float4=("])
 def test_a_shim_with_errors_is_parsed_each_time(broken: str, tmp_path: Path) -> None:
     options = tuple(Request("x.cu", defines=(broken,)).args)
-    assert [precompiled.precompiled(options) for _ in range(3)] == [options] * 3
+    assert [precompiled.precompiled(options) for _ in range(3)] == [(options, None)] * 3
     path = tmp_path / "x.cu"
     path.write_bytes(TEXTS[0])
     words = set()
@@ -83,7 +106,7 @@ def test_where_files_have_no_numbers_it_is_parsed_each_time(tmp_path: Path, monk
     monkeypatch.setattr(precompiled, "_kept", {})
     monkeypatch.setattr(precompiled, "DESCRIPTORS", tmp_path)
     options = tuple(Request("x.cu").args)
-    assert [precompiled.precompiled(options) for _ in range(3)] == [options] * 3
+    assert [precompiled.precompiled(options) for _ in range(3)] == [(options, None)] * 3
 
 
 def test_what_was_kept_and_does_not_work_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,5 +114,5 @@ def test_what_was_kept_and_does_not_work_is_left(tmp_path: Path, monkeypatch: py
     path.write_bytes(TEXTS[0])
     plain = tuple(Request(str(path), defines=("LEFT",)).args)
     bad = (*plain, "-include-pch", str(tmp_path / "gone"))
-    monkeypatch.setattr(precompiled, "_kept", {plain: bad})
+    monkeypatch.setattr(precompiled, "_kept", {plain: (bad, Prefix([], given(()), []))})
     assert read_cuda(str(path), defines=("LEFT",)).kernel.name == "k"
