@@ -33,6 +33,7 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.cli.several import add_limit_options, asked
 from checker.notation.problem import OptionProblem
 from checker.notation.words import many
 
@@ -99,6 +100,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--tree", action="store_true", help="print the derivation as a tree, too")
     parser.add_argument("--depth", type=int, metavar="N", help="the levels of the tree that are shown (default: 4)")
     add_queries_option(parser)
+    group = parser.add_argument_group("several files, each judged in a process with limits")
+    add_limit_options(group, "file", "that is not accepted")
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -113,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 
     from checker.fleet.files import what_is
 
-    if len(args.files) > 1 or what_is(args.files[0]) == "folder":
+    if len(args.files) > 1 or what_is(args.files[0]) == "folder" or asked(args):
         from checker.cli import check_many
 
         return check_many.run(args)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,12 +18,12 @@ from checker.notation.problem import OptionProblem
 from checker.notation.words import many, shared
 
 if TYPE_CHECKING:
+    from checker.fleet.tray import Ended
+    from checker.fleet.workers import Talk
     from checker.report.page import Page
 
 WORST: Final = (2, 1, 0)
 """Exit codes, the worst first."""
-
-ENDED: Final = "the process that judged it ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +43,34 @@ class Checked:
 
 def run(args: argparse.Namespace) -> int:
     """The worst exit code of all files. Raises SourceError for options that do not fit, and an empty folder."""
-    from checker.cli.progress import progress_bar
-    from checker.testbed.workers import each
+    from checker.cli.several import judged
 
     for name in ("tree", "queries", "depth"):
         if getattr(args, name):
             raise OptionProblem(f"--{name} is for one derivation alone", advice="Name one file.")
     files = list(dict.fromkeys(_files(args.files)))
-    with progress_bar("derivations", len(files)) as show:
-        work = partial(_one, args)
-        found = [
-            one or _unreadable(file, ENDED, f"{file}: error: {ENDED}\n")
-            for file, one in zip(files, each(work, files, os.cpu_count() or 1, show), strict=True)
-        ]
+    done = judged(args, "derivation", [(args, file) for file in files], work, lambda one: one.code != 0)
+    found = [
+        one if isinstance(one, Checked) else _ended(file, one)
+        for file, own in zip(files, done.found, strict=True)
+        for one in own
+    ]
     for one in found:
         sys.stderr.write(one.said)
-    code = next(code for code in WORST if any(one.code == code for one in found))
+    if done.left:
+        sys.stderr.write(f"warpbound: warning: {done.left}\n")
+    code = next((code for code in WORST if any(one.code == code for one in found)), 0)
     tell(args, lambda: _text(found), lambda: json.dumps(_as_json(found, code), indent=2), lambda: _page(found))
+    if done.interrupted:
+        raise KeyboardInterrupt
     return code
+
+
+def work(what: tuple[argparse.Namespace, str], done: frozenset[int], talk: Talk) -> None:
+    """Tells the word on one file, if it is not done."""
+    if not done:
+        talk.begin(0)
+        talk.tell(_one(*what))
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
@@ -95,7 +103,7 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
         except SourceError as problem:
             told = render_error(problem, problem.source)
             return _unreadable(file, problem.message, f"{said.getvalue()}{told}\n")
-        except (RecursionError, MemoryError):
+        except RecursionError:
             told = "it is too large or too deeply nested"
             return _unreadable(file, told, f"{said.getvalue()}{file}: error: {told}\n")
         check.warn(file, warned)
@@ -117,6 +125,12 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
 def _unreadable(file: str, problem: str, said: str) -> Checked:
     row = {"file": file, "verdict": "unreadable", "problem": problem}
     return Checked(file, "unreadable", 2, row, problem, said=said)
+
+
+def _ended(file: str, what: Ended) -> Checked:
+    """Of a derivation that took too long or too much memory, or a fault of ours: there is no word on it."""
+    problem = f"{what.how}: {what.why}"
+    return Checked(file, what.how, 1, {"file": file, "verdict": what.how, "problem": problem}, problem)
 
 
 def _counts(found: Sequence[Checked]) -> str:
@@ -141,7 +155,7 @@ def _text(found: Sequence[Checked]) -> str:
 
 
 def _as_json(found: Sequence[Checked], code: int) -> dict[str, Any]:
-    verdict = next(one.row["verdict"] for one in found if one.code == code)
+    verdict = next((one.row["verdict"] for one in found if one.code == code), None)
     return {"verdict": verdict, "results": [one.row for one in found]}
 
 
@@ -156,7 +170,7 @@ def _page(found: Sequence[Checked]) -> Page:
     sections, faults = [Section(head=("file", "verdict", "claim"), rows=rows, code=("file",))], list[Fault]()
     for one in found:
         if one.page is None:
-            faults.append(Fault("unreadable", f"{one.file}: {one.text}", one.file))
+            faults.append(Fault(one.word.replace(" ", "-"), f"{one.file}: {one.text}", one.file))
             continue
         first, *others = one.page.sections
         own = [text for text in one.page.assumptions if text not in every]

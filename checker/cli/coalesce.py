@@ -36,6 +36,7 @@ from checker.cli.options import (
     source_text,
     tell,
 )
+from checker.cli.several import add_limit_options, asked
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("files", nargs="+", metavar="PATH", help="CUDA sources, and folders of them")
     add_reading_options(parser, several=True)
     add_launch_options(parser)
-    fleet.add_choice_options(parser)
+    group = parser.add_argument_group("several kernels, each within limits, a process for each source")
+    fleet.add_choice_options(group)
+    add_limit_options(group, "kernel", "access that is not good")
     parser.add_argument(
         "--domain",
         choices=("exact", "gpudrano"),
@@ -124,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem(f"{option} is for a run that confirms findings", advice="Add --confirm.")
     if args.quick and args.certificate:
         raise OptionProblem("--quick makes no certificates", advice="Leave out --quick, or --certificate.")
-    filtered = args.include or args.exclude or args.database
+    filtered = args.include or args.exclude or args.database or asked(args)
     if len(args.files) > 1 or what_is(args.files[0]) == "folder" or filtered:
         return coalesce_many.run(args)
     (args.file,) = args.files

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import tell
@@ -20,19 +18,22 @@ from checker.notation.words import many, shared
 
 if TYPE_CHECKING:
     from checker.fleet.files import Source
+    from checker.fleet.tray import Ended
+    from checker.fleet.workers import Talk
     from checker.report.page import Page
     from logic.source import Loc, SourceError
 
 WORST: Final = (2, 3, 1, 0)
 """Exit codes, the worst first."""
 
-ENDED: Final = "the process that read it ended"
+WORDS: Final = {"unreadable": "cannot be read", **{word: word for word in ("timeout", "out of memory", "crashed")}}
+"""The words for kernels and sources without an answer, and what is printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """What became of a kernel, or of a source that cannot be read: the exit code, its object, text, and page, what it
-    assumes, which of --assume it took, and what was said on standard error."""
+    assumes, which of --assume it took, what was said on standard error, and the word for it where there is no page."""
 
     file: str
     code: int
@@ -43,34 +44,35 @@ class Part:
     took: frozenset[str] = frozenset()
     said: str = ""
     place: Loc | None = None
+    word: str = ""
 
 
 def run(args: argparse.Namespace) -> int:
     """The worst exit code of all kernels. Raises SourceError for options that do not fit, and where there is none."""
-    from checker.cli.progress import progress_bar
+    from checker.cli.several import judged
     from checker.fleet import files
-    from checker.testbed.workers import each
 
     for name, told in (("confirm", "--confirm runs one kernel"), ("certificate", "--certificate is for one kernel")):
         if getattr(args, name):
             raise OptionProblem(told, advice="Name one file, and its kernel: --kernel NAME.")
     known = files.database(args.database) if args.database else None
     sources = files.sources(args.files, args.include, args.exclude, known)
-    with progress_bar("files", len(sources)) as show:
-        found = each(partial(_of_source, args), sources, os.cpu_count() or 1, show)
+    done = judged(args, "file", [(args, source) for source in sources], work, lambda part: part.code != 0)
     parts = [
-        part
-        for source, own in zip(sources, found, strict=True)
-        for part in (own if own is not None else [_ended(source.name)])
+        part if isinstance(part, Part) else _ended(source.name, part)
+        for source, own in zip(sources, done.found, strict=True)
+        for part in own
     ]
     for part in parts:
         sys.stderr.write(part.said)
-    if not parts:
+    if done.left:
+        sys.stderr.write(f"warpbound: warning: {done.left}\n")
+    if not parts and not done.left:
         named = f" '{args.kernel}'" if args.kernel else ""
         told = f"there is no kernel{named} in {', '.join(map(repr, args.files[:3]))}"
         raise OptionProblem(told, advice="A kernel is a function marked __global__.")
     for text in args.assume:
-        if not any(text in part.took for part in parts) and any(part.page for part in parts):
+        if not done.left and not any(text in part.took for part in parts) and any(part.page for part in parts):
             raise OptionProblem(f"--assume {text}: no kernel here has its parameters")
     counts = _counts(parts, len(sources))
     tell(
@@ -81,32 +83,41 @@ def run(args: argparse.Namespace) -> int:
         ),
         lambda: _page(parts, counts),
     )
+    if done.interrupted:
+        raise KeyboardInterrupt
     return next(code for code in WORST if any(part.code == code for part in parts))
 
 
-def _of_source(args: argparse.Namespace, source: Source) -> list[Part]:
-    """What became of each kernel of a source."""
+def work(what: tuple[argparse.Namespace, Source], done: frozenset[int], talk: Talk) -> None:
+    """Tells what became of each kernel of a source but those that are done."""
     from checker.cli.bound import told_of
     from checker.cli.fleet_work import kernels_in, options_of
     from logic.source import SourceError
+    from semantics.cuda import watched
 
+    watched()
+    args, source = what
     own = options_of(source, vars(args))
     try:
-        chosen = kernels_in(own)
+        chosen = kernels_in(own) or ()
     except SourceError as problem:
-        return [_refused(source.name, None, problem)]
-    parts = []
-    for choice in chosen or ():
+        talk.begin(0)
+        talk.tell(_refused(source.name, None, problem))
+        return
+    talk.tell([choice.name for choice in chosen])
+    for number, choice in enumerate(chosen):
+        if number in done:
+            continue
+        talk.begin(number)
         with redirect_stderr(io.StringIO()) as said:
             try:
                 part = _one(told_of(own, choice, args.assume), source.name)
             except SourceError as problem:
                 part = _refused(source.name, choice.name, problem)
-            except (RecursionError, MemoryError):
+            except RecursionError:
                 told = f"{source.name}: it is too large or too deeply nested"
                 part = _refused(source.name, choice.name, OptionProblem(told))
-        parts.append(replace(part, said=said.getvalue() + part.said))
-    return parts
+        talk.tell(replace(part, said=said.getvalue() + part.said))
 
 
 def _one(args: argparse.Namespace, file: str) -> Part:
@@ -130,12 +141,14 @@ def _refused(file: str, kernel: str | None, problem: SourceError) -> Part:
     row = {"file": file, "kernel": kernel, "problem": f"{where}{problem.message}"}
     told = f"{kernel or file}: {problem.message}"
     said = render_error(problem, problem.source) + "\n"
-    return Part(file, 2, row, told, said=said, place=problem.loc)
+    return Part(file, 2, row, told, said=said, place=problem.loc, word="unreadable")
 
 
-def _ended(file: str) -> Part:
-    row = {"file": file, "kernel": None, "problem": ENDED}
-    return Part(file, 2, row, f"{file}: {ENDED}", said=f"{file}: error: {ENDED}\n")
+def _ended(file: str, what: Ended) -> Part:
+    """Of a kernel that took too long or too much memory, or a fault of ours: it has no answer, as in `bound`."""
+    problem = f"{what.how}: {what.why}"
+    row = {"file": file, "kernel": what.name, "problem": problem}
+    return Part(file, 1, row, f"{what.name or file}: {problem}", word=what.how)
 
 
 def _summary(parts: Sequence[Part], files: int) -> dict[str, int]:
@@ -144,8 +157,7 @@ def _summary(parts: Sequence[Part], files: int) -> dict[str, int]:
     kernels = sum(part.row["kernel"] is not None for part in parts)
     found = {"files": files, "kernels": kernels, "accesses": len(accesses)}
     found |= Counter(access["verdict"] for access in accesses)
-    unreadable = sum(part.page is None for part in parts)
-    return found | ({"unreadable": unreadable} if unreadable else {})
+    return found | Counter(part.word for part in parts if part.word)
 
 
 def _counts(parts: Sequence[Part], files: int) -> str:
@@ -155,7 +167,7 @@ def _counts(parts: Sequence[Part], files: int) -> str:
     n = found["accesses"]
     head = f"{many(files, 'file')}, {many(found['kernels'], 'kernel')}, {n} access{'' if n == 1 else 'es'}"
     told = [f"{found[v]} {v}" for v in reversed(SEVERITY) if v in found]
-    told += [f"{found['unreadable']} cannot be read"] if "unreadable" in found else []
+    told += [f"{found[word]} {name}" for word, name in WORDS.items() if word in found]
     return f"{head}: {', '.join(told)}" if told else head
 
 
@@ -182,7 +194,11 @@ def _page(parts: Sequence[Part], counts: str) -> Page:
     for part in parts:
         if part.page is None:
             sections.append(Section(part.file, text=part.text))
-            faults.append(Fault("unreadable", part.text, part.place if part.place and part.place.file else part.file))
+            faults.append(
+                Fault(
+                    part.word.replace(" ", "-"), part.text, part.place if part.place and part.place.file else part.file
+                )
+            )
             continue
         own = [text for text in part.page.assumptions if text not in every]
         first, *others = part.page.sections

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 import time
@@ -29,6 +28,7 @@ from checker.cli.options import (
     tell,
 )
 from checker.cli.progress import progress_bar
+from checker.cli.several import add_limit_options, limits
 from checker.notation.problem import OptionProblem
 from checker.notation.words import meant
 
@@ -37,14 +37,10 @@ if TYPE_CHECKING:
     from checker.fleet.config import Budget, Config
     from checker.fleet.desk import Desk, Key
     from checker.fleet.files import Source
+    from checker.fleet.tray import Tray
+    from checker.fleet.workers import Work
     from logic.metrics import Metric
     from logic.source import Loc
-
-SECONDS: Final = 300
-"""The time limit of a kernel, on the clock, where none is given."""
-
-MEBIBYTES: Final = 4096
-"""The memory limit of a kernel, where none is given."""
 
 ALONE: Final = {"tight": "--tight", "explain": "--explain", "queries": "--queries", "rules": "--rules"}
 """Options for one source alone."""
@@ -88,10 +84,7 @@ def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
     """What is asked of a run over many sources."""
     group = parser.add_argument_group("several sources, each kernel in a process of its own with limits")
     add_choice_options(group)
-    group.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
-    group.add_argument("--fail-fast", action="store_true", help="stop at the first bound that is not certified")
-    group.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for a kernel (default: {SECONDS})")
-    group.add_argument("--memory-limit", type=int, metavar="MB", help=f"of a kernel, in MiB (default: {MEBIBYTES})")
+    add_limit_options(group, "kernel", "bound that is not certified")
     group.add_argument("--cache", metavar="DIR", help="keep certificates there (default: the user's cache folder)")
     group.add_argument("--no-cache", action="store_true", help="use and keep no certificates of before")
     group.add_argument("--config", metavar="FILE.toml", help="the configuration (default: that of the nearest folder)")
@@ -209,6 +202,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
     from checker.fleet import files, workers
     from checker.fleet.desk import Desk
     from checker.fleet.judge import court
+    from checker.fleet.tray import fill
 
     config = configuration(args)
     settings, config = _settings(args, config)
@@ -218,11 +212,9 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         [*args.exclude, *config.values.get("exclude", [])],
         files.database(args.database) if args.database else None,
     )
-    jobs = min(int(_positive(args.jobs, "--jobs", config, "jobs") or os.cpu_count() or 1), len(found))
-    _check_names(args, config, found, settings, jobs)
-    seconds = _positive(args.time_limit, "--time-limit", config, "time-limit") or SECONDS
-    memory = _positive(args.memory_limit, "--memory-limit", config, "memory-limit") or MEBIBYTES
-    limits = workers.Limits(float(seconds), int(memory) << 20)
+    jobs, limit = limits(args, config.values)
+    jobs = min(jobs, len(found))
+    _check_names(args, config, found, settings, partial(fill, limits=limit, count=jobs))
     start, interrupted = time.monotonic(), False
     with ExitStack() as stack:
         cluster = stack.enter_context(joined(args.cluster))
@@ -256,11 +248,11 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         try:
             with judges:
                 if cluster is None:
-                    workers.run(work, fleet_work.work, desk, limits, jobs)
+                    workers.run(work, fleet_work.work, desk, limit, jobs)
                     desk.finish()
                 else:
                     works = fleet_work.reading, fleet_work.searching, fleet_work.work
-                    lost = clusters.run(work, works, desk, limits, jobs, cluster.pool)
+                    lost = clusters.run(work, works, desk, limit, jobs, cluster.pool)
                     warns(f"warpbound: warning: --cluster {args.cluster}: {lost}" if lost else "")
         except KeyboardInterrupt:
             interrupted = True
@@ -274,13 +266,17 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
 
 
 def _check_names(
-    args: argparse.Namespace, config: Config, found: Sequence[Source], settings: Settings, jobs: int
+    args: argparse.Namespace,
+    config: Config,
+    found: Sequence[Source],
+    settings: Settings,
+    fill: Callable[[Tray, Sequence[Any], Work], None],
 ) -> None:
     """Raises OptionProblem where the configuration names a kernel that no source has, before any is searched. The
     sources are read for that where none has such a word."""
-    from checker.cli.fleet_work import kernels_of
+    from checker.cli.fleet_work import naming
     from checker.fleet import files
-    from checker.testbed.workers import each
+    from checker.fleet.tray import Tray
 
     here = {Path(source.path).resolve() for source in found}
     named = [(b.kernel, b) for b in config.budgets if not b.file or Path(b.file).resolve() in here]
@@ -291,10 +287,12 @@ def _check_names(
     unknown = [name for name, word in wanted.items() if word in rare and not _elsewhere(args, config, name)]
     if not unknown:
         return
-    read = each(partial(kernels_of, settings=settings), found, jobs)
-    if any(names is None for names in read):
+    tray = Tray()
+    fill(tray, [(source, settings) for source in found], naming)
+    read = [tray.of(i) for i in range(len(found))]
+    if not all(names and isinstance(names[0], list) for names in read):
         return  # what cannot be read may have it
-    having = [(name, source.path) for source, names in zip(found, read, strict=True) for name in names or ()]
+    having = [(name, source.path) for source, (names,) in zip(found, read, strict=True) for name in names]
     known = {name for full, _ in having for name in (full, full.partition("<")[0])}
     for name in unknown:
         if name in known or name.replace(" ", "") in {full.replace(" ", "") for full in known}:
@@ -400,15 +398,6 @@ def _key(place: Loc | None, key: str, advice: str = "") -> Iterator[None]:
             raise
         told = re.sub(r"^--\S+ ", "", problem.message)
         raise OptionProblem(f"{key}: {told}", place, advice or problem.advice) from None
-
-
-def _positive(value: float | None, option: str, config: Config, key: str) -> float | None:
-    if value is not None and not 0 < value < 1 << 40:
-        raise OptionProblem(
-            f"{option} {value:g}: not a positive number",
-            advice=f"Write it like {option} {4 if key == 'jobs' else 600}.",
-        )
-    return value if value is not None else config.values.get(key)
 
 
 def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:

@@ -144,13 +144,16 @@ def kernels_in(args: argparse.Namespace) -> Sequence[Choice] | None:
     return chosen
 
 
-def kernels_of(source: Source, settings: Settings) -> list[str] | None:
-    """The names of a source's kernels and instances; None where it cannot be read."""
-    args = options_of(source, settings.options)
+def naming(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
+    """Tells the names of a source's kernels and instances, if it is not done; None where it cannot be read."""
+    source, settings = what
+    if done:
+        return
+    talk.begin(0)
     try:
-        return [choice.name for choice in chosen_kernels(args)]
+        talk.tell([choice.name for choice in chosen_kernels(options_of(source, settings.options))])
     except SourceError:
-        return None
+        talk.tell(None)
 
 
 def _refused(problem: SourceError) -> Any:

@@ -19,9 +19,9 @@ from logic.source import Loc
 RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "not-proved": ("warning", "could not be proved: it may be true"),
     "holey": ("warning", "proved, where the barriers listed are reached by all threads of a block together"),
-    "timeout": ("warning", "it took longer than it may: nothing is said of what the kernel costs"),
-    "out-of-memory": ("warning", "it took more memory than it may: nothing is said of what the kernel costs"),
-    "crashed": ("warning", "the process that looked at it ended: nothing is said of what the kernel costs"),
+    "timeout": ("warning", "it took longer than it may: nothing is said of it"),
+    "out-of-memory": ("warning", "it took more memory than it may: nothing is said of it"),
+    "crashed": ("warning", "the process that looked at it ended: nothing is said of it"),
     "budget": ("error", "a kernel costs more than its budget, or is no longer proved to keep to it"),
     "grew": ("error", "the bound is higher than before"),
     "lost": ("error", "there was a certified bound, and is none any more"),

@@ -207,7 +207,8 @@ CHECKED: Final[Schema] = {
     "error": maybe(REFUSED),
 }
 UNREAD: Final = row(
-    {"file": text(), "verdict": one("unreadable"), "problem": text()}, told="a file that cannot be read"
+    {"file": text(), "verdict": one("unreadable", "timeout", "out of memory", "crashed"), "problem": text()},
+    told="a file without an answer",
 )
 
 RECHECKED: Final = {
@@ -364,7 +365,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
                             "anyOf": [
                                 row({"file": text(), **COALESCED}),
                                 row(
-                                    {"file": text(), "kernel": maybe(text()), "problem": text("why it cannot be read")}
+                                    {"file": text(), "kernel": maybe(text()), "problem": text("why there is no answer")}
                                 ),
                             ]
                         }

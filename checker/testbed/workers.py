@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import active_children
-from typing import Any, TypeVar
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from typing import Any
 
 
 class Workers(ProcessPoolExecutor):
@@ -26,24 +23,6 @@ class Workers(ProcessPoolExecutor):
             for process in list((self._processes or {}).values()):
                 process.kill()
         self.shutdown(wait=True, cancel_futures=kind is not None)
-
-
-def each(
-    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, show: Callable[[int], None] | None = None
-) -> list[Result | None]:
-    """What work gives on each of several items, in their order, from processes; None where the process ended. What
-    others left when one ended is done again, each by itself."""
-    found: dict[int, Result | None] = {}
-    with Workers(min(jobs, len(items)) or 1) as pool, suppress(BrokenExecutor):
-        for i, future in enumerate([pool.submit(work, item) for item in items]):
-            found[i] = future.result()
-            if show:
-                show(len(found))
-    for i in (i for i in range(len(items)) if i not in found):
-        found[i] = None
-        with Workers(1) as pool, suppress(BrokenExecutor):
-            found[i] = pool.submit(work, items[i]).result()
-    return [found[i] for i in range(len(items))]
 
 
 def end_children() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from checker.cli import main
-from checker.testbed.workers import each
+from checker.fleet import tray
+from tests.checker.cli.one_process import alone
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 GOOD = (PROOFS / "vectorAdd/sectors.json").read_text()
@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "found"
 
 
-def test_a_folder(folder: Path, capsys: Capture) -> None:
+def test_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(tray, "run", alone)
     assert main(["check", "found"]) == 0
     text, lines = (out := capsys.readouterr().out), out.splitlines()
     assert [line for line in lines if line.startswith("accepted")] == [
@@ -55,7 +56,8 @@ def test_a_folder(folder: Path, capsys: Capture) -> None:
     }
 
 
-def test_files(folder: Path, capsys: Capture) -> None:
+def test_files(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(tray, "run", alone)
     (folder / "weak.qhl").write_text(WEAK)
     words = ["check", "found/good.json", "found/weak.qhl"]
     assert main(words) == 1
@@ -72,11 +74,20 @@ def test_files(folder: Path, capsys: Capture) -> None:
     assert "there is no certificate and no outline in 'found/none'" in capsys.readouterr().err
 
 
-def ends(n: int) -> int:
-    if n == 3:
-        os._exit(1)
-    return n * n
+def test_what_ends_or_takes_too_long_leaves_the_others(folder: Path, capsys: Capture) -> None:
+    assert main(["check", "found", "--time-limit", "0.001", "--jobs", "1", "--format", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["results"]
+    assert [(row["verdict"], row["problem"]) for row in rows] == [("timeout", "timeout: more than 0.001 s")] * 2
+    assert main(["check", "found/good.json", "--memory-limit", "20", "--format", "sarif"]) == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["ruleId"] == "out-of-memory"
 
 
-def test_a_process_that_ends_leaves_the_others() -> None:
-    assert each(ends, [1, 2, 3, 4], 2) == [1, 4, None, 16]
+def test_a_run_stops_at_the_first_that_is_refused(folder: Path, capsys: Capture) -> None:
+    (folder / "a.qhl").write_text(WEAK)
+    assert main(["check", "found", "--fail-fast", "--jobs", "1"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == "1 derivation: 1 rejected"
+    assert printed.err.endswith("warning: 3 derivations left out, not looked at to the end\n")
+    assert main(["check", "found", "--jobs", "0"]) == 2
+    assert "--jobs 0: not a positive number" in capsys.readouterr().err

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from checker.cli import main
-from checker.testbed import workers
+from checker.fleet import tray
+from checker.fleet.workers import Desk, Job, Work
+from tests.checker.cli.one_process import Told, alone
 
 GOOD = "__global__ void good(int *A) { A[threadIdx.x] = 1; }\n"
 BAD = "__global__ void bad(int *A, int w) { A[w * threadIdx.x] = 1; }\n"
@@ -19,8 +22,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Without processes: what they do is tested with `check`."""
-    monkeypatch.setattr(workers, "each", lambda work, items, *_: [work(item) for item in items])
+    monkeypatch.setattr(tray, "run", alone)
     (tmp_path / "src/deep").mkdir(parents=True)
     (tmp_path / "src/a.cu").write_text(GOOD + BAD)
     monkeypatch.chdir(tmp_path)
@@ -67,6 +69,27 @@ def test_a_folder(here: Path, capsys: Capture) -> None:
     assert main(["coalesce", "src", "--format", "sarif"]) == 2
     results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert sorted(r["ruleId"] for r in results) == ["uncoalesced", "unreadable"]
+
+
+def test_a_kernel_that_takes_too_long_is_one(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def late(jobs: Iterable[Job], work: Work, desk: Desk, *_: object) -> None:
+        (job,) = jobs
+        work(job.work, frozenset({1}), Told(desk, job))
+        desk.failed(job, 1, "timeout", "more than 5 s", 5.0)
+        desk.ended(job)
+
+    monkeypatch.setattr(tray, "run", late)
+    assert main(["coalesce", "src", "--block", "32"]) == 1
+    text = capsys.readouterr().out
+    assert text.splitlines()[-1] == "1 file, 2 kernels, 1 access: 1 coalesced, 1 timeout"
+    assert "bad: timeout: more than 5 s" in text.splitlines()
+    assert main(["coalesce", "src", "--block", "32", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["results"][1] == {"file": "src/a.cu", "kernel": "bad", "problem": "timeout: more than 5 s"}
+    assert found["summary"]["timeout"] == 1
+    assert main(["coalesce", "src", "--block", "32", "--format", "sarif"]) == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["ruleId"] == "timeout"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""What commands that take several files and folders have in common: limits, processes, and what was left out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from checker.cli import process
+from checker.notation.problem import OptionProblem
+from checker.notation.words import many
+
+if TYPE_CHECKING:
+    from checker.fleet.workers import Limits, Work
+
+SECONDS: Final = 300
+"""The time limit of a kernel, on the clock, where none is given."""
+
+MEBIBYTES: Final = 4096
+"""The memory limit of a kernel, where none is given."""
+
+
+def add_limit_options(group: argparse._ActionsContainer, what: str, bad: str) -> None:
+    """--jobs, --fail-fast, --time-limit and --memory-limit, for each `what`; a run may stop at the first `bad` one."""
+    group.add_argument("--jobs", type=int, metavar="N", help="processes (default: a core each)")
+    group.add_argument("--fail-fast", action="store_true", help=f"stop at the first {bad}")
+    group.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for a {what} (default: {SECONDS})")
+    group.add_argument("--memory-limit", type=int, metavar="MB", help=f"of a {what}, in MiB (default: {MEBIBYTES})")
+
+
+def limits(args: argparse.Namespace, usual: Mapping[str, Any]) -> tuple[int, Limits]:
+    """How many processes, and the limits of each part: of the command line, else the usual ones. Raises OptionProblem
+    for what is no positive number."""
+    from checker.fleet.workers import Limits
+
+    jobs = int(_positive(args.jobs, "--jobs", 4) or usual.get("jobs") or os.cpu_count() or 1)
+    seconds = _positive(args.time_limit, "--time-limit", 600) or usual.get("time-limit") or SECONDS
+    memory = _positive(args.memory_limit, "--memory-limit", 600) or usual.get("memory-limit") or MEBIBYTES
+    return jobs, Limits(float(seconds), int(memory) << 20)
+
+
+def _positive(value: float | None, option: str, example: int) -> float | None:
+    if value is not None and not 0 < value < 1 << 40:
+        told = f"{option} {value:g}: not a positive number"
+        raise OptionProblem(told, advice=f"Write it like {option} {example}.")
+    return value
+
+
+def asked(args: argparse.Namespace) -> bool:
+    """Whether an option asks for processes with limits, for one file, too."""
+    given = args.jobs, args.time_limit, args.memory_limit
+    return args.fail_fast or any(value is not None for value in given)
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """What became of the parts of each item, in order: what the work told, or `Ended`. `left` says what was left out
+    of the run, if something was; after Ctrl-C it was `interrupted`."""
+
+    found: Sequence[Sequence[Any]]
+    left: str
+    interrupted: bool
+
+
+def judged(
+    args: argparse.Namespace, unit: str, items: Sequence[Any], work: Work, bad: Callable[[Any], bool]
+) -> Several:
+    """Has processes work on items, each part within limits. With --fail-fast the first bad result ends the run, and
+    Ctrl-C does. Raises OptionProblem for limits that are none."""
+    from checker.cli.progress import progress_bar
+    from checker.fleet.tray import Ended, Tray, fill
+
+    jobs, limit = limits(args, {})
+    interrupted = False
+    with progress_bar(f"{unit}s", len(items)) as show:
+        tray = Tray(lambda one: args.fail_fast and (isinstance(one, Ended) or bad(one)), show)
+        try:
+            fill(tray, items, work, limit, jobs)
+        except KeyboardInterrupt:
+            interrupted = True
+            process.grant()
+    out = len(items) - len(tray.ends)
+    left = f"{many(out, unit)} left out, not looked at to the end" if out else ""
+    return Several([tray.of(i) for i in range(len(items))], left, interrupted)
