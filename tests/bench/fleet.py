@@ -1,5 +1,5 @@
 """What whole code bases cost: generated folders of 10, 100 and 1,000 files, cold, warm and after a change; the kernels
-of the suite; a cluster of one and two workers. The last section of docs/pipeline.md.
+of the XX
 
     python -m tests.bench.fleet [--files 10 100 1000] [--folder SRC:NAME ..] [--cluster 24]
 """
@@ -159,38 +159,67 @@ def cluster_costs(count: int) -> Iterator[tuple[int, Cost]]:
                 yield workers, measured(words)
 
 
-def row(files: int, what: str, cost: Cost) -> str:
-    each = cost.cpu / files
-    return f"| {files:,} | {what} | {cost.seconds:.1f} | {cost.cpu:.1f} | {each:.2f} | {cost.memory >> 20} |"
-
-
-def section(counts: Sequence[int], folders: Sequence[tuple[Path, str]], clustered: int) -> str:
-    """The section, with a row a run."""
-    rows = [row(count, what, cost) for count in counts for what, cost in folder_costs(count)]
+def rows(counts: Sequence[int], folders: Sequence[tuple[Path, str]]) -> Iterator[str]:
+    """The table's rows, as they are measured."""
+    for count in counts:
+        for what, cost in folder_costs(count):
+            yield row(count, what, cost)
     for folder, name in folders:
         files = sum(1 for _ in folder.rglob("*.cu"))
         with tempfile.TemporaryDirectory() as where:
             for what in ("cold", "warm"):
                 words = ["bound", str(folder), "--cache", where, "--time-limit", "30"]
-                rows.append(row(files, f"{name}, {what}", measured(words, (0, 1, 2))))
+                yield row(files, f"{name}, {what}", measured(words, (0, 1, 2)))
+
+
+def row(files: int, what: str, cost: Cost) -> str:
+    each = cost.cpu / files
+    return f"| {files:,} | {what} | {cost.seconds:.1f} | {cost.cpu:.1f} | {each:.2f} | {cost.memory >> 20} |"
+
+
+def key(line: str) -> tuple[str, int, int]:
+    """What a row is about: how many files, and what of them; files of our own come first."""
+    files, what = (cell.strip() for cell in line.split("|")[1:3])
+    name, _, how = what.rpartition(", ")
+    return name, int(files.replace(",", "")), ("cold", "warm", "changed").index(how)
+
+
+def written(new: Sequence[str], clustered: int, workers: Sequence[str]) -> None:
+    """Writes the section: these rows, and those that it had of others."""
+    before, _, section = PAGE.read_text(encoding="utf-8").partition(MARK)
+    old = [line for line in section.splitlines() if line.startswith("| ") and line[2].isdigit() and line.count("|") > 3]
+    of_workers = [line for line in section.splitlines() if line.startswith("| ") and line.count("|") == 3][1:]
+    table = sorted({key(line): line for line in [*old, *new]}.values(), key=key)
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    text = HEAD.format(machine=machine, cores=os.cpu_count()) + "\n".join(rows) + "\n"
-    if clustered:
-        text += CLUSTER.format(files=clustered)
-        text += "".join(f"| {workers} | {cost.seconds:.1f} |\n" for workers, cost in cluster_costs(clustered))
-    return text
+    text = HEAD.format(machine=machine, cores=os.cpu_count()) + "\n".join(table) + "\n"
+    if workers or of_workers:
+        text += CLUSTER.format(files=clustered) + "\n".join(workers or of_workers) + "\n"
+    PAGE.write_text(f"{before.rstrip()}\n\n{text}", encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, nargs="*", default=[10, 100, 1000], metavar="N")
-    parser.add_argument("--folder", action="append", default=[], metavar="FOLDER:NAME", help="another code base, too")
+    parser.add_argument(
+        "--folder",
+        action="append",
+        metavar="FOLDER:NAME",
+        help="a code base (default: the kernels of the suite, proofs:the suite's)",
+    )
     parser.add_argument("--cluster", type=int, default=24, metavar="N", help="files that a cluster searches; 0: none")
     options = parser.parse_args()
-    folders = [(Path(folder), name) for folder, _, name in (text.partition(":") for text in options.folder)]
-    made = section(options.files, [(ROOT / "proofs", "the suite's"), *folders], options.cluster)
-    before = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    PAGE.write_text(f"{before.rstrip()}\n\n{made}", encoding="utf-8")
+    chosen = [f"{ROOT / 'proofs'}:the suite's"] if options.folder is None else options.folder
+    folders = [(Path(folder), name) for folder, _, name in (text.partition(":") for text in chosen)]
+    new, workers = list[str](), list[str]()
+    for line in rows(options.files, folders):
+        new.append(line)
+        print(line, flush=True)
+        written(new, options.cluster, workers)
+    for count, cost in cluster_costs(options.cluster) if options.cluster else ():
+        workers.append(f"| {count} | {cost.seconds:.1f} |")
+        print(workers[-1], flush=True)
+    if workers:
+        written(new, options.cluster, workers)
     return 0
 
 
