@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from checker.cli import main
+from tests.checker.cli.one_process import alone
 from tests.checker.cli.test_process import ROOT, program
 from tests.checker.fleet import hazards
 
@@ -389,7 +390,7 @@ def test_misspelt_names_are_told_before_anything_is_searched(
     text: str, place: str, told: str, here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kernels of headers and of macros are found by reading, which has to find that they are there."""
-    monkeypatch.setattr("checker.testbed.workers.each", lambda work, items, *_: [work(item) for item in items])
+    monkeypatch.setattr("checker.fleet.tray.run", alone)
     (here / "src/a.cu").write_text(ONE)
     (here / "warpbound.toml").write_text(text)
     with monkeypatch.context() as patched:
