@@ -17,10 +17,10 @@ from logic.potentials import evaluate
 from logic.typing import check_kernel
 from semantics import vectorised
 from semantics.cuda import CudaError, Reading, read_cuda
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import Node, Unit
 from semantics.cuda.intrinsics import FUNCTIONS
 from semantics.cuda.nested import CALLS, LAUNCH
-from semantics.cuda.parse import Request, parse
+from semantics.cuda.parse import Request
 from semantics.cuda.shim import ADDRESSES, ATOMICS, REFUSED, in_shim
 from semantics.grid import run
 
@@ -110,8 +110,7 @@ def statement(f: Node, k: int) -> tuple[list[str], str]:
 def test_every_function_that_is_declared_can_be_used_and_bounded(tmp_path: Path) -> None:
     """In kernels of a hundred calls each, all of them bounded."""
     source = tmp_path / "shim.cu"
-    source.write_text(HEAD)
-    unit = parse(Request(str(source))).unit
+    unit = Unit(str(source), HEAD.encode(), Request(str(source)).args)  # with the shim's declarations
     todo, found = list(unit.root().children), list[Node]()
     while todo:
         node = todo.pop()
