@@ -55,6 +55,29 @@ Proof.
   - rewrite <- Z.add_assoc. apply sum_within_sound; [| exact IH]. apply times_within_sound, size_sound.
 Qed.
 
+Variable rows : list (list atom * Z) -> interval.
+Hypothesis Rows : forall ts, within (rows ts) (sum_of call V ts).
+
+(** What is known of rows bounds what is made of them. *)
+Theorem rowed_holds a : within (rowed sizes rows a) (value_of call V a).
+Proof.
+  pose proof (interval_holds a) as I. destruct a as [ts c]. unfold rowed. destruct ts as [| m1 [| m2 ts]]; try exact I.
+  set (us := m1 :: m2 :: ts) in *. destruct (row_of (Num us c)) as [row f] eqn:R. destruct (Z.eqb_spec f 0) as [| F]; [exact I |].
+  apply meet_within; [exact I |]. rewrite value_num. rewrite Z.add_comm.
+  apply sum_within_sound; [apply within_both; lia |].
+  assert (E : sum_of call V us = f * sum_of call V row); [| rewrite E; apply times_within_sound, Rows].
+  unfold row_of in R. injection R as <- Ef.
+  assert (D : forall m q, In (m, q) us -> (f | q)).
+  { intros m q J. pose proof (content_divides us c m q J) as G.
+    assert (Ef' : f = content (Num us c) \/ f = - content (Num us c))
+      by (rewrite <- Ef; unfold us; destruct m1 as [n1 q1]; destruct (q1 <? 0); auto).
+    destruct Ef' as [-> | ->]; [| apply Z.divide_opp_l]; exact G. }
+  rewrite Ef. change (sum_of call V us = f * sum_of call V (map (fun m => (fst m, snd m / f)) us)).
+  clear -F D. clearbody us. induction us as [| [m q] us IH]; cbn [map sum_of fst snd]; [lia |].
+  rewrite IH by (intros; eapply D; right; eassumption). destruct (D m q (or_introl eq_refl)) as [k ->].
+  rewrite Z.div_mul by exact F. ring.
+Qed.
+
 (** So the operators' forms are right, with nothing left open: [plain_table] is such a table. *)
 Theorem plain_table_true : true_of call V (plain_table sizes).
 Proof. split; [reflexivity | exact interval_holds]. Qed.

@@ -12,7 +12,8 @@ Definition ticks := Metric 0 0 0 0 0 0 0 1 free free free free.
 
 Definition machine_of (n : Z) (m : metric) : machine :=
   {| params := fun _ => VInt n; block := (64, 1, 1)%Z; arrays := fun _ => Array Global TInt 4 0 4 None;
-     base := fun _ => 0%Z; hw := nvidia; price := m; call := fun _ _ => VInt 0 |}.
+     base := fun _ => 0%Z; hw := nvidia; price := m; call := fun _ _ => VInt 0;
+     held := fun _ => None |}.
 
 Definition everywhere (_ : thread) : Prop := True.
 Definition row (n : nat) : list thread := map (fun i => (i, 0, 0)%Z) (range 0 n).

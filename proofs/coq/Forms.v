@@ -74,11 +74,10 @@ Definition one (x : atom) : num := Num [([x], 1)] 0.
 Definition known (a : num) : option Z := match a with Num [] c => Some c | _ => None end.
 Definition is_zero (a : num) : bool := match known a with Some z => z =? 0 | None => false end.
 
-(** A new atom, and that it lies within these bounds *)
-Definition noted (x : atom) (i : interval) : num * list num :=
-  (one x,
-   match fst i with Some l => [Num [([x], 1)] (- l)] | None => [] end
-   ++ match snd i with Some h => [Num [([x], -1)] h] | None => [] end).
+(** In both intervals *)
+Definition meet (i j : interval) : interval :=
+  (match fst i, fst j with Some x, Some y => Some (Z.max x y) | Some x, None => Some x | None, y => y end,
+   match snd i, snd j with Some x, Some y => Some (Z.min x y) | Some x, None => Some x | None, y => y end).
 
 Definition pure (a : num) : num * list num := (a, []).
 
@@ -86,6 +85,17 @@ Section Operators.
 
 Variable t : table.
 Variable call : calls.
+
+(** An atom, and that it lies within these bounds; a constant where they and what is known of it meet *)
+Definition noted (x : atom) (i : interval) : num * list num :=
+  (match meet (bounds t (one x)) i with
+   | (Some l, Some h) => if l =? h then const l else one x
+   | _ => one x
+   end,
+   match fst i with Some l => [Num [([x], 1)] (- l)] | None => [] end
+   ++ match snd i with Some h => [Num [([x], -1)] h] | None => [] end).
+
+Definition fresh (x : atom) : num := fst (noted x (None, None)).
 
 Definition make (ts : list (list atom * Z)) (c : Z) : num := Num (tidy t (filter (fun m => negb (snd m =? 0)) ts)) c.
 
@@ -152,7 +162,7 @@ Definition quotient_by (a : num) (b : Z) : num * list num :=
   if is_zero rest then pure whole
   else if above a then floor a b
   else if below a then let (x, f) := floor (scaled a (-1)) b in (scaled x (-1), f)
-  else pure (one (AOp2 Div a (const b))).
+  else pure (fresh (AOp2 Div a (const b))).
 
 Definition quotient (a b : num) : num * list num :=
   match known b with
@@ -212,7 +222,7 @@ Fixpoint zero (fuel : nat) (a : num) : num * list num :=
             if 0 <? k then
               let (r, f) := residue (plus e (const d)) k in
               let (same, f') := zero fuel r in
-              if is_zero same || (d =? 0) then (same, f' ++ f) else other
+              if is_zero same || (d =? 0) then (same, f' ++ f) else (fst other, snd other ++ f' ++ f)
             else other
         | _, _ => other
         end
@@ -226,10 +236,10 @@ Definition parted (o : op2) (a b : num) : num * list num :=
   let (lb, f4) := residue b low_bits in
   let notes := f1 ++ f2 ++ f3 ++ f4 in
   let high :=
-    if is_zero ha then hb else if is_zero hb then ha else one (AOp2 o ha hb) in
+    if is_zero ha then hb else if is_zero hb then ha else fresh (AOp2 o ha hb) in
   match known la, known lb with
   | Some x, Some y => (plus (scaled high low_bits) (const (as_int (denote2 call o (VInt x) (VInt y)))), notes)
-  | None, None => pure (one (AOp2 o a b))
+  | None, None => (fresh (AOp2 o a b), notes)
   | _, _ => let (low, f) := noted (AOp2 o la lb) (Some 0, Some (low_bits - 1)) in
             (plus (scaled high low_bits) low, f ++ notes)
   end.
@@ -271,12 +281,16 @@ Definition extreme (o : op2) (a b : num) : num * list num :=
   let (first, f) := nonnegative (match o with Max => minus a b | _ => minus b a end) in
   match known first with
   | Some z => if z =? 0 then (b, f) else (a, f)
-  | None => (one (AOp2 o a b), f)
+  | None => (fresh (AOp2 o a b), f)
   end.
 
 Definition negated (r : num * list num) : num * list num := let (x, f) := r in (minus (const 1) x, f).
 
 Definition max_depth : nat := 64.
+
+(** Whether a product has few enough terms *)
+Definition few (a b : num) : bool :=
+  let size (a : num) := let '(Num ts _) := a in Z.of_nat (length ts) + 1 in size a * size b <=? 64.
 
 Definition apply1 (o : op1) (a : num) : num * list num :=
   match o with
@@ -286,17 +300,17 @@ Definition apply1 (o : op1) (a : num) : num * list num :=
   | ToInt => pure a
   | ToBool => negated (zero max_depth a)
   | Abs => extreme Max a (scaled a (-1))
-  | Call1 _ => pure (one (AOp1 o a))
+  | Call1 _ => pure (fresh (AOp1 o a))
   end.
 
 Definition apply2 (o : op2) (a b : num) : num * list num :=
-  let opaque := pure (one (AOp2 o a b)) in
+  let opaque := pure (fresh (AOp2 o a b)) in
   let far := match o, known b with Shl, Some z => 64 <? z | _, _ => false end in
   match known a, known b, far with Some x, Some y, false => pure (const (as_int (denote2 call o (VInt x) (VInt y)))) | _, _, _ =>
   match o with
   | Add => pure (plus a b)
   | Sub => pure (minus a b)
-  | Mul => pure (times a b)
+  | Mul => if few a b then pure (times a b) else opaque
   | Div => quotient a b
   | Mod => remainder a b
   | Shl => match known b with
@@ -321,7 +335,8 @@ Definition apply2 (o : op2) (a b : num) : num * list num :=
   end.
 
 (** c ? a : b *)
-Definition choose (c a b : num) : num := plus b (times c (minus a b)).
+Definition choose (c a b : num) : num :=
+  if few c (minus a b) then plus b (times c (minus a b)) else fresh (AOp3 Choose c a b).
 
 (** Operators on integers and truth values, not on base types *)
 Definition integral1 (o : op1) : bool := match o with Call1 _ => false | _ => true end.
@@ -369,6 +384,28 @@ Definition interval_of (sizes : atom -> interval) (a : num) : interval :=
   fold_right (fun m i => sum_within (times_within (snd m) (size_of sizes (fst m))) i) (Some c, Some c) ts.
 
 Definition plain_table (sizes : atom -> interval) : table := Table (fun ts => ts) (interval_of sizes).
+
+(** Bounds of sums of several atoms: their terms with coprime factors, the first positive, and what makes a's terms of
+    them *)
+Definition row_of (a : num) : list (list atom * Z) * Z :=
+  let '(Num ts _) := a in
+  let f := match ts with (_, q) :: _ => if q <? 0 then - content a else content a | [] => 0 end in
+  (map (fun m => (fst m, snd m / f)) ts, f).
+
+(** [Atoms.bounds]: by interval arithmetic, and by what is known of a's row *)
+Definition rowed (sizes : atom -> interval) (rows : list (list atom * Z) -> interval) (a : num) : interval :=
+  let '(Num ts c) := a in
+  match ts with
+  | _ :: _ :: _ =>
+      let (row, f) := row_of a in
+      if f =? 0 then interval_of sizes a
+      else meet (interval_of sizes a) (sum_within (Some c, Some c) (times_within f (rows row)))
+  | _ => interval_of sizes a
+  end.
+
+(** [Atoms.at_least]: what c * x + rest >= 0 says of x where rest <= most; of a row that is taken c times *)
+Definition says (c most : Z) : interval :=
+  if 0 <? c then (Some (- (most / c)), None) else (None, Some (most / - c)).
 
 (** * Distances
 

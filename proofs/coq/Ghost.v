@@ -159,6 +159,7 @@ Proof.
       eexists (End _), _. split; [apply R_Assign |]. split; [apply ghost_near, N |].
       pose proof (ecost_nonneg M S tau T e). lra.
   - shape w E. exists (End (behind tau)), (m_sync (price M)). split; [constructor |]. split; [apply behind_near, N | apply Qle_refl].
+  - shape w E. exists (End (behind tau)), 0. split; [constructor |]. split; [apply behind_near, N | apply Qle_refl].
   - shape w E. injection E as -> ->. destruct G as [G1 G2]. use IHrun1 w1 tau o1 k1 R1 E1 L1.
     destruct o1 as [tau1 | |]; try contradiction. cbn in E1. use IHrun2 w2 tau1 o2 k2 R2 E2 L2.
     exists o2, (k1 + k2). repeat split; auto; [eapply R_Seq; eauto | lra].
@@ -219,6 +220,7 @@ Proof.
   induction 1; intros rho G N; rename sigma into tau; cbn [erase ghost] in *.
   - exists Cut, 0. split; constructor.
   - exists (End rho), 0. split; [constructor | exact N].
+  - eexists (End (behind rho)), _. split; [constructor | apply behind_near, N].
   - eexists (End (behind rho)), _. split; [constructor | apply behind_near, N].
   - destruct G as [G1 G2]. back IHrun1 rho o1 k1 R1 E1. destruct o1 as [rho1 | |]; try contradiction.
     back IHrun2 rho1 o2 k2 R2 E2. eexists o2, _. split; [eapply R_Seq; eauto | auto].

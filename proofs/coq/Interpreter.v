@@ -23,6 +23,7 @@ Fixpoint exec (depth : nat) (M : machine) (sigma : store) (T : list thread) (s :
       match s with
       | Skip => (End sigma, 0)
       | Sync => (End (behind sigma), m_sync (price M))
+      | Others => (End (behind sigma), 0)
       | Seq s1 s2 => after 0 (exec depth M sigma T s1) (fun sigma1 => exec depth M sigma1 T s2)
       | Assign x e => (End (assign M sigma T x e), plus (ecost M sigma T e) (m_vwrite (price M)))
       | Write A i e =>
@@ -122,6 +123,7 @@ Proof.
   - intros [= <- <-]. destruct (no M sigma T e) eqn:N; eexists; (split; [| reflexivity]).
     + apply R_Assume, N.
     + apply R_AssumeBroken. rewrite N. apply nonempty.
+  - intros [= <- <-]. eexists. split; [constructor | reflexivity].
 Qed.
 
 (** * More depth changes nothing *)
@@ -179,6 +181,7 @@ Theorem a_run_is_executed M sigma T s o c :
 Proof.
   assert (DEEP : forall d k, (d <= Nat.max d k)%nat /\ (k <= Nat.max d k)%nat) by (split; lia).
   induction 1; intros NT NC; try congruence.
+  - exists 1%nat. eexists. split; reflexivity.
   - exists 1%nat. eexists. split; reflexivity.
   - exists 1%nat. eexists. split; reflexivity.
   - destruct IHrun1 as (d1 & k1 & E1 & Q1); auto; [discriminate |]. destruct IHrun2 as (d2 & k2 & E2 & Q2); auto.

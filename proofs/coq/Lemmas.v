@@ -75,6 +75,7 @@ Lemma run_frame sigma T s o c :
 Proof.
   induction 1; intros sigma' E x' t' H'; try discriminate; subst; try (injection E as <-); try contradiction; auto; cbn in *.
   - rewrite behind_local. reflexivity.
+  - rewrite behind_local. reflexivity.
   - rewrite in_app_iff in H'. rewrite (IHrun2 _ eq_refl) by tauto. apply IHrun1; auto; tauto.
   - apply assign_miss. destruct H' as [H' | H']; [left; intros -> |]; auto.
   - rewrite in_app_iff in H'. apply IHrun; auto; tauto.

@@ -22,7 +22,7 @@ Definition thread_eqb (t u : thread) : bool :=
   let '(x, y, z) := t in let '(x', y', z') := u in (Z.eqb x x' && Z.eqb y y' && Z.eqb z z')%bool.
 
 (** The setting of a judgement. [base] gives addresses of arrays (semantics/lockstep.py has 0 everywhere), [block] is
-    blockDim. *)
+    blockDim, [held] what arrays hold that nobody writes, where that is part of the setting (Elements.v). *)
 Record machine := Machine {
   params : string -> value;
   block : Z * Z * Z;
@@ -30,10 +30,12 @@ Record machine := Machine {
   base : string -> Z;
   hw : hardware;
   price : metric;
-  call : calls
+  call : calls;
+  held : string -> option (Z -> value)
 }.
 
-(** sigma: (LocalVars x Threads) and (Arrays x Z) to values; and what arrays hold behind each of the next barriers. *)
+(** sigma: (LocalVars x Threads) and (Arrays x Z) to values; and what arrays hold behind each of the next barriers, or
+    at the next times when other warps have run on. *)
 Record store := Store {
   local : string -> thread -> value;
   contents : string -> Z -> value;
@@ -56,7 +58,8 @@ Definition index_of (t : thread) (a : axis) : Z :=
   let '(x, y, z) := t in match a with TidX => x | TidY => y | TidZ => z end.
 
 Definition load (M : machine) (sigma : store) (A : string) (i : Z) : value :=
-  if in_bounds (arrays M A) i then contents sigma A i else default (elem (arrays M A)).
+  if in_bounds (arrays M A) i then match held M A with Some f => f i | None => contents sigma A i end
+  else default (elem (arrays M A)).
 
 (** R(t), where sigma; e |_T R; C *)
 Fixpoint eval (M : machine) (sigma : store) (e : expr) (t : thread) : value :=
@@ -139,6 +142,7 @@ Inductive run (M : machine) : store -> list thread -> stmt -> outcome -> Q -> Pr
   | R_Cut sigma T s : run M sigma T s Cut 0
   | R_Skip sigma T : run M sigma T Skip (End sigma) 0
   | R_Sync sigma T : run M sigma T Sync (End (behind sigma)) (m_sync (price M))
+  | R_Others sigma T : run M sigma T Others (End (behind sigma)) 0
   | R_Seq sigma T s1 s2 sigma1 c1 o c2 :
       run M sigma T s1 (End sigma1) c1 -> run M sigma1 T s2 o c2 ->
       run M sigma T (Seq s1 s2) o (c1 + c2)

@@ -235,7 +235,7 @@ Fixpoint erase (x : string) (s : stmt) : stmt :=
 
 Fixpoint ghost (x : string) (s : stmt) : Prop :=
   match s with
-  | Skip | Sync => True
+  | Skip | Sync | Others => True
   | Assign y e => y = x \/ ~ In x (vars e)
   | Write _ i e => ~ In x (vars i) /\ ~ In x (vars e)
   | Assume e => ~ In x (vars e)

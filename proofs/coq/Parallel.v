@@ -19,7 +19,7 @@ Definition nothing : bill := Bill (fun _ => 0) (fun _ => 0).
 
 (** M with these prices *)
 Definition with_price (M : machine) (m : metric) : machine :=
-  Machine (params M) (block M) (arrays M) (base M) (hw M) m (call M).
+  Machine (params M) (block M) (arrays M) (base M) (hw M) m (call M) (held M).
 
 Section Parallel.
 

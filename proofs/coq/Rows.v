@@ -560,3 +560,71 @@ Proof.
     + intros z I. apply in_map_iff in I as (i & <- & I). apply nodup_In, in_map_iff. exists i. split; [reflexivity |].
       apply in_range in I. apply in_range. lia.
 Qed.
+
+(** * Rows modulo whole sectors, or whole rounds of the banks
+
+    [_unreduced]: rows g * (d mod k) + r touch no more than rows g * d + r do, each lane with a d of its own, where a
+    move by g * k elements is a period, and r elements are whole sectors or words: in which of these an access is says how
+    often k was taken from d. *)
+
+Record reduced := Reduced { factor : Z; modulus : Z; unreduced : Z }.
+
+Theorem residue_lemma s h a b G r (lanes : list reduced) :
+  real h -> (unit_of s h | b) -> 0 <= offset a -> 0 < width a -> offset a + width a <= stride a ->
+  0 < G -> (period s h | stride a * G) -> (unit_of s h | stride a * r) ->
+  (forall l, In l lanes -> 0 < modulus l /\ factor l * modulus l = G) ->
+  measure s h (width a) (map (fun i => b + place a i) (map (fun l => factor l * (unreduced l mod modulus l) + r) lanes))
+  <= measure s h (width a) (map (fun i => b + place a i) (map (fun l => factor l * unreduced l + r) lanes)).
+Proof.
+  intros R Al Of Wd Fit GP [n Pn] [m Um] H. rewrite !based by assumption. clear b Al. pose proof R as (Sp & Bp & Wp).
+  set (u := unit_of s h) in *. assert (U : 0 < u) by (unfold u; destruct s; assumption).
+  assert (Bank : exists z, period s h = z * u /\ 0 < z /\ (s = Shared -> z = banks h)).
+  { unfold u. destruct s; cbn [period unit_of]; [exists 1 | exists (banks h)]; repeat split; intros; lia || discriminate || reflexivity. }
+  destruct Bank as (z & Ez & Zp & Zb). set (P := stride a * G). assert (PG : 0 < P) by (unfold P; nia).
+  (* a whole turn is [turn] units *)
+  set (turn := n * z). assert (EP : P = turn * u) by (unfold P, turn; rewrite Pn, Ez; ring).
+  assert (Tp : 0 < turn) by nia.
+  set (back := fun w => w - turn * ((w - m) / turn)).
+  set (low := map (place a) (map (fun l => factor l * (unreduced l mod modulus l) + r) lanes)).
+  set (all := map (place a) (map (fun l => factor l * unreduced l + r) lanes)).
+  assert (Moved : forall w, In w (touched (width a) u low) -> exists v, In v (touched (width a) u all) /\ back v = w).
+  { intros w I. apply in_touched in I as (x & I & Hx). unfold low in I. rewrite map_map in I.
+    apply in_map_iff in I as (l & <- & I). destruct (H l I) as [K E]. set (q := unreduced l / modulus l).
+    set (e := unreduced l mod modulus l) in *. pose proof (Z.mod_pos_bound (unreduced l) (modulus l) K) as Be. fold e in Be.
+    assert (Ed : unreduced l = modulus l * q + e) by (apply Z.div_mod; lia).
+    exists (w + turn * q). split.
+    - apply in_touched. exists (place a (factor l * unreduced l + r)). split.
+      { unfold all. rewrite map_map. apply in_map_iff. exists l. auto. }
+      assert (place a (factor l * unreduced l + r) = place a (factor l * e + r) + turn * q * u) as ->.
+      { unfold place. rewrite Ed. replace (turn * q * u) with (q * P) by (rewrite EP; ring). unfold P. rewrite <- E. ring. }
+      replace (place a (factor l * e + r) + turn * q * u + width a - 1)
+        with (place a (factor l * e + r) + width a - 1 + turn * q * u) by ring.
+      rewrite !Z.div_add by lia. lia.
+    - unfold back. assert (Fg : 0 < factor l) by nia.
+      assert (In0 : 0 <= stride a * (factor l * e) + offset a /\ stride a * (factor l * e) + offset a + width a <= P).
+      { assert (Fe : 0 <= factor l * e /\ factor l * e + 1 <= G) by (rewrite <- E; nia). unfold P.
+        set (fe := factor l * e) in *. assert (0 < stride a) by lia. clearbody fe. nia. }
+      assert (Pl : place a (factor l * e + r) = stride a * (factor l * e) + offset a + m * u).
+      { unfold place. rewrite <- Um. ring. }
+      rewrite Pl in Hx. set (y := stride a * (factor l * e) + offset a) in *.
+      replace (y + m * u + width a - 1) with (y + width a - 1 + m * u) in Hx by ring.
+      rewrite !Z.div_add in Hx by lia. assert (L0 : 0 <= y / u) by (apply Z.div_pos; lia).
+      assert (L1 : (y + width a - 1) / u < turn) by (apply Z.div_lt_upper_bound; nia).
+      replace (w + turn * q - m) with (w - m + q * turn) by ring. rewrite Z.div_add, (Z.div_small (w - m)) by lia. ring. }
+  assert (Count : forall f g, (forall w, In w (touched (width a) u low) -> f w = true ->
+                    forall v, back v = w -> g v = true) ->
+            count (filter f (touched (width a) u low)) <= count (filter g (touched (width a) u all))).
+  { intros f g Fg. replace (count (filter g (touched (width a) u all)))
+      with (count (map back (filter g (touched (width a) u all)))) by (unfold count; rewrite map_length; reflexivity).
+    apply count_incl; [apply NoDup_filter, touched_once |]. intros w I. apply filter_In in I as [I F].
+    destruct (Moved w I) as (v & J & B). apply in_map_iff. exists v. split; [exact B |]. apply filter_In. eauto. }
+  destruct s; cbn [measure] in *.
+  - unfold mem_reads. change (sector h) with u. 
+    assert (T : forall l : list Z, filter (fun _ => true) l = l) by (induction l as [| ? l IH]; cbn; [| rewrite IH]; reflexivity).
+    rewrite <- (T (touched (width a) u low)), <- (T (touched (width a) u all)). apply Count. reflexivity.
+  - unfold bank_conflicts. apply largest_least; [apply largest_nonneg |]. intros c I. apply in_map_iff in I as (k & <- & I).
+    eapply Z.le_trans; [| apply largest_in, in_map_iff; exists k; split; [reflexivity | exact I]].
+    apply Count. intros w _ E v B. apply Z.eqb_eq in E. apply Z.eqb_eq. rewrite <- E, <- B. unfold back.
+    unfold turn. rewrite (Zb eq_refl). replace (v - n * banks h * ((v - m) / (n * banks h)))
+      with (v + (- (n * ((v - m) / (n * banks h)))) * banks h) by ring. symmetry. apply Z.mod_add. lia.
+Qed.

@@ -13,7 +13,8 @@ Open Scope Q_scope.
 
 (** M where a parameter has this value: warp.index, blockIdx.x, .. *)
 Definition at_index (M : machine) (i : string) (v : Z) : machine :=
-  Machine (fun p => if String.eqb p i then VInt v else params M p) (block M) (arrays M) (base M) (hw M) (price M) (call M).
+  Machine (fun p => if String.eqb p i then VInt v else params M p) (block M) (arrays M) (base M) (hw M) (price M) (call M)
+    (held M).
 
 (** The value of a potential over parameters *)
 Definition blank : store := Store (fun _ _ => VInt 0) (fun _ _ => VInt 0) [].
@@ -191,7 +192,7 @@ Qed.
 (** An array that no statement writes, and nobody else behind barriers, stays as it is: contracts on it hold throughout. *)
 Fixpoint leaves_alone (A : string) (s : stmt) : Prop :=
   match s with
-  | Skip | Sync | Assign _ _ | Assume _ => True
+  | Skip | Sync | Assign _ _ | Assume _ | Others => True
   | Write B _ _ => B <> A
   | Seq s1 s2 | If _ s1 s2 => leaves_alone A s1 /\ leaves_alone A s2
   | While _ s => leaves_alone A s
@@ -200,14 +201,20 @@ Fixpoint leaves_alone (A : string) (s : stmt) : Prop :=
 Definition stable (A : string) (sigma : store) (held : Z -> value) : Prop :=
   (forall i, contents sigma A i = held i) /\ (forall c i, In c (later sigma) -> c A i = held i).
 
+Lemma behind_stable A held sigma : stable A sigma held -> stable A (behind sigma) held.
+Proof.
+  intros [C L]. unfold behind. destruct (later sigma) as [| d more] eqn:Le.
+  - split; [exact C |]. rewrite Le. intros ? ? [].
+  - split; cbn [contents later]; [intros i; apply L; left; reflexivity | intros d' i I; apply L; right; exact I].
+Qed.
+
 Theorem stable_arrays M A held sigma T s o c :
   run M sigma T s o c -> forall sigma', o = End sigma' -> leaves_alone A s -> stable A sigma held -> stable A sigma' held.
 Proof.
   induction 1; intros sigma' E W St; cbn [leaves_alone] in W; try discriminate; try contradiction;
     try (injection E as <-; exact St); try match type of W with _ /\ _ => destruct W as [W1 W2] end; subst; eauto.
-  - injection E as <-. destruct St as [C L]. unfold behind. destruct (later sigma) as [| d more] eqn:Le; [split; [exact C |]|].
-    + rewrite Le. intros ? ? [].
-    + split; cbn [contents later]; [intros i; apply L; left; reflexivity | intros d' i I; apply L; right; exact I].
+  - injection E as <-. apply behind_stable, St.
+  - injection E as <-. apply behind_stable, St.
   - injection E as <-. destruct St as [C L]. split; [| exact L]. intros j. cbn [write contents].
     destruct (String.eqb_spec A A0) as [-> |]; [congruence | apply C].
 Qed.

@@ -107,12 +107,13 @@ Inductive stmt :=
   | If (e : expr) (s1 s2 : stmt)
   | While (e : expr) (s : stmt)
   | Sync
-  | Assume (e : expr).
+  | Assume (e : expr)
+  | Others.                              (** no program has it: other warps run on, and write arrays (Mixed.v) *)
 
 (** W(s): the locals that s may write. *)
 Fixpoint writes (s : stmt) : list string :=
   match s with
-  | Skip | Write _ _ _ | Sync | Assume _ => []
+  | Skip | Write _ _ _ | Sync | Assume _ | Others => []
   | Seq s1 s2 | If _ s1 s2 => writes s1 ++ writes s2
   | Assign x _ => [x]
   | While _ s => writes s

@@ -109,14 +109,29 @@ Qed.
 Lemma pure_gives a z : val a = z -> pure a ~> z.
 Proof. intros E. split; [exact E | intros n []]. Qed.
 
-Lemma noted_gives x i : within i (atom_of call V x) -> noted x i ~> atom_of call V x.
+Lemma meet_within i j z : within i z -> within j z -> within (meet i j) z.
 Proof.
-  intros [L H]. split; [apply one_value |]. intros n I. cbn in I. apply in_app_iff in I as [I | I].
-  - destruct (fst i) as [l |]; [destruct I as [<- | []] | destruct I]. specialize (L l eq_refl). rewrite value_num.
-    cbn [sum_of product_of]. lia.
-  - destruct (snd i) as [h |]; [destruct I as [<- | []] | destruct I]. specialize (H h eq_refl). rewrite value_num.
-    cbn [sum_of product_of]. lia.
+  intros [L H] [L' H']. destruct i as [[l |] [h |]], j as [[l' |] [h' |]]; cbn in *; split; cbn; intros y E;
+    try discriminate; injection E as <-;
+    try specialize (L _ eq_refl); try specialize (L' _ eq_refl); try specialize (H _ eq_refl); try specialize (H' _ eq_refl); lia.
 Qed.
+
+Lemma noted_gives x i : within i (atom_of call V x) -> noted t x i ~> atom_of call V x.
+Proof.
+  intros W. pose proof W as [L H]. split.
+  - pose proof (bounded (one x)) as B. rewrite one_value in B. pose proof (meet_within _ _ _ B W) as [ML MH]. cbn [noted fst].
+    destruct (meet (bounds t (one x)) i) as [[l |] [h |]]; try apply one_value.
+    destruct (Z.eqb_spec l h) as [-> |]; [| apply one_value].
+    specialize (ML h eq_refl). specialize (MH h eq_refl). rewrite const_value. lia.
+  - intros n I. cbn in I. apply in_app_iff in I as [I | I].
+    + destruct (fst i) as [l |]; [destruct I as [<- | []] | destruct I]. specialize (L l eq_refl). rewrite value_num.
+      cbn [sum_of product_of]. lia.
+    + destruct (snd i) as [h |]; [destruct I as [<- | []] | destruct I]. specialize (H h eq_refl). rewrite value_num.
+      cbn [sum_of product_of]. lia.
+Qed.
+
+Lemma fresh_value x : val (fresh t x) = atom_of call V x.
+Proof. apply (noted_gives x (None, None)). split; discriminate. Qed.
 
 Lemma floor_rest z q r k : 0 < k -> z = k * q + r -> z / k = q + r / k.
 Proof. intros K ->. replace (k * q + r) with (r + q * k) by lia. rewrite Z.div_add by lia. lia. Qed.
@@ -132,8 +147,8 @@ Proof.
   intros K. unfold floor. destruct (split t a k) as [q r] eqn:E. apply split_value in E; [| exact K].
   rewrite (floor_rest _ _ _ _ K E). pose proof (div_all_within _ k _ K (bounded r)) as B.
   set (i := div_all (bounds t r) k) in *.
-  assert (O : (let (x, f) := noted (AFloor r k) i in (plus t q x, f)) ~> val q + val r / k).
-  { pose proof (noted_gives (AFloor r k) i B) as [N1 N2]. destruct (noted (AFloor r k) i) as [x f].
+  assert (O : (let (x, f) := noted t (AFloor r k) i in (plus t q x, f)) ~> val q + val r / k).
+  { pose proof (noted_gives (AFloor r k) i B) as [N1 N2]. destruct (noted t (AFloor r k) i) as [x f].
     split; [cbn [fst] in *; rewrite plus_value, N1; reflexivity | exact N2]. }
   destruct i as [[l |] [h |]]; try exact O. destruct (Z.eqb_spec l h) as [-> |]; [| exact O].
   apply pure_gives. rewrite plus_value, const_value. destruct B as [L H]. specialize (L h eq_refl). specialize (H h eq_refl). lia.
@@ -145,7 +160,7 @@ Proof.
   assert (M : val a mod k = val r mod k).
   { rewrite E. replace (k * val q + val r) with (val r + val q * k) by lia. apply Z.mod_add. lia. }
   rewrite M. pose proof (Z.mod_pos_bound (val r) k K) as P. pose proof (Z.div_mod (val r) k ltac:(lia)) as D.
-  set (other := if k <=? low_bits then noted (AResidue r k) (Some 0, Some (k - 1)) else _).
+  set (other := if k <=? low_bits then noted t (AResidue r k) (Some 0, Some (k - 1)) else _).
   assert (O : other ~> val r mod k).
   { unfold other. destruct (k <=? low_bits).
     - apply (noted_gives (AResidue r k)). change (atom_of call V (AResidue r k)) with (val r mod k). apply within_both. lia.
@@ -184,7 +199,7 @@ Proof.
   { apply is_zero_value in Er. apply pure_gives. rewrite E, Er, Z.add_0_r, Z.mul_comm, Z.quot_mul by lia. reflexivity. }
   destruct (above t a) eqn:Ea.
   { apply above_value in Ea. rewrite quot_floor by assumption. apply floor_gives, K. }
-  destruct (below t a) eqn:Eb; [| apply pure_gives; rewrite one_value; reflexivity].
+  destruct (below t a) eqn:Eb; [| apply pure_gives; rewrite fresh_value; reflexivity].
   apply below_value in Eb. pose proof (floor_gives (scaled t a (-1)) k K) as [F1 F2].
   destruct (floor t (scaled t a (-1)) k) as [x f]. split; [| exact F2]. cbn [fst] in *. rewrite scaled_value, F1, scaled_value.
   replace (val a) with (- (val a * -1)) at 2 by lia. rewrite Z.quot_opp_l by lia. rewrite quot_floor by lia. ring.
@@ -198,7 +213,7 @@ Proof.
     + destruct (Z.ltb_spec 0 z); [apply quotient_by_gives; assumption |].
       pose proof (quotient_by_gives a (- z) ltac:(lia)) as [F1 F2]. destruct (quotient_by t a (- z)) as [x f].
       split; [| exact F2]. cbn [fst] in *. rewrite scaled_value, F1, Z.quot_opp_r by lia. lia.
-  - assert (O : noted (AOp2 Div a b) (small t a b) ~> Z.quot (val a) (val b)).
+  - assert (O : noted t (AOp2 Div a b) (small t a b) ~> Z.quot (val a) (val b)).
     { apply (noted_gives (AOp2 Div a b)). apply small_quotient. }
     destruct (key a) as [x |] eqn:Ka; [| exact O]. destruct x as [| | | | | | o a' b' |]; try exact O.
     destruct o; try exact O. apply key_value in Ka.
@@ -295,8 +310,8 @@ Proof.
   cbn [sum_of] in IH. lia.
 Qed.
 
-Lemma zero_noted a : (if content a =? 0 then noted (AZero a) (Some 0, Some 1)
-                      else noted (AZero (divided a (content a))) (Some 0, Some 1)) ~> as_num (val a =? 0)
+Lemma zero_noted a : (if content a =? 0 then noted t (AZero a) (Some 0, Some 1)
+                      else noted t (AZero (divided a (content a))) (Some 0, Some 1)) ~> as_num (val a =? 0)
   \/ (let '(Num _ c) := a in content a <> 0 /\ c mod content a <> 0).
 Proof.
   destruct (Z.eqb_spec (content a) 0) as [E | N]; [left; apply (noted_gives (AZero a)), as_num_within |].
@@ -357,7 +372,9 @@ Proof.
   - apply is_zero_value in Is. split; [| intros n I; cbn [snd] in I; apply in_app_iff in I as [I | I]; auto]. cbn [fst].
     rewrite Is in *. destruct (Z.eqb_spec (val (Num us d)) 0) as [E0 |]; [| reflexivity].
     rewrite Vu in E0. apply Co, Z.eqb_eq in E0. rewrite E0 in Z1. discriminate.
-  - destruct (Z.eqb_spec d 0) as [-> |]; [| exact O].
+  - destruct (Z.eqb_spec d 0) as [-> |].
+    2: { destruct O as [O1 O2]. split; [exact O1 |]. intros w I. cbn [snd] in I.
+         apply in_app_iff in I as [I | I]; [exact (O2 w I) | apply in_app_iff in I as [I | I]; auto]. }
     split; [| intros n I; cbn [snd] in I; apply in_app_iff in I as [I | I]; auto]. cbn [fst].
     rewrite Z1, Vu, !Z.add_0_r in *. f_equal. apply eq_true_iff_eq. rewrite !Z.eqb_eq. split; [| exact Co].
     intros E0. apply Z.rem_divide; [lia |]. apply Z.mod_divide; [lia | exact E0].
@@ -384,25 +401,25 @@ Proof.
   change (2 ^ 5) with low_bits in *. rewrite <- A1, <- C1 in Ea. rewrite <- B1, <- D1 in Eb. rewrite <- C1 in Ra. rewrite <- D1 in Rb.
   destruct (bit_op_splits o g (val ha) (val la) (val hb) (val lb) 5 B ltac:(lia) Ra Rb) as [Low S].
   change (2 ^ 5) with low_bits in *. rewrite <- Ea, <- Eb in S. rewrite S.
-  set (high := if is_zero ha then hb else if is_zero hb then ha else one (AOp2 o ha hb)).
+  set (high := if is_zero ha then hb else if is_zero hb then ha else fresh t (AOp2 o ha hb)).
   assert (H : val high = g (val ha) (val hb)).
   { unfold high. destruct (is_zero ha) eqn:Za; [apply is_zero_value in Za; rewrite Za; symmetry; apply Id |].
     destruct (is_zero hb) eqn:Zb; [apply is_zero_value in Zb; rewrite Zb; symmetry; apply Id |].
-    rewrite one_value. exact (bit_op_value o g _ _ B). }
+    rewrite fresh_value. exact (bit_op_value o g _ _ B). }
   assert (N : forall n, In n (f1 ++ f2 ++ f3 ++ f4) -> 0 <= val n).
   { intros n I. repeat (apply in_app_iff in I as [I | I]; auto). }
-  assert (Mixed : (let (low, f) := noted (AOp2 o la lb) (Some 0, Some (low_bits - 1)) in
+  assert (Mixed : (let (low, f) := noted t (AOp2 o la lb) (Some 0, Some (low_bits - 1)) in
                    (plus t (scaled t high low_bits) low, f ++ f1 ++ f2 ++ f3 ++ f4)) ~> g (val ha) (val hb) * low_bits + g (val la) (val lb)).
   { assert (Va : atom_of call V (AOp2 o la lb) = g (val la) (val lb)) by exact (bit_op_value o g _ _ B).
     pose proof (noted_gives (AOp2 o la lb) (Some 0, Some (low_bits - 1))) as G. rewrite Va in G.
     destruct G as [G1 G2]; [apply within_both; lia |].
-    destruct (noted (AOp2 o la lb) (Some 0, Some (low_bits - 1))) as [low f]. cbn [fst snd] in *. split; cbn [fst snd].
+    destruct (noted t (AOp2 o la lb) (Some 0, Some (low_bits - 1))) as [low f]. cbn [fst snd] in *. split; cbn [fst snd].
     - rewrite plus_value, scaled_value, H, G1. reflexivity.
     - intros n I. apply in_app_iff in I as [I | I]; auto. }
   destruct (known la) as [x |] eqn:Ka, (known lb) as [y |] eqn:Kb; try exact Mixed.
   - apply known_value in Ka, Kb. split; [| exact N]. cbn [fst].
     rewrite plus_value, scaled_value, H, const_value, (bit_op_value o g _ _ B), Ka, Kb. reflexivity.
-  - apply pure_gives. rewrite one_value, <- S. exact (bit_op_value o g _ _ B).
+  - split; [| exact N]. cbn [fst]. rewrite fresh_value, <- S. exact (bit_op_value o g _ _ B).
 Qed.
 
 Lemma and_within a b : within (and_bounds t a b) (Z.land (val a) (val b)).
@@ -470,7 +487,7 @@ Proof.
     destruct Ho as [-> | ->]; rewrite minus_value in F1;
       match type of F1 with _ = as_num (0 <=? ?d) => destruct (Z.leb_spec 0 d) end; cbn in F1; subst z; cbn [Z.eqb];
       (split; [cbn [fst]; lia | exact F2]).
-  - destruct Ho as [-> | ->]; (split; [cbn [fst]; rewrite one_value; reflexivity | exact F2]).
+  - destruct Ho as [-> | ->]; (split; [cbn [fst]; rewrite fresh_value; reflexivity | exact F2]).
 Qed.
 
 Lemma negated_gives r b : r ~> as_num b -> negated t r ~> as_num (negb b).
@@ -506,14 +523,14 @@ Theorem apply2_gives o a b v w :
   integral2 o = true -> as_int v = val a -> as_int w = val b -> apply2 t call o a b ~> as_int (denote2 call o v w).
 Proof.
   intros I Ev Ew. rewrite denote2_ints, Ev, Ew by exact I. clear v w Ev Ew.
-  assert (Opaque : pure (one (AOp2 o a b)) ~> as_int (denote2 call o (VInt (val a)) (VInt (val b)))).
-  { apply pure_gives. rewrite one_value. reflexivity. }
+  assert (Opaque : pure (fresh t (AOp2 o a b)) ~> as_int (denote2 call o (VInt (val a)) (VInt (val b)))).
+  { apply pure_gives. rewrite fresh_value. reflexivity. }
   unfold apply2. set (far := match o, known b with Shl, Some z => 64 <? z | _, _ => false end).
   match goal with |- match known a with Some _ => _ | None => ?e end ~> ?z => assert (O : e ~> z) end.
   { clear far. destruct o; try discriminate; cbn [denote2 as_int] in *.
     - apply pure_gives, plus_value.
     - apply pure_gives, minus_value.
-    - apply pure_gives, times_value.
+    - destruct (few a b); [apply pure_gives, times_value | exact Opaque].
     - apply quotient_gives.
     - apply remainder_gives.
     - destruct (known b) as [z |] eqn:Kb; [| exact Opaque]. apply known_value in Kb. rewrite Kb in *.
@@ -553,24 +570,23 @@ Theorem choose_gives c a b p v w :
   as_num p = val c -> as_int v = val a -> as_int w = val b ->
   val (choose t c a b) = as_int (denote3 call Choose (VBool p) v w).
 Proof.
-  intros Ep Ev Ew. unfold choose. rewrite plus_value, times_value, minus_value, <- Ep, <- Ev, <- Ew. cbn [denote3 as_bool].
+  intros Ep Ev Ew. unfold choose.
+  assert (O : val (fresh t (AOp3 Choose c a b)) = as_int (denote3 call Choose (VBool p) v w)).
+  { rewrite fresh_value.
+    change (atom_of call V (AOp3 Choose c a b)) with (as_int (denote3 call Choose (VInt (val c)) (VInt (val a)) (VInt (val b)))).
+    rewrite <- Ep, <- Ev, <- Ew. destruct p; reflexivity. }
+  destruct (few c (minus t a b)); [clear O | exact O]. rewrite plus_value, times_value, minus_value, <- Ep, <- Ev, <- Ew. cbn [denote3 as_bool].
   destruct p; cbn [as_num]; lia.
 Qed.
 
 (** ** Bounds *)
 
-(** [at_least]: what factor * row + c >= 0 says of the row, *)
-Theorem at_least_row factor row c :
-  0 <= factor * row + c -> (0 < factor -> - (c / factor) <= row) /\ (factor < 0 -> row <= c / (- factor)).
+(** [at_least]: what c * x + rest >= 0 says of x, an atom or a row, where rest <= most *)
+Theorem says_so c x rest most : c <> 0 -> 0 <= c * x + rest -> rest <= most -> within (says c most) x.
 Proof.
-  intros H. split; intros F.
-  - pose proof (Z.div_mod c factor ltac:(lia)). pose proof (Z.mod_pos_bound c factor F). nia.
+  intros N H R. unfold says. destruct (Z.ltb_spec 0 c) as [P |]; split; cbn; intros y E; try discriminate; injection E as <-.
+  - pose proof (Z.div_mod most c N). pose proof (Z.mod_pos_bound most c P). nia.
   - apply Z.div_le_lower_bound; lia.
 Qed.
-
-(** and what c * x + rest >= 0 says of x where rest <= most *)
-Theorem at_least_atom c x rest most :
-  0 <= c * x + rest -> rest <= most -> (0 < c -> - (most / c) <= x) /\ (c < 0 -> x <= most / (- c)).
-Proof. intros H R. apply at_least_row. lia. Qed.
 
 End Proofs.

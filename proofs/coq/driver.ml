@@ -132,7 +132,8 @@ let case () =
   let run price =
     let m =
       { params = find params zero; block; arrays = kind; base = (fun _ -> Z0); hw; price;
-        call = (fun f _ -> failwith ("no function: " ^ f)) } in
+        call = (fun f _ -> failwith ("no function: " ^ f));
+        held = (fun _ -> None) } in
     exec depth m sigma threads s in
   let results = List.map run prices in
   let show = function

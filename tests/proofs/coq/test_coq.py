@@ -1,15 +1,18 @@
 """proofs/coq: its semantics is the one in Python, it has no axiom, and its page names what is there."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 import pytest
 
+from checker.oracles import counts, forms
 from logic.rules import SOUND
 from tests.examples import LONG
-from tests.proofs.coq import counted
+from tests.proofs.coq import counted, formed
 from tests.proofs.coq.differential import COQ, build, cases, compare, missing
 
 PAGE: Final = COQ.parents[1] / "docs" / "coq.md"
@@ -32,22 +35,31 @@ def test_both_semantics_agree_on_random_programs(tmp_path: Path) -> None:
 
 
 @needs_coq
-def test_the_counts_of_the_oracles_are_those_that_coq_proves_to_be_bounds(tmp_path: Path) -> None:
+def test_counts_and_forms_of_the_oracles_are_those_that_coq_proves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def told(name: str, mode: str) -> str:
         command = ["coqc", "-q", mode, "-R", ".", "Warpbound", f"{name}.v"]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 
-    def refused(found: list[tuple[str, int]]) -> str:
-        (tmp_path / "Counted.v").write_text(counted.checked(found), encoding="utf-8")
-        return told("Counted", "-vok")
+    def refused(name: str, text: str) -> str:
+        (tmp_path / f"{name}.v").write_text(text, encoding="utf-8")
+        return told(name, "-vok")
 
-    for name in ("Syntax", "Metrics", "Lockstep", "Logic", "Counts", "Rows"):
+    for name in ("Syntax", "Metrics", "Lockstep", "Logic", "Counts", "Rows", "Forms"):
         (tmp_path / f"{name}.v").write_text(SOURCES[name], encoding="utf-8")
         assert told(name, "-vos") == ""  # without the proofs, at which `make coq` looks
 
-    found = list(counted.cases(1, 2_000 if LONG else 200))
-    assert refused(found) == ""
-    assert "Unable to unify" in refused([(term, number + 1) for term, number in found[:1]])
+    found = list(counted.cases(1, 2_000 if LONG else 150))
+    assert refused("Counted", counted.checked(found)) == ""
+    assert "Unable to unify" in refused("Counted", counted.checked([(term, number + 1) for term, number in found[:1]]))
+
+    good, bad = list(formed.cases(1, 2_000 if LONG else 25)), {}
+    for name, method, wrong in formed.mutants():
+        with monkeypatch.context() as patched:
+            patched.setattr(forms.Atoms, method, wrong)
+            bad[name] = list(formed.cases(1, 12))
+    assert refused("Formed", formed.checked(good, bad.items())) == ""
 
 
 def test_nothing_is_taken_for_granted() -> None:
@@ -77,12 +89,37 @@ def test_every_theorem_is_held_against_axioms() -> None:
 
 
 def test_the_page_has_a_row_for_every_rule_and_names_what_exists() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    rows = set(re.findall(r"^\| (\w+:\w+) \|", page, re.MULTILINE))
-    assert rows == set(SOUND.rules)
-    everything = "\n".join(CODE.values())
-    named = set(re.findall(r"`(\w+)`(?: in `\w+`)? \|$", page, re.MULTILINE))
-    assert named
+    """Each row of a table ends with theorems: `name` in `File`, or `name` of the file that the table's head names."""
+    rows: dict[str, tuple[str, str]] = {}
+    where = ""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if heading := re.search(r"theorem(?: in `?(\w+)\.v`?)?,? ?(?:in `?(\w+)\.v`?)? \|$", line):
+            where = heading[1] or heading[2] or ""
+        elif row := re.fullmatch(r"\| (.*?) \| `(\w+)`(?: in `(\w+)`)? \|", line):
+            rows[row[1]] = row[2], row[3] or where
+    assert {name for name in rows if re.fullmatch(r"\w+:\w+", name)} == set(SOUND.rules)
+    defined = {
+        (name, found)
+        for name, code in CODE.items()
+        for found in re.findall(r"\b(?:Theorem|Lemma|Definition|Fixpoint|Inductive) (\w+)", code)
+    }
+    anywhere = {found for _, found in defined}
     assert [
-        n for n in named if not re.search(rf"\b(Theorem|Lemma|Definition|Fixpoint|Inductive) {n}\b", everything)
+        row for row, (name, file) in rows.items() if ((file, name) not in defined if file else name not in anywhere)
     ] == []
+
+
+@pytest.mark.parametrize("module", [forms, counts])
+def test_every_function_of_the_closed_forms_is_in_a_table_of_the_page(module: ModuleType) -> None:
+    """With the theorem that it rests on, or with the reason why it needs none."""
+    page = PAGE.read_text(encoding="utf-8")
+    listed = {
+        name for row in re.findall(r"^\| (.*) \| .* \|$", page, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    }
+    assert sorted(_functions(module) - listed) == []
+
+
+def _functions(module: ModuleType) -> set[str]:
+    """The functions and methods of a module, by name."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
