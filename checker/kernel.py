@@ -696,5 +696,5 @@ def _claim(
     refusal = Refusal("end", obligation=obligation)
     _discharge(obligation, refusal, "claim", kernel.loc, context, oracle, ledger)
     bound = _summed(judgement.pre, sums, kernel.loc, context, oracle, ledger)
-    ledger.barriers.extend(unproved_barriers(kernel.body))
+    ledger.barriers.extend(unproved_barriers(kernel.body, stable))
     return Claim(kernel, context, judgement.pre, theorem, bound, sums, _MINT)

@@ -1683,7 +1683,8 @@ class Checker(Program):
         spend(len(shared) + 1)
 
         def alike(e: Expr) -> bool:
-            return everyone and all(t[0] == "var" and t[1] in shared for t in mentions(e, "var", "tid", "read"))
+            known = {("var", x) for x in shared} | {("read", a) for a in self.stable}
+            return everyone and all(t[:2] in known for t in mentions(e, "var", "tid", "read"))
 
         match s.kind, *s.parts:
             case ("sync",) if not everyone:

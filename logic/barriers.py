@@ -1,7 +1,8 @@
 """Barriers that all threads of a block provably reach together, by a taint analysis of the program text.
 
 A local is *shared* when every thread of the block holds the same value in it: it was last assigned from constants,
-parameters and shared locals, where all threads of the block went the same way. A `sync` is safe when every branch and
+parameters, shared locals and what stable arrays hold at such indices, where all threads of the block went the same way.
+A `sync` is safe when every branch and
 loop around it tests an expression over those only. `sync` reached by some threads of a block is undefined in CUDA
 (section 5, p. 15, takes all threads to arrive), so a bound on a kernel with an unsafe `sync` rests on an assumption.
 """
@@ -18,11 +19,12 @@ MAX_NESTING: Final = 8
 """Loops with barriers nested deeper than this are not analysed: their barriers count as unproved."""
 
 
-def unproved_barriers(body: Stmt) -> list[int]:
-    """The numbers, from 0 in program order, of the barriers in a body that a part of a block may reach alone."""
+def unproved_barriers(body: Stmt, stable: frozenset[str]) -> list[int]:
+    """The numbers, from 0 in program order, of the barriers in a body that a part of a block may reach alone. What
+    stable arrays hold is the same for all threads: nothing writes to them while the kernel runs."""
     unsafe: set[int] = set()
     if _barriers(body):
-        _walk(body, frozenset(), True, 0, 0, unsafe)
+        _walk(body, frozenset(), stable, True, 0, 0, unsafe)
     return sorted(unsafe)
 
 
@@ -30,12 +32,19 @@ def _barriers(s: Stmt) -> int:
     return sum(isinstance(t, Sync) for t in statements(s))
 
 
-def _agreed(e: Expr, shared: Shared) -> bool:
+def _agreed(e: Expr, shared: Shared, stable: frozenset[str]) -> bool:
     """Whether all threads of the block agree on e."""
-    return not any(isinstance(t, Tid | Read) or (isinstance(t, Var) and t.name not in shared) for t in subterms(e))
+    return not any(
+        isinstance(t, Tid)
+        or (isinstance(t, Read) and t.array not in stable)
+        or (isinstance(t, Var) and t.name not in shared)
+        for t in subterms(e)
+    )
 
 
-def _walk(s: Stmt, shared: Shared, together: bool, first: int, depth: int, unsafe: set[int]) -> Shared:
+def _walk(
+    s: Stmt, shared: Shared, stable: frozenset[str], together: bool, first: int, depth: int, unsafe: set[int]
+) -> Shared:
     """The variables that all threads of the block agree on after s; `unsafe` gets the numbers of barriers in s that are
     not proved.
 
@@ -45,24 +54,24 @@ def _walk(s: Stmt, shared: Shared, together: bool, first: int, depth: int, unsaf
     match s:
         case Seq(stmts):
             for t in stmts:
-                shared = _walk(t, shared, together, first, depth, unsafe)
+                shared = _walk(t, shared, stable, together, first, depth, unsafe)
                 first += _barriers(t)
         case Assign(x, e):
-            return shared | {x} if together and _agreed(e, shared) else shared - {x}
+            return shared | {x} if together and _agreed(e, shared, stable) else shared - {x}
         case Sync():
             if not together:
                 unsafe.add(first)
         case If(cond, then, orelse):
-            agreed = together and _agreed(cond, shared)
-            after = _walk(then, shared, agreed, first, depth, unsafe)
-            after &= _walk(orelse, shared, agreed, first + _barriers(then), depth, unsafe)
+            agreed = together and _agreed(cond, shared, stable)
+            after = _walk(then, shared, stable, agreed, first, depth, unsafe)
+            after &= _walk(orelse, shared, stable, agreed, first + _barriers(then), depth, unsafe)
             return after if agreed else after - written(then) - written(orelse)
         case While(_, body) if not _barriers(body):
             return shared - written(body)
         case While(cond, body):
             while True:
-                agreed = together and depth < MAX_NESTING and _agreed(cond, shared)
-                after = shared & _walk(body, shared, agreed, first, depth + 1, unsafe)
+                agreed = together and depth < MAX_NESTING and _agreed(cond, shared, stable)
+                after = shared & _walk(body, shared, stable, agreed, first, depth + 1, unsafe)
                 after = after if agreed else after - written(body)
                 if after == shared:
                     break

@@ -14,8 +14,9 @@ from itertools import islice
 from random import Random
 from typing import Final, NamedTuple
 
-from checker.oracles.terms import leaf_name, leaf_type, leaves_in, value_of
+from checker.oracles.terms import SLOPE, leaf_name, leaf_type, leaves_in, value_of
 from logic.comparisons import as_expr, differences
+from logic.contracts import elements
 from logic.facts import compared
 from logic.operators import Value
 from logic.potentials import Leaf, Poly, Sym, atom
@@ -60,7 +61,7 @@ class Sampler:
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
         """The leaves, by name, parameters first."""
-        found = leaves_in(*self.facts, *self.terms)
+        found = _leaves(*self.facts, *self.terms)
         return {leaf_name(leaf): leaf for leaf in sorted(found, key=lambda t: (not isinstance(t, Param), leaf_name(t)))}
 
     @cached_property
@@ -88,7 +89,7 @@ class Sampler:
         inside = {}
         for leaf, op, other in (*compared(self.facts, either=True), *solved(self.facts)):
             sides[leaf_name(leaf)].append((op, other))
-            inside[other] = set(map(leaf_name, leaves_in(other)))
+            inside[other] = set(map(leaf_name, _leaves(other)))
         found: list[Step] = []
         known: set[str] = set()
         left = list(self.leaves)
@@ -169,6 +170,11 @@ class Sampler:
             return max(low) + far
         size = max(1, min(high) - max(low) + 1)
         return max(low) + self.random.choice((0, size - 1, far % size))
+
+
+def _leaves(*exprs: Expr) -> set[Var | Param | Tid]:
+    """The leaves in expressions, with what stands for the contents of arrays where these speak of elements."""
+    return leaves_in(*exprs) | ({SLOPE} if any(map(elements, exprs)) else set())
 
 
 def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:

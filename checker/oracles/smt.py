@@ -24,6 +24,7 @@ from checker.oracles import second
 from checker.oracles.counts import span_count
 from checker.oracles.samples import Sampler, Store
 from checker.oracles.terms import (
+    SLOPE,
     facts_of,
     is_function,
     is_predicate,
@@ -34,6 +35,7 @@ from checker.oracles.terms import (
     value_of,
 )
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
+from logic.contracts import elements_in
 from logic.operators import COMPARISONS, Value
 from logic.potentials import ELEMENT, Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var
@@ -381,7 +383,7 @@ class Desk:
     drawn: dict[Hashable, Drawn] = field(default_factory=dict)
     """Stores drawn of late, and what draws more of them, by what they are drawn for."""
 
-    def known(self, sampler: Sampler, real: Real) -> Verdict | None:
+    def known(self, sampler: Sampler, real: Real) -> Refuted | None:
         """Refuted where an example does it, or one that is drawn."""
         for i in reversed(range(len(self.examples))):
             for store in self._fitting(sampler, self.examples[i]):
@@ -453,6 +455,13 @@ def _refuted(store: Mapping[str, Value], real: Real) -> Refuted | None:
         return None
 
 
+def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
+    """What a store that refutes a claim says of it: nothing where it made up what arrays hold, which need not keep
+    contracts (claims have no more of these than is asked for); but no solver would prove it either."""
+    made_up = SLOPE.name in sampler.zeros
+    return Unknown(found.engine, "what is known of the elements of arrays does not tell") if made_up else found
+
+
 def _taken(example: Mapping[str, Value], name: str, zero: Value) -> Value:
     """The example's value of a name, of one thread or shared; without one, `zero`, whose type the value has."""
     own, _, _ = name.partition("@")
@@ -473,7 +482,7 @@ def _decide(
     The sampler knows the names that `real` looks at.
     """
     if known := desk.known(sampler, real):
-        return known
+        return _told(known, sampler)
     z3 = _z3()
     encoding = Encoding(sigma, shared, common_reads)
     try:
@@ -493,7 +502,7 @@ def _decide(
     store = {**sampler.zeros, **store}
     if known := _refuted(store, real):
         desk.learn(store)
-        return replace(known, engine=name)
+        return _told(replace(known, engine=name), sampler)
     return Unknown(name, "the solver's model could not be confirmed")
 
 
@@ -512,14 +521,16 @@ def entails(o: Entails, facts: P, sigma: Signature, desk: Desk) -> Verdict:
 def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Verdict:
     """q >= r, for one arbitrary thread; `facts` are P and what the launch says."""
     difference = o.q - o.r
-    unknowns = leaves(difference)
+    unknowns = leaves(difference) | ({SLOPE} if elements_in([difference]) else set())
 
     def claims(encoding: Encoding) -> list[Any]:
         return [*(encoding.term(f) for f in facts), encoding.scaled(difference)[0] < 0]
 
     def real(store: Mapping[str, Value]) -> bool:
         values = {leaf: int(store[leaf_name(leaf)]) for leaf in unknowns}
-        return evaluate(difference, values) < Fraction(0) and all(value_of(f, store) for f in facts)
+        return evaluate(difference, values, lambda _, i: values[SLOPE] * i) < Fraction(0) and all(
+            value_of(f, store) for f in facts
+        )
 
     return _decide(sigma, frozenset(), True, Sampler(facts, unknowns, sigma), claims, real, desk)
 
@@ -558,7 +569,7 @@ class Pair:
 
     def sampler(self, e: Expr, sigma: Signature) -> Sampler:
         """Stores for what P, the launch and e mention."""
-        shared = self.x | self.context.sigma.params.keys()
+        shared = self.x | self.context.sigma.params.keys() | {SLOPE.name}
         return Sampler(self.facts, (*_PLACE, e), sigma, shared, (1, 2), self.context.hardware.warp)
 
 

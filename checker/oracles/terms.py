@@ -15,11 +15,14 @@ from typing import Final
 from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
 from logic.potentials import ELEMENT
-from logic.syntax import BOOL, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
+from logic.syntax import BOOL, INT, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
 from logic.typing import Signature, type_of
 
 MAX_VALUED: Final = 2**14
 """Expressions whose ways to their values are kept: each is asked for in many stores."""
+
+SLOPE: Final = Param("elem:")
+"""What stands for the contents of stable arrays in stores that may refute something: each holds i times this at i."""
 
 Valued = Callable[[Mapping[str, Value]], Value]
 """The value of an expression in a store. Raises KeyError where there is none."""
@@ -71,7 +74,7 @@ def leaf_type(leaf: Var | Param | Tid, sigma: Signature) -> Type:
     """The type of a leaf. Raises TypeProblem for an undeclared one that is not universally quantified."""
     if isinstance(leaf, Var) and leaf.name.startswith(FRESH):
         return fresh_type(leaf.name)
-    return type_of(leaf, sigma)
+    return INT if leaf == SLOPE else type_of(leaf, sigma)
 
 
 def with_fresh(sigma: Signature, exprs: Iterable[Expr]) -> Signature:
@@ -133,7 +136,8 @@ def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Exp
 
 
 def value_of(e: Expr, store: Mapping[str, Value]) -> Value:
-    """The exact value of e. Raises KeyError for a leaf without a value, a read or an opaque operator."""
+    """The exact value of e, where stable arrays hold what `SLOPE` says. Raises KeyError for a leaf without a value,
+    another read or an opaque operator."""
     return _valued(e)(store)
 
 
@@ -150,6 +154,9 @@ def _valued(e: Expr) -> Valued:
             return itemgetter(leaf_name(e))
         case Op("<<", (a, b)):
             return partial(_shifted, _valued(a), _valued(b))
+        case Op(op, (index,)) if op.startswith(ELEMENT):
+            place = _valued(index)
+            return lambda store: store[SLOPE.name] * place(store)
         case Op(op, (a, b)):
             left, right = _valued(a), _valued(b)
             return lambda store: denote(op, (left(store), right(store)))

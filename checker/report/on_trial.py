@@ -52,7 +52,9 @@ class Tried:
     @property
     def assumed(self) -> list[str]:
         """All that the bounds rest on besides the rules."""
-        return assumptions(self.kernel, self.context, self.notes, unproved_barriers(self.kernel.body))
+        return assumptions(
+            self.kernel, self.context, self.notes, unproved_barriers(self.kernel.body, self.context.sigma.stable)
+        )
 
 
 def exit_code(tried: Iterable[Tried]) -> int:

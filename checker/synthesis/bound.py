@@ -202,9 +202,18 @@ def find_bounds(
         few = len(found.forks) <= limits.TURNS and sum(map(len, found.heads.values())) <= limits.SHARPER
         return few and (len(found.forks) > 0 or flagged is not outline)
 
+    def by_rows(metric: Metric) -> tuple[Way, Result] | None:
+        """A sum over a block or a grid in elements of arrays, which telescopes: nothing else needs to be looked at."""
+        way = Way(stuck=windows(plain(cases[0]))) if per != "warp" else Way()
+        if way == Way() or ghosted(way)[1] == ghosted(Way())[1]:
+            return None
+        found = bounded(metric, way)
+        return (way, found) if found.q is not None and elements_in([found.q]) else None
+
     def best(metric: Metric) -> Result:
-        way, tried = Way(), False
-        first = result = bounded(metric, way)
+        tried = False
+        way, result = by_rows(metric) or (Way(), bounded(metric, Way()))
+        first = result
         while result.q is None and result.problem and (at := result.problem.loc):
             here = other(way, at, tried)
             if here is None:

@@ -526,3 +526,24 @@ def test_outlines_speak_of_no_other_elements(edit: tuple[str, str], tmp_path: Pa
     path = tmp_path / "k.qhl"
     path.write_text(OUTLINE.replace(*edit))
     assert main(["check", str(path)]) == 2
+
+
+PARTS = """//@ requires forall g in [0, groups): moff[g] <= moff[g + 1];
+__global__ void parts(const int *moff, float *C, int groups) {
+    __shared__ float s[128];
+    for (int i = moff[blockIdx.x]; i < moff[blockIdx.x + 1]; i += 128) {
+        s[threadIdx.x] = C[i + threadIdx.x];
+        __syncthreads();
+        C[i + threadIdx.x] = s[127 - threadIdx.x];
+        __syncthreads();
+    }
+}
+"""
+
+
+def test_blocks_reach_barriers_together_in_loops_that_end_by_stable_arrays(tmp_path: Path) -> None:
+    """Each thread of a block turns as often as the others: the limits are elements at one index for all of them."""
+    assert bound(PARTS, tmp_path, "--certificate", str(tmp_path / "c.json")) == 0
+    assert json.loads((tmp_path / "c.json").read_text())["admitted"] == []
+    with_write = PARTS.replace("C[i + threadIdx.x] = s", "((int *)moff)[i] = i; C[i + threadIdx.x] = s")
+    assert bound(with_write, tmp_path) != 0

@@ -34,6 +34,7 @@ from checker.synthesis.outline import Outline, bare
 from logic import operators, potentials, schema
 from logic.assertions import Context, Launch
 from logic.assertions import assume as assumed
+from logic.barriers import unproved_barriers
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, METRICS
 from logic.refusals import Rejected
@@ -187,15 +188,41 @@ LOOP: Final = While(op("<", J, N), seq(Sync(), STEP))
     ],
 )
 def test_barriers_that_a_part_of_the_block_may_reach_alone(body: Stmt, apart: set[int]) -> None:
+    assert barriers(body) == apart == {*unproved_barriers(body, frozenset())}
+
+
+@pytest.mark.parametrize(
+    ("body", "apart"),
+    [
+        (If(op("<", Read("G", N), ONE), Sync(), Skip()), set()),
+        (If(op("<", Read("G", Read("G", T)), ONE), Sync(), Skip()), {0}),
+        (If(op("<", Read("G", Read("K", N)), ONE), Sync(), Skip()), {0}),
+        (If(op("<", Read("G", J), ONE), Sync(), Skip()), {0}),
+        (seq(Assign("j", Read("G", N)), LOOP), set()),
+        (seq(Assign("j", Read("G", T)), LOOP), {0}),
+        (seq(Assign("j", Read("K", N)), LOOP), {0}),
+    ],
+)
+def test_stable_arrays_hold_the_same_for_all_threads(body: Stmt, apart: set[int]) -> None:
+    """G is stable, K is not."""
+    assert barriers(body, "G") == apart == {*unproved_barriers(body, frozenset("G"))}
+
+
+def barriers(body: Stmt, *stable: str) -> set[int]:
+    """The barriers that a part of the block may reach alone, to the second checker."""
     doc = document("loop")
+    own = kernel(body)
     writer = certificate._Writer()
-    root = writer.statement(kernel(body).body)
+    root = writer.statement(own.body)
+    arrays = [*doc["kernel"]["arrays"], ["K", *doc["kernel"]["arrays"][0][1:]]]
     doc |= {"statements": writer.statements.rows, "expressions": writer.expressions.rows}
     doc |= {"assertions": [], "potentials": [], "derivation": [], "evidence": []}
+    doc |= {"kernel": doc["kernel"] | {"arrays": arrays}}
     checker = recheck.Checker(recheck.frozen(doc))
+    checker.stable.update(stable)
     found: set[int] = set()
     checker.meet(checker.value("s", root), frozenset(), True, 0, found)
-    assert found == apart
+    return found
 
 
 # --- every rule -------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ HEAD = "kernel k\nparam int n;\nglobal int A[];\nlocal int i, j, t;\nbegin\n"
 )
 def test_which_barriers_are_unproved(body: str, unproved: list[int]) -> None:
     kernel = parse_kernel(f"{HEAD}{body}\nend\n", "k.txt")
-    assert unproved_barriers(kernel.body) == unproved
+    assert unproved_barriers(kernel.body, frozenset()) == unproved
 
 
 def test_nests_that_are_too_deep_count_as_unproved() -> None:
@@ -43,4 +43,21 @@ def test_nests_that_are_too_deep_count_as_unproved() -> None:
 
     for depth, unproved in ((MAX_NESTING, []), (MAX_NESTING + 1, [0])):
         kernel = parse_kernel(f"{HEAD}{nest(depth)}\nend\n", "k.txt")
-        assert unproved_barriers(kernel.body) == unproved
+        assert unproved_barriers(kernel.body, frozenset()) == unproved
+
+
+@pytest.mark.parametrize(
+    ("body", "unproved"),
+    [
+        ("if (A[n] == 0) { sync; }", []),
+        ("i <- A[A[0]]; while (i < A[1]) { sync; i <- i + 1; }", []),
+        ("if (A[tid.x] == 0) { sync; }", [0]),
+        ("if (A[A[tid.x]] == 0) { sync; }", [0]),
+        ("i <- A[j]; if (i == 0) { sync; }", [0]),
+        ("if (B[n] == 0) { sync; }", [0]),
+        ("if (A[B[n]] == 0) { sync; }", [0]),
+    ],
+)
+def test_stable_arrays_hold_the_same_for_all_threads(body: str, unproved: list[int]) -> None:
+    head = HEAD.replace("global int A[];", "global int A[]; global int B[];")
+    assert unproved_barriers(parse_kernel(f"{head}{body}\nend\n", "k.txt").body, frozenset("A")) == unproved

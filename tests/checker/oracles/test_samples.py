@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -12,9 +13,10 @@ from checker.oracles import Oracles, samples, smt
 from checker.oracles.samples import Sampler
 from checker.oracles.smt import Desk
 from checker.oracles.terms import facts_of, value_of
-from logic.assertions import Context, Entails, Launch, P, Proved, Refuted, Uniform, Unknown, Verdict, conj
+from logic.assertions import AtLeast, Context, Entails, Launch, P, Proved, Refuted, Uniform, Unknown, Verdict, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import Value
+from logic.potentials import element_of, sym
 from logic.syntax import BOOL, BUILTINS, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
@@ -261,3 +263,37 @@ def test_the_value_of_an_expression(e: Expr, value: Value) -> None:
 def test_what_has_no_value(e: Expr) -> None:
     with pytest.raises(KeyError):
         value_of(e, {"idx": 5, "f": 1})
+
+
+ELEMENTS: Final = Signature(
+    dict.fromkeys(("x", "y", "z"), INT),
+    dict.fromkeys((*BUILTINS, "n"), INT),
+    {"A": Array("A", "global", INT, 4)},
+    frozenset("A"),
+)
+
+
+def test_what_is_made_up_for_elements_refutes_nothing_and_spares_the_solver() -> None:
+    """`A[x] > x` does not follow, but data that are drawn need not keep contracts, of which this says nothing."""
+    oracle, context = Oracles(), replace(CONTEXT, sigma=ELEMENTS)
+    x, y = Var("x"), Var("y")
+    a, b = (Op("elem:A", (leaf,)) for leaf in (x, y))
+    for goal in (op(">", a, x), op(">", op("-", a, b), op("-", x, y))):
+        p = conj((op(">=", x, 0), op(">=", a, y)), ELEMENTS)
+        found = oracle(Entails(p, (goal,)), context)
+        assert found == Unknown("examples", "what is known of the elements of arrays does not tell")
+        assert oracle.log[-1].queries == ()
+    p = conj((op(">=", a, y), op("==", y, x)), ELEMENTS)
+    assert isinstance(oracle(Entails(p, (op(">=", op("*", a, 2), op("+", x, y)),)), context), Proved)
+    more = AtLeast(p, frozenset(), element_of("elem:A", sym(x)), sym(y) + 1)
+    assert isinstance(oracle(more, context), Unknown)
+    assert oracle.log[-1].queries == ()
+
+
+def test_of_two_threads_elements_are_of_one_array() -> None:
+    """A[y] is what both threads read, where y is uniform; A[x] may differ."""
+    oracle, context, z = Oracles(), replace(CONTEXT, sigma=ELEMENTS), Var("z")
+    p = conj((op("==", z, Op("elem:A", (Var("y"),))),), ELEMENTS)
+    tripled = op("*", z, 3)
+    assert isinstance(oracle(Uniform(p, frozenset("y"), tripled), context), Proved)
+    assert isinstance(oracle(Uniform(p, frozenset("x"), tripled), context), Unknown)
