@@ -70,53 +70,61 @@ class Taken(Oracles):
         return Proved("taken", "the second checker has the proof")
 
 
-def lengths(shape: str, seed: int) -> Any:
+def lengths(shape: str, seed: int, n: int, most: int) -> Any:
     rng = np.random.default_rng(seed)
-    rows = rng.integers(0, WIDTH + 1, ROWS)
+    rows = rng.integers(0, most + 1, n)
     match shape:
         case "skewed":
-            rows = np.minimum(rng.pareto(1.0, ROWS) * 2, WIDTH).astype(int)
+            rows = np.minimum(rng.pareto(1.0, n) * 2, most).astype(int)
         case "empty":
-            rows = np.where(rng.random(ROWS) < 0.9, 0, rows)
+            rows = np.where(rng.random(n) < 0.9, 0, rows)
         case "long":
-            rows = np.where(np.arange(ROWS) == rng.integers(ROWS), WIDTH, rng.integers(0, 2, ROWS))
+            rows = np.where(np.arange(n) == rng.integers(n), most, rng.integers(0, 2, n))
         case "equal":
-            rows = np.full(ROWS, rng.integers(0, WIDTH + 1))
+            rows = np.full(n, rng.integers(0, most + 1))
     return rows
 
 
-def given(name: str, shape: str, seed: int) -> tuple[Input, dict[str, Any]]:
-    """A launch on data that keep the contracts of a kernel, and these."""
-    rng, rows = np.random.default_rng(seed + 1), lengths(shape, seed)
+def given(name: str, shape: str, seed: int, n: int = ROWS, most: int = WIDTH) -> tuple[Input, dict[str, Any]]:
+    """A launch on data that keep the contracts of a kernel, and these: n rows, none longer than `most`."""
+    rng, rows = np.random.default_rng(seed + 1), lengths(shape, seed, n, most)
     starts = np.concatenate([[0], np.cumsum(rows)]) + (rng.integers(0, 9) if name == "run_lengths" else 0)
-    columns = rng.integers(0, ROWS, max(1, int(starts[-1])))
+    columns = rng.integers(0, n, max(1, int(starts[-1])))
     width = int(rows.max(initial=0))
     kernel = claim(name, "sectors", "warp").kernel
     known: Mapping[str, Any] = {
         **dict.fromkeys(("rowptr", "first", "row", "start"), starts),
         **dict.fromkeys(("col", "from"), columns),
         "len": rows,
-        "level": rng.integers(-1, 1, ROWS),
-        "around": rng.integers(0, ROWS, 9 * ROWS),
-        "cell": rng.integers(0, ROWS, ROWS),
-        **{name: np.sort(rng.integers(0, 100, ROWS)) for name in "ab"},
-        "volume": rng.random(ROWS * WIDTH * 4) * rng.choice([0.01, 0.3]),
+        "level": rng.integers(-1, 1, n),
+        "around": rng.integers(0, n, 9 * n),
+        "cell": rng.integers(0, n, n),
+        **{name: np.sort(rng.integers(0, 100, n)) for name in "ab"},
+        "volume": rng.random(n * max(1, most) * 4) * rng.choice([0.01, 0.3]),
     }
     if name == "ell":
-        known = {"col": rng.integers(-1, ROWS, ROWS * WIDTH)}
+        known = {"col": rng.integers(-1, n, n * max(1, most))}
     if name == "coo_segments":
-        known = {"row": np.repeat(np.arange(ROWS), rows), "col": columns}
+        known = {"row": np.repeat(np.arange(n), rows), "col": columns}
     arrays = {a.name: known[a.name].tolist() for a in kernel.arrays if a.name in known}
-    sizes = {"n": ROWS, "batches": ROWS, "now": 0, "damping": 0.85, "longest": width, "degree": width, "crowd": width}
-    sizes |= {"entries": int(rows.sum()), "particles": ROWS, "cells": ROWS, "reach": 0.5, "na": ROWS, "part": 1 + seed}
-    sizes |= {"nb": width, "width": width, "height": 8, "depth": 4, "steps": 9, "scale": 0.1, "limit": 9 + 4 * seed}
+    sizes = {"n": n, "batches": n, "now": 0, "damping": 0.85, "longest": width, "degree": width, "crowd": width}
+    sizes |= {"entries": int(rows.sum()), "particles": n, "cells": n, "reach": 0.5, "na": n, "part": 1 + seed % 20}
+    sizes |= {
+        "nb": width,
+        "width": width,
+        "height": 8,
+        "depth": 4,
+        "steps": 9,
+        "scale": 0.1,
+        "limit": 9 + 4 * (seed % 20),
+    }
     x, y, z = claim(name, "sectors", "warp").context.launch.block
     assert x is not None
     assert y is not None
     assert z is not None
     per_row = {"spmv_vector": 32, "pagerank_pull": 32, "spmv_block": x, "run_lengths": x}.get(name, 1)
-    threads = int(rows.sum()) if name == "coo_segments" else ROWS * per_row
-    grid = (2, ROWS, 1) if name == "ragged" else (-(-threads // x), 1, 1)
+    threads = int(rows.sum()) if name == "coo_segments" else n * per_row
+    grid = (2, n, 1) if name == "ragged" else (-(-max(1, threads) // x), 1, 1)
     return Input((x, y, z), grid, {d.name: sizes[d.name] for d in kernel.params}), arrays
 
 
