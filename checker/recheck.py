@@ -173,6 +173,8 @@ NEWER: Final[dict[str, Any]] = DOCUMENT | {"version": 4, "launch": DOCUMENT["lau
 def misfit(value: Json, shape: Any) -> str | None:
     """Where in a value something has not the shape, None if all has: a literal, a type, a range of integers, a pattern
     of texts, a set of alternatives, a tuple or dict of shapes, or a list of the one shape that all parts have."""
+    if isinstance(shape, range):
+        return None if type(value) is int and value in shape else ""
     if isinstance(shape, list) and type(value) is tuple:
         shape = tuple(shape) * len(value)
     match shape:
@@ -184,8 +186,6 @@ def misfit(value: Json, shape: Any) -> str | None:
         case frozenset():
             right = type(value) is str and value in shape
             right = right or any(misfit(value, alternative) is None for alternative in shape)
-        case range():
-            right = type(value) is int and value in shape
         case re.Pattern():
             right = type(value) is str and shape.fullmatch(value) is not None
         case type():
@@ -198,7 +198,8 @@ def misfit(value: Json, shape: Any) -> str | None:
 def fitted(value: Json, shape: Any, what: str) -> Any:
     """The value, if it has the shape."""
     where = misfit(value, shape)
-    want(where is None, "{:.200} is missing or out of place", f"{what}{where}")
+    if where is not None:
+        raise Bad(f"{f'{what}{where}':.200} is missing or out of place")
     return value
 
 
@@ -256,6 +257,7 @@ class Poly:
 
 Potential = int | Fraction | Poly
 NOTHING: Final[Mono] = frozenset()
+SHORT: Final = 1 << 64  # integers below are exact, and no more work
 
 
 def poly(found: frozenset[tuple[Mono, Rational]]) -> Poly:
@@ -281,8 +283,9 @@ def plus(*ps: Potential) -> Potential:
     for p in ps:
         spend(len(terms(p)) + 2)
         for mono, c in p.terms if isinstance(p, Poly) else ((NOTHING, p),):
-            sums[mono] = sums[mono] + c if mono in sums else c
-            exact(sums[mono])
+            sums[mono] = here = sums[mono] + c if mono in sums else c
+            if type(here) is not int or not -SHORT < here < SHORT:
+                exact(here)
     return collected(sums)
 
 
@@ -627,6 +630,7 @@ class Program:
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
         self.worth = lru_cache(1 << 12)(self._worth)
+        self.ordered: Callable[[Facts], list[Expr]] = lru_cache(MAX_KEPT)(partial(sorted, key=repr))
         self.written = {row[1].partition(".")[0] for row in document["statements"] if row[:1] == ("write",)}
         self.launches = any(op == LAUNCH for e in document.get("expressions", ()) for _, op, *_ in mentions(e, "op"))
         self.stable: set[str] = set()
@@ -709,12 +713,12 @@ class Program:
             case ("var", str(name)) if re.fullmatch(r"\?[ib][0-9]*", name):
                 return INT if name[1] == "i" else BOOL
             case ("var" | "param" | "tid" as kind, str(name)):
-                want(e in self.leaves, f"no {kind} is called '{name:.80}'")
+                want(e in self.leaves, "no {} is called '{:.80}'", kind, name)
                 return self.leaves[e]
             case ("const", t, _):
                 return t  # type: ignore[no-any-return]
             case ("read", str(name), index):
-                want(name in self.arrays, f"no array is called '{name:.80}'")
+                want(name in self.arrays, "no array is called '{:.80}'", name)
                 want(self.type_of(index) == INT, "an index is not an int")
                 return self.arrays[name].elem
             case ("op", str(op), index) if op.startswith(ELEMENT):
@@ -960,24 +964,31 @@ class Lanes:
         """Values at threads that read at once, and get the same at the same index."""
         self.apart = self.together | {"read": lambda *_: single("unknown", next(self.numbers))}
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
-        facts = [program.worth(f) for part in (p, program.launch) for f in sorted(part, key=repr)]
+        facts = [program.worth(f) for part in (p, program.launch) for f in program.ordered(part)]
         definitions = [definition for f in facts for definition in self._definitions(f)]
         self.true: set[Potential] = {1}
         """The values of facts as potentials: another condition with one of these values holds, too."""
+        self.false: set[Potential] = set()
+        """Values of conditions of which facts are the opposite, 1 less these: they do not hold."""
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
         self._define(definitions, self.shared)
         values: list[Potential] = []
         for part in (facts[len(p) :], facts[: len(p)]):  # signs of sizes and of tid say what quotients in P are
             values = [self.value(f, self.known) for f in part] + values
-            self.true |= {*values}
+            self._hold(values)
         for atom in (alone(1 - f) for f in values):
             if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
                 ways = (atom[2], atom[2] * -1)
-                self.true |= {self._compared("<", d) for d in ways if self._compared("<=", d) == 1}
+                self._hold([self._compared("<", d) for d in ways if self._compared("<=", d) == 1])
         self.nobody = 0 in values
         """Whether P excludes all threads."""
         self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS})]
+
+    def _hold(self, values: list[Potential]) -> None:
+        """Learns that conditions with these values hold."""
+        self.true |= {*values}
+        self.false |= {1 - v for v in values if len(terms(v)) == 2 and offset(v) == 1}
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """The values that a fact, if it is an equation, gives to leaves."""
@@ -1081,11 +1092,13 @@ class Lanes:
             for v in (d, d * -1):
                 if any(t[:1] == ("op",) and t[1] in TRUTHS for t in (alone(v), alone(1 - v))):
                     return 1 - v  # a truth value is 0 or 1
-            if 1 in (self._compared("<", d), self._compared(">", d)):
+            if self._compared("<", d) == 1 or self._compared(">", d) == 1:
                 return 0
-        found = single("op", op, d, 0)
-        same = {found, single("op", op, d * -1, 0) if op == "==" else 1 - single("op", op, -1 - d, 0)}
-        return 1 if same & self.true else 0 if {1 - v for v in same} & self.true else found
+        found, other = single("op", op, d, 0), single("op", op, d * -1 if op == "==" else -1 - d, 0)
+        same, opposite = (self.true, self.false) if op == "==" else (self.false, self.true)  # not -1 - d < 0
+        if found in self.true or other in same:
+            return 1
+        return 0 if found in self.false or other in opposite else found
 
     @cached_property
     def strangers(self) -> list[Values]:
@@ -1550,7 +1563,8 @@ class Checker(Program):
         for i in reversed(node["from"]):
             want(i in proved, "a premise is not proved before, or is used twice")
             self.premises.append(proved.pop(i))
-        fitted(node["with"], dict.fromkeys(metavariables(node["rule"]), object), "with")
+        if node["with"].keys() != metavariables(node["rule"]):
+            fitted(node["with"], dict.fromkeys(metavariables(node["rule"]), object), "with")
         values = {name: self.value(name, value) for name, value in node["with"].items()}
         found = self.meaning(conclusion, values)
         for text in asked:

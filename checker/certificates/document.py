@@ -336,9 +336,10 @@ def read(text: str, path: str) -> Certificate:
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    if len(dict(pairs)) < len(pairs):
+    found = dict(pairs)
+    if len(found) < len(pairs):
         raise ValueError("a field occurs twice")
-    return dict(pairs)
+    return found
 
 
 def _refused(text: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -148,34 +149,46 @@ FEW: Final = 4
 
 @contextmanager
 def _second(texts: Sequence[str]) -> Iterator[list[Callable[[Any], Report]]]:
-    """How to ask the second checker of each text: where they are many it is at work on them in other processes, while
-    the kernel judges here."""
+    """How to ask the second checker of each text: where they are many it is at work on them in other processes, one a
+    core, while the kernel judges here. Where the kernel would have to wait, it is asked here, too, about the last that
+    no process has been given."""
     from concurrent.futures import BrokenExecutor, CancelledError
 
     from checker.recheck import recheck
     from checker.testbed.workers import Workers
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(len(texts) // FEW, cores)
-    if count < 1 or cores < 2:
+    count = min(len(texts) // FEW, cores - 1)
+    if count < 1:
         yield [recheck] * len(texts)
         return
     with Workers(max_workers=count) as workers:
-        # where a process came to an end, what it had is judged here
+        waiting = deque(range(len(texts)))
+        given: dict[int, Future[Report | None]] = {}
+        here: dict[int, Report | None] = {}
 
-        def begun(text: str) -> Future[Report | None] | None:
-            try:
-                return workers.submit(_rechecked, text)
-            except BrokenExecutor:
-                return None
+        def give(_: Future[Report | None] | None = None) -> None:
+            """Gives the processes one more, and another one when that is done; none where they came to an end."""
+            with suppress(IndexError, RuntimeError):
+                i = waiting.popleft()
+                given[i] = workers.submit(_rechecked, texts[i])
+                given[i].add_done_callback(give)
 
-        def ask(future: Future[Report | None] | None, document: Any) -> Report:
+        def ask(i: int, document: Any) -> Report:
+            future = given.get(i)
+            while future is not None and not future.done() and waiting:
+                with suppress(IndexError):
+                    last = waiting.pop()
+                    here[last] = _rechecked(texts[last])
             try:
-                return (future and future.result()) or recheck(document)
+                # where a process came to an end, what it had is judged here
+                return here.get(i) or (future and future.result()) or recheck(document)
             except (BrokenExecutor, CancelledError):
                 return recheck(document)
 
-        yield [partial(ask, future) for future in map(begun, texts)]
+        for _ in range(2 * count):  # so that none waits for the next
+            give()
+        yield [partial(ask, i) for i in range(len(texts))]
 
 
 def _rechecked(text: str) -> Report | None:

@@ -6,9 +6,13 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from html.parser import HTMLParser
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,9 @@ from checker.certificates.document import canonical, digest
 from checker.cli import main, options
 from checker.cli import report as module
 from checker.oracles import Oracles
+from checker.recheck import Report, recheck
 from checker.report.audit import MEANING, UNSAID, row
+from checker.testbed import workers
 from logic.assertions import Entails, Refuted
 from logic.refusals import Refusal
 from logic.rules import SOUND
@@ -774,26 +780,58 @@ def test_a_folder_stands_for_the_certificates_in_it(
     assert "there are more than 3 files in" in capsys.readouterr().err
 
 
-def _ended(_: str) -> None:
-    os._exit(9)
+def _ended(text: str) -> Report:
+    """Ends a process that was begun for this; here it is as ever."""
+    if parent_process() is not None:
+        os._exit(9)
+    return recheck(json.loads(text))
+
+
+class _Late(Future[Any]):
+    """What is done no sooner than somebody waits for it."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self.work = work
+
+    def result(self, timeout: float | None = None) -> Any:  # noqa: ARG002
+        return self.work()
+
+
+class _Idle(workers.Workers):
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
+        return _Late(partial(fn, *args, **more))
 
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_many_are_judged_by_the_second_checker_elsewhere(
     cores: int, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the same outcome: of those that are right, of one that is not, and where a process comes to an end."""
+    """With the same outcome: of those that are right, of one that is not, where a process comes to an end, and where
+    it is late, so that the last ones are judged here before."""
     paths = sorted((PROOFS / "vectorAdd").glob("*.json"))[:4]
+    wrong = written(tmp_path / "wrong.json", str(paths[0]), evidence=[])
+    monkeypatch.setattr("checker.certificates.audit.audit", audit)  # as it is, which asks the second checker as told
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     assert main(["report", *map(str, paths), "--format", "json"]) == 0
     right = json.loads(capsys.readouterr().out)["certificates"]
     assert [(row["verdict"], row["second_checker"]) for row in right] == [("certified", "valid")] * 4
-    monkeypatch.setattr(module, "_rechecked", _ended)
-    assert main(["report", *map(str, paths), "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["certificates"] == right
-    monkeypatch.undo()
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
-    wrong = written(tmp_path / "wrong.json", str(paths[0]), evidence=[])
     assert main(["report", wrong, *map(str, paths[1:]), "--format", "json"]) == 1
     rows = json.loads(capsys.readouterr().out)["certificates"]
     assert [row["second_checker"] for row in rows] == ["invalid", "valid", "valid", "valid"]
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_rechecked", _ended)
+        assert main(["report", *map(str, paths), "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["certificates"] == right
+    asked, ask, texts = list[str](), module._rechecked, [path.read_text() for path in paths]
+
+    def here(text: str) -> Report | None:
+        asked.append(text)
+        return ask(text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "Workers", _Idle)
+        patch.setattr(module, "_rechecked", here)
+        assert main(["report", *map(str, paths), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certificates"] == right
+    assert [*map(texts.index, asked)] == ([3, 2, 0, 1] if cores > 1 else [])
