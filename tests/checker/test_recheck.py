@@ -20,7 +20,7 @@ from typing import Any, Final
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from checker import kernel as trusted
@@ -62,6 +62,7 @@ from logic.syntax import (
     seq,
 )
 from logic.typing import check_kernel
+from tests.examples import examples
 from tests.mutants.certificates import mutant
 from tests.mutants.quick import Quick
 
@@ -1782,7 +1783,7 @@ def allowed(facts: list[Any], store: Store) -> bool:
     return all(bool(worth(f, store)) for f in facts)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(100, 5000)
 @given(
     st.lists(TESTS, max_size=3), st.sets(st.sampled_from(["i", "j", "a"])), TERMS, st.sampled_from([4, 6, 8]), st.data()
 )
@@ -1803,6 +1804,8 @@ def lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, d
     view = lanes(*facts, x=" ".join(x), hardware=tiny, block=block)
     uniform = view.uniform(e(term))
     most = {what: view.most(array, e(term)) for what, array in arrays.items()}
+    if not uniform and min(most.values()) >= 2 * tiny["warp"]:
+        return  # no claim: a lane touches two at most
     small = st.integers(-4, 9)
     seen = False
     for _ in range(12):
@@ -2040,7 +2043,7 @@ BOUNDED: Final = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(150, 5000)
 @given(st.lists(BOUNDED, max_size=4), SUMS, BOUNDED)
 @example([(">=", "n", 0), (">=", "i", 2)], ("*", ("+", "n", 0), ("*", "i", "i")), (">=", "n", 0))
 @example([(">=", "n", 2), (">=", "m", 0)], ("*", "n", "m"), (">=", ("*", "n", "m"), 1))
@@ -2057,7 +2060,8 @@ def test_lower_bounds_hold_at_every_store(facts: list[Any], term: Any, goal: Any
     view = Lanes(made, made.conj(map(e, facts)), None)
     shown, nobody = view.implies(e(goal)), view.nobody
     positive, absent = (view.implies(e((op, term, 0))) for op in (">=", "<"))
-    for n, m, i in product(range(-4, 9), repeat=3):
+    claims = nobody or shown or positive or absent
+    for n, m, i in product(range(-4, 9), repeat=3) if claims else ():
         store = {"n": n, "m": m, "i": i}
         if allowed(facts, store):
             assert not nobody

@@ -239,7 +239,7 @@ def worth(e: Expr, store: dict[Expr, int]) -> Any:
     return store[e]
 
 
-@examples(50, 5000)
+@examples(20, 5000)
 @given(st.lists(TESTS, max_size=3), TERMS, st.integers(1, 4), st.data())
 def test_what_is_decided_holds(p: list[Expr], term: Expr, n: int, data: st.DataObject) -> None:
     """Of threads with values drawn for n, for the uniform x and for each lane's i; whatever was told."""

@@ -185,9 +185,9 @@ HIT = "if (A[y] == A[tid.x]) { %s } else { if (A[k + y] < A[tid.x]) { %s } else 
         ),
         # what moves on a hit does not matter, since no turn follows
         ("x < z", ("go <- false; z <- z + 9;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
-        ("x < z && x < 99", ("go <- false;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
         # it goes on after a hit, or what is left is more than half
         ("x < z", ("go <- true;", "x <- y + 1;", "z <- y;"), None),
+        ("x < z && x < 99", ("go <- false;", "x <- y + 1;", "z <- y;"), "72*log2(n) + 72*min(1, max(0, n))"),
         ("x < z", ("go <- false;", "x <- y;", "z <- y;"), None),
         ("x < z", ("go <- false;", "x <- y + 1;", "z <- y + 1;"), None),
     ],

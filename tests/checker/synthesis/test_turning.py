@@ -36,10 +36,10 @@ EXACT: list[tuple[str, Cost]] = [
     ("int i = 0; do { x += A[0]; i++; if (i == 9) break; } while (i < n);", lambda n, _: min(9, max(1, n)) + 4),
     ("for (int i = 0; i < n; i++) { x += A[0]; break; }", lambda n, _: min(1, up(n)) + 4),
     # with other loops inside, which may end early, too
-    ("for (int i = 0; i < n; i++) { if (i == 5) break; for (int j = 0; j < m; j++) x += A[0]; }",
-     lambda n, m: min(5, up(n)) * up(m) + 4),
     ("for (int i = 0; i < n; i++) { if (i >= 5) break; for (int j = 0; j < n; j++) { if (j == 3) break; x += A[0]; } }",
      lambda n, _: min(5, up(n)) * min(3, up(n)) + 4),
+    ("for (int i = 0; i < n; i++) { if (i == 5) break; for (int j = 0; j < m; j++) x += A[0]; }",
+     lambda n, m: min(5, up(n)) * up(m) + 4),
     # two ways out
     ("for (int i = 0; i < n; i++) { if (i == 5) break; if (i == 9) continue; x += A[0]; if (i == 7) break; }",
      lambda n, _: min(5, up(n)) + 4),
