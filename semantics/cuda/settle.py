@@ -9,7 +9,7 @@ from typing import Final
 from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read, Seq, Stmt, While, Write, show
 from logic.typing import Signature
 from semantics.cuda.held import Held, at_start, limits, loaded
-from semantics.cuda.modular import Reduced
+from semantics.cuda.modular import Integer, Reduced
 from semantics.cuda.ranges import WORK, Needs, Types, Walk, left
 from semantics.cuda.stores import ANY, Range, Sizes, Store, launched, negation, of_ordinary_sizes
 
@@ -41,9 +41,14 @@ def settled(
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds and on arrays of
     which `data` do; what has to be assumed besides, if it may be. Comparisons are `split` where it helps a proof, for
     some more operators."""
-    usual = Walk(types, sigma, of_ordinary_sizes(_start(types, sigma, (), block, grid)), None, False)
-    _, _, doubts = usual.run(body, usual.start.copy())
-    fitting = frozenset(_signed(body) - {d.unfit for d in doubts})
+    reduced = _reductions(body)
+    if not reduced:
+        return Settled(body, ())
+    fitting = frozenset(number for number, to in reduced.items() if to.signed)
+    if fitting:
+        usual = Walk(types, sigma, of_ordinary_sizes(_start(types, sigma, (), block, grid)), None, False)
+        _, _, doubts = usual.run(body, usual.start.copy())
+        fitting -= {d.unfit for d in doubts}
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
     of_arrays = loaded(body)
 
@@ -152,9 +157,9 @@ def _start(
     return store
 
 
-def _signed(s: Stmt) -> set[int]:
-    """The numbers of all reductions to signed types."""
-    found: set[int] = set()
+def _reductions(s: Stmt) -> dict[int, Integer]:
+    """The types that all reductions are to, by their numbers."""
+    found: dict[int, Integer] = {}
     stack: list[Stmt | Expr] = [s]
     while stack:
         here = stack.pop()
@@ -170,8 +175,7 @@ def _signed(s: Stmt) -> set[int]:
             case Write(_, i, e):
                 stack.extend((i, e))
             case Reduced():
-                if here.to.signed:
-                    found.add(id(here))
+                found[id(here)] = here.to
                 stack.append(here.value)
             case Op(_, args):
                 stack.extend(args)

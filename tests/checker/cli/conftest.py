@@ -1,21 +1,31 @@
-"""`bounds_once`: bounds that many tests print, each in its own way, are found once."""
+"""`bounds_once`, `analysed_once`: what many tests print, each in its own way, is found once. The grammar of command
+lines is made once for all tests."""
 
 from __future__ import annotations
 
 import copy
 import pickle
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, Final
 
 import pytest
 
+from checker.analysis.coalescing import exact, remedies
+from checker.cli import grammar
 from checker.oracles import Oracles
 from checker.synthesis.bound import Per, Result, find_bounds
 from checker.synthesis.outline import Outline
 from checker.synthesis.search import Engine
 from logic.metrics import Metric
 
-USERS: Final = ("synthesis.bound", "suites.runner", "analysis.runtime", "analysis.wcet.sound")
+USERS: Final = (
+    "synthesis.bound",
+    "suites.runner",
+    "analysis.coalescing.bounded",
+    "analysis.runtime",
+    "analysis.wcet.sound",
+)
 """The modules of checker that know `find_bounds`."""
 
 _found: Final[dict[bytes, tuple[list[Result], dict[str, Any]]]] = {}
@@ -53,3 +63,36 @@ def bounds_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of what is printed that change nothing that bounds depend on."""
     for name in USERS:
         monkeypatch.setattr(f"checker.{name}.find_bounds", _once)
+
+
+_analysed: Final[dict[bytes, Any]] = {}
+"""Analyses of accesses and what was tried to mend them, by all that they depend on."""
+
+
+@pytest.fixture
+def analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of what is printed that change nothing that analyses depend on."""
+    for module, name in ((exact, "analyse"), (remedies, "remedies")):
+        monkeypatch.setattr(module, name, partial(_made_once, getattr(module, name)))
+
+
+def _made_once(make: Callable[..., Any], *args: Any) -> Any:
+    key = pickle.dumps((make.__name__, args))
+    if key not in _analysed:
+        _analysed[key] = make(*args)
+    return _analysed[key]
+
+
+_grammar: Final = cache(grammar)
+
+
+@pytest.fixture(autouse=True)
+def grammar_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs a subcommand is a part of the grammar: who replaces that needs a new one (`grammar_anew`)."""
+    monkeypatch.setattr("checker.cli.grammar", _grammar)
+
+
+@pytest.fixture
+def grammar_anew(grammar_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grammar made again for each command line."""
+    monkeypatch.setattr("checker.cli.grammar", grammar)

@@ -16,7 +16,7 @@ from tests.examples import LONG
 VECTOR = Path(__file__).resolve().parents[3] / "proofs/vectorAdd"
 Capture = pytest.CaptureFixture[str]
 
-pytestmark = pytest.mark.usefixtures("audits_once")
+pytestmark = pytest.mark.usefixtures("audits_once", "bounds_once")
 FORMS = ("text", "html", "markdown", "sarif", "json")
 
 

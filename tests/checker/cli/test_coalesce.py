@@ -18,6 +18,7 @@ KEYS = [
     "file", "line", "column", "kind", "array", "space", "access", "verdict", "transactions", "fewest", "lanes",
     "exact", "gpudrano", "confirmed", "reason", "advice", "remedies", "share", "depth", "observed",
 ]  # fmt: skip
+pytestmark = pytest.mark.usefixtures("bounds_once", "analysed_once")
 CONSECUTIVE = "consecutive threads access consecutive elements"
 Capture = pytest.CaptureFixture[str]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from checker.certificates import seconded
-from checker.cli import grammar, main
+from checker.cli import check, grammar, main
 from checker.cli.options import FORMATS
 from checker.recheck import Report
 from checker.refutation import witness
@@ -19,12 +20,13 @@ from checker.refutation.witness import Fill, Overrun, find_witnesses
 from checker.report.page import RULES
 from checker.report.schemas import SCHEMAS, schema
 from checker.suites import runner as suite
-from checker.testbed import mutants
+from checker.testbed import mutants, search
 from checker.testbed.mutants import Result
+from checker.testbed.trial import Trial
 from tests.checker.analysis.compiled import sources
 from tests.checker.fleet import hazards
 
-pytestmark = pytest.mark.usefixtures("bounds_once", "audits_once")
+pytestmark = pytest.mark.usefixtures("bounds_once", "analysed_once", "audits_once")
 
 Capture = pytest.CaptureFixture[str]
 
@@ -233,6 +235,27 @@ def test_every_subcommand_has_every_format() -> None:
         assert options["-o"].dest == "output", name
 
 
+@pytest.fixture
+def found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test prints in several formats is found once: files judged, trials."""
+    judged, tried = check.judged_file, search.search
+    known: dict[object, Any] = {}
+
+    def once(args: Namespace) -> object:
+        if args.file not in known:
+            known[args.file] = judged(args)
+        return known[args.file]
+
+    def once_tried(trial: Trial, cases: range, *rest: Any, **more: Any) -> object:
+        if cases not in known:
+            known[cases] = tried(trial, cases, *rest, **more)
+        return known[cases]
+
+    monkeypatch.setattr(check, "judged_file", once)
+    monkeypatch.setattr(search, "search", once_tried)
+
+
+@pytest.mark.usefixtures("found_once")
 @pytest.mark.parametrize("case", CASES, ids=[case.words for case in CASES])
 def test_every_format_says_it(case: Case, there: Path, capsys: Capture) -> None:
     markdown = shown(case.words, "markdown", case.code, capsys)

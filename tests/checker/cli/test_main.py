@@ -140,6 +140,7 @@ def test_version_and_help(capsys: Capture) -> None:
         (MemoryError(), 2, "too large or too deeply nested"),
     ],
 )
+@pytest.mark.usefixtures("grammar_anew")
 def test_what_stops_a_command(
     problem: BaseException, code: int, text: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

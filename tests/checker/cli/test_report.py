@@ -446,6 +446,7 @@ def test_barriers_that_are_not_there(number: int, tmp_path: Path, capsys: Captur
     assert (code, found["verdict"]) == (1, "rejected")
 
 
+@pytest.mark.usefixtures("grammar_anew")
 def test_a_value_of_many_digits(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """Where --at may be given, and nowhere else, numbers may be that long."""
     before = sys.get_int_max_str_digits()
