@@ -86,49 +86,133 @@ End Bounds.
 
 (** ** Distances *)
 
-Scheme apart_two := Induction for apart Sort Prop
-  with pair_two := Induction for pair Sort Prop.
-Combined Scheme apart_pair_ind from apart_two, pair_two.
+Section Distances.
+
+Variable call : calls.
+Variable V : nat -> Z.
+Variable t : table.
+Hypothesis T : true_of call V t.
+Variables (D : num) (sign : Z).
+Hypothesis Pos : 0 <= sign * value_of call V D.
+Hypothesis Sign : sign = 1 \/ sign = -1.
+
+Notation val := (value_of call V).
+Notation product := (product_of call V).
+Notation sum := (sum_of call V).
+
+Lemma same_value a b : same t a b = true -> val a = val b.
+Proof. intros H. apply (is_zero_value call V) in H. rewrite (minus_value call V t T) in H. lia. Qed.
+
+(** What [near] says of differences is so. *)
+Definition right (near : num -> option (Z * Z)) : Prop := forall d l h, near d = Some (l, h) -> l <= val d <= h.
+
+Lemma extremes_near near p b q c l h o :
+  right near -> o = Min \/ o = Max ->
+  match near (minus t p q), near (minus t b c) with
+  | Some e, Some f => Some (Z.min (fst e) (fst f), Z.max (snd e) (snd f))
+  | _, _ => None
+  end = Some (l, h) ->
+  l <= match o with Min => Z.min (val p) (val b) - Z.min (val q) (val c) | _ => Z.max (val p) (val b) - Z.max (val q) (val c) end <= h.
+Proof.
+  intros R O E. destruct (near (minus t p q)) as [[l1 h1] |] eqn:E1; [| discriminate].
+  destruct (near (minus t b c)) as [[l2 h2] |] eqn:E2; [| discriminate]. cbn [fst snd] in E.
+  apply R in E1, E2. rewrite (minus_value call V t T) in *. assert (l = Z.min l1 l2 /\ h = Z.max h1 h2) as [-> ->] by (split; congruence).
+  destruct O as [-> | ->]; lia.
+Qed.
+
+Lemma pair_near near m n l h : right near -> pair t D sign near m n = Some (l, h) -> l <= product m - product n <= h.
+Proof.
+  intros R E. unfold pair in E.
+  destruct m as [| x [| ? ?]]; [discriminate | |
+    exfalso; repeat match type of E with match ?z with _ => _ end = _ => destruct z; try discriminate end].
+  destruct n as [| y [| ? ?]];
+    [exfalso; repeat match type of E with match ?z with _ => _ end = _ => destruct z; try discriminate end | |
+     exfalso; repeat match type of E with match ?z with _ => _ end = _ => destruct z; try discriminate end].
+  assert (P : forall z, product [z] = atom_of call V z) by (intros; cbn [product_of]; lia). rewrite !P. clear P.
+  destruct x; try discriminate; try (destruct o; discriminate); destruct y; try discriminate; try (destruct o; discriminate).
+  - destruct (Z.ltb_spec 0 k) as [K |]; [| discriminate]. destruct (Z.eqb_spec k k0) as [<- |]; [| discriminate]. cbn [andb] in E.
+    destruct (near (minus t a a0)) as [[l1 h1] |] eqn:N; [| discriminate]. cbn [option_map fst snd] in E.
+    assert (l = l1 / k /\ h = - (- h1 / k)) as [-> ->] by (split; congruence). apply R in N.
+    rewrite (minus_value call V t T) in N. apply floor_near; assumption.
+  - assert (Ext : o = o0 -> o = Min \/ o = Max -> forall l h, 
+      match (match near (minus t a a0), near (minus t b b0) with
+             | Some e, Some f => Some (Z.min (fst e) (fst f), Z.max (snd e) (snd f)) | _, _ => None end) with
+      | Some e => Some e
+      | None => match near (minus t b a0), near (minus t a b0) with
+             | Some e, Some f => Some (Z.min (fst e) (fst f), Z.max (snd e) (snd f)) | _, _ => None end
+      end = Some (l, h) -> l <= atom_of call V (AOp2 o a b) - atom_of call V (AOp2 o0 a0 b0) <= h).
+    { intros <- O l' h' X.
+      assert (Va : forall p q, atom_of call V (AOp2 o p q) = match o with Min => Z.min (val p) (val q) | _ => Z.max (val p) (val q) end).
+      { intros p q. destruct O as [-> | ->]; reflexivity. }
+      rewrite !Va.
+      match type of X with match ?e with _ => _ end = _ => destruct e as [[l1 h1] |] eqn:E1 end.
+      - pose proof (extremes_near near a b a0 b0 l1 h1 o R O E1) as H. assert (l' = l1 /\ h' = h1) as [-> ->] by (split; congruence).
+        destruct O as [-> | ->]; exact H.
+      - pose proof (extremes_near near b a a0 b0 l' h' o R O X) as H.
+        destruct O as [-> | ->]; [rewrite (Z.min_comm (val a)) | rewrite (Z.max_comm (val a))]; exact H. }
+    destruct o; try discriminate; destruct o0; try discriminate; try (apply Ext; auto; fail). clear Ext.
+    destruct (same t b b0) eqn:Sb; [| discriminate]. apply same_value in Sb.
+    change (l <= Z.quot (val a) (val b) - Z.quot (val a0) (val b0) <= h). rewrite <- Sb.
+    destruct (known b) as [k |] eqn:Kb.
+    + destruct (Z.ltb_spec 0 k) as [K |]; [| discriminate]. apply (known_value call V) in Kb. rewrite Kb.
+      destruct (near (minus t a a0)) as [[l1 h1] |] eqn:N; [| discriminate]. cbn [option_map fst snd] in E.
+      assert (l = Z.min 0 l1 /\ h = Z.max 0 h1) as [-> ->] by (split; congruence). apply R in N.
+      rewrite (minus_value call V t T) in N. apply (quot_near _ _ k); assumption.
+    + destruct (same t b D) eqn:Sd; [| discriminate]. apply same_value in Sd. rewrite Sd. clear Sb Sd Kb.
+      destruct (near (scaled t (minus t a a0) sign)) as [[l1 h1] |] eqn:N; [| discriminate]. cbn [option_map fst snd] in E.
+      assert (l = Z.min 0 l1 /\ h = Z.max 0 h1) as [-> ->] by (split; congruence). apply R in N.
+      rewrite (scaled_value call V t T), (minus_value call V t T) in N.
+      set (d := val D) in *. destruct (Z.eq_dec d 0) as [-> | Nz].
+      * rewrite !Z.quot_0_r_ext by reflexivity. lia.
+      * destruct Sign as [-> | ->].
+        -- apply (quot_near _ _ d); lia.
+        -- rewrite <- (Z.quot_opp_opp (val a) d), <- (Z.quot_opp_opp (val a0) d) by lia. apply (quot_near _ _ (- d)); lia.
+Qed.
+
+Lemma pick_near near m c down e rest :
+  right near -> pick t D sign near m c down = Some (e, rest) ->
+  exists n, fst e <= product m - product n <= snd e /\ sum down = c * product n + sum rest.
+Proof.
+  intros R. revert e rest. induction down as [| [n d] more IH]; intros e rest E; [discriminate |]. cbn [pick] in E.
+  assert (Here : forall e', (if c =? d then pair t D sign near m n else None) = Some e' ->
+            exists n', fst e' <= product m - product n' <= snd e' /\ sum ((n, d) :: more) = c * product n' + sum more).
+  { intros [l h] X. destruct (Z.eqb_spec c d) as [<- |]; [| discriminate]. exists n. split; [eapply pair_near; eassumption | reflexivity]. }
+  assert (There : option_map (fun r => (fst r, (n, d) :: snd r)) (pick t D sign near m c more) = Some (e, rest) ->
+            exists n', fst e <= product m - product n' <= snd e /\ sum ((n, d) :: more) = c * product n' + sum rest).
+  { intros X. destruct (pick t D sign near m c more) as [[e' r'] |]; [| discriminate]. cbn [option_map fst snd] in X.
+    assert (e = e' /\ rest = (n, d) :: r') as [-> ->] by (split; congruence).
+    destruct (IH e' r' eq_refl) as (n' & B & S). exists n'. split; [exact B |]. cbn [sum_of]. lia. }
+  destruct (if c =? d then pair t D sign near m n else None) as [e0 |] eqn:Eh; [| exact (There E)].
+  destruct (option_map (fun r => (fst r, (n, d) :: snd r)) (pick t D sign near m c more)) as [r |] eqn:Eo.
+  - destruct (_ <? _); [exact (There E) |]. assert (e = e0 /\ rest = more) as [-> ->] by (split; congruence). apply Here. reflexivity.
+  - assert (e = e0 /\ rest = more) as [-> ->] by (split; congruence). apply Here. reflexivity.
+Qed.
+
+Lemma matched_near near up : forall down low high l h v,
+  right near -> (forall m c, In (m, c) up -> 0 < c) -> matched t D sign near up down low high = Some (l, h) ->
+  low <= v <= high -> l <= v + sum up - sum down <= h.
+Proof.
+  induction up as [| [m c] up IH]; intros down low high l h v R P E B; cbn [matched] in E.
+  - destruct down; [| discriminate]. assert (l = low /\ h = high) as [-> ->] by (split; congruence). cbn [sum_of]. lia.
+  - destruct (pick t D sign near m c down) as [[e rest] |] eqn:Ep; [| destruct down; discriminate].
+    destruct (pick_near near m c down e rest R Ep) as (n & Bn & S). pose proof (P m c (or_introl eq_refl)) as C.
+    assert (E' : matched t D sign near up rest (low + c * fst e) (high + c * snd e) = Some (l, h)) by (destruct down; exact E).
+    pose proof (IH rest _ _ l h (v + c * (product m - product n)) R ltac:(intros; eapply P; right; eassumption) E' ltac:(nia)) as H.
+    cbn [sum_of]. rewrite S. lia.
+Qed.
 
 (** [apart], where the sign of the divisor is right; by 0 all quotients are 0. *)
-Theorem distance call V t (D : num) sign :
-  true_of call V t -> 0 <= sign * value_of call V D -> sign = 1 \/ sign = -1 ->
-  (forall d l h, apart t D sign d l h -> l <= value_of call V d <= h)
-  /\ (forall x y l h, pair t D sign x y l h -> l <= atom_of call V x - atom_of call V y <= h).
+Theorem distance fuel : right (apart t D sign fuel).
 Proof.
-  intros T Pos Sg.
-  pose (A := fun (d : num) (l h : Z) (_ : apart t D sign d l h) => l <= value_of call V d <= h).
-  pose (B := fun (x y : atom) (l h : Z) (_ : pair t D sign x y l h) => l <= atom_of call V x - atom_of call V y <= h).
-  cut ((forall d l h p, A d l h p) /\ (forall x y l h p, B x y l h p)); 
-    [intros [H1 H2]; split; [intros d l h p; exact (H1 d l h p) | intros x y l h p; exact (H2 x y l h p)] |].
-  apply (apart_pair_ind t D sign A B); unfold A, B; clear A B.
-  - intros c. rewrite const_value. lia.
-  - intros c x y rest low high l h C _ IH1 _ IH2.
-    rewrite (plus_value call V t T), (minus_value call V t T), !(scaled_value call V t T), !one_value. nia.
-  - intros a b low high E _ IH. rewrite <- (E call V T). exact IH.
-  - intros p q k l h K _ IH. rewrite (minus_value call V t T) in IH. apply floor_near; assumption.
-  - intros p q k l h K _ IH. rewrite (minus_value call V t T) in IH. apply (quot_near _ _ k); assumption.
-  - intros p q l h _ IH. rewrite (scaled_value call V t T), (minus_value call V t T) in IH.
-    change (Z.min 0 l <= Z.quot (value_of call V p) (value_of call V D) - Z.quot (value_of call V q) (value_of call V D) <= Z.max 0 h).
-    set (d := value_of call V D) in *. destruct (Z.eq_dec d 0) as [-> | N].
-    + rewrite !Z.quot_0_r_ext by reflexivity. lia.
-    + destruct Sg as [-> | ->].
-      * apply quot_near; lia.
-      * rewrite <- (Z.quot_opp_opp (value_of call V p) d), <- (Z.quot_opp_opp (value_of call V q) d) by lia.
-        apply quot_near; lia.
-  - intros o p q p' q' l h l' h' O _ IH1 _ IH2. rewrite !(minus_value call V t T) in *.
-    destruct O as [-> | ->].
-    + change (Z.min l l' <= Z.min (value_of call V p) (value_of call V p') - Z.min (value_of call V q) (value_of call V q') <= Z.max h h').
-      lia.
-    + change (Z.min l l' <= Z.max (value_of call V p) (value_of call V p') - Z.max (value_of call V q) (value_of call V q') <= Z.max h h').
-      lia.
-  - intros o p q p' q' l h l' h' O _ IH1 _ IH2. rewrite !(minus_value call V t T) in *.
-    destruct O as [-> | ->].
-    + change (Z.min l l' <= Z.min (value_of call V p) (value_of call V p') - Z.min (value_of call V q') (value_of call V q) <= Z.max h h').
-      lia.
-    + change (Z.min l l' <= Z.max (value_of call V p) (value_of call V p') - Z.max (value_of call V q') (value_of call V q) <= Z.max h h').
-      lia.
+  induction fuel as [| fuel IH]; intros d l h E; [discriminate |]. destruct d as [ts c]. cbn [apart] in E. rewrite value_num.
+  apply (matched_near _ _ _ _ _ _ _ c IH) in E; [| intros m q I; apply filter_In in I as [_ I]; apply Z.ltb_lt in I; exact I | lia].
+  assert (S : sum ts = sum (filter (fun m => 0 <? snd m) ts) - sum (map (fun m => (fst m, - snd m)) (filter (fun m => snd m <? 0) ts))).
+  { clear. induction ts as [| [m q] ts IH]; [reflexivity |]. cbn [filter snd sum_of]. destruct (Z.ltb_spec 0 q), (Z.ltb_spec q 0);
+      cbn [map sum_of fst snd]; try lia. assert (q = 0) as -> by lia. lia. }
+  rewrite S. lia.
 Qed.
+
+End Distances.
 
 (** c = ((32 n + 5) & 31) is 5, whatever n is. *)
 Example a_mask call : apply2 (plain_table (fun _ => (None, None))) call BitAnd (Num [([Unknown 0], 32)] 5) (const 31) = (const 5, []).

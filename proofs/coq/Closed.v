@@ -22,6 +22,7 @@ Print Assumptions mixed_sound.
 Print Assumptions mixed_warp.
 Print Assumptions mixed_warps.
 Print Assumptions mixed_grid_bound.
+Print Assumptions without_assumptions.
 Print Assumptions a_run_is_steps.
 Print Assumptions held_run.
 Print Assumptions bare_run.

@@ -417,24 +417,68 @@ Section Distances.
 Variable t : table.
 Variables (D : num) (sign : Z).
 
-Inductive apart : num -> Z -> Z -> Prop :=
-  | Apart_const c : apart (const c) c c
-  | Apart_pair c x y rest low high l h :
-      0 < c -> pair x y l h -> apart rest low high ->
-      apart (plus t rest (minus t (scaled t (one x) c) (scaled t (one y) c))) (low + c * l) (high + c * h)
-  | Apart_same a b low high :
-      (forall call V, true_of call V t -> value_of call V a = value_of call V b) -> apart a low high -> apart b low high
-with pair : atom -> atom -> Z -> Z -> Prop :=
-  | Pair_floor p q k l h : 0 < k -> apart (minus t p q) l h -> pair (AFloor p k) (AFloor q k) (l / k) (- (- h / k))
-  | Pair_quotient p q k l h :
-      0 < k -> apart (minus t p q) l h -> pair (AOp2 Div p (const k)) (AOp2 Div q (const k)) (Z.min 0 l) (Z.max 0 h)
-  | Pair_unknown p q l h :
-      apart (scaled t (minus t p q) sign) l h -> pair (AOp2 Div p D) (AOp2 Div q D) (Z.min 0 l) (Z.max 0 h)
-  | Pair_extreme o p q p' q' l h l' h' :
-      o = Min \/ o = Max -> apart (minus t p q) l h -> apart (minus t p' q') l' h' ->
-      pair (AOp2 o p p') (AOp2 o q q') (Z.min l l') (Z.max h h')
-  | Pair_crossed o p q p' q' l h l' h' :
-      o = Min \/ o = Max -> apart (minus t p q) l h -> apart (minus t p' q') l' h' ->
-      pair (AOp2 o p p') (AOp2 o q' q) (Z.min l l') (Z.max h h').
+(** The same form *)
+Definition same (a b : num) : bool := is_zero (minus t a b).
+
+(** [_pair]: bounds of f(p) - f(q), from [near], those of differences *)
+Definition pair (near : num -> option (Z * Z)) (m n : list atom) : option (Z * Z) :=
+  match m, n with
+  | [AFloor p k], [AFloor q l] =>
+      if (0 <? k) && (k =? l) then option_map (fun e => (fst e / k, - (- snd e / k))) (near (minus t p q)) else None
+  | [AOp2 Div p b], [AOp2 Div q c] =>
+      let of d := option_map (fun e => (Z.min 0 (fst e), Z.max 0 (snd e))) (near d) in
+      if same b c then
+        match known b with
+        | Some k => if 0 <? k then of (minus t p q) else None
+        | None => if same b D then of (scaled t (minus t p q) sign) else None
+        end
+      else None
+  | [AOp2 o p b], [AOp2 o' q c] =>
+      let of x y :=
+        match near (minus t x q), near (minus t y c) with
+        | Some e, Some f => Some (Z.min (fst e) (fst f), Z.max (snd e) (snd f))
+        | _, _ => None
+        end in
+      match o, o' with
+      | Min, Min | Max, Max => match of p b with Some e => Some e | None => of b p end
+      | _, _ => None
+      end
+  | _, _ => None
+  end.
+
+(** The term among those to take away, with the factor c, that is surest to be near m; and those that are left *)
+Fixpoint pick (near : num -> option (Z * Z)) (m : list atom) (c : Z) (down : list (list atom * Z))
+    : option ((Z * Z) * list (list atom * Z)) :=
+  match down with
+  | [] => None
+  | (n, d) :: more =>
+      let other := option_map (fun r => (fst r, (n, d) :: snd r)) (pick near m c more) in
+      match (if c =? d then pair near m n else None), other with
+      | Some e, Some r => if snd (fst r) - fst (fst r) <? snd e - fst e then other else Some (e, more)
+      | Some e, None => Some (e, more)
+      | None, _ => other
+      end
+  end.
+
+Fixpoint matched (near : num -> option (Z * Z)) (up down : list (list atom * Z)) (low high : Z) : option (Z * Z) :=
+  match up, down with
+  | [], [] => Some (low, high)
+  | [], _ => None
+  | (m, c) :: up, _ =>
+      match pick near m c down with
+      | Some (e, rest) => matched near up rest (low + c * fst e) (high + c * snd e)
+      | None => None
+      end
+  end.
+
+(** [apart]: how deep is [fuel] *)
+Fixpoint apart (fuel : nat) (a : num) : option (Z * Z) :=
+  match fuel with
+  | O => None
+  | S fuel =>
+      let '(Num ts c) := a in
+      matched (apart fuel) (filter (fun m => 0 <? snd m) ts)
+        (map (fun m => (fst m, - snd m)) (filter (fun m => snd m <? 0) ts)) c c
+  end.
 
 End Distances.

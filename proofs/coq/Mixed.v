@@ -131,7 +131,7 @@ Definition does (same : outcome -> outcome -> Prop) (M : machine) (s s' : stmt) 
 Lemma to_left M a b d : does eq M (Seq a (Seq b d)) (Seq (Seq a b) d).
 Proof.
   intros sigma T o c _ R. inversion R; subst.
-  - exists Cut, 0. refine (conj _ (conj _ _)); [constructor | try exact I; reflexivity | reflexivity].
+  - exists Cut, 0. refine (conj _ (conj _ _)); [constructor | reflexivity || exact I | reflexivity].
   - match goal with H : run _ _ _ (Seq b d) _ _ |- _ => inversion H; subst end.
     + exists Cut, (c1 + 0). refine (conj _ (conj eq_refl (Qeq_refl _))).
       apply R_SeqStop; [| exact I]. eapply R_Seq; [eassumption | constructor].
@@ -143,11 +143,11 @@ Qed.
 Lemma to_right M a b d : does eq M (Seq (Seq a b) d) (Seq a (Seq b d)).
 Proof.
   intros sigma T o c _ R. inversion R; subst.
-  - exists Cut, 0. refine (conj _ (conj _ _)); [constructor | try exact I; reflexivity | reflexivity].
+  - exists Cut, 0. refine (conj _ (conj _ _)); [constructor | reflexivity || exact I | reflexivity].
   - match goal with H : run _ _ _ (Seq a b) (End _) _ |- _ => inversion H; subst end; [| contradiction].
     eexists o, _. refine (conj _ (conj eq_refl _)); [eapply R_Seq; [eassumption | eapply R_Seq; eassumption] | lra].
   - match goal with H : run _ _ _ (Seq a b) _ _ |- _ => inversion H; subst end.
-    + exists Cut, 0. refine (conj _ (conj _ _)); [constructor | try exact I; reflexivity | reflexivity].
+    + exists Cut, 0. refine (conj _ (conj _ _)); [constructor | reflexivity || exact I | reflexivity].
     + eexists o, _. refine (conj _ (conj eq_refl _)); [eapply R_Seq; [eassumption | apply R_SeqStop; eassumption] | lra].
     + exists o, c. refine (conj _ (conj eq_refl (Qeq_refl _))). apply R_SeqStop; assumption.
 Qed.
@@ -171,7 +171,7 @@ Lemma does_if M e s1 s1' s2 s2' :
   does eq M s1 s1' -> does alike_ends M s2 s2' -> does alike_ends M (If e s1 s2) (If e s1' s2').
 Proof.
   intros D1 D2 sigma T o c NT R. inversion R; subst.
-  - exists Cut, 0. refine (conj _ (conj _ _)); [constructor | try exact I; reflexivity | reflexivity].
+  - exists Cut, 0. refine (conj _ (conj _ _)); [constructor | reflexivity || exact I | reflexivity].
   - edestruct D1 as (o' & k & R' & <- & E); [| eassumption |]; [exact NT |].
     eexists _, _. split; [apply R_IfT; eassumption |]. split; [apply alike_refl | lra].
   - edestruct D2 as (o' & k & R' & A & E); [| eassumption |]; [exact NT |].
@@ -433,20 +433,32 @@ Proof.
       * right. eexists sigma2, _, b2. refine (conj _ (conj _ _)); [eapply R_IfD; eassumption | exact C | rewrite ecost_now; lra].
   - eapply Into; [reflexivity |]. destruct (H d) as (c2 & C & E). rewrite <- (no_now M L d W) in *.
     apply cut_goes, goes_seq in C as [(c3 & R & E3) | (sigma1 & a & b & R & G & E3)]; cbn [mixed] in *.
-    + left. eexists. split; [eapply R_WhileAllStop; [eassumption | apply R_SeqStop; [exact R |] |]; exact I | rewrite ecost_now; lra].
+    + left. eexists. split;
+      [eapply R_WhileAllStop; [eassumption | apply R_SeqStop; [exact R |] |]; exact I
+      | rewrite ecost_now; lra].
     + destruct G as [(b' & R' & E') | (sigma2 & b1 & b2 & R' & C & E')];
         apply others_first in R' as [[Eo Z0] | (c4 & R' & E4)]; try discriminate.
-      * left. eexists. split; [eapply R_WhileAllStop; [eassumption | eapply R_Seq; [exact R | apply R_Cut] | exact I] | rewrite ecost_now; lra].
-      * left. eexists. split; [eapply R_WhileAll; [eassumption | eapply R_Seq; [exact R | apply R_Others] | exact R'] | rewrite ecost_now; lra].
+      * left. eexists. split;
+        [eapply R_WhileAllStop; [eassumption | eapply R_Seq; [exact R | apply R_Cut] | exact I]
+        | rewrite ecost_now; lra].
+      * left. eexists. split;
+        [eapply R_WhileAll; [eassumption | eapply R_Seq; [exact R | apply R_Others] | exact R']
+        | rewrite ecost_now; lra].
       * right. eexists sigma2, _, b2. refine (conj _ (conj _ _));
           [eapply R_WhileAll; [eassumption | eapply R_Seq; [exact R | apply R_Others] | exact R'] | exact C | rewrite ecost_now; lra].
   - eapply Into; [reflexivity |]. destruct (H d) as (c2 & C & E). rewrite <- (yes_now M L d W), <- (no_now M L d W) in *.
     apply cut_goes, goes_seq in C as [(c3 & R & E3) | (sigma1 & a & b & R & G & E3)]; cbn [mixed] in *.
-    + left. eexists. split; [eapply R_WhileSomeStop; [eassumption | eassumption | apply R_SeqStop; [exact R |] |]; exact I | rewrite ecost_now; lra].
+    + left. eexists. split;
+      [eapply R_WhileSomeStop; [eassumption | eassumption | apply R_SeqStop; [exact R |] |]; exact I
+      | rewrite ecost_now; lra].
     + destruct G as [(b' & R' & E') | (sigma2 & b1 & b2 & R' & C & E')];
         apply others_first in R' as [[Eo Z0] | (c4 & R' & E4)]; try discriminate.
-      * left. eexists. split; [eapply R_WhileSomeStop; [eassumption | eassumption | eapply R_Seq; [exact R | apply R_Cut] | exact I] | rewrite ecost_now; lra].
-      * left. eexists. split; [eapply R_WhileSome; [eassumption | eassumption | eapply R_Seq; [exact R | apply R_Others] | exact R'] | rewrite ecost_now; lra].
+      * left. eexists. split;
+        [eapply R_WhileSomeStop; [eassumption | eassumption | eapply R_Seq; [exact R | apply R_Cut] | exact I]
+        | rewrite ecost_now; lra].
+      * left. eexists. split;
+        [eapply R_WhileSome; [eassumption | eassumption | eapply R_Seq; [exact R | apply R_Others] | exact R']
+        | rewrite ecost_now; lra].
       * right. eexists sigma2, _, b2. refine (conj _ (conj _ _));
           [eapply R_WhileSome; [eassumption | eassumption | eapply R_Seq; [exact R | apply R_Others] | exact R'] | exact C | rewrite ecost_now; lra].
   - eapply Past with (W1 := W) (d' := d) (s := While e s); [reflexivity | | exact H].
@@ -523,6 +535,27 @@ Proof.
   - inversion N; subst. cbn [map sum].
     match goal with H : Forall2 _ ?l ws |- _ => specialize (IH l H ltac:(assumption)) end.
     match goal with H : bounded s ?q w |- _ => destruct (mixed_warp s q w w' H C) as [L | L]; [lra | contradiction] end.
+Qed.
+
+(** A program without assumptions breaks none. *)
+Fixpoint no_assume (s : stmt) : Prop :=
+  match s with
+  | Assume _ => False
+  | Seq s1 s2 | If _ s1 s2 => no_assume s1 /\ no_assume s2
+  | While _ s => no_assume s
+  | _ => True
+  end.
+
+Lemma no_assume_mixed s : no_assume s -> no_assume (mixed s).
+Proof. induction s; cbn [mixed no_assume]; tauto. Qed.
+
+Lemma never_broken M sigma T s o c : run M sigma T s o c -> no_assume s -> o <> Broken.
+Proof. induction 1; cbn [no_assume] in *; intros N; try discriminate; tauto. Qed.
+
+Theorem without_assumptions s T w : no_assume s -> todo w = [(T, s)] -> ~ may_break w.
+Proof.
+  intros N E (T' & s' & sigma & c & E' & _ & R). rewrite E in E'. assert (s = s') as <- by congruence.
+  apply (never_broken _ _ _ _ _ _ R); [apply no_assume_mixed, N | reflexivity].
 Qed.
 
 (** What a warp of this machine, at the start of s, may have paid when it is looked at *)

@@ -61,22 +61,22 @@ Open Scope Z_scope.
 Definition op2_dec (o p : op2) : {o = p} + {o <> p}. Proof. decide equality; apply string_dec. Defined.
 Definition lists {A} (eq : A -> A -> bool) := fix go l k :=
   match l, k with [], [] => true | x :: l, y :: k => eq x y && go l k | _, _ => false end.
-Fixpoint same (a b : num) : bool :=
+Fixpoint equal (a b : num) : bool :=
   let '(Num ts c) := a in let '(Num us d) := b in
-  (c =? d) && lists (fun m n => (snd m =? snd n) && lists same_atom (fst m) (fst n)) ts us
-with same_atom (x y : atom) : bool :=
+  (c =? d) && lists (fun m n => (snd m =? snd n) && lists equal_atom (fst m) (fst n)) ts us
+with equal_atom (x y : atom) : bool :=
   match x, y with
   | Unknown n, Unknown k => Nat.eqb n k
-  | AFloor a k, AFloor b l | AResidue a k, AResidue b l => (k =? l) && same a b
-  | ANonneg a, ANonneg b | AZero a, AZero b => same a b
-  | AOp2 o a b, AOp2 p c d => (if op2_dec o p then true else false) && same a c && same b d
-  | AOp3 Choose a b c, AOp3 Choose d e f => same a d && same b e && same c f
+  | AFloor a k, AFloor b l | AResidue a k, AResidue b l => (k =? l) && equal a b
+  | ANonneg a, ANonneg b | AZero a, AZero b => equal a b
+  | AOp2 o a b, AOp2 p c d => (if op2_dec o p then true else false) && equal a c && equal b d
+  | AOp3 Choose a b c, AOp3 Choose d e f => equal a d && equal b e && equal c f
   | _, _ => false
   end.
 
 (* The numbers of atoms, and terms in their order *)
 Fixpoint place (x : atom) (l : list atom) : nat :=
-  match l with [] => O | y :: l => if same_atom x y then O else S (place x l) end.
+  match l with [] => O | y :: l => if equal_atom x y then O else S (place x l) end.
 Fixpoint put_atom (x : nat * atom) (m : list (nat * atom)) :=
   match m with [] => [x] | y :: k => if Nat.leb (fst x) (fst y) then x :: m else y :: put_atom x k end.
 Fixpoint order (a b : list (nat * atom)) : comparison :=
@@ -102,14 +102,18 @@ Definition both_ends (i j : interval) : bool :=
   let eq x y := match x, y with Some x, Some y => x =? y | None, None => true | _, _ => false end in
   eq (fst i) (fst j) && eq (snd i) (snd j).
 Definition known_table (atoms : list atom) (sizes : list interval) (rows : list (num * interval)) : table :=
-  let of_row ts := find (fun r => same (fst r) (Num ts 0)) rows in
+  let of_row ts := find (fun r => equal (fst r) (Num ts 0)) rows in
   Table (ordered atoms)
     (rowed (fun x => nth (place x atoms) sizes (None, None))
        (fun ts => match of_row ts with Some r => snd r | None => (None, None) end)).
+Definition near_as (r s : option (Z * Z)) : bool :=
+  match r, s with
+  | Some (l, h), Some (m, k) => (l =? m) && (h =? k) | None, None => true | _, _ => false
+  end.
 Definition nowhere : calls := fun _ _ => VInt 0.
-Definition among (l k : list num) : bool := forallb (fun a => existsb (same a) k) l.
+Definition among (l k : list num) : bool := forallb (fun a => existsb (equal a) k) l.
 Definition gives (r : num * list num) (a : num) (notes : list num) : bool :=
-  same (fst r) a && among (snd r) notes && among notes (snd r).
+  equal (fst r) a && among (snd r) notes && among notes (snd r).
 """
 
 
@@ -202,6 +206,7 @@ class _Expression:
         for _ in range(draw.choice((0, 0, 1, 2))):
             self.atoms.at_least(self.sum())
         self.integer(draw.randrange(2, 5))
+        self._distance()
         self._define()
         for factor, most, bounds in self.atoms.told:
             self.claims.append(f"both_ends (says ({factor}) ({most})) {_interval(bounds)}")
@@ -268,9 +273,35 @@ class _Expression:
         if op == "?:" and all(isinstance(a, int) for a in args):
             return found  # the numbers' own operator
         self.claims.append(f"gives ({call}) {self._number(found)} [{'; '.join(map(self._number, notes))}]")
-        after = self._table(atoms.sizes, atoms.rows)
-        self.claims.append(f"both_ends (bounds ({after}) {self._number(found)}) {_interval(atoms.bounds(found))}")
+        if isinstance(found, Form):
+            after = self._table(atoms.sizes, atoms.rows)
+            self.claims.append(f"both_ends (bounds ({after}) {self._number(found)}) {_interval(atoms.bounds(found))}")
         return found
+
+    def _distance(self) -> None:
+        """The claim that Coq has the same bounds of what a function, or two, makes of two forms that are near."""
+        draw = self.draw
+        total: Number = 0
+        divisor = self.leaf()
+        for _ in range(draw.choice((1, 1, 2))):
+            near = self.sum()
+            pair = [near, plus(near, draw.choice((-9, -1, 0, 1, 1, 5, 31)))]
+            for _ in range(draw.choice((1, 1, 2))):
+                op = draw.choice(("/", "/", ">>", "min", "max"))
+                unknown = op == "/" and draw.random() < 0.4
+                other = divisor if unknown else draw.choice((2, 3, 4) if op in ("/", ">>") else NUMBERS)
+                pair = [self.atoms.apply(op, (a, other)) for a in pair]
+            total = plus(total, scaled(minus(pair[0], pair[1]), draw.choice((-3, -1, 1, 2))))
+        if draw.random() < 0.2:
+            total = plus(total, draw.choice((self.leaf(), 4)))
+        sign = draw.choice((1, -1))
+        found = self.atoms.apart(total, divisor, sign)
+        self._define()
+        ends = "None" if found is None else f"Some ({found[0]}, {found[1]})"
+        table = self._table([], {}, len(self.atoms.keys))
+        self.claims.append(
+            f"near_as (apart ({table}) {self._number(divisor)} ({sign}) 30 {self._number(total)}) ({ends})"
+        )
 
     def _define(self) -> None:
         for number in range(len(self.definitions), len(self.atoms.keys)):
@@ -300,8 +331,10 @@ class _Expression:
     def _number(self, a: Number) -> str:
         return f"(Num [] ({a}))" if isinstance(a, int) else f"(Num [{self._terms(a.terms)}] ({a.const}))"
 
-    def _table(self, sizes: list[Interval], rows: dict[tuple[tuple[Mono, int], ...], Interval]) -> str:
-        known = "; ".join(f"{self.prefix}{number}" for number in range(len(sizes)))
+    def _table(
+        self, sizes: list[Interval], rows: dict[tuple[tuple[Mono, int], ...], Interval], atoms: int | None = None
+    ) -> str:
+        known = "; ".join(f"{self.prefix}{number}" for number in range(len(sizes) if atoms is None else atoms))
         of_rows = "; ".join(f"(Num [{self._terms(row)}] 0, {_interval(ends)})" for row, ends in rows.items())
         return f"known_table [{known}] [{'; '.join(map(_interval, sizes))}] [{of_rows}]"
 
@@ -311,11 +344,12 @@ def _interval(ends: Interval) -> str:
     return f"({low}, {high})"
 
 
-def mutants() -> Iterator[tuple[str, str, Callable[..., Number]]]:
+def mutants() -> Iterator[tuple[str, str, Callable[..., object]]]:
     """Methods of Atoms that are wrong on purpose: names, and what to put in their place."""
-    floor, residue, quotient, zero = Atoms.floor, Atoms.residue, Atoms.quotient, Atoms.zero
+    floor, residue, quotient, zero, pair = Atoms.floor, Atoms.residue, Atoms.quotient, Atoms.zero, Atoms._pair
     yield "floor_up", "floor", lambda self, a, k: floor(self, plus(a, k - 1), k)
     yield "residue_beside", "residue", lambda self, a, k: residue(self, plus(a, 1), k)
     down = lambda self, a, b: floor(self, a, b) if isinstance(b, int) and b > 0 else quotient(self, a, b)  # noqa: E731
     yield "quotient_down", "quotient", down
     yield "never_zero", "zero", lambda self, a: 0 if isinstance(a, Form) and a.const else zero(self, a)
+    yield "nearer", "_pair", lambda *args: (found := pair(*args)) and (found[0], max(found[0], found[1] - 1))

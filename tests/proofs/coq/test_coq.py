@@ -54,7 +54,7 @@ def test_counts_and_forms_of_the_oracles_are_those_that_coq_proves(
     assert refused("Counted", counted.checked(found)) == ""
     assert "Unable to unify" in refused("Counted", counted.checked([(term, number + 1) for term, number in found[:1]]))
 
-    good, bad = list(formed.cases(1, 2_000 if LONG else 25)), {}
+    good, bad = list(formed.cases(1, 2_000 if LONG else 20)), {}
     for name, method, wrong in formed.mutants():
         with monkeypatch.context() as patched:
             patched.setattr(forms.Atoms, method, wrong)
