@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from checker.notation.expressions import parse_expr
-from checker.notation.problem import SyntaxProblem
+from checker.notation.problem import NameProblem, SyntaxProblem
 from logic.contracts import BOUND, arrays_of, as_reads, settled
 from logic.contracts import Contract as Bounded
 from logic.source import Loc
@@ -21,6 +21,7 @@ _HEAD: Final = re.compile(r"\s*(?:forall\b([^:]*):)?(.*)", re.DOTALL)
 _RANGE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:in\s*\[(.*)\)\s*)?", re.DOTALL)
 _MEANT: Final = re.compile(rf"\s*({WORD}\s|[A-Za-z][A-Za-z ]*\sin\s*[\[(])")
 _ADVICE: Final = "Write forall i in [0, n): row[i] <= row[i + 1]."
+_NO_PARAMETER: Final = "A size that the kernel is not given stands as a number, or becomes one more parameter of it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,10 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     plain = replace(sigma, locals={})
 
     def part(start: int, within: str, known: Signature) -> Expr:
-        return parse_expr(within, known, file, Loc(place.file, place.line, place.column + start))
+        try:
+            return parse_expr(within, known, file, Loc(place.file, place.line, place.column + start))
+        except NameProblem as problem:
+            raise SyntaxProblem(problem.message, problem.loc, f"{problem.advice} {_NO_PARAMETER}") from None
 
     ranges: list[tuple[str, Expr | None, Expr | None]] = []
     for start, piece in _pieces(found[1], found.start(1)) if found[1] is not None else ():

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Literal
 
 from checker.notation.parser import EXPRESSION_DEPTH, parse, too_deep
-from checker.notation.problem import Place, SyntaxProblem, shortened, words
+from checker.notation.problem import NameProblem, Place, SyntaxProblem, shortened, words
 from logic.operators import COMPARISONS, CONNECTIVES
 from logic.rules import SOUND, RuleSet
 from logic.source import Loc
@@ -300,7 +300,7 @@ def resolve(token: Token, scope: Scope) -> Var | Param | Tid:
         return Param(name, loc)
     if name in scope.sigma.arrays:
         raise SyntaxProblem(f"'{name}' is an array, not a value", loc, f"Read an element of it, such as {name}[tid.x].")
-    raise SyntaxProblem(f"no variable or parameter is called {shortened(name)}", loc, _suggestion(name, scope))
+    raise NameProblem(f"no variable or parameter is called {shortened(name)}", loc, _suggestion(name, scope))
 
 
 COUNTER: Final = "turns.line"

@@ -18,6 +18,10 @@ class SyntaxProblem(SourceError):
     """A text that is not what it should be, at its place."""
 
 
+class NameProblem(SyntaxProblem):
+    """A name that nothing has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The place of a text: its first character is in this line and column of the file."""

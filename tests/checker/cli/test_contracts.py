@@ -251,6 +251,14 @@ def test_counters_of_the_logic_are_not_told(tmp_path: Path, capsys: pytest.Captu
     assert "Known here: i, n, w." in err
 
 
+def test_a_size_that_the_kernel_is_not_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text(f"//@ requires forall i in [0, n): row[i] <= longest;\n{KERNEL}")
+    assert main(["bound", str(tmp_path / "k.cu"), "--block", "32", "--metric", "divwarps"]) == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert "k.cu:1:44: error: no variable or parameter is called 'longest'" in err
+    assert "Known here: i, n, w. A size that the kernel is not given stands as a number, or becomes one more" in err
+
+
 def test_elements_at_a_point_by_name_and_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = "__global__ void k(const int *row, int *y, int n) { for (int i = 0; i < row[n]; i++) y[i] = 0; }"
     (tmp_path / "k.cu").write_text(f"//@ requires row[n] == row[n];\n{source}")
