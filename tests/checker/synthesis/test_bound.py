@@ -178,13 +178,13 @@ def test_where_warps_have_no_sum_the_dearest_counts(per: Per, bound: str, tmp_pa
 
 
 def test_warps_that_cost_less_have_a_sum() -> None:
-    """More conflicts in the first warp of reduce1 than in the next one, and none in the others: what a run pays."""
+    """More conflicts in the first warp of reduce1 than in the next one: what a run pays."""
     k = kernel("reduce1")
-    context = Context(check_kernel(k), METRICS["conflicts"], HARDWARE["nvidia"], Launch((128, 1, 1)))
+    context = Context(check_kernel(k), METRICS["conflicts"], HARDWARE["nvidia"], Launch((64, 1, 1)))
     (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["conflicts"]], Oracles(), per="block")
-    paid = run(k, (128, 1, 1), (1, 1, 1), {"n": 128}).totals["conflicts"]
+    paid = run(k, (64, 1, 1), (1, 1, 1), {"n": 64}).totals["conflicts"]
     assert (result.verdict, result.claim.bound) == ("certified", const(paid))  # type: ignore[union-attr]
-    assert 0 < paid < 4 * run(k, (128, 1, 1), (1, 1, 1), {"n": 128}).max_per_warp["conflicts"]
+    assert 0 < paid < 2 * run(k, (64, 1, 1), (1, 1, 1), {"n": 64}).max_per_warp["conflicts"]
 
 
 STRIDES = {
