@@ -164,9 +164,8 @@ END: Final = frozenset({None, tuple})
 CONTRACTS: Final = {"contracts": [([(END, END)], tuple)]}
 SAYINGS: Final = 202
 NOTE: Final = re.compile(r"[ -~]{1,1000}")
-READING: Final = {
-    "reading": {"source": NOTE, "options": [NOTE], "head": NOTE, "assumed": [NOTE]}
-}  # optional, not checked
+# What is optional, and not checked:
+READING: Final = {"reading": {"source": NOTE, "options": [NOTE], "head": NOTE, "assumed": [NOTE]}}
 NEWER: Final[dict[str, Any]] = DOCUMENT | {"version": 4, "launch": DOCUMENT["launch"] | CONTRACTS}  # with contracts
 
 
@@ -656,10 +655,8 @@ class Program:
             own += [t for t in mentions(e, "param") if t in INDICES]
             want(not own and not self.opaque(e), "a contract is about more than arrays and parameters")
         for e in limits:
-            want(
-                not elements(e) and not any(mentions(e, "var")) and self.type_of(e) == INT,
-                "a range of a contract is not over parameters",
-            )
+            over_parameters = not elements(e) and not any(mentions(e, "var")) and self.type_of(e) == INT
+            want(over_parameters, "a range of a contract is not over parameters")
         found = self.comparison(fact)
         want(bool(found), "a contract is no comparison of integers")
         ends = [tuple(None if e is None else self.worth(e) for e in pair) for pair in ranges]
@@ -972,6 +969,8 @@ class Lanes:
         """Values of conditions of which facts are the opposite, 1 less these: they do not hold."""
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
+        own = {leaf for leaf, p in definitions if x is None and leaves(p) and leaves(p) <= {*TIDS}}  # no 32 * some k
+        definitions = [d for d in definitions if d[0] not in own or leaves(d[1]) or d[1] == offset(d[1])]
         self._define(definitions, self.shared)
         values: list[Potential] = []
         for part in (facts[len(p) :], facts[: len(p)]):  # signs of sizes and of tid say what quotients in P are
@@ -1186,8 +1185,10 @@ class Lanes:
             yield found
 
     def implies(self, e: Expr) -> bool:
-        """Whether e holds at every thread that P allows."""
-        return self.nobody or self.value(self.program.worth(e), self.known) in self.true
+        """Whether e holds at every thread that P allows: as it is, or at each place that it depends on."""
+        value = self.value(self.program.worth(e), self.known)
+        each = self._values(e, self.warps, self.apart) if leaves(value) & {WARP, *TIDS} else ()
+        return self.nobody or value in self.true or (each != () and all(v == 1 for values in each for v in values))
 
     def uniform(self, e: Expr) -> bool:
         # threads of one warp read at once; those of other warps need not

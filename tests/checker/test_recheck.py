@@ -1021,6 +1021,7 @@ def test_a_changed_certificate_stays_valid_only_if_it_still_is_a_proof(name: str
     # In common they have their derivation and its evidence. What may change is what these do not depend on:
     assert {where(path) for path, _ in stay} <= {
         "assertions",  # a conjunct that nothing after it needs
+        "expressions",  # in a conjunct, too, that the threads of the block show as well
         "kernel.arrays",  # an array that the program does not touch, or a layout under which no more is counted
         "kernel.locals",  # a variable that the program does not use
         "hardware.banks",  # no shared array is touched
@@ -1742,6 +1743,50 @@ def test_a_truth_value_that_has_a_name(facts: Any, goal: Any, implied: bool) -> 
     assert Lanes(made, made.conj(map(e, facts)), None).implies(e(goal)) == implied
 
 
+PLACES: Final = [
+    ("==", ("&", "t", 31), 0),
+    ("==", "i", "t"),
+    ("==", ("%", "i", 32), 0),
+    ("<", "t", 16),
+    (">=", "t", "n"),
+    ("==", "i", ("+", "t", "n")),
+    ("==", ("%", "t", 2), 1),
+]
+OF_PLACES: Final = [
+    ("==", "i", ("*", 32, "warp.index")),
+    ("==", "t", ("*", 32, "warp.index")),
+    ("!=", ("&", "t", 7), 5),
+    ("<", "t", 33),
+    ("<=", "n", ("+", "t", 1)),
+    ("==", ("/", "i", 32), "warp.index"),
+    ("!=", ("^", "i", 1), "i"),
+]
+
+
+def test_what_holds_at_each_place_of_a_warp() -> None:
+    """Each goal after every two facts, at all threads of two warps: what is shown is so, and some is."""
+    stores = [
+        {"t": t, "warp.index": t // 32, "n": n, "i": i}
+        for t in range(64)
+        for n in (-1, 0, 1, 33)
+        for i in (t, t + n, 0, 31, 32)
+    ]
+    shown = []
+    for facts in product(PLACES, repeat=2):
+        here = [store for store in stores if allowed([*facts], store)]
+        for block in ([64, 1, 1], [None, 1, 1]):
+            made = program(block=block)
+            view = Lanes(made, made.conj(map(e, facts)), None)
+            found = [goal for goal in OF_PLACES if view.implies(e(goal))]
+            assert all(worth(goal, store) for goal in found for store in here), (facts, found)
+            shown += [(block, *facts, goal) for goal in found]
+    for block in ([64, 1, 1], [None, 1, 1]):
+        assert (block, PLACES[0], PLACES[1], OF_PLACES[0]) in shown
+        assert (block, PLACES[2], PLACES[1], OF_PLACES[0]) in shown
+        assert (block, PLACES[0], PLACES[0], OF_PLACES[2]) in shown
+    assert ([64, 1, 1], PLACES[0], PLACES[3], OF_PLACES[3]) in shown
+
+
 def test_wide_elements_span_units() -> None:
     sizes = (4, 0, 4, 32, 1), (12, 4, 8, 32, 1), (256, 0, 256, 4, 32), (256, 0, 256, 32, 1)
     arrays = [recheck.Array("global", recheck.INT, *row) for row in sizes]
@@ -1937,7 +1982,8 @@ def test_goals_that_lanes_show() -> None:
     assert told((">=", ("+", "i", "n"), "n")) == ""
     assert told(("==", ("max", 0, "i"), "i")) == ""
     assert told(("==", ("-", ("+", "j", "n"), "n"), ("|", "i", 1))) == ""
-    proved: list[Any] = [("==", ("/", "t", 32), "warp.index"), (">=", ("/", "i", 2), 0)]  # but not without a proof
+    assert told(("==", ("/", "t", 32), "warp.index")) == ""  # at each thread
+    proved: list[Any] = [(">=", ("/", "i", 2), 0)]  # but not without a proof
     wrong: list[Any] = [("==", "j", "i"), ("<", "t", 5), (">=", "a", 0), ("<=", ("/", "i", 4), 0), ("!=", "i", 0)]
     for goal in proved + wrong:
         assert told(goal) != ""
