@@ -71,6 +71,7 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
             if rows is not None:
                 yield rows
     if isinstance(o, AtMost):
+        yield from _unreduced(o, abstracted(e, sigma), context)
         yield from _by_thread(o, abstracted(e, sigma), context)
         yield from _windows(o, abstracted(e, sigma), context)
     yield _told(o.p, o.x, e, context)
@@ -183,6 +184,17 @@ def _atom(a: recheck.Atom) -> Expr | None:
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _unreduced(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
+    """The index without a reduction that changes nothing, as P says: x for (x ^ (m & 7)) % 200 where x is less."""
+    for t in dict.fromkeys(subterms(index)):
+        match t:
+            case Op("%" | "&", (Op("^" | "|") as whole, Const())):
+                same = put(index, t, whole)
+                found = farkas.entails(o.p, (Op("==", (index, same)),), context, implied)
+                if found is not None:
+                    yield {"is": expression(same), "first": expression(same), "span": 0, "by": found}
 
 
 def _by_thread(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:

@@ -150,6 +150,9 @@ def test_nothing_is_accessed_where_no_thread_is() -> None:
         ("", "max(tid.x - n, 0)", 1),
         ("x == (y >> m & 255)", "16 + x", 8),
         ("x == tid.x; (x & 15) == 0", "(x ^ (n & 7)) % 128", 1),
+        # a reduction that changes nothing of what lanes permute
+        ("", "(tid.x ^ (m & 7)) % 200", 1),
+        ("x == tid.x", "(x ^ (m & 7)) % 100", 1),
     ],
 )
 def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
