@@ -444,19 +444,23 @@ def _sure(on: Poly, name: str, because: Json, then: Json, depth: int) -> Json:
 
 def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     """A polynomial that the facts let be negative over the rationals only: the goal over its common factor, rounded, or
-    f - n or n - f for a floor f in the goal or in the facts, or f for one of products."""
+    f - n or n - f for a floor f in the goal or in the facts, or what a fact has multiples of, or f for one of
+    products."""
     for part in parts(goal).values():
         size = gcd(*(c.numerator for m, c in part.terms if m)) or 1, lcm(*(c.denominator for m, c in part.terms if m))
         whole = (part - part.constant) * Fraction(size[1], size[0]) + floor(part.constant * size[1] / size[0])
         if -1 < (_least(whole, have) or -1) < 0:
             return whole
-    for a in dict.fromkeys(a for p in (goal, *(f.poly for f in have)) for a in atoms(p) if isinstance(a, Floor)):
+    found: list[Atom] = [a for p in (goal, *(f.poly for f in have)) for a in atoms(p) if isinstance(a, Floor)]
+    for m, c in (term for f in have for term in f.poly.terms):
+        found += [a for a in m if isinstance(a, Sym) and len(m) == 1 and abs(c) > 1]
+    for a in dict.fromkeys(found):
         for sign in (1, -1):
             f = atom(a) * sign
             least = _least(f, have)
             if least is not None and least.denominator != 1:
                 return f - ceil(least)
-            if least is None and sign == 1 and _of_product(a, have):
+            if least is None and sign == 1 and isinstance(a, Floor) and _of_product(a, have):
                 return f
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 
 from checker.kernel import updated
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
@@ -33,18 +34,10 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
     / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
     wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
-    changed = written(node.body.stmt)
     facts = said(node.invariant.p, context)
-    kept = facts.without(changed)
-    found: dict[Poly, None] = {}
+    changed, found = written(node.body.stmt), dict[Poly, None]()
     for over in lengths(node, context, wide):
-        counters = {x.name for x in leaves(over) if isinstance(x, Var)} & changed
-        sizes = {size for x in counters for size in steps(x, node.body.stmt, Facts(node.invariant.p))}
-        for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
-            if low := facts.moved(kept.plain(d)):
-                sizes.add(low)
-        net = per_turn(over, node.body.stmt, Facts(node.invariant.p))
-        sizes |= {net} if net is not None and net > 1 else set()
+        counters, sizes = {x.name for x in leaves(over) if isinstance(x, Var)} & changed, _sizes(over, node, facts)
         logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
         found |= dict.fromkeys(logarithms)
         for size in sorted(sizes - {1}):
@@ -54,6 +47,28 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
         if wide or (len(sizes) != 1 and not logarithms) or sizes == {1}:
             found[max0(over)] = None
     return list(found)
+
+
+def _sizes(over: Poly, node: Cycle, facts: Facts) -> set[int]:
+    """The sizes of the steps that a loop takes toward its end, or the least ones, where they are known."""
+    changed = written(node.body.stmt)
+    counters, kept = {x.name for x in leaves(over) if isinstance(x, Var)} & changed, facts.without(changed)
+    sizes = {size for x in counters for size in steps(x, node.body.stmt, Facts(node.invariant.p))}
+    for d in (d for x in counters for d in moves(x, node.body.stmt) or ()):
+        if low := facts.moved(kept.plain(d)):
+            sizes.add(low)
+    net = per_turn(over, node.body.stmt, Facts(node.invariant.p))
+    return sizes | ({net} if net is not None and net > 1 else set())
+
+
+def partings(node: Cycle, first: Poly, last: Poly, context: Context) -> Poly | None:
+    """The turns in which some lanes have left a loop and others have not, where the first leave it after one distance
+    and the last after another; None where they leave in one turn, by steps that are as long, or steps are not known."""
+    gap, sizes = last - first, _sizes(last, node, said(node.invariant.p, context))
+    if not sizes or not gap.is_constant or gap.constant < min(sizes):
+        return None
+    turns = ceil_div(last, min(sizes))
+    return max0(turns) - max0(turns - ceil(gap.constant / min(sizes)))
 
 
 def falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:

@@ -13,17 +13,17 @@ from functools import reduce
 from typing import TypeVar
 
 from checker.synthesis.guards import by_extremes, by_lane, distances, some
-from checker.synthesis.measures import lengths
+from checker.synthesis.measures import lengths, partings
 from checker.synthesis.nodes import Cycle, Fork, State
 from checker.synthesis.outline import Branch, Loop, strip
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
-from logic.assertions import X, assume
+from logic.assertions import Context, X, assume
 from logic.comparisons import as_expr
 from logic.derivation import Value
-from logic.facts import Facts, said
+from logic.facts import Facts, said, unfolded
 from logic.potentials import ZERO, Leaf, Poly, leaves, substitute, sym, variables
-from logic.syntax import FALSE, Const, Expr, Op, Param, Tid, While, written
+from logic.syntax import FALSE, WARP_INDEX, Const, Expr, Op, Param, Tid, While, written
 from logic.typing import Signature
 
 A = TypeVar("A", bound=Amount)
@@ -105,37 +105,64 @@ def _leave(w: Walk[A], node: Cycle, post: Point[A]) -> Proof[A]:
 
 def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None:
     p, x = node.invariant.p, node.invariant.x
-    case = None if forced or a.printed else _together(node.cond, x, said(p, a.context), a.sigma)
-    if case is None or not a.uniform(p, x, case):
+    if forced or a.printed:
+        return None
+    facts, last = said(p, a.context), tuple(some(length) for length in lengths(node, a.context))
+    ends = _ends(node.cond, x, a.context, facts, a.sigma)
+    if any(partings(node, *pair, a.context) is not None for pair in ends):  # else the lanes of a block leave together
+        ends = _ends(node.cond, x, a.context, facts, a.sigma, by_warps=_in_rows(a.context))
+        last += tuple(partings(node, *pair, a.context) or some(pair[1]) for pair in ends)
+    firsts = [as_expr(first, bases=True) for first, _ in ends]
+    if not firsts or None in firsts:
+        return None
+    case = reduce(lambda b, c: Op("&&", (b, c)), [Op(">", (e, Const(0))) for e in firsts if e is not None])
+    if not a.uniform(p, x, case):
         return None
     there = assume(p, case, a.sigma)
     if a.entails(there, FALSE) or not a.uniform(there, x, node.cond):
         return None
-    last = tuple(some(length) for length in lengths(node, a.context))
     return replace(node, rule="Q:WhileCase", after=_left(a, node, together=False), parts={"e1": case}, bases=last)
 
 
-def _together(cond: Expr, x: X, facts: Facts, sigma: Signature) -> Expr | None:
-    """A guess at a uniform condition that keeps the test from splitting a warp: the comparisons that lanes may disagree
-    on hold at the last lane of the block. None where there is none to guess."""
-    known, parts = facts.constants, list[Expr]()
+def _in_rows(context: Context) -> bool:
+    """Whether blocks are rows of several warps."""
+    x, *others = context.launch.block
+    return others == [1, 1] and (x is None or x > context.hardware.warp)
+
+
+def _ends(
+    cond: Expr, x: X, context: Context, facts: Facts, sigma: Signature, by_warps: bool = False
+) -> list[tuple[Poly, Poly]]:
+    """Of the comparisons in a test that lanes may disagree on: how far they are from failing at the lane that is the
+    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in one row. None
+    where there is none, or one of which that is not seen. A guess: the test keeps a warp together while the first of
+    all are positive."""
+    known, found = facts.constants, list[tuple[Poly, Poly]]()
+    differing = {leaf: p for leaf, p in facts.definitions.items() if leaf.name not in x}
     for distance in distances(cond, sigma):
-        own = by_lane(distance, x, facts)
+        own = unfolded(by_lane(distance, x, facts), differing)
         if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
             continue
-        own = by_extremes(own, facts, most=False)
-        lanes = {leaf for leaf in leaves(own) if isinstance(leaf, Tid)}
-        last: dict[Leaf, Poly] = {}
-        for lane in lanes:
-            rate = next((c for m, c in own.terms if m == sym(lane).terms[0][0]), None)
-            if rate is None:
-                return None
-            last[lane] = ZERO if rate > 0 else sym(Param(f"blockDim.{lane.axis}")) - 1
-        least = as_expr(substitute(substitute(own, last), known), bases=True)
-        if least is None or not variables(own) <= x:
-            return None
-        parts.append(Op(">", (least, Const(0))))
-    return reduce(lambda a, b: Op("&&", (a, b)), parts) if parts else None
+        ends = []
+        for most in (False, True):
+            end = by_extremes(own, facts, most=most)
+            lanes = {leaf for leaf in leaves(end) if isinstance(leaf, Tid)}
+            at: dict[Leaf, Poly] = {}
+            for lane in lanes:
+                rate = next((c for m, c in end.terms if m == sym(lane).terms[0][0]), None)
+                if rate is None:
+                    return []
+                in_row = by_warps and lane == Tid("x")
+                warp = sym(Param(WARP_INDEX)) * context.hardware.warp
+                low = warp if in_row else ZERO
+                high = warp + (context.hardware.warp - 1) if in_row else sym(Param(f"blockDim.{lane.axis}")) - 1
+                at[lane] = low if (rate > 0) != most else high
+            ends.append(substitute(substitute(end, at), known))
+        first, last = ends
+        if not variables(first) <= x:
+            return []
+        found.append((first, last))
+    return found
 
 
 def _by_cases(w: Walk[A], node: Cycle, q: A, head: Point[A]) -> tuple[Proof[A], dict[str, Value]]:

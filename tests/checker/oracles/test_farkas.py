@@ -320,6 +320,8 @@ TRUE = [
     entails("x > n + 2, y >= 0", "x != n, y != -1"),
     entails("x >= 0, x < n, y >= 3, tid.x + 1 >= 0", "n*(y + tid.x - 2) >= 0"),
     entails("x < y", "n < x || x > n + 3 || (n < y + 3 || y <= n + 3) && n >= x"),
+    # x is 0 at most, which is no combination of facts: 1/2 is
+    at_least("2*x <= y, y <= 1", "max(0, n) - max(0, n - 1)", "max(0, n + 2*x) - max(0, n + 2*x - 1)"),
 ]
 FALSE = [
     entails("x <= 2*n, x >= n", "(n > y ? n : 2*n) > (n > x ? x : n)"),
@@ -364,6 +366,7 @@ FALSE = [
     at_least("x >= 1, x <= n", "max(0, log2(2*n - 1) - log2(x))", "1 + max(0, log2(2*n - 1) - log2(2*x))"),
     at_least("x >= 1", "log2(x)", "1 + log2(floor(x/2))"),
     at_least("x >= 0", "min(1, max(0, x)) + log2(x)", "1 + min(1, max(0, floor(x/2))) + log2(floor(x/2))"),
+    at_least("2*x <= y, y <= 2", "max(0, n) - max(0, n - 1)", "max(0, n + 2*x) - max(0, n + 2*x - 1)"),
 ]
 
 
