@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from checker.cli import main
-from tests.checker.cli.one_process import alone
+from tests.checker.cli import one_process
 from tests.checker.cli.test_process import ROOT, program
 from tests.checker.fleet import hazards
 
@@ -25,12 +25,25 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for sources, which processes of their own read and judge."""
     monkeypatch.setattr("checker.fleet.workers.get_context", hazards.quick)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "src").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return entered(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def here(tmp_path: Path, bounds_once: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, where all that happens in this process: for tests of what is said of it."""
+    one_process.here(monkeypatch)
+    return entered(tmp_path, monkeypatch)
+
+
+def entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder as the current one, with one for sources, and another for the cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    (folder / "src").mkdir()
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def bound(capsys: Capture, *words: str) -> tuple[int, dict[str, Any], str]:
@@ -130,8 +143,8 @@ def test_a_budget_in_a_metric_of_ones_own(here: Path, capsys: Capture, monkeypat
     assert "own.toml: another metric is called 'consts'" in capsys.readouterr().err
 
 
-def test_text_page_and_fail_fast(here: Path, capsys: Capture) -> None:
-    (here / "src/a.cu").write_text(ONE + "__global__ void spin(int n) { int x = 0; while (n > 0) { x = x + 1; } }\n")
+def test_text_page_and_fail_fast(apart: Path, capsys: Capture) -> None:
+    (apart / "src/a.cu").write_text(ONE + "__global__ void spin(int n) { int x = 0; while (n > 0) { x = x + 1; } }\n")
     words = ["bound", "src/a.cu", "--metric", "steps", "--block", "32", "--jobs", "1"]
     assert main([*words, "--fail-fast"]) == 1
     text = capsys.readouterr().out.splitlines()
@@ -140,23 +153,23 @@ def test_text_page_and_fail_fast(here: Path, capsys: Capture) -> None:
     assert text[2].split()[:6] == ["spin", "src/a.cu:2", "steps", "no", "bound", "not-proved"]
     assert text[-1] == "1 file, 2 kernels: 1 certified, 1 not proved"
     assert "     1  not-proved: no potential was found for this loop" in text
-    (here / "src/a.cu").write_text((here / "src/a.cu").read_text() + TWO)
-    (here / "src/z.cu").write_text("__global__ void last(int *A) {}\n")
+    (apart / "src/a.cu").write_text((apart / "src/a.cu").read_text() + TWO)
+    (apart / "src/z.cu").write_text("__global__ void last(int *A) {}\n")
     assert main([*words[:1], "src", *words[2:], "--fail-fast", "--exclude", "b.cu"]) == 1
     told = "1 certified, 1 not proved, 1 file left out, 1 kernel left out"
     assert capsys.readouterr().out.splitlines()[-1].partition(": ")[2].partition(", 1 bound")[0] == told
-    (here / "src/z.cu").unlink()
+    (apart / "src/z.cu").unlink()
     assert main([*words, "--format", "sarif"]) == 1
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert (result["ruleId"], result["locations"][0]["physicalLocation"]["region"]["startLine"]) == ("not-proved", 2)
 
 
-def test_a_kernel_that_hangs_is_a_row(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_hangs_is_a_row(apart: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     from checker.cli import fleet_work
 
     monkeypatch.setattr(fleet_work, "work", hazards.stuck)
-    (here / "src/stuck.cu").write_text(ONE + TWO)
-    (here / "src/z.cu").write_text(ONE)
+    (apart / "src/stuck.cu").write_text(ONE + TWO)
+    (apart / "src/z.cu").write_text(ONE)
     code, document, _ = bound(capsys, "src", "--time-limit", "5")
     assert code == 1
     assert [(r["kernel"], r["verdict"], r.get("problem")) for r in document["results"]] == [
@@ -168,17 +181,17 @@ def test_a_kernel_that_hangs_is_a_row(here: Path, capsys: Capture, monkeypatch: 
     assert document["results"][0]["seconds"] >= 5
 
 
-def test_a_source_of_which_nothing_can_be_read_is_a_row(here: Path, capsys: Capture) -> None:
+def test_a_source_of_which_nothing_can_be_read_is_a_row(apart: Path, capsys: Capture) -> None:
     """No kernel is found in it, as clang gives up before; a source of host code has none and is no problem."""
     deep = "(" * 5_000 + "1" + ")" * 5_000
-    (here / "src/deep.cu").write_text(f"int f() {{ return {deep}; }}\n{ONE}")
-    (here / "src/host.cu").write_text("int main() { return 0; }\n")
+    (apart / "src/deep.cu").write_text(f"int f() {{ return {deep}; }}\n{ONE}")
+    (apart / "src/host.cu").write_text("int main() { return 0; }\n")
     code, document, error = bound(capsys, "src", "--no-cache")
     ((name, file, _, _, verdict, _),) = rows(document)
     assert (code, name, file, verdict) == (2, None, "src/deep.cu", "unsupported")
     assert {"files": 2, "kernels": 0, "unreadable": 1}.items() <= document["summary"].items()
     assert "src/deep.cu:1:" in error
-    (here / "src/deep.cu").unlink()
+    (apart / "src/deep.cu").unlink()
     code, document, error = bound(capsys, "src", "--no-cache")
     assert (code, document["results"]) == (2, [])
     assert "there is no kernel in 'src'" in error
@@ -390,7 +403,6 @@ def test_misspelt_names_are_told_before_anything_is_searched(
     text: str, place: str, told: str, here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kernels of headers and of macros are found by reading, which has to find that they are there."""
-    monkeypatch.setattr("checker.fleet.tray.run", alone)
     (here / "src/a.cu").write_text(ONE)
     (here / "warpbound.toml").write_text(text)
     with monkeypatch.context() as patched:

@@ -24,7 +24,7 @@ from checker.testbed import mutants, search
 from checker.testbed.mutants import Result
 from checker.testbed.trial import Trial
 from tests.checker.analysis.compiled import sources
-from tests.checker.fleet import hazards
+from tests.checker.cli import one_process
 
 pytestmark = pytest.mark.usefixtures("bounds_once", "analysed_once", "audits_once")
 
@@ -149,7 +149,7 @@ FILES |= {"old.json": baseline("12"), "new.json": baseline("13")}
 
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("checker.fleet.workers.get_context", hazards.quick)
+    one_process.here(monkeypatch)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli import main
-from tests.checker.fleet import hazards
+from tests.checker.cli import one_process
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/pipeline.md").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty project with a cache of its own."""
-    monkeypatch.setattr("checker.fleet.workers.get_context", hazards.quick)
+    one_process.here(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     (tmp_path / "project/src").mkdir(parents=True)
