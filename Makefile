@@ -42,7 +42,7 @@ help:
 	@echo 'make hostile 2,000 hostile certificates, judged within limits of time and memory (hours; goes on where it stopped)'
 	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
 	@echo 'make power   docs/power.md: rules that are wrong on purpose, and when trials find them (half an hour)'
-	@echo 'make oracles run, against Oclgrind on random kernels (a minute; KERNELS=1000 FIRST=0 BOUNDS=20 JOBS=1)'
+	@echo 'make oracles run, against Oclgrind on random kernels (a minute; KERNELS=1000 FIRST=0 BOUNDS=20 JOBS=1 LOG=FILE)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
@@ -113,7 +113,7 @@ power: venv
 
 # Says what is missing, a line each; compiles what counts inside Oclgrind, and goes on where FIRST says.
 oracles: venv
-	$(BIN)/python -m tests.oracles.compare --kernels $(or $(KERNELS),200) --first $(or $(FIRST),0) --every $(or $(BOUNDS),0) --jobs $(or $(JOBS),1)
+	$(BIN)/python -m tests.oracles.compare --kernels $(or $(KERNELS),200) --first $(or $(FIRST),0) --every $(or $(BOUNDS),0) --jobs $(or $(JOBS),1) $(if $(LOG),--log $(LOG))
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench

@@ -346,11 +346,10 @@ def subterms(e: Expr) -> Iterator[Expr]:
     while stack:
         here = stack.pop()
         yield here
-        match here:
-            case Op(_, args):
-                stack.extend(reversed(args))
-            case Read(_, index):
-                stack.append(index)
+        if isinstance(here, Op):
+            stack.extend(reversed(here.args))
+        elif isinstance(here, Read):
+            stack.append(here.index)
 
 
 def put(e: Expr, part: Expr, new: Expr) -> Expr:
@@ -358,6 +357,9 @@ def put(e: Expr, part: Expr, new: Expr) -> Expr:
     if e == part:
         return new
     return replace(e, args=tuple(put(a, part, new) for a in e.args)) if isinstance(e, Op) else e
+
+
+_NO_NAMES: Final = frozenset[str]()
 
 
 def local_vars(e: Expr) -> frozenset[str]:
@@ -368,7 +370,7 @@ def local_vars(e: Expr) -> frozenset[str]:
     """
     if isinstance(e, Var):
         return frozenset((e.name,))
-    return _local_vars(e) if isinstance(e, Op | Read) else frozenset()
+    return _local_vars(e) if isinstance(e, (Op, Read)) else _NO_NAMES
 
 
 @lru_cache(maxsize=2**14)

@@ -149,8 +149,7 @@ class Reach:
 
     def conditions(self, missing: bool) -> Iterator[str]:
         """Notes on what conditions of the preprocessor ask for that is not known here."""
-        texts = (blanked(SPLICE.sub(b"", self.unit.text(f))) for f in own_files(self.unit))
-        named = self._named(_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text))
+        named = self._named(_conditions(self.unit))
         asked = dict.fromkeys(w.decode("utf-8", "replace") for w in (*named, *sorted(self.words)))
         chosen = self.unit.macros.chosen
         for name in asked:
@@ -251,6 +250,13 @@ def _surroundings(unit: Unit) -> dict[Diagnostic, tuple[list[Place], list[Node]]
     spans = [(d, d.span) for d in _declarations(unit)]
     places = {e: list(_places(unit, e.loc.file, e.offset)) if e.loc is not None else [] for e in unit.errors}
     return {e: (at, [d for d, span in spans if any(_inside(p, span) for p in at)]) for e, at in places.items()}
+
+
+@lru_cache(maxsize=2)
+def _conditions(unit: Unit) -> list[bytes]:
+    """What the conditions of the preprocessor ask, in the files of a unit."""
+    texts = (blanked(SPLICE.sub(b"", unit.text(f))) for f in own_files(unit))
+    return [_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text)]
 
 
 @lru_cache(maxsize=2)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.classes import bases, destroyed, dies, is_template
 from semantics.cuda.errors import unsupported
 from semantics.cuda.shim import is_shim, own
@@ -41,7 +42,12 @@ class Range(NamedTuple):
 def wanted(unit: Unit) -> bool:
     """Whether there may be a destructor or a range-based `for` in the text."""
     files = {unit.path, *(name for name, _, _ in unit.inclusions if not is_shim(name))}
-    return any(_SEEN.search(unit.text(name)) for name in files)
+    return any(_seen(unit.text(name)) for name in files)
+
+
+@lru_cache(maxsize=UNITS)
+def _seen(text: bytes) -> bool:
+    return _SEEN.search(text) is not None
 
 
 def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:

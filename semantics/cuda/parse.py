@@ -200,15 +200,19 @@ def asks(request: Request) -> bool:
     unit = _unit(request, read_bytes(request.path))
     files = [name for name in unit.included() if not Path(name).is_relative_to(HEADERS) and name != PATH]
     texts = (read_bytes(unit.path), *map(read_bytes, files), *(text.encode() for text in request.defines))
-    return any(_CALLED.search(SPLICE.sub(b"", text)) for text in texts)
+    return any(map(_calls, texts))
+
+
+@lru_cache(maxsize=UNITS)
+def _calls(text: bytes) -> bool:
+    """Whether a text may choose templates by what can be called."""
+    return _CALLED.search(SPLICE.sub(b"", text)) is not None
 
 
 def parse(request: Request) -> Parsed:
     """Parse a file, with hidden references at its end to the instances of templates that libclang does not show, and to
     the one that is asked for."""
-    _check_macros(request.path, read_bytes(request.path))
-    data = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), read_bytes(request.path))
-    data = _ALIGNED.sub(rb"\1__w_als", data)
+    data = _plain(request.path, read_bytes(request.path))
     unit = _unit(request, data)
     lines = references(unit)
     if lines:
@@ -223,6 +227,14 @@ def parse(request: Request) -> Parsed:
     data, unknown = _with_ones(unit)
     whole = _again(request, unit, data)
     return Parsed(_again(request, whole, with_calls(whole)), whole, unknown)
+
+
+@lru_cache(maxsize=UNITS)
+def _plain(path: str, data: bytes) -> bytes:
+    """A file's text with what clang takes for an error, and CUDA's compiler does not, said otherwise."""
+    _check_macros(path, data)
+    data = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), data)
+    return _ALIGNED.sub(rb"\1__w_als", data)
 
 
 def _appended(data: bytes, lines: Sequence[str]) -> bytes:

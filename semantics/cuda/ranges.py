@@ -25,10 +25,9 @@ assigned. So do elements of arrays that are only accessed as one type, and what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
-from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
 from logic.syntax import (
     BOOL,
     BUILTINS,
@@ -56,10 +55,11 @@ from logic.syntax import (
 from logic.typing import Signature, type_of
 from semantics.cuda.held import Held, leaf, told
 from semantics.cuda.limits import ALWAYS, limits
-from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
+from semantics.cuda.made import Made
+from semantics.cuda.modular import Integer, Reduced
 from semantics.cuda.moving import together
-from semantics.cuda.stores import ANY, INFINITE, ORDINARY, Range, Store, cut, negation, of_ordinary_sizes, steady
-from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single
+from semantics.cuda.stores import ANY, INFINITE, ORDINARY, Range, Store, cut, negation, of_ordinary_sizes
+from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single, variable
 
 TURNS: Final = 256
 """Of a loop that ordinary sizes give no end."""
@@ -93,8 +93,7 @@ Needs = frozenset[Need]
 NONE: Final[Needs] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """The knowledge of an expression: its limits, a sum that it is, and what it is a remainder of."""
 
     range: Range = ANY
@@ -105,8 +104,7 @@ class Value:
 Remainder = tuple[Expr, Value, Integer]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """An expression without reductions, what is known of it and what that needs."""
 
     expr: Expr
@@ -117,13 +115,13 @@ class Seen:
 @dataclass(slots=True)
 class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
-    range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose`
-    are the arrays whose elements may be out of range. `data` are contracts on arrays that no thread writes; of those
-    `narrows` has the limits of signed types that their elements are taken to be in. `loaded` are the variables with
-    something that was loaded in their values."""
+    range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose` are the
+    arrays whose elements may be out of range, `trusted` those that were read as if theirs were not. `data` are
+    contracts on arrays that no thread writes; of those `narrows` has the limits of signed types that their elements are
+    taken to be in. `loaded` are the variables with something that was loaded in their values."""
 
     types: Types
-    sigma: Signature
+    made: Made
     start: Store
     fitting: frozenset[int] | None
     assume: bool
@@ -134,6 +132,11 @@ class Walk:
     loaded: frozenset[str] = frozenset()
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
+    trusted: set[str] = field(default_factory=set)
+
+    @property
+    def sigma(self) -> Signature:
+        return self.made.sigma
 
     @property
     def ordinary(self) -> bool:
@@ -162,22 +165,23 @@ class Walk:
             case Const(int(k)) if e.type == INT:
                 return Seen(e, Value((k, k), constant(k)))
             case Var() | Param() | Tid():
-                return Seen(e, Value(at.range(e), single(e)))
+                own, alone = self.made.leaf(e)
+                return Seen(e, Value(at.ranges.get(own, ANY), alone))
             case Read(array, index):
                 i = self._seen(index, at)
                 same = e if i.expr is index else Read(array, i.expr, e.loc)
                 if array in at.elements and i.value.sum is not None:
                     for fact in told(self.data, array, i.value.sum, at):
                         at.fact(fact)
-                    own = leaf(array, i.value.sum)
-                    return Seen(same, Value(at.range(own), single(own)), i.needs)
+                    element = leaf(array, i.value.sum)
+                    return Seen(same, Value(at.range(element), single(element)), i.needs)
                 return Seen(same, Value(self._element(array)), i.needs)
             case Op("&&" | "||" as op, (a, b)):
                 x = self._seen(a, at)
                 outer, self.memo = self.memo, {}
                 y = self._seen(b, self.assumed(x.expr, op == "&&", at))
                 self.memo = outer
-                return Seen(_rebuilt(e, x.expr, y.expr), Value(), x.needs | y.needs)
+                return Seen(self.made.rebuilt(e, (x.expr, y.expr)), Value(), x.needs | y.needs)
             case Op("?:", (c, a, b)):
                 test = self._seen(c, at)
                 outer, self.memo = self.memo, {}
@@ -186,10 +190,12 @@ class Walk:
                 y = self._seen(b, self.assumed(test.expr, False, at))
                 self.memo = outer
                 ends = [*x.value.range, *y.value.range]
-                made = _rebuilt(e, test.expr, x.expr, y.expr)
+                made = self.made.rebuilt(e, (test.expr, x.expr, y.expr))
                 return self._atom(made, (min(ends), max(ends)), at, test.needs | x.needs | y.needs)
             case Op("&", (a, Const(int(k)) as bits)) if k >= 0:
-                return self._operated(e, [self._seen(stripped(a, k.bit_length()), at), self._seen(bits, at)], at)
+                return self._operated(
+                    e, [self._seen(self.made.stripped(a, k.bit_length()), at), self._seen(bits, at)], at
+                )
             case Op(_, args):
                 parts = [self._seen(a, at) for a in args]
                 return self._operated(e, parts, at)
@@ -199,6 +205,7 @@ class Walk:
         kinds = self.types.arrays.get(array, frozenset())
         if not kinds or array in self.loose:
             return ANY
+        self.trusted.add(array)
         if self.ordinary and all(t.signed and t.bits <= 32 for t in kinds):  # in sums alone, see `_added`
             return -ORDINARY[1], ORDINARY[1]
         return min(t.low for t in kinds), max(t.high for t in kinds)
@@ -207,7 +214,7 @@ class Walk:
         self, e: Expr, limits: Range, at: Store, needs: Needs, of: tuple[Expr, Value, Integer] | None = None
     ) -> Seen:
         """A value with limits of its own, known by the expression where that stands for it."""
-        if not steady(e) or isinstance(e, Const):
+        if isinstance(e, Const) or not self.made.steady(e):
             return Seen(e, Value(limits, None, of), needs)
         low, high = at.range(e)
         if (tight := (max(low, limits[0]), min(high, limits[1]))) != (low, high) and tight[0] <= tight[1]:
@@ -215,12 +222,12 @@ class Walk:
         return Seen(e, Value(at.range(e), single(e), of), needs)
 
     def _operated(self, e: Op, parts: Sequence[Seen], at: Store) -> Seen:
-        made = _rebuilt(e, *(p.expr for p in parts))
+        made = self.made.rebuilt(e, [p.expr for p in parts])
         needs = NONE.union(*(p.needs for p in parts))
         values = [p.value for p in parts]
         if e.op in ("<", "<=", ">", ">=", "==", "!=") and len(parts) == 2:
             return Seen(self._compared(made, parts, at), Value(), needs)
-        if not _is_int(made, self.sigma):
+        if not self.made.is_int(made):
             return Seen(made, Value(), needs)
         sums = [v.sum for v in values]
         total: Sum | None = None
@@ -242,7 +249,7 @@ class Walk:
             low, high = at.of(total)
             return Seen(made, Value((max(low, own[0]), min(high, own[1])), total), needs)
         seen = self._atom(made, own, at, needs)
-        if e.op in ("/", ">>", "%", "&") and values[0].range[0] >= 0 and isinstance(made, Op) and steady(made):
+        if e.op in ("/", ">>", "%", "&") and values[0].range[0] >= 0 and self.made.steady(made):
             first = values[0].sum
             over = at.bounded(first, True) if first is not None else None
             if over is not None and all(isinstance(x, Param) for x in leaves(over)):
@@ -258,12 +265,8 @@ class Walk:
 
     def _reduce(self, e: Reduced, at: Store) -> Seen:
         t = e.to
-        once = stripped(e.value, t.bits)
-        forms = [once]
-        if (less := small(once, t.bits)) is not once:
-            forms.append(less)
-        if once is not e.value:
-            forms.append(e.value)
+        forms = self.made.forms(e)
+        once = forms[0]
         seen: list[Seen] = []
         for form in forms:
             s = self._within_source(e, form, self._seen(form, at))
@@ -272,12 +275,12 @@ class Walk:
                 continue  # it may be inside, but for what is reduced in it
             seen.append(s)
             if not self.ordinary and (inside := self._inside(s.value, t, at)) is not None:
-                return replace(s, value=inside)
+                return s._replace(value=inside)
         every = NONE.union(*(s.needs for s in seen))
-        plain = seen[int(less is not once)]
+        plain = seen[int(len(forms) > 1 and forms[1] is not e.value)]
         for s in () if not self.ordinary else (plain,) if t.signed else seen:
             if (inside := self._inside(s.value, t, at)) is not None:
-                return replace(s, value=inside, needs=every)
+                return s._replace(value=inside, needs=every)
         if self.assume and not t.signed and not self.ordinary:
             for s in seen:
                 if (facts := self._facts(s.value, t, at)) is not None:
@@ -293,7 +296,7 @@ class Walk:
                 return self._taken(plain, t, NONE)
         first = seen[0]
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
-        return self._atom(masked(first.expr, t), (t.low, t.high), at, needs, (first.expr, first.value, t))
+        return self._atom(self.made.masked(first.expr, t), (t.low, t.high), at, needs, (first.expr, first.value, t))
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """The value, its range narrowed: what is converted from a signed type is in the range of that type, and a shift
@@ -305,7 +308,7 @@ class Walk:
             case Op("<<", (Const(int(k)), _)) if k >= 0:
                 low, high = max(low, 0), min(high, k << e.to.bits - 1)
         return (
-            s if (low, high) == s.value.range or low > high else replace(s, value=replace(s.value, range=(low, high)))
+            s if (low, high) == s.value.range or low > high else s._replace(value=s.value._replace(range=(low, high)))
         )
 
     def _inside(self, v: Value, t: Integer, at: Store) -> Value | None:
@@ -315,7 +318,7 @@ class Walk:
             low = max(low, *at.extremes(v.sum, False))
         if high > t.high and v.sum is not None:
             high = min(high, *at.extremes(v.sum, True))
-        return replace(v, range=(low, high)) if low >= t.low and high <= t.high else None
+        return v._replace(range=(low, high)) if low >= t.low and high <= t.high else None
 
     def _usual(self, s: Seen, t: Integer, at: Store) -> list[Expr] | None:
         """Propositions under which a value fits that fits usually: none of what is in range or of launches,
@@ -379,7 +382,7 @@ class Walk:
     def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
         """A value that is taken to be in the range of a type."""
         low, high = max(s.value.range[0], t.low), min(s.value.range[1], t.high)
-        return Seen(s.expr, replace(s.value, range=(low, high) if low <= high else (t.low, t.high)), s.needs | needs)
+        return Seen(s.expr, s.value._replace(range=(low, high) if low <= high else (t.low, t.high)), s.needs | needs)
 
     def _compared(self, e: Expr, parts: Sequence[Seen], at: Store) -> Expr:
         """A comparison with a remainder, as one with what it is a remainder of."""
@@ -420,7 +423,7 @@ class Walk:
                 self._compare(test.op, a, b, at)
 
     def _compare(self, op: str, a: Expr, b: Expr, at: Store) -> None:
-        if not (_is_int(a, self.sigma) and _is_int(b, self.sigma)):
+        if not (self.made.is_int(a) and self.made.is_int(b)):
             return
         x, y = self._seen(a, at).value, self._seen(b, at).value
         left = x.sum if x.sum is not None else None
@@ -500,7 +503,7 @@ class Walk:
             at.forget([x])
             return made, at, seen.needs
         low, high = seen.value.range
-        own = Var(x)
+        own = variable(x)
         if (t := self.types.scalars.get(x)) is not None and not (t.low <= low and high <= t.high):
             low, high = max(low, t.low), min(high, t.high)
             if low > high:
@@ -535,7 +538,7 @@ class Walk:
         kinds = self.types.arrays.get(array, frozenset())
         if isinstance(e, Reduced) and len(kinds) == 1 and kinds == {e.to} and not e.to.signed and seen.value.of:
             self.loose.add(array)
-            return replace(seen, expr=seen.value.of[0])
+            return seen._replace(expr=seen.value.of[0])
         return seen
 
     def _loop(self, s: While, at: Store) -> tuple[Stmt, Store, Needs]:
@@ -556,7 +559,7 @@ class Walk:
         for fact in beside:
             head.keep(fact)
         if self.work > WORK:  # loops in it would be gone through again for each turn
-            head.ranges |= {Var(x): ANY for x in changed}
+            head.ranges |= {variable(x): ANY for x in changed}
             made, end, cond, needs = self._turn(s, head)
             return made, self.assumed(cond, False, head), needs, end
         steps = 2
@@ -567,29 +570,29 @@ class Walk:
             if _covers(head, wider, changed):
                 break
             for x in changed if step < steps else ():
-                (low, high), (least, most) = head.range(Var(x)), wider.get(x, ANY)
+                (low, high), (least, most) = head.range(variable(x)), wider.get(x, ANY)
                 t = self.types.scalars.get(x)
                 floor, top = (t.low, t.high) if t and t.low <= least and most <= t.high else ANY
                 if self.ordinary and step == 0:
                     grown[x] = (low - least, most - high)
                     floor = max(floor, cut(low - TURNS * (low - least)))
                     top = min(top, cut(high + TURNS * (most - high)))
-                head.ranges[Var(x)] = (low if least >= low else floor, high if most <= high else top)
+                head.ranges[variable(x)] = (low if least >= low else floor, high if most <= high else top)
             if step == steps:
-                head.ranges |= {Var(x): ANY for x in changed}
+                head.ranges |= {variable(x): ANY for x in changed}
             made, end, cond, needs = self._turn(s, head)
             if self.ordinary and step == 0 < steps:
                 again = _around(at, end, changed)
                 if all(
                     low - again.get(x, ANY)[0] <= grown[x][0] and again.get(x, ANY)[1] - high <= grown[x][1]
                     for x in changed
-                    for low, high in [head.range(Var(x))]
+                    for low, high in [head.range(variable(x))]
                 ):
                     break
         narrow = head.copy()
         for x, r in _around(at, end, changed).items():
-            low, high = head.range(Var(x))
-            narrow.ranges[Var(x)] = (max(low, r[0]), min(high, r[1])) if max(low, r[0]) <= min(high, r[1]) else r
+            low, high = head.range(variable(x))
+            narrow.ranges[variable(x)] = (max(low, r[0]), min(high, r[1])) if max(low, r[0]) <= min(high, r[1]) else r
         if narrow.ranges != head.ranges and self.work <= WORK:
             other = self._turn(s, narrow)
             if _covers(narrow, _around(at, other[1], changed), changed):
@@ -615,11 +618,11 @@ def left(needs: Needs) -> int:
 def _around(entry: Store, end: Store, changed: Sequence[str]) -> dict[str, Range]:
     """The limits of variables at the head of a loop: those from before it and those after a turn."""
     if end.dead:
-        return {x: entry.range(Var(x)) for x in changed}
+        return {x: entry.range(variable(x)) for x in changed}
     return {
         x: (min(entry.range(v)[0], end.range(v)[0]), max(entry.range(v)[1], end.range(v)[1]))
         for x in changed
-        for v in [Var(x)]
+        for v in [variable(x)]
     }
 
 
@@ -627,19 +630,6 @@ def _covers(head: Store, wider: Mapping[str, Range], changed: Sequence[str]) -> 
     return all(
         head.range(Var(x))[0] <= wider.get(x, ANY)[0] and wider.get(x, ANY)[1] <= head.range(Var(x))[1] for x in changed
     )
-
-
-def _is_int(e: Expr, sigma: Signature) -> bool:
-    """Whether a well-typed expression is an integer: most operators give what their last operand is."""
-    while isinstance(e, Op) and (e.op in ARITHMETIC or e.op in ("neg", "~", "?:")):
-        e = e.args[-1]
-    if isinstance(e, Op) and (e.op in COMPARISONS or e.op in CONNECTIVES):
-        return False
-    return type_of(e, sigma) == INT
-
-
-def _rebuilt(e: Op, *args: Expr) -> Expr:
-    return e if all(a is b for a, b in zip(args, e.args, strict=True)) else Op(e.op, args, e.loc)
 
 
 def _element_of(v: Value, at: Store) -> str | None:

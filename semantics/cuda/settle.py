@@ -9,9 +9,11 @@ from typing import Final
 from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read, Seq, Stmt, While, Write, show
 from logic.typing import Signature
 from semantics.cuda.held import Held, at_start, limits, loaded
+from semantics.cuda.made import Made
 from semantics.cuda.modular import Integer, Reduced
 from semantics.cuda.ranges import WORK, Needs, Types, Walk, left
 from semantics.cuda.stores import ANY, Range, Sizes, Store, launched, negation, of_ordinary_sizes
+from semantics.cuda.sums import parameter
 
 MOST_FACTS: Final = 12
 """Of which it is asked whether the others say the same."""
@@ -44,9 +46,10 @@ def settled(
     reduced = _reductions(body)
     if not reduced:
         return Settled(body, ())
+    expressions = Made(sigma)
     fitting = frozenset(number for number, to in reduced.items() if to.signed)
     if fitting:
-        usual = Walk(types, sigma, of_ordinary_sizes(_start(types, sigma, (), block, grid)), None, False)
+        usual = Walk(types, expressions, of_ordinary_sizes(_start(types, sigma, (), block, grid)), None, False)
         _, _, doubts = usual.run(body, usual.start.copy())
         fitting -= {d.unfit for d in doubts}
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
@@ -57,9 +60,9 @@ def settled(
         start.dead = False
         loose: set[str] = set()
         while True:
-            walk = Walk(types, sigma, start, fitting, assume, split, set(loose), tuple(data), loaded=of_arrays)
+            walk = Walk(types, expressions, start, fitting, assume, split, set(loose), tuple(data), loaded=of_arrays)
             made, _, needs = walk.run(body, start.copy())
-            if walk.loose == loose:
+            if not (walk.loose - loose) & walk.trusted:
                 return made, needs, walk
             loose = set(walk.loose)
 
@@ -148,8 +151,8 @@ def _start(
     store.elements = spans or {}
     for name, t in sigma.params.items():
         if t == INT and name not in BUILTINS and (own := types.scalars.get(name)) is not None:
-            store.ranges[Param(name)] = (own.low, own.high)
-    walk = Walk(types, sigma, store, frozenset(), False)
+            store.ranges[parameter(name)] = (own.low, own.high)
+    walk = Walk(types, Made(sigma), store, frozenset(), False)
     for fact in given:
         store = walk.assumed(fact, True, store)
     for s in at_start(data):

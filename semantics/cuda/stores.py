@@ -12,7 +12,19 @@ from typing import Any, Final
 
 from logic.operators import NEGATED
 from logic.syntax import Axis, Expr, Op, Param, Read, Tid, Var, local_vars, subterms
-from semantics.cuda.sums import Sum, constant, leaves, plus, product, replaced, single
+from semantics.cuda.sums import (
+    Monomial,
+    Sum,
+    constant,
+    leaves,
+    parameter,
+    plus,
+    product,
+    replaced,
+    single,
+    thread,
+    variable,
+)
 
 INFINITE: Final = 1 << 300
 """Stands for no limit."""
@@ -24,9 +36,9 @@ BLOCK_THREADS: Final = 1024
 _BLOCKS: Final = {"x": (1 << 31) - 1, "y": 65535, "z": 65535}
 _BLOCK: Final = {"x": 1024, "y": 1024, "z": 64}
 
-_SIZES: Final = tuple(Param(f"blockDim.{axis}") for axis in "xyz")
+_SIZES: Final = tuple(parameter(f"blockDim.{axis}") for axis in "xyz")
 _PAIRS: Final = tuple(
-    (Param(f"{name}.{axis}"), size, most)
+    (parameter(f"{name}.{axis}"), size, most)
     for axis, size in zip("xyz", _SIZES, strict=True)
     for name, most in (("gridDim", GRID_THREADS), ("blockIdx", GRID_THREADS - 1))
 )
@@ -45,7 +57,7 @@ Sizes = Sequence[int | None]
 
 
 def cut(n: int) -> int:
-    return max(-INFINITE, min(INFINITE, n))
+    return n if -INFINITE <= n <= INFINITE else INFINITE if n > 0 else -INFINITE
 
 
 def spanned(*points: int) -> Range:
@@ -53,7 +65,18 @@ def spanned(*points: int) -> Range:
 
 
 def times(a: Range, b: Range) -> Range:
-    return spanned(*(x * y for x in a for y in b))
+    (p, q), (r, s) = a, b
+    return (cut(p * r), cut(q * s)) if p >= 0 and r >= 0 else spanned(p * r, p * s, q * r, q * s)
+
+
+class Fact(dict[Monomial, int]):
+    """A sum with the names of the variables in it."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, s: Sum) -> None:
+        super().__init__(s)
+        self.names = frozenset[str]().union(*(local_vars(e) for m in s for e in m))
 
 
 @dataclass(slots=True)
@@ -65,7 +88,7 @@ class Store:
 
     ranges: dict[Expr, Range] = field(default_factory=dict)
     upper: dict[Expr, tuple[Sum, ...]] = field(default_factory=dict)
-    facts: list[Sum] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
     whole: dict[Expr, tuple[int, Sum]] = field(default_factory=dict)
     dead: bool = False
     elements: Mapping[str, Range] = field(default_factory=dict)
@@ -191,7 +214,7 @@ class Store:
     def keep(self, s: Sum) -> None:
         """s >= 0 holds, and says no more of a variable alone than is known."""
         if any(s) and s not in self.facts:
-            self.facts.append(s)
+            self.facts.append(s if isinstance(s, Fact) else Fact(s))
             if len(self.facts) > MOST_FACTS:
                 del self.facts[_OF_LAUNCHES]
 
@@ -227,16 +250,13 @@ class Store:
         """Variables have other values now; without `ranges` their limits stay."""
         changed = frozenset(names)
 
-        def mentions(e: Expr) -> bool:
-            return e.name in changed if isinstance(e, Var) else not local_vars(e).isdisjoint(changed)
-
         known: tuple[dict[Expr, Any], ...] = (self.ranges, self.upper, self.whole)
         for table in known:
             for x in changed if ranges or table is not self.ranges else ():
-                table.pop(Var(x), None)
-            for gone in [e for e in table if not isinstance(e, Var) and mentions(e)]:
+                table.pop(variable(x), None)
+            for gone in [e for e in table if isinstance(e, (Op, Read)) and not local_vars(e).isdisjoint(changed)]:
                 del table[gone]
-        self.facts = [f for f in self.facts if not any(mentions(e) for m in f for e in m)]
+        self.facts = [f for f in self.facts if f.names.isdisjoint(changed)]
 
     def moved(self, x: Var, by: Sum) -> None:
         """x has been changed by a sum without x."""
@@ -246,12 +266,13 @@ class Store:
         self.whole = {e: u for e, u in self.whole.items() if x.name not in local_vars(e)}
         found = []
         for f in self.facts:
-            inside = leaves(f)
-            if x in inside and all(e == x or x.name not in local_vars(e) for e in inside):
-                if (other := replaced(f, x, back)) is not None:
-                    found.append(other)
-            elif not any(x.name in local_vars(e) for e in inside):
+            if x.name not in f.names:
                 found.append(f)
+            elif (
+                all(e == x or x.name not in local_vars(e) for e in leaves(f))
+                and (other := replaced(f, x, back)) is not None
+            ):
+                found.append(Fact(other))
         self.facts = found
 
     def equal(self, x: Var, without: frozenset[str]) -> Sum | None:
@@ -302,13 +323,15 @@ def launched(block: Sizes = (None, None, None), grid: Sizes = (None, None, None)
     for axis, b, g in zip(axes, block, grid, strict=True):
         size: Range = (b, b) if b is not None else (1, _BLOCK[axis])
         number: Range = (g, g) if g is not None else (1, min(_BLOCKS[axis], GRID_THREADS // size[0]))
-        store.ranges[Param(f"blockDim.{axis}")] = size
-        store.ranges[Param(f"gridDim.{axis}")] = number
-        store.ranges[Tid(axis)] = (0, size[1] - 1)
-        store.ranges[Param(f"blockIdx.{axis}")] = (0, number[1] - 1)
-        for index, most in ((Tid(axis), f"blockDim.{axis}"), (Param(f"blockIdx.{axis}"), f"gridDim.{axis}")):
-            store.facts.append({(Param(most),): 1, (index,): -1, (): -1})
-    store.ranges[Param("warpSize")] = (1, BLOCK_THREADS)
+        threads, index = parameter(f"blockDim.{axis}"), thread(axis)
+        blocks, own = parameter(f"gridDim.{axis}"), parameter(f"blockIdx.{axis}")
+        store.ranges[threads] = size
+        store.ranges[blocks] = number
+        store.ranges[index] = (0, size[1] - 1)
+        store.ranges[own] = (0, number[1] - 1)
+        for one, most in ((index, threads), (own, blocks)):
+            store.facts.append(Fact({(most,): 1, (one,): -1, (): -1}))
+    store.ranges[parameter("warpSize")] = (1, BLOCK_THREADS)
     return store
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from logic.syntax import INT, Const, Expr, Op, Param, Tid, Var, show
 
+Leaf = Var | Param | Tid
 Monomial = tuple[Expr, ...]
 Sum = Mapping[Monomial, int]
 
@@ -26,6 +27,17 @@ def constant(k: int) -> Sum:
 
 def single(e: Expr) -> Sum:
     return {(e,): 1}
+
+
+variable = lru_cache(maxsize=4096)(Var)
+"""The variable with a name: one object for each, which tables find fastest; so with the next two."""
+parameter = lru_cache(maxsize=4096)(Param)
+thread = lru_cache(maxsize=4096)(Tid)
+
+
+def leaf_of(e: Leaf) -> Leaf:
+    """The same, as these have it."""
+    return variable(e.name) if isinstance(e, Var) else parameter(e.name) if isinstance(e, Param) else thread(e.axis)
 
 
 def plus(a: Sum, b: Sum, times: int = 1) -> Sum:
@@ -47,7 +59,7 @@ def product(a: Sum, b: Sum) -> Sum | None:
         for n, j in b.items():
             if len(m) + len(n) > MOST_FACTORS:
                 return None
-            both = tuple(sorted((*m, *n), key=_key))
+            both = tuple(sorted((*m, *n), key=_key)) if m and n else m or n
             found[both] = found.get(both, 0) + k * j
     return {m: k for m, k in found.items() if k} if len(found) <= MOST_TERMS else None
 

@@ -313,6 +313,22 @@ def batches(first: int, kernels: int) -> Iterator[range]:
         yield range(start, min(start + BATCH, first + kernels))
 
 
+def told(log: Path) -> tuple[int | None, Counter[str]]:
+    """The seed after the last one of a log, None for a log that is not there, and what became of its kernels. A line
+    has the seeds of a batch and how many kernels ended how: `1250 1275 equal 21 above 4`; one that begins with `#`
+    says why."""
+    end, counts = None, Counter[str]()
+    lines = log.read_text().splitlines() if log.exists() else []
+    for line in lines:
+        if not line.startswith("#"):
+            first, last, *found = line.split()
+            if end not in (None, int(first)):
+                raise ValueError(f"{log}: {end} seeds are there, and the next ones begin with {first}")
+            end = int(last)
+            counts.update({kind: int(n) for kind, n in zip(found[::2], found[1::2], strict=True)})
+    return end, counts
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", type=int, default=1000, metavar="N")
@@ -321,6 +337,7 @@ def main() -> int:
     parser.add_argument(
         "--every", type=int, default=0, metavar="N", help="bounds for every Nth kernel, too, if it is short"
     )
+    parser.add_argument("--log", type=Path, metavar="FILE", help="a line a batch; goes on where the file ends")
     args = parser.parse_args()
     if shutil.which("nvcc") is None and importlib.util.find_spec("nvidia") is None:
         print("nvcc is not here, and not needed here: pip install '.[oracle]', for `warpbound compiled`")
@@ -328,21 +345,31 @@ def main() -> int:
         print("\n".join(lines))
         return 1
     start, counts, claims = time.monotonic(), Counter[str](), Counter[str]()
+    after, known = told(args.log) if args.log else (None, Counter[str]())
+    runs = list(batches(args.first if after is None else after, args.kernels))
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(args.jobs) as pool:
         emulator = str(build(Path(folder)))
-        waiting = [pool.submit(tried, seeds, emulator, args.every) for seeds in batches(args.first, args.kernels)]
-        for job in waiting:
-            for verdict in job.result():
-                if verdict.kind != "bounded":
-                    counts[verdict.kind] += 1
+        waiting = [pool.submit(tried, seeds, emulator, args.every) for seeds in runs]
+        for seeds, job in zip(runs, waiting, strict=True):
+            found = job.result()
+            own = Counter(v.kind for v in found if v.kind != "bounded")
+            counts += own
+            odd = [f"{v.name}: {v.kind}: {v.why}" for v in found if v.kind in ("different", "refused", "false")]
+            print("\n".join(odd), end="\n" if odd else "", flush=True)
+            for verdict in found:
                 claims.update(verdict.claims)
-                if verdict.kind in ("different", "refused", "false"):
-                    print(f"{verdict.name}: {verdict.kind}: {verdict.why}", flush=True)
+            if args.log:
+                line = " ".join(f"{kind} {n}" for kind, n in sorted(own.items()))
+                with args.log.open("a") as file:
+                    file.write("".join(f"# {w}\n" for w in odd) + f"{seeds[0]} {seeds[-1] + 1} {line}\n")
     seconds = time.monotonic() - start
     print(
         f"{sum(counts.values())} kernels in {seconds:.0f} s: "
         + ", ".join(f"{n} {k}" for k, n in sorted(counts.items()))
     )
+    if args.log:
+        every = known + counts
+        print(f"in {args.log}: {every.total()} kernels: " + ", ".join(f"{n} {k}" for k, n in sorted(every.items())))
     if claims:
         print(f"bounds of every {args.every}th: " + ", ".join(f"{n} {k}" for k, n in sorted(claims.items())))
     return 1 if counts["different"] or counts["false"] else 0

@@ -15,7 +15,7 @@ from logic.metrics import HARDWARE, Hardware
 from semantics.cuda import read_cuda
 from tests.oracles import compare
 from tests.oracles.cases import BEFORE, INT, Case, Global
-from tests.oracles.compare import Seen, Told, Verdict, build, claimed, emulated, judged, missing, tried
+from tests.oracles.compare import Seen, Told, Verdict, build, claimed, emulated, judged, missing, told, tried
 from tests.oracles.kernels import case
 
 here = pytest.mark.skipif(bool(missing()), reason="; ".join(missing()))
@@ -92,6 +92,16 @@ def verdict(
     file = folder / "known.cu"
     file.write_text(BEFORE["cuda"] + c.cuda)
     return judged(c, read_cuda(str(file), c.name).kernel, seen, hardware)
+
+
+def test_a_log_is_gone_on_with(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert told(log) == (None, {})
+    log.write_text("1250 1275 above 4 equal 21\n# k1280: different: sectors\n1275 1300 different 1 equal 24\n")
+    assert told(log) == (1300, {"above": 4, "equal": 45, "different": 1})
+    log.write_text(log.read_text() + "1310 1320 equal 10\n")
+    with pytest.raises(ValueError, match="1300"):
+        told(log)
 
 
 @here

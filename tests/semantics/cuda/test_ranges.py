@@ -11,7 +11,7 @@ import pytest
 from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
 from logic.syntax import BOOL, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var, show, show_stmt
 from logic.typing import Signature, type_of
-from semantics.cuda import Reading, ranges
+from semantics.cuda import Reading, made, ranges
 from tests.semantics.cuda import native
 from tests.semantics.cuda.native import COMPILER
 
@@ -165,7 +165,7 @@ TYPED: list[Expr] = [
 
 @pytest.mark.parametrize("e", TYPED, ids=show)
 def test_what_is_an_integer(e: Expr) -> None:
-    assert ranges._is_int(e, SIGMA) == (type_of(e, SIGMA) == INT)
+    assert made.is_int(e, SIGMA) == (type_of(e, SIGMA) == INT)
 
 
 def test_loops_in_one_another_take_no_work_without_end(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
