@@ -253,15 +253,9 @@ def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) ->
     facts = [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs]
     facts += [Fact(ZERO, expression(e), apart=_put(d, values)) for e, d in _unequal(stated, named)]
 
-    @cache
-    def kept(elements: tuple[Apply, ...]) -> list[Instance]:
-        found = instances(contracts, elements)
-        return [
-            Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name) for poly, needs, name in found
-        ]
-
     def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
-        return iter(kept(tuple(elements)))
+        for poly, needs, name in instances(contracts, elements):
+            yield Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name)
 
     facts += [Fact(ZERO, [], of_contracts)] * bool(contracts)
     return Given(values, facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice, permutations
 from typing import Any, Final, NamedTuple
 
@@ -16,10 +15,6 @@ from logic.terms_as_json import potential
 
 MOST: Final = 48
 """The most instances that are looked at."""
-
-
-MAX_KEPT: Final = 2**10
-"""Sets of elements whose instances are kept: the same few are asked about at each place of a proof."""
 
 
 LARGEST: Final = 1 << 53
@@ -41,12 +36,8 @@ class Instance(NamedTuple):
 
 def instances(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> Iterator[Instance]:
     """The facts that contracts give of elements, and of nothing but these."""
-    return iter(_kept(tuple(contracts), tuple(spoken)))
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _kept(contracts: tuple[Contract, ...], known: tuple[Apply, ...]) -> tuple[Instance, ...]:
-    return tuple(islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST))
+    known = tuple(spoken)
+    return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
 
 
 def by_depth(some: Iterable[Instance]) -> list[list[Instance]]:
