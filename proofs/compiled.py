@@ -159,6 +159,22 @@ def became(found: Sequence[Found]) -> str:
     return "\n".join([*lines, f"| accesses | {' | '.join(str(whole[a]) for a in ARCHITECTURES)} |"])
 
 
+def machine(found: Sequence[Found]) -> str:
+    """What machine code of the kernels needs: registers of a thread, and bytes of shared memory of a block."""
+    lines = [
+        f"| kernel | {' | '.join(f'{a} registers | shared' for a in ARCHITECTURES)} |",
+        f"|---|{'---:|---:|' * len(ARCHITECTURES)}",
+    ]
+    for name in dict.fromkeys(f.name for f in found):
+        own = {f.arch: f.compared.machine for f in found if f.name == name and f.compared}
+        if any(own.values()):
+            cells = [f"{m.registers} | {m.shared}" if m else "- | -" for m in map(own.get, ARCHITECTURES)]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    code = [(f, f.compared.machine) for f in found if f.compared and f.compared.machine]
+    spilled = [f"{f.name} ({f.arch})" for f, m in code if m.spilled]
+    return "\n".join([*lines, "", f"Registers are kept in memory by {', '.join(spilled) or 'none of them'}."])
+
+
 def reasons(found: Sequence[Found]) -> str:
     """Where the run and the compiled code differ, on one line for each kernel and metric, with the classes of the
     accesses whose cost differs."""
@@ -241,6 +257,7 @@ def page(found: Sequence[Found]) -> str:
         "CONFLICTS": table(found, "conflicts"),
         "DIVWARPS": table(found, "divwarps"),
         "BECAME": became(found),
+        "MACHINE": machine(found),
         "REASONS": reasons(found),
         "VALUES": values(found),
         "EXCEEDED": exceeded(found),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -62,6 +64,55 @@ def compile_ptx(nvcc: str, source: str, arch: str, options: Sequence[str] = ()) 
             told = said[0].strip() if said else f"exit code {done.returncode}"
             raise CompilerProblem(f"nvcc does not compile '{source}': {told}", advice=f"It was run for {arch}.")
         return target.read_text(encoding="utf-8", errors="replace")
+
+
+_ENTRY: Final = re.compile(r"(?:Compiling entry function '|Function properties for )([\w$]+)")
+_SPILLED: Final = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED: Final = re.compile(r"Used (\d+) registers(?:.*?\b(\d+) bytes smem)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a kernel needs as machine code: registers of a thread, bytes of static shared memory of a block, and bytes
+    of registers that a thread stores to memory and loads again, for want of more."""
+
+    registers: int
+    shared: int
+    spilled: int
+
+
+def needed(said: str) -> dict[str, Machine]:
+    """What the assembler says that kernels need (`ptxas -v`)."""
+    found, name, spilled = dict[str, Machine](), "", 0
+    for line in said.splitlines():
+        if entry := _ENTRY.search(line):
+            name = entry[1]
+        if spill := _SPILLED.search(line):
+            spilled = int(spill[1]) + int(spill[2])
+        if name and (used := _USED.search(line)):
+            found[name] = Machine(int(used[1]), int(used[2] or 0), spilled)
+            name, spilled = "", 0
+    return found
+
+
+def machine_code(nvcc: str, ptx: str, arch: str) -> Mapping[str, Machine]:
+    """What the kernels of a PTX text need as machine code, by their names there; nothing where it is not made."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "kernel.ptx"
+        source.write_text(ptx, encoding="utf-8")
+        words = [nvcc, "-cubin", f"-arch={arch.replace('compute_', 'sm_')}", "-Xptxas", "-v", str(source)]
+        try:
+            done = subprocess.run(  # noqa: S603 - the compiler that the user chose
+                [*words, "-o", str(source.with_suffix(".cubin"))],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+    return needed(done.stderr + done.stdout)
 
 
 def version(nvcc: str) -> str:

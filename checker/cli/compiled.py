@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,6 +31,7 @@ from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.analysis.compiled.compare import Launched
+    from checker.analysis.nvcc import Machine
     from checker.cli.options import Sizes
     from checker.report.compiled import Compared
     from checker.synthesis.bound import Result
@@ -132,7 +133,7 @@ def job(args: argparse.Namespace) -> Job:
     metrics, hardware = _metrics(args), parse_hardware(args.hardware)
     _check_arch(args)
     reading = read_kernel(args)
-    check_passed(reading.kernel, reading.passed)
+    check_passed(reading.kernel, reading.passed, reading.fields)
     given_args, given_arrays = parse_bindings(args.args, "--arg"), parse_bindings(args.arrays, "--array")
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
@@ -144,7 +145,7 @@ def job(args: argparse.Namespace) -> Job:
     own = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
     results, outline, notes = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)
-    launched = run_source(kernel, reading.passed, block, blocks, values, arrays, metrics, hardware)
+    launched = run_source(kernel, reading.passed, reading.fields, block, blocks, values, arrays, metrics, hardware)
     found = Job(launched, results, outline, notes)
     if fact := excluded_in_run(found.at, block, blocks, outline.context):
         raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
@@ -157,7 +158,7 @@ def against(j: Job, args: argparse.Namespace) -> Compared:
     from checker.analysis.places import counts
     from checker.report.compiled import Compared
 
-    module, compiler = _module(args, args.fmad)
+    module, compiler, code = _module(args, args.fmad)
     both = run_both(module, j.launched)
     sure = [r for r in j.results if r.verdict == "certified"]
     known = certified(both, counts(sure, j.outline.context, j.outline.kernel))
@@ -174,6 +175,7 @@ def against(j: Job, args: argparse.Namespace) -> Compared:
         rows(both, known),
         wholes(both, j.results, j.at, j.launched.prepared()),
         contracted,
+        code.get(both.function.name),
         [
             f"arrays start at multiples of {j.launched.hardware.alignment} bytes",
             "lanes that part rejoin at the immediate post-dominator",
@@ -192,17 +194,19 @@ def _check_arch(args: argparse.Namespace) -> None:
         find_nvcc(args.nvcc)
 
 
-def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str]:
-    """The compiled code, and the compiler's version, "" where the code is given. Raises SourceError."""
+def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str, Mapping[str, Machine]]:
+    """The compiled code; the compiler's version, "" where the code is given; what machine code needs, by kernels.
+    Raises SourceError."""
     from checker.analysis import nvcc
     from checker.notation.ptx import read_ptx
 
     if args.ptx is not None:
-        return read_ptx(read_text(args.ptx, "Give what nvcc -ptx -lineinfo makes."), args.ptx), ""
+        return read_ptx(read_text(args.ptx, "Give what nvcc -ptx -lineinfo makes."), args.ptx), "", {}
     compiler = nvcc.find_nvcc(args.nvcc)
     words = [f"-I{Path(folder).resolve()}" for folder in args.includes] + [f"-D{macro}" for macro in args.defines]
     text = nvcc.compile_ptx(compiler, args.file, args.arch, [*words, f"-std={args.std}", f"-fmad={fmad}"])
-    return read_ptx(text, f"{Path(args.file).stem}.ptx"), nvcc.version(compiler)
+    module = read_ptx(text, f"{Path(args.file).stem}.ptx")
+    return module, nvcc.version(compiler), nvcc.machine_code(compiler, text, args.arch)
 
 
 def _bounds(

@@ -9,6 +9,7 @@ from typing import Any
 
 from checker.analysis.compiled.compare import Both, Row, Whole
 from checker.analysis.compiled.launch import Difference
+from checker.analysis.nvcc import Machine
 from checker.notation.words import many, number
 from checker.report.page import Fault, Page, Section
 from checker.report.terminal import wrapped
@@ -21,7 +22,8 @@ _WHOLE = ("metric", "bound", "warp: bound", "run", "PTX", "all warps: run", "PTX
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A comparison: what was compiled how, on which launch, and all that was found. `contracted` says whether floats
-    are equal where the compiler makes no product and sum one operation; None where that was not tried."""
+    are equal where the compiler makes no product and sum one operation; None where that was not tried. `machine` is
+    what machine code of it needs, where that was made."""
 
     file: str
     arch: str
@@ -32,6 +34,7 @@ class Compared:
     rows: Sequence[Row]
     wholes: Sequence[Whole]
     contracted: bool | None
+    machine: Machine | None
     assumptions: Sequence[str]
 
     @property
@@ -140,6 +143,8 @@ def _row(c: Compared, r: Row) -> tuple[str, ...]:
 def notes(c: Compared) -> list[str]:
     """What else is to be known."""
     found = ["bound, run and PTX of an access: the sectors, or conflicts, of one execution by a warp, at most"]
+    if c.machine is not None:
+        found.append(f"machine code: {needs(c.machine)}")
     local = [at for at in c.both.nobody if c.both.compiled.sites[at].space == "local"]
     others = [at for at in c.both.nobody if at not in local]
     if local:
@@ -157,6 +162,12 @@ def notes(c: Compared) -> list[str]:
     if c.both.collided and c.both.differences:
         found.append("lanes met in an atomic instruction, of which a run of the source keeps one: so values differ")
     return [*found, *c.both.undefined]
+
+
+def needs(m: Machine) -> str:
+    """What machine code needs, in words."""
+    spilled = f"{many(m.spilled, 'byte')} of registers kept in memory" if m.spilled else "none kept in memory"
+    return f"{many(m.registers, 'register')} a thread, {spilled}, {many(m.shared, 'byte')} of static shared memory"
 
 
 def _apart(d: Difference) -> str:
@@ -214,6 +225,9 @@ def as_json(c: Compared) -> dict[str, Any]:
         ],
         "equal_without_contraction": c.contracted,
         "collided": c.both.collided,
+        "machine": None
+        if c.machine is None
+        else {"registers": c.machine.registers, "shared": c.machine.shared, "spilled": c.machine.spilled},
         "notes": notes(c),
         "problems": [text for _, text in problems(c)],
         "assumptions": list(c.assumptions),

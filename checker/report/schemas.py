@@ -436,6 +436,15 @@ SCHEMAS: Final[dict[str, Schema]] = {
             ),
             "equal_without_contraction": maybe(flag("whether floats are equal with -fmad=false; null: not tried")),
             "collided": flag("whether lanes met in an atomic instruction"),
+            "machine": maybe(
+                row(
+                    {
+                        "registers": whole("of a thread"),
+                        "shared": whole("bytes of static shared memory"),
+                        "spilled": whole("bytes of registers that a thread stores to memory and loads again"),
+                    }
+                )
+            ),
             "notes": TEXTS,
             "problems": TEXTS,
             "assumptions": TEXTS,

@@ -64,7 +64,8 @@ class Reading:
     dimensions, by their names, `tables` what arrays in constant memory are declared to hold. `one_row` says that the
     kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of arrays,
     within which the kernel is right, too: of those that contracts speak of (`under`). `passed` are the names of what
-    the kernel is passed, in order; what has none is "".
+    the kernel is passed, in order; what has none is "". `fields` are the numbers in the structures among that: of each
+    the byte that it begins at, and its size.
     """
 
     kernel: Kernel
@@ -80,6 +81,7 @@ class Reading:
     one_row: bool = False
     spans: tuple[tuple[str, Range], ...] = ()
     passed: tuple[str, ...] = ()
+    fields: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
@@ -164,7 +166,19 @@ def _read(request: Request, name: str | None) -> Reading:
     remarks = (*notes, *st.notes)
     kernel = replace(kernel, removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
     found = Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row)
-    return replace(found, passed=tuple(p.name for p in node.arguments)).under()
+    passed = tuple(p.name for p in node.arguments)
+    fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
+    return replace(found, passed=passed, fields=fields).under()
+
+
+def _fields(of: Node, name: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The numbers in a structure that begins at a byte, without bit-fields and what unions have."""
+    for f in () if of.type_decl.kind == "UNION_DECL" else of.fields:
+        at, own = start + f.field_offset, f"{name}.{f.name}"
+        if f.type.kind == "record":
+            yield from _fields(f, own, at)
+        elif f.type.kind in ("int", "bool", "base") and not f.is_bitfield:
+            yield own, (at, f.type.size)
 
 
 def kernel_names(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = STD) -> list[str]:

@@ -64,7 +64,8 @@ def judged(c: Case, module: Module, path: str) -> Verdict:
     compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])
     try:
         f = entry(module, kernel.name)
-        memory = placed(module, f, grid.prepare(kernel, c.block, c.grid, args, given, hardware), reading.passed)
+        launch = grid.prepare(kernel, c.block, c.grid, args, given, hardware)
+        memory = placed(module, f, launch, reading.passed, reading.fields)
         whole = {a.name: a.bytes for a in c.arrays}
         regions = [replace(r, fill=_filled(whole[r.name])) if r.name in whole else r for r in memory.regions]
         ran = simulate.run(module, f, c.block, c.grid, memory.arguments, regions, hardware, compiled)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from checker.analysis.nvcc import needed
 from logic.source import SourceError
 from logic.syntax import Kernel
 from semantics.cuda import CudaError, read_cuda
@@ -28,8 +28,6 @@ from tests.oracles.cases import BEFORE
 from tests.oracles.kernels import case
 
 BATCH: Final = 25
-_ENTRY: Final = re.compile(r"Compiling entry function '(\w+)'")
-_USED: Final = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes smem)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +46,7 @@ def compiled(file: Path, arch: str = "sm_90", more: Sequence[str] = ()) -> Compi
         done = subprocess.run(
             [*command, "-o", f"{folder}/out", str(file)], capture_output=True, text=True, timeout=600, check=False
         )
-    used: dict[str, tuple[int, int]] = {}
-    name = ""
-    for line in done.stderr.splitlines():
-        if entry := _ENTRY.search(line):
-            name = entry[1]
-        elif (found := _USED.search(line)) and name:
-            used[name] = (int(found[1]), int(found[2] or 0))
+    used = {name: (m.registers, m.shared) for name, m in needed(done.stderr).items()}
     errors = [line for line in done.stderr.splitlines() if "error" in line]
     return Compiled(done.returncode == 0, errors[0] if errors else "", used)
 

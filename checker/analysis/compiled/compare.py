@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 
 from checker.analysis.coalescing.access import Key
-from checker.analysis.compiled.launch import Difference, before, differences, entry, placed
+from checker.analysis.compiled.launch import Difference, Fields, before, differences, entry, placed
 from checker.analysis.compiled.matched import Fate, fates
 from checker.analysis.compiled.sites import Compiled, Site, Source, Warp, cost_of, metric_of
 from checker.certificates.claims import shown, value_at
@@ -58,6 +58,7 @@ class Launched:
 
     kernel: Kernel
     passed: Sequence[str]
+    fields: Fields
     block: Dim
     blocks: Dim
     values: Mapping[str, Value]
@@ -74,6 +75,7 @@ class Launched:
 def run_source(
     kernel: Kernel,
     passed: Sequence[str],
+    fields: Fields,
     block: Dim,
     blocks: Dim,
     values: Mapping[str, Value],
@@ -85,7 +87,7 @@ def run_source(
     """Runs the source, by the reference semantics. Raises SourceError for what cannot be run."""
     source = Source(kernel, block, hardware.warp)
     result = grid.run(kernel, block, blocks, values, arrays, metrics, hardware, step_limit, source)
-    return Launched(kernel, passed, block, blocks, values, arrays, hardware, source, result)
+    return Launched(kernel, passed, fields, block, blocks, values, arrays, hardware, source, result)
 
 
 def run_both(module: Module, launched: Launched) -> Both:
@@ -93,7 +95,7 @@ def run_both(module: Module, launched: Launched) -> Both:
     kernel, source = launched.kernel, launched.source
     f = entry(module, kernel.name)
     launch = launched.prepared()
-    memory = placed(module, f, launch, launched.passed)
+    memory = placed(module, f, launch, launched.passed, launched.fields)
     compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])
     ran = simulate.run(
         module, f, launched.block, launched.blocks, memory.arguments, memory.regions, launched.hardware, compiled

@@ -49,19 +49,32 @@ def entry(module: Module, kernel: str) -> Function:
     return found[0]
 
 
-def check_passed(kernel: Kernel, passed: Sequence[str]) -> None:
-    """Raises NotComparable for a kernel that is passed a structure by value: its fields have no places here."""
+Fields = Mapping[str, Mapping[str, tuple[int, int]]]
+"""The numbers in structures that are passed by value: the byte that each begins at, and its size."""
+
+
+def check_passed(kernel: Kernel, passed: Sequence[str], fields: Fields) -> None:
+    """Raises NotComparable for a kernel that uses what has no place here of a structure that it is passed by value: a
+    pointer, an array, a bit-field, or a field of a union or of a base class."""
     for name in passed:
-        if any(d.name.startswith(f"{name}.") for d in kernel.params):
-            raise _structure(name, kernel)
+        own = [d.name for d in kernel.params if d.name.startswith(f"{name}.")]
+        own += [a.name for a in kernel.arrays if name in fields and root(a.name) == name]
+        if lost := [x for x in own if x not in fields.get(name, {})]:
+            told = f"'{lost[0]}' of the structure '{name}', which is passed by value, has no place in this launch"
+            raise NotComparable(told, kernel.loc, "Pass it by itself.")
 
 
-def _structure(name: str, kernel: Kernel) -> NotComparable:
-    told = f"'{name}' is passed as a structure, which has no place in this launch"
-    return NotComparable(told, kernel.loc, "Pass its fields.")
+def _structure(fields: Mapping[str, tuple[int, int]], size: int, launch: Launch) -> bytes:
+    """A structure as a device is passed it, with 0 for what the kernel does not use."""
+    data = bytearray(size)
+    for d in launch.kernel.params:
+        if d.name in fields:
+            at, width = fields[d.name]
+            data[at : at + width] = encoded(launch.params[d.name], width, d.type.kind == "base")
+    return bytes(data)
 
 
-def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str]) -> Placed:
+def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str], fields: Fields) -> Placed:
     """The memory and the parameters of a launch. Raises NotComparable."""
     kernel = launch.kernel
     here: dict[str, tuple[Array, ...]] = {}
@@ -78,7 +91,8 @@ def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str]) -
     if lost:
         told = f"the array '{lost[0]}' is neither a parameter nor a variable of the compiled code"
         raise NotComparable(told, kernel.loc, "Pointers that memory holds have no place in this launch.")
-    pointers = [name for name in passed if name and name not in scalars]
+    check_passed(kernel, passed, fields)
+    pointers = [name for name in passed if name and name not in scalars and name not in fields]
     names = [*dict.fromkeys(pointers), *(name for name in here if name not in pointers)]
     constant = {v.name for v in module.variables if v.space == "const" or v.data}
     names = [n for n in names if n not in constant or any(a.name in launch.store.arrays for a in here.get(n, ()))]
@@ -89,10 +103,12 @@ def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str]) -
         size = v.size or 0
         if name in scalars:
             arguments.append(encoded(launch.params[name], size, scalars[name].type.kind == "base"))
+        elif name in fields:
+            arguments.append(_structure(fields[name], size, launch))
         elif size == 8:
             arguments.append(where.get(name, 0).to_bytes(8, "little"))
         else:
-            raise _structure(name, kernel)
+            raise NotComparable(f"'{name}' is passed in {size} bytes, and is no pointer", kernel.loc)
     return Placed(regions, here, tuple(arguments))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from checker.analysis.nvcc import Machine, needed
 from checker.cli import main
 from tests.checker.analysis.compiled import sources
 
@@ -166,10 +167,16 @@ def test_without_a_compiler_there_is_one_sentence(monkeypatch: pytest.MonkeyPatc
         (sources.SUM.replace("int n", "int n, int m"), sources.PTX, ("--arg", "m=1"), "passed 4 values"),
         (sources.SUM, sources.PTX, ("--arg", "m=1"), "no parameter 'm'"),
         (
-            "struct P { int x, y; };\n__global__ void k(int *A, P p) { A[p.x] = p.y; }\n",
+            "struct P { int x; int *y; };\n__global__ void k(int *A, P p) { A[p.x] = p.y[1]; }\n",
             sources.PTX,
             ("--arg", "p.x=1"),
-            "'p' is passed as a structure",
+            "'p.y' of the structure 'p'",
+        ),
+        (
+            "struct P { int x : 4, y : 4; };\n__global__ void k(int *A, P p) { A[p.x] = p.y; }\n",
+            sources.PTX,
+            ("--arg", "p.x=1"),
+            "of the structure 'p'",
         ),
     ],
 )
@@ -188,6 +195,38 @@ def test_text_says_all(capsys: Capture) -> None:
     assert "2 x ld.global.u32" in said
     assert "error: sectors: a warp of the compiled code pays 48, certified of the source are 36" in said
     assert "equal, bit for bit" in said
+
+
+@needs_nvcc
+def test_structures_by_value_and_what_machine_code_needs() -> None:
+    Path("k.cu").write_text(
+        "struct In { short h; double d; };\nstruct P { char c; In in; int x; };\n"
+        "__global__ void k(int *A, P p, uchar4 u) {\n"
+        "    __shared__ int S[64];\n"
+        "    S[threadIdx.x] = p.in.h + (int)p.in.d;\n    __syncthreads();\n"
+        "    A[threadIdx.x] = S[31 - threadIdx.x] + 1000 * p.x + u.y + p.c;\n}\n"
+    )
+    words = ["p.in.h=-3", "p.in.d=7.5", "p.x=9", "u.y=200", "p.c=-1"]
+    launch = [w for word in words for w in ("--arg", word)]
+    assert main(["compiled", "k.cu", "--block", "32", *launch, "--format", "json", "-o", "out.json"]) == 0
+    found = json.loads(Path("out.json").read_text())
+    assert found["differences"] == []
+    assert found["machine"]["registers"] > 0
+    assert (found["machine"]["shared"], found["machine"]["spilled"]) == (256, 0)
+
+
+def test_what_the_assembler_says() -> None:
+    said = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function '_Z1kPi' for 'sm_90'
+ptxas info    : Function properties for _Z1kPi
+    96 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 32 registers, used 1 barriers, 96 bytes cumulative stack size, 4096 bytes smem
+ptxas info    : Compiling entry function 'plain' for 'sm_90'
+ptxas info    : Function properties for plain
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 8 registers, used 0 barriers
+"""
+    assert needed(said) == {"_Z1kPi": Machine(32, 4096, 24), "plain": Machine(8, 0, 0)}
 
 
 @needs_nvcc

@@ -37,6 +37,10 @@ LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
     "out[n] = (m & 15) + 4294967280u;": ("out[n] <- (m & 15) - 16;", ()),
     "out[n] = (unsigned char)(threadIdx.x - 9);": ("out[n] <- tid.x - 9 & 255;", ()),
     "out[n] = 1u << threadIdx.y > 9;": ("out[n] <- int(1 << tid.y > 9);", ()),
+    "out[n] = U[n + 1] / 3 > 5; U[n] = m * 2654435761u;": (  # which another warp may read
+        f"out[n] <- int((U[n + 1] & {MASK}) / 3 > 5);\nU[n] <- m * 2654435761;",
+        (),
+    ),
     "U[n]++;": ("U[n] <- U[n] + 1;", ()),
     "if (threadIdx.x < n) out[0] = 1;": ("if (tid.x < n) {\n  out[0] <- 1;\n}", ("n >= 0",)),
     "out[m * 4] = 1;": ("out[m * 4] <- 1;", ("4 * m <= 4294967295",)),
