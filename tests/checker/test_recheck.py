@@ -1849,8 +1849,6 @@ def lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, d
     view = lanes(*facts, x=" ".join(x), hardware=tiny, block=block)
     uniform = view.uniform(e(term))
     most = {what: view.most(array, e(term)) for what, array in arrays.items()}
-    if not uniform and min(most.values()) >= 2 * tiny["warp"]:
-        return  # no claim: a lane touches two at most
     small = st.integers(-4, 9)
     seen = False
     for _ in range(12):
