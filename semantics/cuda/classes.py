@@ -41,8 +41,6 @@ def odd(node: Node, lives: bool = False) -> str:
     if any(c.is_virtual for c in members):
         return VIRTUAL
     listed = (*node.fields, *(c for c in members if c.kind == "FIELD_DECL"))
-    if any(f.type.kind == "reference" for f in listed):
-        return "a field that is a reference in"
     if any(_initialised(f) and initialiser(f) is None for f in listed):
         return "a field with this initialiser in"
     if any(not (f.name or f.is_bitfield) or _copies(f, lives) for f in node.fields):
@@ -124,9 +122,16 @@ def copies_itself(node: Node) -> bool:
     """Whether the structure of a node says itself how it is copied, or moved."""
     decl = node.type_decl
     return any(
-        c.kind == "CONSTRUCTOR" and _own(c, decl) and c.arguments and c.arguments[0].type.kind == "reference"
+        c.kind == "CONSTRUCTOR" and _own(c, decl) and _of_one(c) and c.arguments[0].type.kind == "reference"
         for c in decl.members
     )
+
+
+def _of_one(constructor: Node) -> bool:
+    """Whether a constructor can be called with one argument: else it makes no copy."""
+    taken = constructor.arguments
+    given = (any(not c.kind.endswith(("_REF", "_ATTR", "_DECL")) for c in p.children) for p in taken[1:])
+    return bool(taken) and all(given)
 
 
 def check_array(node: Node) -> None:
@@ -222,7 +227,7 @@ def _plain(member: Node, decl: Node) -> bool:
         return not _dies(member, decl)
     taken = member.arguments
     return member.kind == "CONSTRUCTOR" and not (
-        taken
+        _of_one(member)
         and taken[0].type.kind == "reference"
         and taken[0].type.inner is not None
         and taken[0].type.inner.kind in ("record", "other")

@@ -17,11 +17,11 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
-from semantics.cuda.functions import function_type, is_table, named_function
+from semantics.cuda.functions import assign, assigned, function_type, is_table, named_function
 from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
-from semantics.cuda.pointers import address, deliver, point
+from semantics.cuda.pointers import address, deliver, point, seen
 from semantics.cuda.records import fields, initialised, reference, undefined, union, values, variable
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import described
@@ -65,6 +65,10 @@ def declaration(st: State, decl: Node) -> None:
             st.bindings[decl.identity] = shared(st, decl)
     elif function_type(decl) and (function := _function(st, decl)) is not None:
         st.functions[decl.identity] = function
+    elif function_type(decl) and st.changed[decl.identity] and (several := assigned(st, decl)) is not None:
+        st.functions[decl.identity] = several
+        if decl.initialiser is not None:
+            assign(st, decl, decl.initialiser)
     elif t.kind == "array" and t.inner is not None and function_type(decl, t.inner) and is_table(st, decl):
         return  # its functions are where they are called
     elif t.kind == "pointer" and decl.initialiser is None and is_handle(decl):
@@ -117,6 +121,9 @@ def _bindings(st: State, decl: Node) -> None:
         whole = initialised(st, decl, init, "whole")
     else:
         whole = _copy(st, decl, init)
+    if given and is_shim(given.file) and decl.type_decl.name.split("<")[0] == "array":
+        elems = next(iter(decl.fields))
+        whole, t = member(st, whole, decl, elems), elems.type
     parts = () if t.kind == "array" else fields(decl)
     if t.kind == "record" and (len(parts) != len(names) or any(p.kind != "FIELD_DECL" for p in parts)):
         raise unsupported(f"this declaration of '{decl.name}'", decl.loc, "Use the members by their names.")
@@ -124,7 +131,7 @@ def _bindings(st: State, decl: Node) -> None:
         if t.kind == "array" and t.inner is not None and isinstance(whole, Address):
             st.bindings[name.identity] = whole.plus(t.inner.size, Const(i))
         else:
-            st.bindings[name.identity] = member(st, whole, decl, parts[i])
+            st.bindings[name.identity] = seen(st, member(st, whole, decl, parts[i]), parts[i], decl.loc)
         if name.type.kind == "pointer" and not isinstance(st.bindings[name.identity], Pointer):
             raise unsupported(f"the pointer '{name.name}' as a name for a part", decl.loc, "Use the member.")
 
@@ -132,9 +139,8 @@ def _bindings(st: State, decl: Node) -> None:
 def _untold(decl: Node, given: Loc) -> bool:
     """Whether a structure may say itself what its parts are, as `std::tuple` does."""
     files = {given.file, *(f for f in (decl.span[0],))}
-    return decl.type_decl.name.split("<")[0] != "pair" and any(
-        is_shim(f) or b"tuple_size" in decl.unit.text(f) for f in files
-    )
+    ours = is_shim(given.file) and decl.type_decl.name.split("<")[0] in ("pair", "tuple", "array")
+    return not ours and any(is_shim(f) or b"tuple_size" in decl.unit.text(f) for f in files)
 
 
 def _copy(st: State, decl: Node, init: Node) -> Address:

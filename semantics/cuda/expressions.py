@@ -40,6 +40,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
+from semantics.cuda.compared import compared, not_null
 from semantics.cuda.convert import common, convert, literal, narrowed_to, rounded, zero
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -50,10 +51,8 @@ from semantics.cuda.pointers import (
     STEPS,
     address,
     assigned,
-    compared,
     indices,
     located,
-    not_null,
     place,
     stepped,
     updated,

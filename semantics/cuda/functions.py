@@ -8,16 +8,18 @@ call by one that is chosen is an `if` for each function of the table, so that la
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
 from logic.operators import COMPARISONS, denote
-from logic.syntax import INT, Const, Op
+from logic.syntax import INT, Assign, Const, Expr, Op, Var
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import unsupported
 from semantics.cuda.heads import check_condition, check_if
+from semantics.cuda.scan import METHODS, targets, variable
 from semantics.cuda.sections import following, sections
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.state import Chosen, State
@@ -59,7 +61,60 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
     if decl is None or decl.kind == "FUNCTION_DECL":
         return decl
     known = st.functions.get(decl.identity)
+    if isinstance(known, Chosen):
+        return replace(known, index=st.saved(known.index, INT))
     return known if known is not None or not _outside(decl) or not function_type(decl) else _declared(st, decl)
+
+
+def assigned(st: State, decl: Node) -> Chosen | None:
+    """The functions that a pointer of one thread may lead to, all of which are named where it is declared or assigned,
+    and a variable for the number of the one that it does; None where it may lead to others. Nothing is emitted."""
+    above = decl
+    while above.above is not None and above.kind not in ("FUNCTION_DECL", *METHODS):
+        above = above.above
+    init, found = decl.initialiser, dict[int, Node]()
+    values = [] if init is None else [init]
+    for node in above.walk():
+        own = [t for t in targets(node) if (named := variable(t)) is not None and named.identity == decl.identity]
+        if own and not (node.kind == "BINARY_OPERATOR" and node.operator == "="):
+            return None
+        values += [node.children[1] for _ in own]
+    for value in values:
+        named_ = _sides(value)
+        if named_ is None:
+            return None
+        found |= {f.identity: f for f in named_}
+    if not found or len(found) > MOST or decl.storage != "NONE":
+        return None
+    return Chosen(Var(st.declare(decl.name, INT, decl.loc).name, decl.loc), tuple(found.values()))
+
+
+def _sides(node: Node) -> list[Node] | None:
+    """The functions that a name, or `?:` of such, is one of; None of all else."""
+    node = _inside(node)
+    if node.kind == "CONDITIONAL_OPERATOR" and not node.children[0].acts:
+        sides = [_sides(side) for side in node.children[1:]]
+        return None if None in sides else [f for side in sides if side is not None for f in side]
+    while node.kind == "UNARY_OPERATOR" and node.operator == "&":
+        node = _inside(node.children[0])
+    decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
+    return [decl] if decl is not None and decl.kind == "FUNCTION_DECL" else None
+
+
+def assign(st: State, decl: Node, value: Node) -> None:
+    """Emit that a pointer leads to one of its functions from here on."""
+    chosen, found = st.functions[decl.identity], named_function(st, value)
+    several = chosen.functions if isinstance(chosen, Chosen) else ()
+    numbers = {f.identity: i for i, f in enumerate(several)}
+    functions = found.functions if isinstance(found, Chosen) else () if found is None else (found,)
+    known = [Const(numbers[f.identity]) for f in functions if f.identity in numbers]
+    if not isinstance(chosen, Chosen) or not isinstance(chosen.index, Var) or not known or len(known) < len(functions):
+        raise unsupported(f"assigning to '{decl.name}', a pointer to a function,", value.loc, "Use 'switch'.")
+    number: Expr = known[-1]
+    if isinstance(found, Chosen):
+        for i, k in reversed([*enumerate(known[:-1])]):
+            number = Op("?:", (Op("==", (found.index, Const(i)), value.loc), k, number), value.loc)
+    st.emit(Assign(chosen.index.name, number, value.loc))
 
 
 def _inside(node: Node) -> Node:

@@ -11,12 +11,13 @@ from typing import Final
 from logic.syntax import INT, TRUE, Assign, Const, Expr, If, Skip, Var
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import destroyed
+from semantics.cuda.compared import not_null
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.places import MOST, TIDS, anything, dropped, evaluate, frozen
-from semantics.cuda.pointers import address, deliver, not_null
+from semantics.cuda.pointers import address, deliver
 from semantics.cuda.records import fill
 from semantics.cuda.regions import region
 from semantics.cuda.sequence import within

@@ -18,7 +18,7 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import MOST, member, store
-from semantics.cuda.pointers import address, deliver
+from semantics.cuda.pointers import address, deliver, referred
 from semantics.cuda.records import fill, source, undefined
 from semantics.cuda.regions import null
 from semantics.cuda.state import Address, Place, State, This
@@ -116,9 +116,10 @@ def _field(st: State, p: Place, field: Node, value: Node | None, listed: bool, l
     """Emit the initialisation of a field."""
     t = field.type
     value = initialiser(field) if value is None and not listed else value
-    if t.kind == "reference":
-        raise unsupported(f"the reference '{field.name}' in a structure", loc, "Use a pointer, or a value.")
     here = member(st, p, field, field)
+    if t.kind == "reference":
+        deliver(st, here, referred(st, field, value, loc, "whole"), t, loc)
+        return
     if value is None and not listed:
         if t.kind == "record" or innermost(t).kind == "record":
             elements(st, here, field, loc)

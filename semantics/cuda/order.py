@@ -14,7 +14,8 @@ from logic.syntax import local_vars
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import CudaError
 from semantics.cuda.lambdas import inside, is_lambda
-from semantics.cuda.scan import is_this, owner, targets, variable
+from semantics.cuda.places import is_shared
+from semantics.cuda.scan import is_this, listed, owner, targets, variable
 from semantics.cuda.shim import ATOMICS, SEVERAL, in_shim
 from semantics.cuda.state import Address, Binding, Local, Moving, Parts, Pointer, State
 
@@ -26,6 +27,10 @@ _CALLS: Final = "()"
 
 _MEMORY: Final = "[]"
 """Stands for all arrays: what a function is called for whose value nobody uses may write any of them."""
+
+
+_NAMES_PLACES: Final = ("get", "tie")
+"""Functions of ours that are passed what may be changed, and only say where it is."""
 
 
 _POINTER: Final = "*"
@@ -122,12 +127,19 @@ def _roots(bound: Binding | None) -> set[str]:
     return {bound.root} if isinstance(bound, Address) else set()
 
 
+def _behind(st: State, bound: Binding | None) -> set[str]:
+    """The variables and arrays that parts of a binding stand for one of, or that a pointer to a variable leads to."""
+    roots = _roots(bound) | _names(bound)
+    led = (_names(st.pointees[root]) for root in roots if root in st.pointees)
+    return set[str]().union(*led, *(st.mixed.get(root, ()) for root in roots))
+
+
 def _arrays(st: State, node: Node) -> set[str]:
     """The array that a variable leads to, under a name of its own where it is declared outside and not seen yet."""
     bound, decl = _bound(st, node), node.referenced
     if bound is None and decl is not None and node.kind == "DECL_REF_EXPR" and decl.kind == "VAR_DECL":
         return set() if decl.type.const else {f"{decl.name} {decl.identity}"}
-    return _roots(bound).union(*(st.mixed.get(root, ()) for root in _roots(bound)))
+    return _roots(bound) | _behind(st, bound)
 
 
 def _used(st: State, node: Node) -> set[str]:
@@ -170,17 +182,22 @@ def _written(st: State, node: Node, seen: set[int] | None = None, top: Node | No
         if any(n.kind != "UNARY_OPERATOR" for n in own):
             found |= {_CALLS, _MEMORY}
         own = [c for n in own for c in n.children[:1] if n.kind == "UNARY_OPERATOR"]
+        callee = here.referenced if here.kind == "CALL_EXPR" else None
+        if callee is not None and callee.name in _NAMES_PLACES and in_shim(callee):
+            continue
         for target in here.arguments[:1] if _atomic(here) else (*targets(here), *own):
             decl = variable(target)
             if decl is not None and any(inside(decl, n) for n in lambdas):  # each call has its own
                 continue
             bound = _bound(st, target)
             if isinstance(bound, Local | Moving | Parts):
-                found |= _names(bound) | ({_POINTER} if isinstance(bound, Moving) and _binary(here, "=") else set())
+                found |= _names(bound) | _behind(st, bound)
+                found |= {_POINTER} if isinstance(bound, Moving) and _binary(here, "=") else set()
                 continue
             found |= {_CALLS}.union(*(_arrays(st, n) for n in _evaluated(target)))
             if any(n.kind == "CALL_EXPR" for n in _evaluated(target)):  # the pointer that it gives leads anywhere
-                found.add(_MEMORY)
+                passed = [p for n in _evaluated(target) if n.kind == "CALL_EXPR" for p in targets(n)]
+                found |= {_MEMORY}.union(*(_names(_bound(st, p)) for p in passed))
     return found
 
 
@@ -225,6 +242,8 @@ def _found_by(st: State, node: Node) -> set[str]:
     match node.kind:
         case "DECL_REF_EXPR":
             bound = _bound(st, node)
+            if node.type.kind == "pointer" and node.referenced is not None and is_shared(node.referenced):
+                return _roots(bound) | {_MEMORY}  # it is read
             return _names(bound) if isinstance(bound, Address | Moving) and node.type.kind == "pointer" else set()
         case "ARRAY_SUBSCRIPT_EXPR":
             base, index = node.children
@@ -233,7 +252,40 @@ def _found_by(st: State, node: Node) -> set[str]:
             return set[str]().union(
                 *(_found_by(st, n) if n.type.kind == "pointer" else _used(st, n) for n in node.children)
             )
+        case "MEMBER_REF_EXPR" if owner(node) is None and node.type.kind in ("array", "record"):
+            return set()  # where `this` is does not change
+        case "CALL_EXPR" if _says_where(node):
+            first, *rest = node.arguments
+            return _found_by(st, first).union(*(_used(st, a) for a in rest))
         case "PAREN_EXPR" | "UNEXPOSED_EXPR" | "UNARY_OPERATOR" | "MEMBER_REF_EXPR" if node.children:
             if node.kind != "UNARY_OPERATOR" or node.operator in ("*", "&"):
                 return _found_by(st, node.children[-1])
     return _used(st, node)
+
+
+_INDEX: Final = ("INTEGER_LITERAL", "PAREN_EXPR", "UNEXPOSED_EXPR", "BINARY_OPERATOR")
+
+
+def _says_where(call: Node) -> bool:
+    """Whether an operator gives an element of an array in its object, by the numbers that it is passed alone: then it
+    reads nothing from memory."""
+    callee = call.referenced.definition if call.referenced is not None else None
+    if callee is None or not listed(call, callee) or callee.result.kind != "reference":
+        return False
+    body = callee.children[-1]
+    if body.kind != "COMPOUND_STMT" or len(body.children) != 1 or body.children[0].kind != "RETURN_STMT":
+        return False
+    found = body.children[0].children[0]
+    while found.kind in ("ARRAY_SUBSCRIPT_EXPR", "PAREN_EXPR", "UNEXPOSED_EXPR") and found.children:
+        if found.kind == "ARRAY_SUBSCRIPT_EXPR" and not all(map(_number, found.children[1].walk())):
+            return False
+        found = found.children[0]
+    inner = owner(found) if found.kind == "MEMBER_REF_EXPR" else found
+    return found.kind == "MEMBER_REF_EXPR" and found.type.kind == "array" and (inner is None or is_this(inner))
+
+
+def _number(node: Node) -> bool:
+    """Whether a part of an index is a number that a function is passed, or is made of such."""
+    decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
+    passed = decl is not None and decl.kind == "PARM_DECL" and decl.type.kind == "int"
+    return passed or (node.kind in _INDEX and not node.acts)

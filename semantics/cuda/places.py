@@ -331,7 +331,7 @@ def frozen(st: State, p: Place, name: str) -> Place:
 
 
 def member(st: State, p: Place, node: Node, decl: Node) -> Place:
-    """The place of a field, `node` being the expression and `decl` the field."""
+    """The place of a field, `node` being the expression and `decl` the field; of a reference, that of a pointer."""
     p = resolved(st, p)
     if decl.is_bitfield and isinstance(p, Address):
         return _bits(st, p, node, decl)
@@ -343,7 +343,7 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         return p.plus(array.size, Const(decl.field_offset // array.size))
     if union:
         st.note(f"in runs '{decl.name}', a member of a union in memory, is an array of its own")
-    if decl.type.kind == "reference":
+    if decl.type.kind == "reference" and not isinstance(p, Parts):
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
     match p:
         case Address() if is_nameless(decl):
@@ -433,8 +433,6 @@ def shared(st: State, decl: Node) -> Address:
     while row.inner is not None and row.kind == row.inner.kind == "array":
         row = row.inner
         st.rows[name] = row.size
-    if t.kind == "pointer":
-        raise unsupported(f"the shared pointer '{decl.name}'", decl.loc, "Share an index in place of it.")
     if not dynamic and (scalar(elem) is not None or elem.kind == "pointer"):
         element(st, address.plus(elem.size, Const(0)), elem, decl.loc)
     return address

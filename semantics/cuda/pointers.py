@@ -11,23 +11,22 @@ from dataclasses import replace
 from math import gcd
 from typing import Final
 
-from logic.operators import COMPARISONS
 from logic.source import Loc
-from logic.syntax import BOOL, FALSE, INT, TRUE, Assign, Const, Expr, Op, Space, Stmt, Var, reads_array
+from logic.syntax import INT, Assign, Const, Expr, Op, Space, Stmt, Var, reads_array
 from semantics.cuda.bases import part, whole_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, derives, way
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.functions import function_type, named_function
+from semantics.cuda.functions import assign as assign_function
 from semantics.cuda.order import check_order
 from semantics.cuda.places import (
     builtin_index,
-    depending,
     dropped,
     evaluated,
     frozen,
+    is_shared,
     load,
     member,
     outside,
@@ -36,7 +35,7 @@ from semantics.cuda.places import (
     store,
 )
 from semantics.cuda.regions import aligned, is_null, is_region, null, number, pointed, region, unit
-from semantics.cuda.rows import in_a_row, leaves, variables
+from semantics.cuda.rows import either, in_a_row, leaves, variables
 from semantics.cuda.scan import is_this, owner
 from semantics.cuda.sequence import Unordered, chosen, within
 from semantics.cuda.shapes import (
@@ -45,15 +44,17 @@ from semantics.cuda.shapes import (
     declared_constant,
     described,
     gives_reference,
-    inmost,
+    null_pointer,
     only_read,
     operand,
+    temporary,
     to_reference,
 )
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import (
     Address,
     Bits,
+    Chosen,
     Local,
     Moving,
     Parts,
@@ -181,7 +182,27 @@ def _member(st: State, node: Node, use: Use) -> Place:
         whole = place(st, inner, use)
     for field in hidden:
         whole = member(st, whole, node, field)
-    return member(st, whole, node, decl)
+    return seen(st, member(st, whole, node, decl), decl, node.loc)
+
+
+def seen(st: State, p: Place, decl: Node, loc: Loc | None) -> Place:
+    """The place of a field as its name says: what a reference refers to."""
+    if decl.type.kind != "reference" or not isinstance(p, Pointer):
+        return p
+    return resolved(st, _led(st, held(st, p.key, loc)).plus(pointee_size(decl.type), Const(0, loc=loc)))
+
+
+def referred(st: State, field: Node, value: Node | None, loc: Loc | None, use: Use) -> Address:
+    """The address of what a field that is a reference is given, which is kept as a pointer is."""
+    t = field.type.inner
+    if value is None or t is None or not same(value.type, t) or temporary(value):
+        raise unsupported(f"what the reference '{field.name}' refers to", loc, "Give it a variable or an element.")
+    found = place(st, value, use)
+    if isinstance(found, Address):
+        return found
+    if isinstance(found, Local | Parts | Pointer):
+        return _variable(st, found)
+    raise unsupported("a reference to a parameter or to bits", loc, "Copy it to a local variable first.")
 
 
 def _named(st: State, node: Node) -> Place:
@@ -207,7 +228,7 @@ def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
 
 def address(st: State, node: Node, use: Use = "part") -> Address:
     """The value of a pointer, or where an array begins."""
-    if _null(node):
+    if null_pointer(node):
         return null(st)
     match node.kind:
         case "PAREN_EXPR":
@@ -395,6 +416,10 @@ def _pointer(st: State, node: Node) -> Address:
     if decl is None:
         raise unsupported(f"'{node.name}'", node.loc)
     match binding(st, decl, node.loc):
+        case Address() as found if decl.type.kind == "pointer" and is_shared(decl):  # the place that holds it
+            value = fetch(st, found, decl.type, node.loc)
+            if isinstance(value, Address):
+                return value
         case Address() as found:
             return found
         case Pointer(key):
@@ -518,6 +543,11 @@ def _one_of(st: State, node: Node, use: Use) -> Place:
         a = resolved(st, place(st, left, use))
     with st.captured() as before_b:
         b = resolved(st, place(st, right, use))
+    if isinstance(a, Parts) and isinstance(b, Parts):
+        which = chosen(st, c, (Const(0), Const(1)), (before_a, before_b), INT, node.loc)
+        name = st.declare("t", INT, node.loc, settled=True).name
+        st.emit(Assign(name, which, node.loc))
+        return either(st, a, b, Var(name, node.loc), node.loc)
     first_of, second_of, size = variables(st, a), variables(st, b), max(1, node.type.size)
     if first_of is not None and second_of is not None:
         (first, i), (second, j) = first_of, second_of
@@ -551,7 +581,8 @@ def _moved(st: State, node: Node, use: Use) -> Address:
 def _target(st: State, node: Node, use: Use) -> Place:
     """The pointer that an assignment changes."""
     found = place(st, bare(node), use)
-    passed = isinstance(found, Address) and bare(node).kind == "DECL_REF_EXPR"
+    decl = bare(node).referenced if bare(node).kind == "DECL_REF_EXPR" else None
+    passed = isinstance(found, Address) and decl is not None and not is_shared(decl)
     if passed or (isinstance(found, Pointer) and not isinstance(st.bindings[found.key], Moving)):
         raise unsupported("assigning to this pointer", node.loc)
     return found
@@ -587,6 +618,10 @@ def point(st: State, key: int, target: Address, loc: Loc | None) -> None:
 def assigned(st: State, node: Node, use: Use) -> None:
     """Emit `p = e`, of a pointer p."""
     left, right = node.children
+    decl = bare(left).referenced if bare(left).kind == "DECL_REF_EXPR" else None
+    if decl is not None and isinstance(st.functions.get(decl.identity), Chosen) and use == "whole":
+        assign_function(st, decl, right)
+        return
     if bare(left).kind == "DECL_REF_EXPR":
         value = address(st, right, use)  # a call in it may change the pointer
         deliver(st, _target(st, left, use), value, left.type, node.loc)
@@ -640,51 +675,3 @@ def _move(st: State, target: Place, op: str, e: Expr, t: CType, loc: Loc | None)
     if op == "-":
         e = Const(-e.value) if isinstance(e, Const) and isinstance(e.value, int) else Op("neg", (e,), loc)
     deliver(st, target, old.plus(size, e), t, loc)
-
-
-def compared(st: State, op: str, left: Node, right: Node, loc: Loc | None, use: Use) -> Expr:
-    """The difference or comparison of two pointers into one array: that of their indices. Or whether one is null."""
-    pointers = [n for n in (left, right) if not _null(n)]
-    if op in ("==", "!=") and len(pointers) == 1 and pointers[0].type.kind in ("pointer", "array"):
-        given = not_null(st, pointers[0], use)
-        if isinstance(given, Const):
-            return TRUE if bool(given.value) == (op == "!=") else FALSE
-        return given if op == "!=" else Op("!", (given,), loc)
-    if op not in ("-", *COMPARISONS) or not all(n.type.kind in ("pointer", "array") for n in (left, right)):
-        raise unsupported(f"the operator '{op}' on pointers", loc)
-    parts = Unordered(st)
-    a, b = parts.part(address(st, left, within(use))), parts.part(address(st, right, within(use)))
-    parts.check(loc)
-    size = pointee_size(left.type)
-    if (a.root, a.path) == (b.root, b.path) and not is_region(st, a):
-        return Op(op, (steps(a, size, loc), steps(b, size, loc)), loc)
-    part = gcd(unit(left.type.inner), a.offset, b.offset, *(s for s, _ in (*a.terms, *b.terms)))
-    values = number(st, a, part, loc, a.space), number(st, b, part, loc, a.space)
-    if op != "-":
-        return Op(op, values, loc)
-    return Op("/", (Op("-", values, loc), Const(size // part)), loc) if size != part else Op("-", values, loc)
-
-
-def _null(node: Node) -> bool:
-    """Whether an expression is 0, NULL or nullptr."""
-    inner = inmost(node)
-    zero = inner.kind == "INTEGER_LITERAL" and inner.evaluate() == 0
-    return zero or inner.kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR")
-
-
-def not_null(st: State, node: Node, use: Use = "part") -> Expr:
-    """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
-    if inmost(node).kind == "STRING_LITERAL":
-        return TRUE
-    if function_type(node) and named_function(st, node) is not None:
-        return TRUE
-    found = address(st, node, use)
-    if is_region(st, found):
-        e = number(st, found, gcd(found.offset, *(s for s, _ in found.terms)), node.loc, found.space)
-        return FALSE if e == Const(0) else Op("!=", (e, Const(0)), node.loc)
-    dropped(st, *(e for _, e in found.terms))
-    if found.space != "global" or inmost(node).type.kind == "array":
-        return TRUE
-    st.note(f"'{found.root}{found.path}' may be null; in runs it is not")
-    which = Const(st.numbered(f"{found.root}{found.path}"))
-    return depending("given", [which], BOOL, node.loc)

@@ -30,7 +30,7 @@ from logic.typing import TypeProblem, check_kernel, signature
 from semantics.cuda.calls import call, construct, destroy
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
-from semantics.cuda.declarations import declaration
+from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
@@ -215,6 +215,7 @@ def _lower(
             declaration,
             copy,
             destroy,
+            in_braces,
             parsed.unknown_lengths,
             spilled,
             adrift,

@@ -41,10 +41,10 @@ from semantics.cuda.expressions import condition, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers, store
-from semantics.cuda.pointers import address, deliver, fetch, place
+from semantics.cuda.pointers import address, deliver, fetch, place, referred
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, described, integer, lvalue, operand, temporary, upward
+from semantics.cuda.shapes import CASTS, bare, described, integer, lvalue, operand, temporary, upward
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import (
     Address,
@@ -90,7 +90,7 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: 
         t, key = field.type, label(field)
         hidden = field.kind == "CXX_BASE_SPECIFIER" or is_nameless(field)
         inner = root if hidden else f"{root}.{field.name}"
-        type_ = scalar(t)
+        type_ = None if t.kind == "reference" else scalar(t)
         if type_ is not None:
             local = st.declare(inner, type_, node.loc, settled=settled, of=t)
             places.append((key, Bits(local, 0, field.bits[1], t.size) if field.is_bitfield else local))
@@ -98,7 +98,7 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: 
             places.append((key, unions.variable(st, inner, field, node.loc)))
         elif t.kind == "record":
             places.append((key, declared(st, inner, field, settled=settled, lives=lives)))
-        elif t.kind == "pointer":
+        elif t.kind in ("pointer", "reference"):
             places.append((key, _pointer(st, inner, field, node.loc, settled)))
         elif t.kind == "array":
             places.append((key, registers(st, inner, t, node.loc)))
@@ -114,7 +114,8 @@ def variable(st: State, decl: Node, *, settled: bool = False) -> Parts | Address
 
 
 def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) -> Place:
-    """The place of a pointer in a structure of one thread; a settled one has the value that it is assigned."""
+    """The place of a pointer, or a reference, in a structure of one thread; a settled one has the value that it is
+    assigned."""
     t = field.type
     as_number = unit(t.inner) if loc in st.adrift else 0
     index = "" if settled and not as_number else st.declare(name, INT, loc).name
@@ -228,6 +229,8 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
     if t.inner.kind == "record":
         return initialised(st, decl, value, use)
+    if t.inner.kind == "array" and (braces := bare(value)).kind == "INIT_LIST_EXPR":
+        return st.listed(st, braces, decl.loc)
     type_ = scalar(t)
     if type_ is None:
         raise unsupported(f"the parameter '{decl.name}' of type '{t.name}'", value.loc)
@@ -285,9 +288,12 @@ def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, C
             found += scalars(st, here, field, begin)
         elif t.kind == "array" and isinstance(here, Address):
             elem = innermost(t)
-            if scalar(elem) is None or t.size > MOST * elem.size:
+            inside = elem.kind == "record" and not is_union(field)
+            if (scalar(elem) is None and not inside) or t.size > MOST * elem.size:
                 raise unsupported(f"the array '{field.name}' in a structure", node.loc, "Use its elements one by one.")
-            found += [(here.plus(elem.size, Const(i)), elem, begin + i * elem.size) for i in range(t.size // elem.size)]
+            for i in range(t.size // elem.size):
+                part, lies = here.plus(elem.size, Const(i)), begin + i * elem.size
+                found += scalars(st, part, field.type_decl, lies) if inside else [(part, elem, lies)]
         else:
             found.append((here, t, begin))
     return found
@@ -515,6 +521,8 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
     """The values for one field of a list."""
     t, type_ = field.type, scalar(field.type)
     part = initialiser(field) if part is None and field.kind == "FIELD_DECL" else part
+    if t.kind == "reference":
+        return [referred(st, field, part, loc, use)]
     if t.kind == "record" and makes(field.type_decl) and (part is None or part.kind == "INIT_LIST_EXPR"):
         raise unsupported(f"a value for '{label(field)}', which has a constructor,", loc, "Write the constructor.")
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):

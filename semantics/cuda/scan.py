@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from semantics.cuda.clang import Node
-from semantics.cuda.ctype import CType
+from semantics.cuda.ctype import CType, innermost
 from semantics.cuda.errors import CudaError
 
 METHODS: Final = ("CXX_METHOD", "CONVERSION_FUNCTION")
@@ -114,9 +114,18 @@ def _targets(node: Node) -> tuple[Node, ...]:
             return node.children[1:2]
         case "CALL_EXPR":
             return _changeable(node)
+        case "INIT_LIST_EXPR" if node.type.kind == "record" and refers(node.type_decl):
+            return node.children
         case "ASM_STMT" | "GCC_ASM_STMT":  # outputs are places, inputs are values
             return tuple(c for c in node.children if c.kind != "UNEXPOSED_EXPR")
     return ()
+
+
+def refers(decl: Node) -> bool:
+    """Whether a structure, or one in it, has a field that is a reference, or a base class: that may have one."""
+    return any(c.kind == "CXX_BASE_SPECIFIER" for c in decl.members) or any(
+        f.type.kind == "reference" or (innermost(f.type).kind == "record" and refers(f.type_decl)) for f in decl.fields
+    )
 
 
 def _changeable(call: Node) -> tuple[Node, ...]:

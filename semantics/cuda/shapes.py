@@ -255,3 +255,10 @@ def check_bits(node: Node) -> None:
     """Raises for an integer type whose constants libclang cannot tell."""
     if node.type.kind == "int" and node.type.size > 8:
         raise unsupported(f"a constant of type '{node.type.name}'", node.loc, "Use 64 bits, or take it as an argument.")
+
+
+def null_pointer(node: Node) -> bool:
+    """Whether an expression is 0, NULL or nullptr."""
+    inner = inmost(node)
+    zero = inner.kind == "INTEGER_LITERAL" and inner.evaluate() == 0
+    return zero or inner.kind in ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR")

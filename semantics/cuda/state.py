@@ -243,26 +243,26 @@ class State:
     `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
     `condition` one as a bool, `discard` one whose value nobody uses, `construct` a constructor, or its call, for an
     object, `declaration` the declaration of a variable, `copy` a copy of the variable that an expression names,
-    `destroy` the destructor of an object. `alive` has the objects whose destructors are still to be called, with the
-    declarations of their structures.
-    `acted` has what each inlined call may have changed. `changed` counts the assignments to each declaration,
-    `counters` are those that only their loops see. `registers` has the arrays of one thread by the root of their
-    addresses, `mixed` what those are made of that stand for one of several variables, `derived` the objects that base
-    classes are in, by their names, `spilled` where those are declared that are no variables, `laid` the variables that
-    are arrays of their bytes, `origins` where structures of one thread are declared, `adrift` the pointers
-    that are numbers, `spaces` where the pointers lead that a variable or an array of one thread holds, `regions` the
-    roots of memory that pointers lead to, `tables` what arrays in constant memory are declared to hold, `pointees`
-    the variables whose addresses are taken, by the roots of these, `unknown_lengths` the offsets of the shared arrays
-    whose declared length is a stand-in, `rows` the bytes of a row of those with several dimensions. `copies` has the
-    variables that are no one's but ours and keep a value for later, `moved` the pointers that were assigned another
-    array, `volatile` the reads that happen even where nobody uses their value. `implied` has what has to hold where
-    the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars, `elements` those that
-    arrays are accessed as. `passed` has the arrays that the kernel is passed by value, `held` counts the pointers
-    that no declaration names, down from 0. `unknowns` counts the values of which nothing is known, `numbers` those of
-    pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of their types,
-    `captured_by` their copies and `this_of` the objects that they were made in, `functions` those that pointers lead
-    to, by the pointers' declarations, `exchanges` what comes from other lanes, by the number of the value. `one_row`
-    says that the kernel counts the blocks of its grid as if they were in a row.
+    `destroy` the destructor of an object, `listed` an array without a name that has the values of a list. `alive` has
+    the objects whose destructors are still to be called, with the declarations of their structures. `acted` has what
+    each inlined call may have changed. `changed` counts the assignments to each declaration, `counters` are those that
+    only their loops see. `registers` has the arrays of one thread by the root of their addresses, `mixed` what those
+    are made of that stand for one of several variables, `derived` the objects that base classes are in, by their names,
+    `spilled` where those are declared that are no variables, `laid` the variables that are arrays of their bytes,
+    `origins` where structures of one thread are declared, `adrift` the pointers that are numbers, `spaces` where the
+    pointers lead that a variable or an array of one thread holds, `regions` the roots of memory that pointers lead to,
+    `tables` what arrays in constant memory are declared to hold, `pointees` the variables whose addresses are taken, by
+    the roots of these, `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows`
+    the bytes of a row of those with several dimensions. `copies` has the variables that are no one's but ours and keep
+    a value for later, `moved` the pointers that were assigned another array, `volatile` the reads that happen even
+    where nobody uses their value. `implied` has what has to hold where the value of a && b, in a variable, is true: a.
+    `integers` has the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the arrays
+    that the kernel is passed by value, `held` counts the pointers that no declaration names, down from 0. `unknowns`
+    counts the values of which nothing is known, `numbers` those of pointers that may be null, and of textures.
+    `lambdas` has those that were made, by the numbers of their types, `captured_by` their copies and `this_of` the
+    objects that they were made in, `functions` those that pointers lead to, by the pointers' declarations, `exchanges`
+    what comes from other lanes, by the number of the value. `one_row` says that the kernel counts the blocks of its
+    grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -273,6 +273,7 @@ class State:
     declaration: Callable[[State, Node], None]
     copy: Callable[[State, Node], Binding]
     destroy: Callable[[State, Place, Node], None]
+    listed: Callable[[State, Node, Loc | None], Address]
     unknown_lengths: frozenset[int] = frozenset()
     spilled: frozenset[Loc | None] = frozenset()
     adrift: frozenset[Loc | None] = frozenset()

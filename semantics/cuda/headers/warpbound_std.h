@@ -8,6 +8,7 @@
 #pragma push_macro("REAL")
 #pragma push_macro("BINARY")
 #pragma push_macro("UNARY")
+#pragma push_macro("GET")
 #define HD __host__ __device__
 
 extern "C++" {
@@ -206,6 +207,75 @@ template <class _Tp, size_t n> struct array {
   HD static constexpr size_t size() { return n; } HD static constexpr bool empty() { return n == 0; }
   HD void fill(_Tp x) { for (size_t i = 0; i < n; i++) elems[i] = x; }
 };
+template <class _Tp, size_t n, size_t... i> HD constexpr _Tp _least(const _Tp (&x)[n], index_sequence<i...>) {
+  _Tp m = x[0];
+  ((m = x[i + 1] < m ? x[i + 1] : m), ...);
+  return m;
+}
+template <class _Tp, size_t n, size_t... i> HD constexpr _Tp _most(const _Tp (&x)[n], index_sequence<i...>) {
+  _Tp m = x[0];
+  ((m = m < x[i + 1] ? x[i + 1] : m), ...);
+  return m;
+}
+template <class _Tp, size_t n> HD constexpr _Tp min(const _Tp (&x)[n]) { return _least(x, make_index_sequence<n - 1>{}); }
+template <class _Tp, size_t n> HD constexpr _Tp max(const _Tp (&x)[n]) { return _most(x, make_index_sequence<n - 1>{}); }
+
+/* Tuples: a field for each element. Only for arrays has `tuple_size` an answer: of tuples and pairs, the fields are what
+   a declaration of several names takes apart. */
+template <class... _Tp> struct tuple;
+template <> struct tuple<> {};
+template <class _Ap> struct tuple<_Ap> { _Ap e0; };
+template <class _Ap, class _Bp> struct tuple<_Ap, _Bp> { _Ap e0; _Bp e1; };
+template <class _Ap, class _Bp, class _Cp> struct tuple<_Ap, _Bp, _Cp> { _Ap e0; _Bp e1; _Cp e2; };
+template <class _Ap, class _Bp, class _Cp, class _Dp> struct tuple<_Ap, _Bp, _Cp, _Dp> {
+  _Ap e0; _Bp e1; _Cp e2; _Dp e3;
+};
+template <class _Ap, class _Bp, class _Cp, class _Dp, class _Ep> struct tuple<_Ap, _Bp, _Cp, _Dp, _Ep> {
+  _Ap e0; _Bp e1; _Cp e2; _Dp e3; _Ep e4;
+};
+#if __cplusplus >= 201703L
+template <class... _Tp> HD tuple(_Tp...) -> tuple<_Tp...>;
+#endif
+template <class...> struct _tied;
+template <class _Ap, class _Bp> struct _tied<_Ap, _Bp> {
+  _Ap &e0; _Bp &e1;
+  template <class _Tp, class _Up> HD void operator=(const tuple<_Tp, _Up> &x) const { e0 = x.e0; e1 = x.e1; }
+  template <class _Tp, class _Up> HD void operator=(const pair<_Tp, _Up> &x) const { e0 = x.first; e1 = x.second; }
+};
+template <class _Ap, class _Bp, class _Cp> struct _tied<_Ap, _Bp, _Cp> {
+  _Ap &e0; _Bp &e1; _Cp &e2;
+  template <class _Tp, class _Up, class _Vp>
+  HD void operator=(const tuple<_Tp, _Up, _Vp> &x) const { e0 = x.e0; e1 = x.e1; e2 = x.e2; }
+};
+template <class... _Tp> HD constexpr _tied<_Tp...> tie(_Tp &... x) { return {x...}; }
+template <class... _Tp> HD constexpr tuple<__decay(_Tp)...> make_tuple(_Tp... x) { return {x...}; }
+template <class _Tp> struct tuple_size;
+template <class _Tp, size_t n> struct tuple_size<array<_Tp, n>> : integral_constant<size_t, n> {};
+template <class> constexpr size_t tuple_size_v = 0;
+template <class... _Tp> constexpr size_t tuple_size_v<tuple<_Tp...>> = sizeof...(_Tp);
+template <class _Tp, class _Up> constexpr size_t tuple_size_v<pair<_Tp, _Up>> = 2;
+template <class _Tp, size_t n> constexpr size_t tuple_size_v<array<_Tp, n>> = n;
+template <size_t i, class _Tp> struct tuple_element;
+template <size_t i, class _Tp> using tuple_element_t = typename tuple_element<i, _Tp>::type;
+template <size_t i, class _Tp, class... _Up> struct tuple_element<i, tuple<_Tp, _Up...>> :
+  tuple_element<i - 1, tuple<_Up...>> {};
+template <class _Tp, class... _Up> struct tuple_element<0, tuple<_Tp, _Up...>> { typedef _Tp type; };
+template <size_t i, class _Tp, size_t n> struct tuple_element<i, array<_Tp, n>> { typedef _Tp type; };
+template <size_t i, class _Tp, size_t n> HD constexpr _Tp &get(array<_Tp, n> &x) { return x.elems[i]; }
+template <size_t i, class _Tp, size_t n> HD constexpr const _Tp &get(const array<_Tp, n> &x) { return x.elems[i]; }
+template <size_t i, class _Tp, size_t n> HD constexpr _Tp &&get(array<_Tp, n> &&x) { return static_cast<_Tp &&>(x.elems[i]); }
+#define GET(I) \
+  template <size_t i, class... _Tp> HD constexpr enable_if_t<i == I, tuple_element_t<i, tuple<_Tp...>>> & \
+  get(tuple<_Tp...> &x) { return x.e##I; } \
+  template <size_t i, class... _Tp> HD constexpr const enable_if_t<i == I, tuple_element_t<i, tuple<_Tp...>>> & \
+  get(const tuple<_Tp...> &x) { return x.e##I; }
+GET(0) GET(1) GET(2) GET(3) GET(4)
+template <size_t i, class _Tp, class _Up> HD constexpr enable_if_t<i == 0, _Tp> &get(pair<_Tp, _Up> &x) { return x.first; }
+template <size_t i, class _Tp, class _Up> HD constexpr enable_if_t<i == 1, _Up> &get(pair<_Tp, _Up> &x) { return x.second; }
+template <size_t i, class _Tp, class _Up>
+HD constexpr const enable_if_t<i == 0, _Tp> &get(const pair<_Tp, _Up> &x) { return x.first; }
+template <size_t i, class _Tp, class _Up>
+HD constexpr const enable_if_t<i == 1, _Up> &get(const pair<_Tp, _Up> &x) { return x.second; }
 template <class _Tp> class initializer_list {
   const _Tp *first; size_t count;
 public:
@@ -253,7 +323,7 @@ template <class...> class multimap; template <class...> class set; template <cla
 template <class...> class unordered_map; template <class...> class unordered_set; template <class...> class stack;
 template <class...> class unordered_multimap; template <class...> class unordered_multiset;
 template <class...> class queue; template <class...> class priority_queue; template <class...> class function;
-template <class...> class tuple; template <class...> class optional; template <class...> class variant;
+template <class...> class optional; template <class...> class variant;
 template <class...> class unique_ptr; template <class...> class shared_ptr; template <class...> class weak_ptr;
 template <class...> class future; template <class...> class promise; template <class...> class atomic;
 template <class...> class complex; template <class...> class valarray; template <class...> class basic_string;
@@ -277,3 +347,4 @@ namespace cuda { namespace std { using namespace ::std; } }
 #pragma pop_macro("REAL")
 #pragma pop_macro("BINARY")
 #pragma pop_macro("UNARY")
+#pragma pop_macro("GET")

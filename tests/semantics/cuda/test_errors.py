@@ -54,7 +54,6 @@ BODIES = {
     "int a[4]; a[4] = 1;": (11, "'a' has no element 4", ""),
     "U[n] = U[0];": (8, "the union 'W' as a value is not supported", "Use its fields one by one."),
     "static int s = 1;": (12, "the static variable 's' is not supported", "All threads share it."),
-    "__shared__ float *p;": (19, "the shared pointer 'p' is not supported", "Share an index in place of it."),
     "__shared__ int s[2]; int *p = A; if (n) p = s; p[0] = 1;": (
         41,
         "one pointer into shared and into global memory is not supported",

@@ -44,6 +44,15 @@ BODIES = [
     "const Op t[2] = {mul, sub}; A[0] = t[0](n, 2) + t[threadIdx.x & 1](n, 9);",
     "static const Op u[] = {add}; A[1] = u[0](1, n);",
     "if (table[1] != nullptr) A[0] = 4; if (!one) A[1] = 5; A[2] = kept[1](n, 3);",
+    "Op f = add; if (n == threadIdx.x + 1) f = mul; A[0] = f(n, 5); f = sub; A[1] = f(n, 9) + fold(f, A, 3);",
+    (
+        "Op f; for (int i = 0; i < n; i++) { f = i == threadIdx.x ? &mul : sub; A[i] = f(i, 7); "
+        "if (i) f = add; A[8] = f(n, i); }"
+    ),
+    (
+        "Op f = add, g = f; if (n) f = mul; A[0] = g(n, 7) + 100 * f(n, 7); auto h = [&] { f = sub; }; h(); "
+        "A[1] = f(1, n);"
+    ),
     "A[0] = by<0>(n, 4) + by<1>(n, 4) * 100; A[1] = by<2>(n, 9); A[2] = known<ADD>(n, 4) + known<SUB>(n, 9) * 100;",
 ]
 
@@ -69,7 +78,10 @@ REFUSED = {
         "A[0] = f(1, n);",
         "a call by 'f', a pointer that may",
     ),
-    "what is assigned": ("int *A, int n", "Op f = add; if (n) f = mul; A[0] = f(1, n);", ""),
+    "what is assigned from elsewhere": ("Op g, int *A, int n", "Op f = add; if (n) f = g; A[0] = f(1, n);", ""),
+    "what a call changes": ("int *A, int n", "Op f = add; turn(f); A[0] = f(1, n);", ""),
+    "what is null": ("int *A, int n", "Op f = 0; if (n) f = mul; A[0] = f(1, n);", ""),
+    "what is changed and used": ("int *A, int n", "Op f = add; A[0] = f(1, n) + (f = mul, 1);", "changed and used"),
     "a table that changes": ("int *A, int n", "Op t[2] = {add, mul}; t[0] = sub; A[0] = t[0](1, n);", ""),
     "behind its end": ("int *A, int n", "A[0] = table[3](1, n);", "the element 3 of a table of 3 functions"),
     "one of several that reads and writes": ("int *A, int n", "A[0] = A[1] + Set[n](A);", ""),
@@ -81,5 +93,6 @@ REFUSED = {
 def test_refused(refused: Callable[[str, str], None], name: str) -> None:
     parameters, body, message = REFUSED[name]
     more = "extern __device__ Op elsewhere[2]; __device__ int w(int *p) { return ++p[1]; } __device__ int v(int *p) "
-    more += "{ return p[0]; } __device__ int (*Set[2])(int *) = {w, v};"
+    more += "{ return p[0]; } __device__ int (*Set[2])(int *) = {w, v}; "
+    more += "__device__ void turn(Op &f) { f = mul; } "
     refused(f"{BEFORE}{more}__global__ void k({parameters}) {{ {body} }}", message)

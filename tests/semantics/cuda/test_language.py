@@ -16,6 +16,7 @@ struct P { int a, b; };
 struct Q { int v[2]; int *p; short s; };
 struct Start { int a = 3; int *p = nullptr; bool on = false; int v[2] = {1, 2}; };
 __device__ P both(int i) { return {i, 10 * i}; }
+__device__ int lift(P &p) { return p.a++; }
 __device__ int twice(int x) { return 2 * x; }
 __device__ int next(int x) { return x + 1; }
 __device__ int bump(int *p) { return ++*p; }
@@ -154,6 +155,11 @@ BODIES = [
     "int a = 1, b = 2, c = 3; int &r = threadIdx.x == 1 ? a : threadIdx.x == 2 ? b : c; r = 8; r++; A[0] = a + b * c;",
     "int a = 1, b = 2; const int &r = threadIdx.x ? a : b; a = 5; A[0] = r;",
     "int a = 1; const int &s = threadIdx.x ? a : 4; a = 6; A[1] = s;",
+    ("P a{1, n}, b{5, 6}; const P &x = threadIdx.x & 1 ? a : b, &y = threadIdx.x & 1 ? b : a; A[0] = 10 * x.a + y.b; "
+     "a.a = 7; P &w = n > threadIdx.x + 1 ? a : b; w.b += x.a; w = P{w.b, 3}; "
+     "A[1] = a.a + 10 * a.b + 100 * b.a + b.b;"),
+    ("struct N { P q; int v[2]; } s, t; s.v[1] = 6; t.v[1] = n; N &r = threadIdx.x ? s : t; r.v[n & 1] = 4; "
+     "A[0] = s.v[1] + 10 * t.v[1];"),
     "int a = 1, b = 2; ++(threadIdx.x ? a : b); int c = (threadIdx.x < 2 ? a : b)--; A[0] = a + 10 * b + 100 * c;",
     # initialisers of fields
     "Start s; s.p = A; s.p[s.a] = s.on + s.v[1]; Start t{}; if (t.p) A[1] = 1; t.v[0] = n; A[2] = t.v[0] + t.v[1];",
@@ -222,7 +228,10 @@ REFUSED = {
     "switch (bump(A); n) { case 3: A[1] = 2; }": "a statement in a condition is not supported",
     "switch (int x = bump(A); n) { case 3: A[1] = 2; }": "a statement in a condition is not supported",
     "static int t[2]; A[0] = t[1];": "the static variable 't' is not supported",
-    "struct I { int x; } a, b; (n ? a : b).x = 1;": "'?:' as a place is not supported",
+    "P a{1, 2}, b{3, n}; P &r = n ? a : b; A[0] = a.a - r.a++;": "is changed and used in one expression",
+    "P a{1, 2}, b{3, n}; P &r = n ? a : b; A[0] = a.a - lift(r);": "is changed and used in one expression",
+    "P a{1, 2}, b{3, n}; P &r = n ? a : b; A[0] = (&r.a)[1];": "",
+    "P a{1, 2}; P *q = (P *)B; (n ? a : *q).a = 1;": "'?:' as a place is not supported",
 }  # fmt: skip
 
 

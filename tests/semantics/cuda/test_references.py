@@ -202,7 +202,7 @@ REFUSED = {
     "W w, u; w = u;": (
         "a field without a name or with a copy or destructor of its own in 'W' as a value is not supported"
     ),
-    "R r{n};": "a field that is a reference in 'R' as a value is not supported",
+    "R r{n}; A[0] = n + r.r++;": ORDER,
     "LOOP { n++; A[0]++; }": "a 'for' with its parts in a macro is not supported",
     "WHEN(n++; n > 3) A[0] = 1;": "an 'if' with several of its parts in one macro is not supported",
     **dict.fromkeys(

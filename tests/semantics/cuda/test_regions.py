@@ -78,6 +78,10 @@ BODIES: Final = [
     "int *p = A; auto f = [&] { p = B; }; for (int i = 0; i < n; i++) { *p = 1; f(); }",
     "int *p = A; n && (p = B); *p = 1;",
     "int *p = A; n ? (p = B, 0) : 0; *p = 1;",
+    ("__shared__ int *p, *q[2]; p = rows[1]; q[1] = p + 1; p[2] = 7; *p += n; A[0] = p[1] + q[1][1]; "
+     "p = A; p++; *p = 5;"),
+    ("__shared__ int *p; p = n ? B : A; int *q = p + 1; p = nullptr; if (!p) q[1] = 6; p = q; "
+     "A[0] = p == q; A[1] = p - q;"),
     "A[0] = rows[0] != rows[1]; A[1] = rows[1] < rows[2]; A[2] = rows[2] - rows[1]; A[3] = &rows[1][3] - rows[1];",
     "void *p = rows[1]; ((int *)p)[2] = 6; short *s = (short *)rows[0]; int *q = (int *)(s + 2); q[0] = 5;",
 ]  # fmt: skip
@@ -85,6 +89,7 @@ BODIES: Final = [
 _HOST: Final = """\
 #include <cstdio>
 #define __device__
+#define __shared__ static
 {before}
 static int A[32], B[32], M[64];
 static Node nodes[8];
@@ -196,6 +201,8 @@ def test_as_a_host_compiler_has_it(tmp_path: Path) -> None:
 
 
 REFUSED = {
+    "__shared__ int s[8], *p; p = s; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
+    "__shared__ int *p; p = A; p[0] = (p = B, 1);": "changed and used in one expression",
     "__shared__ int s[8]; rows[0] = s;": "a pointer to shared memory among pointers to global memory",
     "__shared__ int s[8]; int *p = n ? s : A; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
     "__shared__ int s[8]; int *p = A; for (int i = 0; i < n; i++) { p[i] = 1; p = s; }": (

@@ -1,0 +1,1 @@
+namespace thrust { using ::std::make_pair; using ::std::pair; }

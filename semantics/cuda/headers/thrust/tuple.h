@@ -1,0 +1,1 @@
+namespace thrust { using ::std::get; using ::std::make_tuple; using ::std::tie; using ::std::tuple; }

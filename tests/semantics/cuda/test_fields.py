@@ -1,0 +1,115 @@
+"""Fields that are references or arrays of structures, tuples and lists, as a host compiler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logic.syntax import show_stmt
+from semantics.cuda import Reading
+from tests.semantics.cuda.native import COMPILER, differences
+
+BEFORE = """
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+struct P { int a, b; };
+struct Cell { int &u; const int &v; int k; __device__ void bump() const { u += v; }
+  __device__ void set(int x) { u = x; } };
+struct Bound { int &x; int y; __device__ Bound(int &q, int r) : x(q), y(r) { x++; } };
+struct Two { Cell c; int &w; };
+struct Whole { P &p; int (&row)[4]; };
+struct Grid { int *u, *v; __device__ Cell operator()(int i) const { return {u[i], v[i], i}; } };
+struct Proxy { int &x; __device__ Proxy &operator=(int v) { x = v; return *this; } __device__ operator int() const {
+  return x; } };
+struct Bits { int *p; __device__ Proxy operator[](int i) const { return {p[i]}; } };
+struct Rows { P p[2]; int n; };
+struct Buffer { int v[8]; __device__ int &operator[](int i) { return v[i]; } };
+struct Loader { int last; __device__ int next(const int *p) { last += 2; return p[last]; } };
+struct Column { int offset; Loader loader; };
+template <class L, class R> struct Sum { L l; R r; __device__ Sum(const L &a, const R &b) : l(a), r(b) {}
+  __device__ int at(int i) const { return l.at(i) + r.at(i); } };
+struct Leaf { const int *p; __device__ explicit Leaf(const int *q) : p(q) {} __device__ int at(int i) const {
+  return p[i]; } };
+__device__ std::tuple<int, int> both(int a, int b) { int s = a + b; return {s, a - b}; }
+__device__ std::array<int, 2> half(int a, int b) { return {a ^ b, a & b}; }
+__device__ std::pair<int, int> ends(int *p, int n) { return {p[0], p[n]}; }
+"""
+
+BODIES = [
+    ("int x = n; Cell c{x, n, 2}; c.u = 5; c.bump(); A[x] = c.u; Cell d = c; d.u += 7; A[c.k] = x; d.set(1); "
+     "A[3] = x + d.v;"),
+    "int x = 4; const Cell c{A[x], B[n], 1}; x = 0; c.u = 70; c.bump(); A[0] = c.v + x;",
+    "Grid g{A, B}; auto [u, v, k] = g(n); u *= 2; A[k + 1] = v; auto w = g(threadIdx.x); w.u = w.v + n; g(5).bump();",
+    "int x = 2; Bound b(x, n); b.x += b.y; Bound c{A[x], 1}; c.x = x; A[0] = b.x;",
+    ("int x = 2, y = 3; Two t{{x, y, 1}, A[n]}; t.w = t.c.u; t.c.bump(); A[x] = t.c.k; Two s{t.c, y}; s.w = 9; "
+     "A[0] = t.c.v;"),
+    ("P p{1, n}; int v[4] = {4, 5, 6, 7}; Whole w{p, v}; w.p.b++; w.row[n] = p.b; w.row[threadIdx.x] += 2; "
+     "A[0] = v[3]; A[1] = v[1];"),
+    "Bits b{A}; b[n] = 9; b[1] = (int)b[n]; int x = b[2] + b[threadIdx.x]; A[0] = x; auto r = b[5]; r = 4; A[6] = r;",
+    ("auto f = [&](Cell c) { c.u += c.v; return c.u; }; int x = n; A[0] = f({x, B[2], 0}); A[1] = x; "
+     "A[2] = f(Cell{A[5], x, 1});"),
+    # what a constructor of several arguments does is no copy
+    ("Sum<Leaf, Sum<Leaf, Leaf>> s(Leaf(A), Sum<Leaf, Leaf>(Leaf(B), Leaf(A + 1))); A[0] = s.at(n); "
+     "auto t = s; A[1] = t.at(1);"),
+    # the index of an operator, and what the right side changes
+    ("Buffer b{}; Column c{1, {n}}; b[c.offset + 1] = b[c.offset] = c.loader.next(B); A[0] = b[1] * 10 + b[2]; "
+     "A[1] = c.loader.last;"),
+    "__shared__ Buffer b; Column c{1, {n}}; b[c.offset + 3] = b[c.offset + 1] = c.loader.next(A); A[0] = b[2] + b[4];",
+    # tuples, arrays, lists
+    ("auto [h, l] = both(A[4], n); A[h] = l; auto t = std::make_tuple(1, n, h); "
+     "A[1] = std::get<0>(t) + 10 * std::get<2>(t);"),
+    "int x = 1, y = 2; std::tie(x, y) = std::make_tuple(y, n); A[x] = y; std::tie(A[1], A[2]) = both(x, y); A[3] = x;",
+    ("int x = 1, y = 2; std::tie(x, y) = both(y, x); std::tie(y, A[3]) = ends(B, n); "
+     "std::tie(x, y, A[4]) = std::make_tuple(y, x, n); A[x & 7] = y;"),
+    ("std::tuple t{4, n, 6}; std::get<1>(t) += 5; auto &[a, b, c] = t; c = a; "
+     "A[0] = b * 10 + std::get<2>(t);"),
+    ("auto [h, l] = half(A[6], n); A[0] = 10 * h + l; std::array<int, 3> v{1, n, 3}; auto &[a, b, c] = v; "
+     "b += 4; A[1] = v[1] + a * c;"),
+    ("std::array<int, 2> v{5, n}; std::get<1>(v) = 8; A[0] = std::get<0>(v) + 10 * v[1]; "
+     "std::pair<int, int> p{1, n}; std::get<0>(p) = 7; A[1] = p.first + std::get<1>(p);"),
+    "A[0] = std::max({A[1], n, 2}) + 10 * std::min({B[2], n + 4}); A[1] = std::min({n, 8, (int)threadIdx.x, 2});",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path) == []
+
+
+REFUSED = {
+    "int x = n; const Cell c{x, n, 1}; A[x + c.u++] = 1;": "changed and used in one expression",
+    "int x = n; Cell c{x, n, 1}; A[0] = x + (c.set(4), 1);": "a call changes 'x', which is also used",
+    "Cell *c = (Cell *)A; c[0].u = 1;": "the reference 'u' in a structure is not supported",
+    "Cell c{A[0], A[1] + 1, 2}; A[0] = c.v;": "what the reference 'v' refers to is not supported",
+    "std::array<int, 3> v{1, n, 3}; A[0] = v[1] + (std::get<1>(v) = 5);": "changed and used in one expression",
+    "std::tuple<int, int> t{1, n}; auto &[a, b] = t; A[0] = a + (std::get<0>(t) = 5);": "changed and used",
+    "int x = 1, y = 2; A[0] = x + (std::tie(x, y) = both(y, n), 1);": "a call changes 'x', which is also used",
+    "struct W { int v[8], i; __device__ int &operator[](int k) { return v[k + i]; } }; __shared__ W w; "
+    "w[0] = (w.i = 1);": "changed and used in one expression",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(refused: Callable[[str, str], None], body: str) -> None:
+    refused(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", REFUSED[body])
+
+
+def test_what_a_reference_in_a_structure_is_given_may_change(read: Callable[..., Reading]) -> None:
+    """So what is computed from it before, and used after, is what it was."""
+    body = "int x = n; int *p = A + x; Cell c{x, n, 1}; c.u = 0; *p = 1; A[x] = 2;"
+    text = show_stmt(read(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", "k").kernel.body)
+    assert "x <- 0;\nA[p] <- 1;\nA[x] <- 2;" in text, text
+
+
+def test_a_structure_that_holds_an_array_of_structures_is_accessed_where_these_lie(
+    read: Callable[..., Reading],
+) -> None:
+    text = "__global__ void k(Rows *r) { Rows x = r[threadIdx.x]; r[0] = x; }"
+    found = show_stmt(read(BEFORE + text, "k").kernel.body)
+    assert found.count("r.p.a[tid.x * 5") == found.count("r.p.b[tid.x * 5") == 2, found
+    assert found.count("<- r.n[tid.x]") == 1, found
+    assert found.count("r.p.a[0 * 5") + found.count("r.p.a[0]") + found.count("r.p.a[2]") >= 2, found
