@@ -304,9 +304,10 @@ def _at_once(st: State, p: Place, node: Node) -> tuple[str, Expr, CType] | None:
     size = node.type.size
     if not isinstance(p, Address) or p.root in st.registers or not 1 < size <= WIDEST or size != node.alignment:
         return None
-    if len(fields(node)) < 2:
+    found = scalars(st, p, node)
+    if len(found) < 2:
         return None
-    t = scalars(st, p, node)[0][1]
+    t = found[0][1]
     st.note(f"a '{node.type.name}' is accessed at once, {size} bytes, in runs in an array of its own")
     array, index = element(st, p, t, node.loc, size)
     return array, index, t

@@ -113,3 +113,15 @@ def test_a_structure_that_holds_an_array_of_structures_is_accessed_where_these_l
     assert found.count("r.p.a[tid.x * 5") == found.count("r.p.b[tid.x * 5") == 2, found
     assert found.count("<- r.n[tid.x]") == 1, found
     assert found.count("r.p.a[0 * 5") + found.count("r.p.a[0]") + found.count("r.p.a[2]") >= 2, found
+
+
+def test_a_structure_as_large_as_its_alignment_is_accessed_at_once_whatever_is_in_it(
+    read: Callable[..., Reading],
+) -> None:
+    """Vectors of a library's own, `T v[N]`, are what people write for this."""
+    vector = "template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };"
+    text = "__global__ void k(Vec<short, 8> *A, Vec<P, 2> *B, int n) { Vec<short, 8> x = A[n]; A[1] = x; B[2] = B[1]; }"
+    found = read(f"{BEFORE}{vector}{text}", "k")
+    lines = [line for line in show_stmt(found.kernel.body).splitlines() if "A[" in line or "B[" in line]
+    assert len(lines) == 4, lines
+    assert {(a.name, a.stride, a.width) for a in found.kernel.arrays} == {("A", 16, 16), ("B", 16, 16)}
