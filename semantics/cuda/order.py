@@ -56,11 +56,29 @@ def check_assignment(st: State, node: Node) -> None:
     _apart(_written(st, left), [_used(st, right)], node.loc)
     changed = _written(st, right)
     _apart(changed, [_found_by(st, left)], node.loc)
+    _apart(_aimed(st, right), [_followed(st, left)], node.loc)
     own = _names(_bound(st, left))
     if node.kind == "COMPOUND_ASSIGNMENT_OPERATOR":
         _apart(changed, [own], node.loc)
     for step in (n for n in _evaluated(right, last=True) if n.kind == "UNARY_OPERATOR" and n.operator in _LATE):
         _apart(_written(st, step), [own], node.loc)
+
+
+def _aimed(st: State, node: Node) -> set[str]:
+    """The arrays that hold pointers which an expression assigns."""
+    moved = [t for n in _evaluated(node) for t in targets(n) if t.type.kind == "pointer"]
+    return set[str]().union(*(_arrays(st, n) for t in moved for n in _evaluated(t)))
+
+
+def _followed(st: State, node: Node) -> set[str]:
+    """The arrays that hold pointers which are read to find the place that an lvalue names."""
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and node.children:
+        node = node.children[-1]
+    read = [n for n in _evaluated(node) if n is not node and n.type.kind == "pointer" and n.kind in _IN_MEMORY]
+    return set[str]().union(*(_arrays(st, m) for n in read for m in _evaluated(n)))
+
+
+_IN_MEMORY: Final = ("ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR", "UNARY_OPERATOR")
 
 
 def _apart(changed: set[str], used: list[set[str]], loc: Loc | None) -> None:

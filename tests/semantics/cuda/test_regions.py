@@ -82,6 +82,7 @@ BODIES: Final = [
      "p = A; p++; *p = 5;"),
     ("__shared__ int *p; p = n ? B : A; int *q = p + 1; p = nullptr; if (!p) q[1] = 6; p = q; "
      "A[0] = p == q; A[1] = p - q;"),
+    "rows[0][0] = rows[0][1] = n; views[1].data[0] = views[1].data[n] = 6; rows[1] = rows[2] = B;",
     "A[0] = rows[0] != rows[1]; A[1] = rows[1] < rows[2]; A[2] = rows[2] - rows[1]; A[3] = &rows[1][3] - rows[1];",
     "void *p = rows[1]; ((int *)p)[2] = 6; short *s = (short *)rows[0]; int *q = (int *)(s + 2); q[0] = 5;",
 ]  # fmt: skip
@@ -202,6 +203,8 @@ def test_as_a_host_compiler_has_it(tmp_path: Path) -> None:
 
 REFUSED = {
     "__shared__ int s[8], *p; p = s; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
+    "rows[0][0] = *(rows[0] = B);": "changed and used in one expression",
+    "*views[0].data += *(views[0].data = B);": "changed and used in one expression",
     "__shared__ int *p; p = A; p[0] = (p = B, 1);": "changed and used in one expression",
     "__shared__ int s[8]; rows[0] = s;": "a pointer to shared memory among pointers to global memory",
     "__shared__ int s[8]; int *p = n ? s : A; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
