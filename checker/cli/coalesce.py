@@ -206,9 +206,7 @@ def analysed(args: argparse.Namespace, reading: Reading) -> Found:
         mended = judge(tried, kernel, context, body)
     if args.certificate:
         _write(args.certificate, mended, origin_of(args, reading, hardware))
-    advice = [
-        replace(advise(f, analysis.view, hardware), mend=tuple(mended.get(f.access.key, ()))) for f in analysis.findings
-    ]
+    advice = [advise(f, analysis.view, hardware, mended.get(f.access.key, ())) for f in analysis.findings]
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
     rests_on = report.assumptions(context, stated, notes)

@@ -52,9 +52,11 @@ def run(args: argparse.Namespace) -> int:
     from checker.cli.several import judged
     from checker.fleet import files
 
-    for name, told in (("confirm", "--confirm runs one kernel"), ("certificate", "--certificate is for one kernel")):
-        if getattr(args, name):
-            raise OptionProblem(told, advice="Name one file, and its kernel: --kernel NAME.")
+    alone = len(args.files) == 1 and files.what_is(args.files[0]) != "folder"
+    if args.confirm:
+        raise OptionProblem("--confirm runs one kernel", advice=_choose(args, alone))
+    if args.certificate and not alone:
+        raise OptionProblem("--certificate is for one file", advice="Name one: its kernels' names are those of files.")
     known = files.database(args.database) if args.database else None
     sources = files.sources(args.files, args.include, args.exclude, known)
     done = judged(args, "file", [(args, source) for source in sources], work, lambda part: part.code != 0)
@@ -86,6 +88,16 @@ def run(args: argparse.Namespace) -> int:
     if done.interrupted:
         raise KeyboardInterrupt
     return next(code for code in WORST if any(part.code == code for part in parts))
+
+
+def _choose(args: argparse.Namespace, alone: bool) -> str:
+    """Advice to choose a kernel; its names where there is one file. Raises SourceError."""
+    from checker.cli.bound import chosen_kernels
+
+    own = argparse.Namespace(**{**vars(args), "file": args.files[0]})
+    names = [choice.name for choice in chosen_kernels(own)] if alone else []
+    told = f"There are {', '.join(names)}: choose one, --kernel '{names[0]}'." if names else ""
+    return told or "Name one file, and its kernel: --kernel NAME."
 
 
 def work(what: tuple[argparse.Namespace, Source], done: frozenset[int], talk: Talk) -> None:

@@ -145,6 +145,7 @@ def _json_row(r: Row) -> dict[str, Any]:
         "reason": r.advice.reason,
         "advice": r.advice.mend[0].text if r.advice.mend else None,
         "remedies": [_json_remedy(j) for j in r.advice.mend],
+        "tried": [_json_remedy(j) for j in r.advice.unproved],
         "share": number(r.share),
         "depth": f.met.depth if f.met else 0,
         "observed": None,
@@ -173,6 +174,7 @@ def _json_remedy(j: Judged) -> dict[str, Any]:
         "problem": j.problem or None,
         "bound_before": before,
         "bound_after": after,
+        "assumes": list(j.tried.remedy.assumes),
     }
 
 
@@ -183,7 +185,9 @@ def text_of(f: Finding) -> str:
 
 # --- the page --------------------------------------------------------------------------------------------------------
 
-_HEAD: Final = ("place", "kind", "access", "verdict", "needs", "at best", "share", "why", "to mend it")
+_HEAD: Final = ("place", "kind", "access", "verdict", "needs", "at best", "share", "why")
+
+_MENDED: Final = ("place", "to mend it", "a warp before", "after", "assumes")
 
 
 def as_page(
@@ -199,7 +203,21 @@ def as_page(
     faults = [_fault(r) for r in found if r.verdict not in GOOD]
     faults += [Fault("refuted", text, loc) for text, loc in wrong]
     said = [Section(text=text) for text in (*_by(threshold), f"Shares: {shares}.")]
-    return Page(f"{kernel.name}: {_summary(found)}", [*table, *said], faults, rests_on)
+    return Page(f"{kernel.name}: {_summary(found)}", [*table, *said, *_remedies(found)], faults, rests_on)
+
+
+def _remedies(found: Sequence[Row]) -> list[Section]:
+    """What mends accesses, certified; and apart what was tried and is not proved."""
+    mended = [
+        (_where(r.finding.access.loc), j.text, *(j.bounds or ("", "")), "; ".join(j.tried.remedy.assumes))
+        for r in found
+        for j in _told(r.advice.mend)
+    ]
+    tried = [(_where(r.finding.access.loc), j.text) for r in found for j in _unproved(r)]
+    return [
+        *([Section("What mends them", head=_MENDED, rows=mended, code=_MENDED[:1])] if mended else []),
+        *([Section("Tried, not proved", head=("place", "tried"), rows=tried, code=("place",))] if tried else []),
+    ]
 
 
 def _cells(r: Row) -> tuple[str, ...]:
@@ -213,13 +231,12 @@ def _cells(r: Row) -> tuple[str, ...]:
         str(f.fewest),
         _percent(r.share),
         r.advice.reason,
-        "; or ".join(j.text for j in _told(r)),
     )
 
 
 def _fault(r: Row) -> Fault:
-    told = _told(r)
-    mend = f" {_label(told[0]).capitalize()}: {'; or '.join(j.text for j in told)}." if told else ""
+    told = _told(r.advice.mend)
+    mend = f" To mend it: {'; or '.join(f'{j.text}{_given(j)}' for j in told)}." if told else ""
     return Fault(r.verdict, f"{_headline(r)}: {r.advice.reason}.{mend}", r.finding.access.loc)
 
 
@@ -282,26 +299,32 @@ def _headline(r: Row) -> str:
 
 def _explained(r: Row) -> list[str]:
     lines = [r.advice.reason]
-    for n, j in enumerate(_told(r)):
-        lines.append(f"{'or' if n else _label(j)}: {j.text}")
-        if j.certified and j.bounds:
+    for n, j in enumerate(_told(r.advice.mend)):
+        lines.append(f"{'or' if n else 'to mend it'}: {j.text}")
+        if j.bounds:
             was, now = j.bounds
             lines.append(f"  {j.tried.what} of a warp: at most {was} before, {now} after")
+        lines += [f"  assumes: {text}" for text in j.tried.remedy.assumes]
+    lines += [f"tried, not proved: {j.text}" for j in _unproved(r)]
     lines += _both(r)
     if r.confirmed is not None:
         lines.append(_run(r))
     return lines
 
 
-def _told(r: Row) -> Sequence[Judged]:
-    """The remedies that are told of an access: those that are certified, else the best that was tried; the best, and
-    others of another kind that are as good."""
-    found = [j for j in r.advice.mend if j.certified == r.advice.mend[0].certified]
+def _told(found: Sequence[Judged]) -> Sequence[Judged]:
+    """Of remedies the best, and others of another kind that are as good."""
     return [j for j in found if j.tried.after == found[0].tried.after][:MOST]
 
 
-def _label(j: Judged) -> str:
-    return "to mend it" if j.certified else "may mend it"
+def _unproved(r: Row) -> Sequence[Judged]:
+    """What was tried and seemed to help, and is told where nothing is proved to: as no advice."""
+    return [] if r.advice.mend else _told(r.advice.unproved)
+
+
+def _given(j: Judged) -> str:
+    """What a remedy assumes, in brackets."""
+    return f" (assumes: {'; '.join(j.tried.remedy.assumes)})" if j.tried.remedy.assumes else ""
 
 
 def _both(r: Row) -> list[str]:

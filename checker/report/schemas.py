@@ -264,6 +264,21 @@ ACCESS: Final = {
 }
 """Where an access stands, and to what."""
 
+_REMEDY: Final = row(
+    {
+        "remedy": text(),
+        "counts": one("lines", "conflicts"),
+        "before": whole("what an access needs at most; all of `accesses` together"),
+        "after": whole("what it needs at most then; the one that is made of them"),
+        "accesses": whole("how many it makes one of"),
+        "verdict": text("`certified` where both checkers accept both certificates"),
+        "problem": maybe(text("why it is not certified")),
+        "bound_before": maybe(text("on what a warp needs")),
+        "bound_after": maybe(text()),
+        "assumes": many(text(), "what has to hold for the program to compute the same"),
+    }
+)
+
 COALESCED: Final[dict[str, Schema]] = {
     "kernel": text(),
     "domain": one("exact", "gpudrano"),
@@ -282,21 +297,8 @@ COALESCED: Final[dict[str, Schema]] = {
                 "confirmed": maybe(flag("whether a run shows it")),
                 "reason": text(),
                 "advice": maybe(text("the best of the remedies")),
-                "remedies": many(
-                    row(
-                        {
-                            "remedy": text(),
-                            "counts": one("lines", "conflicts"),
-                            "before": whole("what an access needs at most; all of `accesses` together"),
-                            "after": whole("what it needs at most then; the one that is made of them"),
-                            "accesses": whole("how many it makes one of"),
-                            "verdict": text("`certified` where both checkers accept both certificates"),
-                            "problem": maybe(text("why it is not certified")),
-                            "bound_before": maybe(text("on what a warp needs")),
-                            "bound_after": maybe(text()),
-                        }
-                    )
-                ),
+                "remedies": many(_REMEDY, "what mends it, certified"),
+                "tried": many(_REMEDY, "what seemed to help when it was tried, and is not proved to: no advice"),
                 "share": maybe(number("of all transactions")),
                 "depth": maybe(whole("of loops around it")),
                 "observed": maybe(table(ANY, "what it did in the run")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
@@ -19,32 +20,38 @@ from logic.syntax import Array, Param
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`reason` says why, `mend` what to do, of what was tried, what is certified first: empty where nothing helped."""
+    """`reason` says why, `mend` what to do, each certified; `unproved` is what else seemed to help in a try."""
 
     reason: str
     mend: tuple[Judged, ...] = ()
+    unproved: tuple[Judged, ...] = ()
 
 
-def advise(finding: Finding, view: View, hardware: Hardware) -> Advice:
-    """The reason for a verdict. `view` is that of the analysis."""
+def advise(finding: Finding, view: View, hardware: Hardware, tried: Sequence[Judged] = ()) -> Advice:
+    """The reason for a verdict, and which of the remedies that were tried are proved. `view` is the analysis's."""
+    sure, others = (tuple(j for j in tried if j.certified is is_sure) for is_sure in (True, False))
+    return Advice(_reason(finding, view, hardware), sure, others)
+
+
+def _reason(finding: Finding, view: View, hardware: Hardware) -> str:
     m, good = finding.met, finding.verdict in ("coalesced", "conflict-free")
     if m is None:
-        return Advice("no warp gets here")
+        return "no warp gets here"
     if m.active.single:
         one = "one thread at most is active"
-        return Advice(one if good else f"{one}, and the element lies across two lines")
+        return one if good else f"{one}, and the element lies across two lines"
     words = _Words(view, m)
     gap = words.gap()
     if gap == 0:
-        return Advice("all threads access one element")
+        return "all threads access one element"
     if finding.verdict == "misaligned":
-        return Advice(words.alignment())
+        return words.alignment()
     if good:
-        return Advice(words.together(gap))
+        return words.together(gap)
     found = _Banks(view, m, hardware).conflicts(gap) if m.array.space == "shared" else words.range(gap)
     if finding.verdict == "unknown":
-        return Advice(f"{found}; not proved to be good, and no example shows that it is bad")
-    return Advice(found)
+        return f"{found}; not proved to be good, and no example shows that it is bad"
+    return found
 
 
 def named(v: Number, view: View) -> str | None:

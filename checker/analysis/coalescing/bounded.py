@@ -54,8 +54,10 @@ class Judged:
 
     @property
     def text(self) -> str:
-        """The remedy, by how much it helps, and whether that is certified."""
-        return f"{self.tried.text}, {'certified' if self.certified else f'not certified: {self.problem}'}"
+        """The remedy, by how much it helps, and that this is certified; of others that it is not proved, and why."""
+        if self.certified:
+            return f"{self.tried.text}, certified"
+        return f"{self.tried.text} by the analysis alone: {self.problem}"
 
 
 def uncertified(t: Tried) -> Judged:

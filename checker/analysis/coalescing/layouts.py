@@ -1,4 +1,5 @@
-"""Other layouts of arrays and threads for an access that is not good: programs that compute the same."""
+"""Other layouts of arrays and threads for an access that is not good: programs that compute the same, under what each
+of them assumes."""
 
 from __future__ import annotations
 
@@ -41,16 +42,24 @@ AXES: Final = {"x": "y", "y": "x", "z": "z"}
 
 PLACES: Final = ("blockIdx.", "blockDim.", "gridDim.")
 
+ROOM: Final = 48 * 1024
+"""The most bytes of shared memory that the variables of a kernel may take: CUDA C++ Programming Guide, "Shared Memory"
+of every compute capability; more has to be dynamic, and asked for."""
+
+RACES: Final = "no thread reads or writes what another one writes without waiting for it, in a warp neither"
+"""What a remedy assumes that puts threads into other warps, or in another order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A remedy in words and its kind, with the program and the launch that it makes. `merged` says what becomes of
-    accesses that it makes one of."""
+    """A remedy in words and its kind, with the program and the launch that it makes. `assumes` is what has to hold for
+    the program to compute the same. `merged` says what becomes of accesses that it makes one of."""
 
     kind: str
     text: str
     kernel: Kernel
     context: Context
+    assumes: tuple[str, ...]
     merged: Mapping[Key, Key] = field(default_factory=dict)
 
 
@@ -61,20 +70,22 @@ def layouts(f: Finding, kernel: Kernel, context: Context, rows: Mapping[str, int
     base = array.name.partition(".")[0]
     if array.stride > array.width and not _in_widths(base, kernel) and not _overlapping(base, kernel):
         arrays = tuple(_apart(a) if a.name.partition(".")[0] == base else a for a in kernel.arrays)
-        yield _made("arrays", "a structure of arrays", replace(kernel, arrays=arrays), context)
+        laid = f"all that fills or reads {base} has it so, too"
+        yield _made("arrays", "a structure of arrays", replace(kernel, arrays=arrays), context, laid)
     if array.space == "shared":
         yield from _relaid(array, base, kernel, context, rows.get(base))
     if array.space == "global" and f.verdict == "misaligned":
         yield from _aligned(f, array, kernel, context)
     if array.space == "global" and (found := merged(f.access, kernel)):
-        yield replace(_made("vector", found.text, found.kernel, context), merged=found.keys)
+        apart = f"what the kernel writes is no part of {array.name}"
+        yield replace(_made("vector", found.text, found.kernel, context, apart), merged=found.keys)
     if array.space == "global":
         yield from _shaped(kernel, context)
     yield from _swapped(kernel, context)
 
 
-def _made(kind: str, text: str, kernel: Kernel, context: Context) -> Remedy:
-    return Remedy(kind, text, kernel, replace(context, sigma=check_kernel(kernel)))
+def _made(kind: str, text: str, kernel: Kernel, context: Context, *assumes: str) -> Remedy:
+    return Remedy(kind, text, kernel, replace(context, sigma=check_kernel(kernel)), assumes)
 
 
 def _in_widths(base: str, kernel: Kernel) -> bool:
@@ -115,13 +126,21 @@ def _relaid(array: Array, base: str, kernel: Kernel, context: Context, row: int 
             for a in kernel.arrays
         )
         body = _mapped(kernel.body, lambda e: _indexed(e, names, to), lambda a, i: to(i) if a in names else i)
-        return _made(kind, text, replace(kernel, arrays=arrays, body=body), context)
+        made = replace(kernel, arrays=arrays, body=body)
+        within = [f"no index of {base} leaves its row"] if row is not None else []
+        if more:
+            within.append(_fits(array, base, kernel, made))
+        elif array.length is None:
+            within.append(f"{base} has a multiple of {wide} elements")
+        return _made(kind, text, made, context, *within)
 
     for more in dict.fromkeys((1, max(1, hardware.word // array.stride), 2, 4)):
         step = f" * {more}" if more > 1 else ""
         free = f"leave {_many(more)} free after every {wide}: {base}[i + i / {wide}{step}] for {base}[i]"
         text = f"pad the rows of {base} to {wide + more}" if row is not None else free
-        yield moved("pad", text, partial(_with_room, wide=wide, more=more), more)
+        padded = moved("pad", text, partial(_with_room, wide=wide, more=more), more)
+        if room(padded.kernel) <= ROOM:
+            yield padded
     if row is not None and array.length and array.length % wide == 0:
         high = array.length // wide
         yield moved("swap", f"swap the indices of {base}", lambda i: _turned(i, wide, high))
@@ -129,6 +148,23 @@ def _relaid(array: Array, base: str, kernel: Kernel, context: Context, row: int 
         one = f"swizzle {base}: {base}[i ^ i / {wide} % {wide}] for {base}[i]"
         text = f"swizzle {base}: column c ^ r % {wide} for column c of row r" if row is not None else one
         yield moved("swizzle", text, lambda i: _swizzled(i, wide))
+
+
+def room(kernel: Kernel) -> int:
+    """The most bytes that the shared variables of a kernel take whose sizes are known, in whatever order they lie."""
+    sizes: dict[str, int] = {}
+    for a in (a for a in kernel.arrays if a.space == "shared" and a.length is not None):
+        base = a.name.partition(".")[0]
+        sizes[base] = max(sizes.get(base, 0), a.stride * (a.length or 0))
+    whole = max((a.width for a in kernel.arrays if a.space == "shared"), default=1)
+    return sum(-(-n // whole) * whole for n in sizes.values())
+
+
+def _fits(array: Array, base: str, before: Kernel, after: Kernel) -> str:
+    """What is assumed of the room that a padded array takes."""
+    if array.length is None:
+        return f"the launch gives {base} as much more shared memory, which is there"
+    return f"{room(after)} bytes of shared memory are there for the kernel ({room(before)} before)"
 
 
 def _many(n: int) -> str:
@@ -209,7 +245,8 @@ def _aligned(f: Finding, array: Array, kernel: Kernel, context: Context) -> Iter
         fact = Op("==", (Op("%", (Param(name), Const(whole))), Const(0)))
         given = conj((*context.launch.assumptions, fact), context.sigma)
         launch = replace(context.launch, assumptions=given)
-        yield Remedy("align", f"let {name} be a multiple of {whole}", kernel, replace(context, launch=launch))
+        text, passed = f"let {name} be a multiple of {whole}", (f"every launch passes such {name}",)
+        yield Remedy("align", text, kernel, replace(context, launch=launch), passed)
 
 
 def _axes(kernel: Kernel) -> set[str]:
@@ -230,7 +267,8 @@ def _swapped(kernel: Kernel, context: Context) -> Iterator[Remedy]:
         return
     body = _mapped(kernel.body, _crossed, lambda _, i: i)
     launch = replace(context.launch, grid=(grid[1], grid[0], grid[2]))
-    swapped = _made("threads", "swap x and y of the threads", replace(kernel, body=body), context)
+    crossed = "the grid is launched with x and y swapped"
+    swapped = _made("threads", "swap x and y of the threads", replace(kernel, body=body), context, crossed, RACES)
     yield replace(swapped, context=replace(swapped.context, launch=launch))
 
 
@@ -267,7 +305,7 @@ def _shaped(kernel: Kernel, context: Context) -> Iterator[Remedy]:
         blocks = tuple(None if n is None else n // new for n, new in zip(sizes, (wide, high), strict=True))
         launch = replace(context.launch, block=(wide, high, 1), grid=(blocks[0], blocks[1], grid[2]))
         text = f"launch blocks of {wide} x {high}, in a grid of as many threads"
-        yield Remedy("block", text, kernel, replace(context, launch=launch))
+        yield Remedy("block", text, kernel, replace(context, launch=launch), (RACES,))
 
 
 def _of_blocks(e: Expr) -> bool:

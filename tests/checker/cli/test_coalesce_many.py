@@ -96,7 +96,7 @@ def test_a_kernel_that_takes_too_long_is_one(here: Path, monkeypatch: pytest.Mon
     ("words", "told"),
     [
         (["src/a.cu", "--confirm"], "--confirm runs one kernel"),
-        (["src/a.cu", "--certificate", "proofs"], "--certificate is for one kernel"),
+        (["src", "--certificate", "proofs"], "--certificate is for one file"),
         (["src", "--kernel", "none"], "there is no kernel 'none' in 'src'"),
         (["src", "--assume", "q > 1"], "--assume q > 1: no kernel here has its parameters"),
         (["src", "--block", "0"], "--block 0: not a dimension"),
@@ -106,3 +106,19 @@ def test_a_kernel_that_takes_too_long_is_one(here: Path, monkeypatch: pytest.Mon
 def test_what_does_not_fit(words: list[str], told: str, here: Path, capsys: Capture) -> None:
     assert main(["coalesce", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_instances_of_a_template_have_their_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, folder = tmp_path / "t.cu", tmp_path / "certificates"
+    path.write_text(
+        "template <int N> __global__ void k(float *A, int n) { A[threadIdx.x + N * n] = 1; }\n"
+        "void go(float *A) { k<1><<<1, 32>>>(A, 8); k<3><<<1, 32>>>(A, 8); }\n"
+    )
+    assert main(["coalesce", str(path), "--kernel", "k", "--certificate", str(folder)]) == 1
+    assert [p.name for p in sorted(folder.iterdir())] == [f"k-{n}-lines-{i}.json" for n in (1, 3) for i in (0, 1)]
+    assert capsys.readouterr().out.count("to mend it: let n be a multiple of 32: lines 2 -> 1") == 2
+    assert main(["coalesce", str(path), "--kernel", "k", "--confirm"]) == 2
+    assert "There are k<1>, k<3>: choose one, --kernel 'k<1>'." in capsys.readouterr().err
+    assert main(["coalesce", str(path), "--kernel", "k<3>", "--quick", "--confirm", "--arg", "n=8"]) == 1
+    assert main(["coalesce", str(tmp_path), "--certificate", str(folder)]) == 2
+    assert "--certificate is for one file" in capsys.readouterr().err

@@ -127,6 +127,40 @@ def test_a_program_that_was_mended_does_and_needs_what_is_said(body: str, tmp_pa
     assert most <= told.after + (told.what == "conflicts")
 
 
+@pytest.mark.parametrize(
+    ("rows", "kinds"),
+    [(372, ["pad", "swap", "swizzle"]), (373, ["swap", "swizzle"])],  # 372*33*4 + 32 bytes fit into 49,152
+)
+def test_a_padded_array_that_does_not_fit_is_no_remedy(rows: int, kinds: list[str], tmp_path: Path) -> None:
+    body = f"__shared__ float s[{rows}][32]; __shared__ char c[29]; c[t] = 0; s[t][0] = 1;"
+    _, (several,) = every(tmp_path, body, LINE)
+    assert [told.remedy.kind for told in several] == kinds
+
+
+def test_what_a_remedy_assumes_is_said(tmp_path: Path) -> None:
+    def assumed(body: str, block: Block = LINE) -> dict[str, tuple[str, ...]]:
+        _, found = every(tmp_path, body, block)
+        return {told.remedy.kind: told.remedy.assumes for told in found[0]}
+
+    row = "no index of s leaves its row"
+    assert assumed("__shared__ float s[32][32]; s[t][0] = 1;") == {
+        "pad": (row, "4224 bytes of shared memory are there for the kernel (4096 before)"),
+        "swap": (row,),
+        "swizzle": (row,),
+    }
+    assert assumed("extern __shared__ float s[]; s[32 * t] = 1;") == {
+        "pad": ("the launch gives s as much more shared memory, which is there",),
+        "swizzle": ("s has a multiple of 32 elements",),
+    }
+    assert assumed("A[t * n + y] = 1;", SQUARE)["threads"] == (
+        "the grid is launched with x and y swapped",
+        layouts.RACES,
+    )
+    assert assumed("A[0] = B[2*t] + B[2*t+1];")["vector"] == ("what the kernel writes is no part of B",)
+    assert assumed("V[t].y = 1;")["arrays"] == ("all that fills or reads V has it so, too",)
+    assert assumed("A[t + n] = 1;")["align"] == ("every launch passes such n",)
+
+
 def test_what_makes_another_access_dearer_is_no_remedy(tmp_path: Path) -> None:
     """Rows of 33 are good for columns and for rows; swapped indices would only change sides."""
     _, found = tried(tmp_path, "__shared__ float s[32][32]; s[t][0] = 1; s[0][t] = 2;", LINE)
