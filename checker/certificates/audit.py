@@ -145,7 +145,7 @@ def about(a: Audited) -> tuple[str, ...]:
     """The subject of a certificate: claims about the same can be compared."""
     context, made = a.certificate.context, a.certificate
     prices = (*sorted(context.metric.fixed.items()), *sorted(context.metric.counted.items()))
-    return (made.kernel.name, context.metric.name, context.scope, str(len(made.sums)), str(prices))
+    return (made.name, context.metric.name, context.scope, str(len(made.sums)), str(prices))
 
 
 def compare(old: Audited, new: Audited, oracle: Oracles) -> Change:

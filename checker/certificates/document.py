@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypeVar, cast
 
-from checker.certificates.origin import Origin, as_json, of_json
+from checker.certificates.origin import Origin, as_json, instance, of_json
 from checker.kernel import Claim, Ledger
 from logic.assertions import Context, Launch, Obligation, P
 from logic.contracts import Contract, arrays_of
@@ -307,6 +307,11 @@ class Certificate:
     digest: str
     tools: Mapping[str, str] = field(default_factory=dict)
     origin: Origin | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel, with the arguments of the template that it is an instance of."""
+        return instance(self.kernel.name, self.origin)
 
 
 def read(text: str, path: str) -> Certificate:

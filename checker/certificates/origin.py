@@ -4,6 +4,7 @@ has the source reads it again, and who has not sees what that reading took for g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -48,6 +49,13 @@ def origin(
     head = _text(_head(lines, loc)) or UNKNOWN
     digest = f"sha256:{sha256(data).hexdigest()}"
     return Origin(digest, _listed(options), head, _listed(assumed))
+
+
+def instance(name: str, made: Origin | None) -> str:
+    """The name of a certificate's kernel: older ones name a template, and say the instance among their options."""
+    asked = [text.partition("=")[2] for text in made.options if text.startswith("--instantiate=")] if made else []
+    last = re.compile(rf"(?:[\w:]*::)?({re.escape(name)}<.*>)")
+    return next((found[1] for text in asked if (found := last.fullmatch(text))), name)
 
 
 def _listed(texts: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -146,7 +146,7 @@ def job(args: argparse.Namespace) -> Job:
     results, outline, notes = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)
     launched = run_source(kernel, reading.passed, reading.fields, block, blocks, values, arrays, metrics, hardware)
-    found = Job(launched, results, outline, notes)
+    found = Job(replace(launched, symbol=reading.symbol), results, outline, notes)
     if fact := excluded_in_run(found.at, block, blocks, outline.context):
         raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
     return found

@@ -28,6 +28,7 @@ from checker.cli.options import (
     source_text,
 )
 from checker.notation.problem import OptionProblem
+from checker.notation.words import meant
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -119,16 +120,16 @@ def run(args: argparse.Namespace) -> int:
     if at:
         _check_point(at, found)
     changes = _compared(old, found, oracle)
-    source = cache(lambda name: _source(args, name))
+    source = cache(partial(_source, args))
     for a in found:
-        if args.sources and source(a.certificate.kernel.name) is None:
+        if args.sources and source(a.certificate.name) is None:
             raise OptionProblem(
-                f"there is no kernel '{a.certificate.kernel.name}' in {', '.join(args.sources)}",
+                f"there is no kernel '{a.certificate.name}' in {', '.join(args.sources)}",
                 advice=f"'{a.file}' is about it: give its source, too, with --source.",
             )
     ran = [_run(args, a, at) for a in found]
-    rows = [report.row(a, at, source(a.certificate.kernel.name), d.spent) for a, d in zip(found, ran, strict=True)]
-    known = [asked or getattr(source(a.certificate.kernel.name), "launches", ()) for a in found]
+    rows = [report.row(a, at, source(a.certificate.name), d.spent) for a, d in zip(found, ran, strict=True)]
+    known = [asked or getattr(source(a.certificate.name), "launches", ()) for a in found]
     judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
@@ -266,15 +267,17 @@ def _refuting(a: Audited) -> Iterator[None]:
 
 
 def _source(args: argparse.Namespace, name: str) -> Source | None:
-    """The kernel of a name in the sources; None where none has it. Raises SourceError."""
+    """The kernel of a name in the sources, which may be an instance of a template; None where none has it. The instance
+    that --instantiate names is read for all of its template. Raises SourceError."""
     from checker.report.audit import Source
     from semantics.cuda import kernel_names
 
+    last = name.partition("<")[0].rpartition("::")[2]
     for path in args.sources:
         refuse_others(path)
-        if name not in kernel_names(path, args.includes, args.defines, args.std):
+        if last not in kernel_names(path, args.includes, args.defines, args.std):
             continue
-        reading = read_kernel(args, path, name)
+        reading = read_kernel(args, path, last if args.instantiate else name)
         lines = source_text(reading.kernel.loc.file).split("\n") if reading.kernel.loc else []
         digest = f"sha256:{sha256(Path(path).read_bytes()).hexdigest()}"
         return Source(path, reading, _launches(args, reading), tuple(lines), digest)
@@ -308,7 +311,7 @@ def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
     known |= {name for name in at for a in found if name.partition("[")[0] in a.certificate.context.sigma.stable}
     unknown = sorted(at.keys() - known)
     if unknown:
-        told = f"Known: {', '.join(sorted(known))}."
+        told = f"{meant(unknown[0], known)}Known: {', '.join(sorted(known))}."
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of these kernels", advice=told)
     for a in found:
         fact = excluded(at, a.certificate.context)

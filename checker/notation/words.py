@@ -20,10 +20,11 @@ def number(value: Fraction) -> int | str:
 def meant(name: str, known: Iterable[str]) -> str:
     """The question whether another name was meant, with a space behind it; nothing where none is near.
 
-    >>> meant("sector", ("sectors", "steps")), meant("joules", ("sectors", "steps"))
-    ("Did you mean 'sectors'? ", '')
+    >>> meant("sector", ("sectors", "steps")), meant("wa", ("wA", "wB")), meant("joules", ("sectors", "steps"))
+    ("Did you mean 'sectors'? ", "Did you mean 'wA'? ", '')
     """
-    near = get_close_matches(name, [*known], 1)
+    names = [*known]
+    near = [other for other in names if other.lower() == name.lower()] or get_close_matches(name, names, 1)
     return f"Did you mean '{near[0]}'? " if near else ""
 
 

@@ -136,7 +136,7 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account
     found: Row = {
         "file": a.file,
         "digest": made.digest,
-        "kernel": made.kernel.name,
+        "kernel": made.name,
         "metric": context.metric.name,
         "counts": _counts(context.metric),
         "custom": [described(own) for own in (context.metric, context.hardware) if not is_known(own)],
@@ -214,7 +214,7 @@ def _finding(a: Audited) -> Finding | None:
 
 def _difference(ours: Kernel, theirs: Kernel) -> str:
     """The first difference between a certificate's kernel and a source's, in words; "" where there is none."""
-    if ours == theirs:
+    if ours == replace(theirs, name=ours.name):  # it was chosen by that
         return ""
     if ours.params != theirs.params:
         return "its parameters are others"
@@ -297,7 +297,7 @@ def change_row(change: Change) -> Row:
         return {"file": a.file, "digest": a.certificate.digest, "bound": bound}
 
     return {
-        "kernel": new.certificate.kernel.name,
+        "kernel": new.certificate.name,
         "metric": named(new.metric),
         "old": side(old),
         "new": side(new),

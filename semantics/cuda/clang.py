@@ -352,30 +352,6 @@ def _spelling(token: Any) -> str:
         return "?"
 
 
-def _arguments(text: str) -> list[str]:
-    """What is in the angles that a text begins with, part by part, and those of packs, which have angles of their own.
-    A path is left out of what is called by its place, and what says a number's type."""
-    found, depth, part = list[str](), 0, ""
-    for c in text:
-        depth -= c in ">)]}"
-        ends = depth == 0 and c == ">"
-        if ends or (depth == 1 and c == ","):
-            if part:
-                found += _arguments(part) if part.startswith("<") else [_PATH.sub("", _SUFFIX.sub(r"\1", part))]
-            if ends:
-                break
-            part = ""
-        elif depth > 0 and (part or c != " "):
-            part += c
-        depth += c in "<([{"
-    return found
-
-
-_CHARACTER: Final = re.compile(r"'([^'\\])'")
-_SUFFIX: Final = re.compile(r"^(-?\d+)[uUlL]+$")
-_PATH: Final = re.compile(r"(?<= at )[^()]*/")
-
-
 def _plain(t: Any) -> str:
     return re.sub(r"\b(const|volatile|struct)\s+", "", str(t.spelling)).strip()
 
@@ -459,6 +435,11 @@ class Node:
         """The file and the byte offsets of the node's first byte and of the first one after it."""
         extent = self._cursor.extent
         return (*self.unit.offset(extent.start), self.unit.offset(extent.end)[1])
+
+    @property
+    def symbol(self) -> str:
+        """The name of a function in compiled code, by the Itanium C++ ABI."""
+        return str(self._cursor.mangled_name)
 
     @property
     def offset(self) -> int:
@@ -640,8 +621,8 @@ class Node:
         """The arguments of an instance of a function template, in C's words."""
         if self._cursor.get_num_template_arguments() < 1:
             return ()
-        text = _CHARACTER.sub(lambda m: str(ord(m[1])), self.unit.printed(self._cursor))
-        return tuple(_arguments(text[text.find(f"{self.name}<") + len(self.name) :]))
+        text = self.unit.printed(self._cursor)
+        return tuple(libclang.arguments(text[text.find(f"{self.name}<") + len(self.name) :]))
 
     @property
     def is_mutable(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
+import re
+from typing import Any, Final
 
 
 @functools.cache
@@ -87,3 +88,27 @@ def names(enumeration: str) -> dict[int, str]:
     kinds = getattr(binding(), enumeration)
     known = ((name, kind) for name, kind in vars(kinds).items() if isinstance(kind, kinds))
     return {kind.value: name for name, kind in known}
+
+
+def arguments(text: str) -> list[str]:
+    """What is in the angles that printed text begins with, part by part, and those of packs, which have angles of their
+    own. Characters are numbers; a path is left out of what is called by its place, and what says a number's type."""
+    found, depth, part = list[str](), 0, ""
+    for c in _CHARACTER.sub(lambda m: str(ord(m[1])), text):
+        depth -= c in ">)]}"
+        ends = depth == 0 and c == ">"
+        if ends or (depth == 1 and c == ","):
+            if part:
+                found += arguments(part) if part.startswith("<") else [_PATH.sub("", _SUFFIX.sub(r"\1", part))]
+            if ends:
+                break
+            part = ""
+        elif depth > 0 and (part or c != " "):
+            part += c
+        depth += c in "<([{"
+    return found
+
+
+_CHARACTER: Final = re.compile(r"'([^'\\])'")
+_SUFFIX: Final = re.compile(r"^(-?\d+)[uUlL]+$")
+_PATH: Final = re.compile(r"(?<= at )[^()]*/")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Final
 
 from logic.source import Loc
 from logic.syntax import (
@@ -65,7 +67,8 @@ class Reading:
     kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of arrays,
     within which the kernel is right, too: of those that contracts speak of (`under`). `passed` are the names of what
     the kernel is passed, in order; what has none is "". `fields` are the numbers in the structures among that: of each
-    the byte that it begins at, and its size.
+    the byte that it begins at, and its size. `symbol` is the kernel's
+    name in compiled code.
     """
 
     kernel: Kernel
@@ -82,6 +85,7 @@ class Reading:
     spans: tuple[tuple[str, Range], ...] = ()
     passed: tuple[str, ...] = ()
     fields: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    symbol: str = ""
 
     @property
     def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
@@ -123,12 +127,14 @@ def read_cuda(
     instantiate: str | None = None,
     shared_block: tuple[int | None, ...] | None = None,
 ) -> Reading:
-    """Read a kernel from a CUDA file: the one called `name`, else the only one.
+    """Read a kernel from a CUDA file: the one called `name`, which may be an instance of a template, else the only one.
 
     `includes`, `defines` and `std` are what `-I`, `-D` and `--std` give a compiler; `instantiate` is a template
     instance (`k<float,256>`); `shared_block` has the known block sizes, for `__shared__ int s[blockDim.x]`.
     Raises CudaError for anything that can't be read, at its place.
     """
+    if name is not None and "<" in name and instantiate is None:
+        name, instantiate = None, name
     request = in_its_language(Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block))
     found = _read(request, name)
     if asks(request):
@@ -136,6 +142,19 @@ def read_cuda(
     if request.std != std:
         found = replace(found, remarks=(f"the source is read as {request.std.upper()}", *found.remarks))
     return found
+
+
+INSTANCES: Final = 3
+"""The most instances of templates that stand in the name of a kernel."""
+
+_INSTANCE: Final = re.compile(r"[A-Za-z_]\w*<[\w ,:*&()./\[\]<>-]{0,400}>", re.ASCII)
+
+
+def _name(kernel: Node) -> str:
+    """The name of a kernel, of an instance with its arguments, `k<float, 256>`, as far as certificates have them."""
+    full = re.sub(r"^(\w+::)+", "", told(kernel))
+    named = _INSTANCE.fullmatch(full) and full.count("<") == full.count(">") <= INSTANCES
+    return full if named else kernel.name
 
 
 def _check_answers(found: Reading, request: Request, name: str | None) -> None:
@@ -164,11 +183,11 @@ def _read(request: Request, name: str | None) -> Reading:
     seen = sizes_seen(parsed.whole, host, node)
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
     remarks = (*notes, *st.notes)
-    kernel = replace(kernel, removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
+    kernel = replace(kernel, name=_name(node), removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
     found = Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row)
     passed = tuple(p.name for p in node.arguments)
     fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
-    return replace(found, passed=passed, fields=fields).under()
+    return replace(found, passed=passed, fields=fields, symbol=node.symbol).under()
 
 
 def _fields(of: Node, name: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -63,7 +63,7 @@ def judged(c: Case, module: Module, path: str) -> Verdict:
     given, args = contents(kernel, c.arrays), {"n": c.n} if kernel.params else {}
     compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])
     try:
-        f = entry(module, kernel.name)
+        f = entry(module, kernel.name, reading.symbol)
         launch = grid.prepare(kernel, c.block, c.grid, args, given, hardware)
         memory = placed(module, f, launch, reading.passed, reading.fields)
         whole = {a.name: a.bytes for a in c.arrays}

@@ -54,7 +54,8 @@ class Both:
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A launch of a source that was run: the kernel, what it is passed, in order, and what its accesses did."""
+    """A launch of a source that was run: the kernel, what it is passed, in order, and what its accesses did. `symbol`
+    is the kernel's name in compiled code."""
 
     kernel: Kernel
     passed: Sequence[str]
@@ -66,6 +67,7 @@ class Launched:
     hardware: Hardware
     source: Source
     result: grid.Result
+    symbol: str = ""
 
     def prepared(self) -> grid.Launch:
         """The launch, with its data as they are before the run."""
@@ -93,7 +95,7 @@ def run_source(
 def run_both(module: Module, launched: Launched) -> Both:
     """Runs the compiled code on the launch of a source that was run. Raises SourceError for what cannot be run."""
     kernel, source = launched.kernel, launched.source
-    f = entry(module, kernel.name)
+    f = entry(module, kernel.name, launched.symbol)
     launch = launched.prepared()
     memory = placed(module, f, launch, launched.passed, launched.fields)
     compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])

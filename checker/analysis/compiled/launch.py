@@ -8,6 +8,7 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from logic.source import SourceError
 from logic.syntax import Array, Kernel
@@ -37,16 +38,36 @@ class Placed:
     arguments: tuple[bytes, ...]
 
 
-def entry(module: Module, kernel: str) -> Function:
-    """The compiled function of a kernel. Raises NotComparable where there is none, or more than one."""
+NAMELESS: Final = "12_GLOBAL__N_1"
+"""A namespace without a name in a symbol; nvcc adds to it what tells files apart."""
+
+
+def entry(module: Module, kernel: str, symbol: str) -> Function:
+    """The compiled function of a kernel with this symbol, else the only one of its name. Raises NotComparable where
+    there is none, or more than one."""
     entries = [f for f in module.functions.values() if f.entry]
-    plain = kernel.partition("<")[0].rpartition("::")[2]
-    found = [f for f in entries if f.name == plain or f"{len(plain)}{plain}" in f.name]
+    exact = r"\d+_GLOBAL__N_\w+?".join(map(re.escape, symbol.split(NAMELESS)))
+    name = kernel.partition("<")[0].rpartition("::")[2]
+    found = [f for f in entries if re.fullmatch(exact, f.name)] or [f for f in entries if last_name(f.name) == name]
     if len(found) != 1:
         names = ", ".join(f.name for f in entries) or "none"
-        told = f"the compiled code has {len(found) or 'no'} kernels that are called '{plain}'"
+        told = f"the compiled code has {len(found) or 'no'} kernels that are called '{name}'"
         raise NotComparable(told, advice=f"It has: {names}. A template is compiled where the source launches it.")
     return found[0]
+
+
+def last_name(symbol: str) -> str:
+    """The name of a function by its symbol, without namespaces, arguments of templates and parameters.
+
+    >>> [last_name(s) for s in ("_ZN1a3run1kEPf", "_Z4gemmILi16EEvPf", "_ZL2k3i", "k3")]
+    ['k', 'gemm', 'k3', 'k3']
+    """
+    head = re.match(r"_ZN?", symbol)
+    name, rest = ("", symbol[head.end() :]) if head else (symbol, "")
+    while part := re.match(r"L?(\d+)", rest):
+        end = part.end() + int(part[1])
+        name, rest = rest[part.end() : end], rest[end:]
+    return name
 
 
 Fields = Mapping[str, Mapping[str, tuple[int, int]]]

@@ -836,3 +836,36 @@ def test_many_are_judged_by_the_second_checker_elsewhere(
         assert main(["report", *map(str, paths), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["certificates"] == right
     assert [*map(texts.index, asked)] == ([3, 2, 0, 1] if cores > 1 else [])
+
+
+def test_a_certificate_says_of_which_instance_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In its kernel's name; older ones among the options. The launches of the other instance are not its own."""
+    source, folder = tmp_path / "t.cu", tmp_path / "c"
+    source.write_text(
+        "template <int N> __global__ void k(float *A) { A[threadIdx.x + 8 * N] = N; }\n"
+        "void go(float *A) { k<1><<<1, 64>>>(A); k<2><<<1, 32>>>(A); }\n"
+    )
+    assert main(["bound", str(source), "--metric", "sectors", "--certificate", str(folder)]) == 0
+    old = tmp_path / "old.json"
+    document = json.loads((folder / "k-1-sectors.json").read_text())
+    assert document["kernel"]["name"] == "k<1>"
+    document["kernel"]["name"] = "k"
+    old.write_text(canonical(document | {"digest": digest(document)}))
+    capsys.readouterr()
+    for files in ([folder], [old, folder / "k-2-sectors.json"]):
+        assert main(["report", *map(str, files), "--source", str(source), "--format", "json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["certificates"]
+        assert [(r["kernel"], r["source"]["same"], r["launches"][0]["block"]) for r in rows] == [
+            ("k<1>", True, "64"),
+            ("k<2>", True, "32"),
+        ]
+    assert main(["report", str(folder / "k-1-sectors.json"), "--compare", str(old)]) == 0
+    source.write_text(source.read_text().replace("= N", "= 0").replace("k<1><<<1, 64", "k<1><<<1, 32"))
+    capsys.readouterr()
+    assert main(["report", str(folder), "--source", str(source), "--format", "json"]) == 1
+    assert not any(r["source"]["same"] for r in json.loads(capsys.readouterr().out)["certificates"])
+
+
+def test_a_misspelt_parameter_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "proofs/matMul/sectors.json", "--at", "wa=77"]) == 2
+    assert "Did you mean 'wA'? Known: blockDim.x" in capsys.readouterr().err

@@ -192,7 +192,9 @@ def test_the_instance_that_is_advised_is_one(text: str, tmp_path: Path) -> None:
     with pytest.raises(CudaError) as caught:
         read_cuda(str(path))
     assert caught.value.advice == f"Choose one, such as --instantiate '{ADVISED[text]}'."
-    assert read_cuda(str(path), instantiate=ADVISED[text]).kernel.name == "k"
+    named = read_cuda(str(path), instantiate=ADVISED[text]).kernel.name
+    assert named.replace(" ", "") == ADVISED[text].removeprefix("q::r::").replace("(M)0", "A")
+    assert read_cuda(str(path), ADVISED[text]).kernel.name == named  # --kernel names an instance, too
 
 
 def test_what_only_looks_like_an_instance_breaks_nothing(tmp_path: Path) -> None:
