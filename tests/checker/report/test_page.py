@@ -81,8 +81,8 @@ def test_html_needs_nothing_else() -> None:
 def test_html_marks_verdicts_and_nothing_else() -> None:
     page = render(Page("t", [Section(head=("a", "b"), rows=[("holey", "holey"), ("holy", "")], code=("b",))]), "html")
     assert page.count('class="verdict holey"') == 1
-    assert '<td class="bound">holey</td>' in page
-    assert "<td>holy</td>" in page
+    assert 'class="bound">holey</td>' in page
+    assert '<td role="cell" data-of="a">holy</td>' in page
     for verdict in (*RULES, *GOOD):
         assert f'class="verdict {verdict}"' in render(Page("t", [Section(head=("a",), rows=[(verdict,)])]), "html")
 
@@ -187,3 +187,32 @@ def test_the_documentation_has_every_rule_with_its_level() -> None:
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
     told = {name: cells[1] for cells in rows for name in re.findall("`([^`]*)`", cells[0])}
     assert {name: told.get(name) for name in RULES} == {name: level for name, (level, _) in RULES.items()}
+
+
+def test_what_scrolls_is_reached_by_keys_and_has_a_name() -> None:
+    """And a place breaks nowhere within its file, line and column."""
+    page = render(Page("t", [Section("T", head=("place", "b"), rows=[("a/k.cu:12:34", "x")])]), "html")
+    assert '<div class="wide rows" tabindex="0" role="group" aria-label="T, a table">' in page
+    assert 'class="bound place">a/<wbr><span>k.cu:12:34</span></td>' in page
+    assert 'data-of="b">x</td>' in page
+    assert ".place span { white-space: nowrap; }" in page
+
+
+def _luminance(colour: str) -> float:
+    """WCAG 2.2, relative luminance."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * c for c in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def test_words_stand_out_from_the_page_in_light_and_dark() -> None:
+    """WCAG 2.2, 1.4.3: at least 4.5 to 1."""
+    page = render(Page("t"), "html")
+    light = dict(re.findall(r"--(good|mid|bad|ink|paid|paper): (#[0-9a-f]+)", page.partition("@media")[0]))
+    dark = dict(re.findall(r"--(good|mid|bad|ink|paid|paper): (#[0-9a-f]+)", page.partition("@media")[2]))
+    assert len(light) == len(dark) == 6
+    for colours in (light, dark):
+        paper = _luminance(colours.pop("paper"))
+        for colour in map(_luminance, colours.values()):
+            assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) >= 4.5
