@@ -82,14 +82,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(func=run, shown=None)
 
 
-def add_accept_option(parser: argparse.ArgumentParser) -> None:
-    """--accept."""
+def add_accept_option(parser: argparse.ArgumentParser, *more: str, told: str = "") -> None:
+    """--accept; `more` are words that it also takes, and `told` is what they are for."""
     parser.add_argument(
         "--accept",
         action="append",
         default=[],
-        choices=("solver-backed",),
-        help="exit with 0 where a bound rests on the word of a solver, too",
+        choices=("solver-backed", *more),
+        help=f"exit with 0 where a bound rests on the word of a solver, too{told}",
     )
 
 
@@ -379,7 +379,8 @@ def _bounded(
     certificates = _certificates(results, args.certificate, kernel.name, several, made)
     if args.queries:
         write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
-    _warn(args.file, results, reading, oracle)
+    for text in in_vain(results, reading, oracle):
+        print(f"{args.file}: warning: {text}", file=sys.stderr)
     dearest, results = _dearest(reading.kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
@@ -553,20 +554,32 @@ def alarm(what: str, bound: str | None, again: str) -> None:
     )
 
 
-def _warn(path: str, results: Sequence[Result], reading: Reading, oracle: Oracles) -> None:
-    """Says which assumptions all of the bounds do without, together, and the reading of the kernel, too."""
-    from checker.refutation.diagnosis import unneeded
-    from logic.assertions import show_p
+def in_vain(results: Sequence[Result], reading: Reading, oracle: Oracles) -> list[str]:
+    """What is assumed that all of the bounds do without, together, and the reading of the kernel, too."""
+    from checker.refutation.contracts import for_reading, implied
+    from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
 
     proved = [(r.claim.context, r.derivation) for r in results if r.claim is not None and r.derivation is not None]
-    for fact in unneeded(proved, SOUND, oracle):
+    found = []
+    for one in unneeded(proved, SOUND, oracle):
         launch = proved[0][0].launch
-        without = reading.under([f for f in launch.assumptions if f != fact], launch.block, launch.grid)
-        if (without.kernel.body, without.facts) != (reading.kernel.body, reading.facts):
-            continue  # an unsigned value is known not to wrap around by it
-        these = "this bound" if len(results) == 1 else "these bounds"
-        print(f"{path}: warning: the assumption {show_p((fact,))} is not needed for {these}", file=sys.stderr)
+        less = without(launch, one)
+        other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts))
+        same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
+        if same and one not in implied(launch.contracts, reading):  # else a value is known by it not to wrap around
+            found.append(one)
+    return told_unneeded(found, len(results))
+
+
+def told_unneeded(found: Sequence[Expr | Contract], bounds: int) -> list[str]:
+    """What so many bounds do without, in sentences."""
+    from logic.assertions import show_p
+    from logic.contracts import Contract
+
+    these = "this bound" if bounds == 1 else "these bounds"
+    told = [f"the contract {f}" if isinstance(f, Contract) else f"the assumption {show_p((f,))}" for f in found]
+    return [f"{text} is not needed for {these}" for text in told]
 
 
 def _certificates(

@@ -19,6 +19,7 @@ from checker.cli.bound import (
     under,
     warn_of_data,
 )
+from checker.cli.on_trial import usable_rules
 from checker.cli.options import (
     add_output_options,
     add_queries_option,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from checker.synthesis.outline import Outline
     from checker.synthesis.rules.transformer import Book
     from checker.synthesis.walk import Stuck
-    from logic.assertions import Context, Dim, P
+    from logic.assertions import Context, Dim, Launch
     from logic.derivation import Derivation
     from logic.metrics import Metric
     from logic.refusals import Refusal
@@ -88,7 +89,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     add_launch_options(launch)
     launch.add_argument("--metric", dest="metrics", action="append", default=[], metavar="NAME|FILE.toml")
     launch.add_argument("--hardware", metavar="NAME|FILE.toml", help="(default: nvidia)")
-    add_accept_option(parser)
+    add_accept_option(parser, "on-trial", told=", or what was accepted by rules that certify nothing")
     parser.add_argument(
         "--rules",
         default="sound",
@@ -121,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
 
         return check_many.run(args)
     (args.file,) = args.files
-    judged, warned, found = judged_file(args)
+    judged, warned, found = judged_file(args, usable_rules(args))
     warn(args.file, warned)
     tell(
         args,
@@ -132,24 +133,18 @@ def run(args: argparse.Namespace) -> int:
     return exit_code(args, judged, found)
 
 
-def judged_file(args: argparse.Namespace) -> tuple[Judged, list[str], Finding | None]:
-    """The file that the options name, as it was judged; what is assumed in vain, and why it is refused, if it is.
-    Raises SourceError."""
+def judged_file(args: argparse.Namespace, rules: RuleSet) -> tuple[Judged, list[str], Finding | None]:
+    """The file that the options name, as it was judged by rules; what is assumed in vain, and why it is refused, if it
+    is. Raises SourceError."""
     from checker.notation import parse_outline
     from checker.oracles import Oracles
     from checker.report.queries import write_queries
-    from checker.testbed.applied import unusable
-    from checker.testbed.rulefile import rule_set
-    from logic.rules import RULE_SETS
 
     if args.depth is not None and (args.depth < 1 or not args.tree):
         raise OptionProblem("--depth: the levels of a --tree, 1 or more", advice="Say --tree --depth 8.")
     if not args.file.endswith(".cu"):
         _refuse_source_options(args)
-    rules, oracle = rule_set(args.rules, args.trust), Oracles()
-    if rules.name not in RULE_SETS and not args.file.endswith(".json"):
-        for problem in unusable(rules).values():
-            print(f"{args.rules}: warning: {problem.message}", file=sys.stderr)
+    oracle = Oracles()
     if args.file.endswith(".json"):
         judged = _certificate(args.file, rules, oracle)
     elif args.file.endswith(".cu"):
@@ -161,7 +156,7 @@ def judged_file(args: argparse.Namespace) -> tuple[Judged, list[str], Finding | 
         judged = _seconded(_with_ghosts(judge(outline, rules, oracle), oracle))
     if args.queries:
         write_queries(oracle.log, args.queries)
-    judged = _not_vacuous(judged, oracle)
+    judged = _run(_not_vacuous(judged, oracle))
     return judged, _warnings(judged, oracle), _finding(judged, oracle)
 
 
@@ -172,7 +167,9 @@ def warn(file: str, warned: Sequence[str]) -> None:
 
 
 def exit_code(args: argparse.Namespace, judged: Judged, found: Finding | None) -> int:
-    """0 accepted, or as far as --accept has it; else 1."""
+    """0 accepted, or as far as --accept has it; 3 where a run refutes what was accepted; else 1."""
+    if judged.refuted:
+        return 3
     return 0 if verdict_of(found) == "accepted" and judged.short in ("", *args.accept) else 1
 
 
@@ -180,7 +177,8 @@ def exit_code(args: argparse.Namespace, judged: Judged, found: Finding | None) -
 class Judged:
     """A thing that was checked, and the outcome: a claim under the sound rules, a theorem under others, or a problem.
     `second` is what the second checker says of a certificate, `notes` are what a source was read under. `vacuous`: no
-    state satisfies what is assumed. `certificate` is there where one was judged."""
+    state satisfies what is assumed. `certificate` is there where one was judged. `refuted` tells of a run that costs
+    more than was accepted by rules that certify nothing."""
 
     kernel: Kernel
     context: Context
@@ -193,14 +191,17 @@ class Judged:
     vacuous: bool = False
     notes: tuple[str, ...] = ()
     certificate: Certificate | None = None
+    refuted: str = ""
 
     @property
     def short(self) -> str:
-        """The word for what is missing: `holey` or `solver-backed`; nothing where a claim is certified, and of rules
-        that certify nothing only the barriers that they admit."""
+        """The word for what is missing: `refuted` or `on-trial` by rules that certify nothing, else `holey` or
+        `solver-backed`; nothing where a claim is certified."""
         from checker.certificates.seconded import verdict
-        from checker.kernel import Claim
+        from checker.kernel import Claim, Theorem
 
+        if isinstance(self.outcome, Theorem):
+            return "refuted" if self.refuted else "on-trial"
         if self.ledger.barriers:
             return "holey"
         said = verdict(self.second, self.ledger) if isinstance(self.outcome, Claim) else "certified"
@@ -396,32 +397,39 @@ def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
 
 def _warnings(judged: Judged, oracle: Oracles) -> list[str]:
     """Warnings about what an accepted derivation assumes in vain."""
-    from checker.certificates.claims import amount
-    from checker.cli.run import read_arrays
+    from checker.cli.bound import told_unneeded
     from checker.kernel import Claim, Theorem
-    from checker.refutation.diagnosis import claimed, fewer, unneeded
-    from checker.refutation.whole import dearer
-    from checker.report.rejection import allowed, launched
-    from logic.assertions import show_p
+    from checker.refutation.diagnosis import fewer, unneeded
 
     outcome = judged.outcome
     if not isinstance(outcome, Claim | Theorem) or judged.derivation is None:
         return []
 
-    def again(rest: P) -> bool:
+    def again(rest: Launch) -> bool:
         if judged.outline is None or not isinstance(outcome, Claim):
             return False
         other = judge(replace(judged.outline, context=fewer(judged.context, rest)), judged.rules, oracle).outcome
         return isinstance(other, Claim) and other.pre == outcome.pre
 
-    facts = unneeded([(judged.context, judged.derivation)], judged.rules, oracle, again)
-    told = [f"the assumption {show_p((fact,))} is not needed for this bound" for fact in facts]
-    pre = claimed(judged.outline) if judged.outline and isinstance(outcome, Theorem) else None
+    found = unneeded([(judged.context, judged.derivation)], judged.rules, oracle, again)
+    return [*told_unneeded(found, 1), *([judged.refuted] if judged.refuted else [])]
+
+
+def _run(judged: Judged) -> Judged:
+    """The same, with a run that costs more than rules accept which certify nothing, where one is found."""
+    from checker.certificates.claims import amount
+    from checker.cli.run import read_arrays
+    from checker.kernel import Theorem
+    from checker.refutation.diagnosis import claimed
+    from checker.refutation.whole import dearer
+    from checker.report.rejection import allowed, launched
+
+    pre = claimed(judged.outline) if judged.outline and isinstance(judged.outcome, Theorem) else None
     worse = pre and dearer(judged.kernel, judged.context, pre, lambda texts: read_arrays(judged.kernel, texts))
-    if pre and worse:
-        costs = f"a warp costs {amount(worse.actual, judged.context.metric)}, {allowed(pre.q, worse)}"
-        told.append(f"what these rules accept is false: with {launched(worse)} {costs}")
-    return told
+    if not pre or not worse:
+        return judged
+    costs = f"a warp costs {amount(worse.actual, judged.context.metric)}, {allowed(pre.q, worse)}"
+    return replace(judged, refuted=f"what these rules accept is false: with {launched(worse)} {costs}")
 
 
 def _finding(judged: Judged, oracle: Oracles) -> Finding | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from checker.fleet.workers import Talk
     from checker.report.page import Page
 
-WORST: Final = (2, 1, 0)
+WORST: Final = (2, 3, 1, 0)
 """Exit codes, the worst first."""
 
 
@@ -43,12 +43,14 @@ class Checked:
 
 def run(args: argparse.Namespace) -> int:
     """The worst exit code of all files. Raises SourceError for options that do not fit, and an empty folder."""
+    from checker.cli.on_trial import usable_rules
     from checker.cli.several import judged
 
     for name in ("tree", "queries", "depth"):
         if getattr(args, name):
             raise OptionProblem(f"--{name} is for one derivation alone", advice="Name one file.")
     files = list(dict.fromkeys(_files(args.files)))
+    usable_rules(args)
     done = judged(args, "derivation", [(args, file) for file in files], work, lambda one: one.code != 0)
     found = [
         one if isinstance(one, Checked) else _ended(file, one)
@@ -94,12 +96,13 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
     from checker.cli import check
     from checker.report.bounds import assumptions
     from checker.report.terminal import render_error
+    from checker.testbed.rulefile import rule_set
     from logic.source import SourceError
 
     own = argparse.Namespace(**{**vars(args), "file": file, "warned": set()})
     with redirect_stderr(io.StringIO()) as said:
         try:
-            judged, warned, found = check.judged_file(own)
+            judged, warned, found = check.judged_file(own, rule_set(args.rules, args.trust))
         except SourceError as problem:
             told = render_error(problem, problem.source)
             return _unreadable(file, problem.message, f"{said.getvalue()}{told}\n")

@@ -16,6 +16,7 @@ from checker.cli.bound import (
     certificate_of,
     check_point,
     chosen_kernels,
+    in_vain,
     origin_of,
     outlined,
     told_of,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from checker.synthesis.outline import Outline
     from logic.metrics import Hardware, Metric
     from logic.syntax import Kernel
-    from semantics.cuda import Choice
+    from semantics.cuda import Choice, Reading
 
 
 NONE: Final = "there is no kernel in"
@@ -58,14 +59,17 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class Search:
     """A kernel that was read, and what is wanted of it: all that a search needs. `hinted` is the metric that its
-    annotations are for, `kept` its `bare` kernel, `made` what certificates say of the source."""
+    annotations are for, `reading` the kernel as read, `kept` its `bare` kernel, `made` what certificates say of the
+    source; `every` is whether these are all of its metrics."""
 
     outline: Outline
+    reading: Reading
     kept: Kernel
     metrics: tuple[Metric, ...]
     hinted: str | None
     options: argparse.Namespace
     made: Origin
+    every: bool
 
 
 def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
@@ -171,11 +175,12 @@ def _one(
 
     said, oracle = io.StringIO(), Oracles()
     with redirect_stderr(said):
-        outline, hinted, read, own, made = _read(args, choice, settings, oracle)
+        outline, hinted, reading, read, own, made = _read(args, choice, settings, oracle)
     wanted = talk.ask(replace(read, said=said.getvalue()))
     metrics = tuple(m for m in settings.metrics if m.name in wanted)
     if metrics:
-        then(Search(outline, read.bare, metrics, hinted, own, made), oracle)
+        every = len(metrics) == len(settings.metrics)
+        then(Search(outline, reading, read.bare, metrics, hinted, own, made, every), oracle)
 
 
 def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
@@ -198,12 +203,15 @@ def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
         text = canonical(document) if document is not None else None
         talk.tell(Found(result.metric.name, text, row.get("problem", "no bound was found"), result.seconds))
 
-    find_bounds(outline, search.metrics, oracle, hinted, args.search, args.per, done=found)
+    results = find_bounds(outline, search.metrics, oracle, hinted, args.search, args.per, done=found)
+    if search.every:  # others are known by their certificates alone
+        for text in in_vain(results, search.reading, oracle):
+            talk.tell(f"{args.file}: warning: {text}")
 
 
 def _read(
     args: argparse.Namespace, choice: Choice, settings: Settings, oracle: Oracles
-) -> tuple[Outline, str | None, Read, argparse.Namespace, Origin]:
+) -> tuple[Outline, str | None, Reading, Read, argparse.Namespace, Origin]:
     """A kernel under its launch, the metric that its annotations are for, what is to be said of it, its options, and
     what its certificates say of the source."""
     from checker.certificates.reread import subject_of
@@ -229,4 +237,4 @@ def _read(
     subjects = {m.name: subject_of(outline.kernel, replace(context, metric=m), args.per) for m in settings.metrics}
     kept = bare(outline.kernel, choice.name)
     read = Read(choice.name, kept, context, args.per, reading.notes, subjects, at, frozenset(took) | at.keys())
-    return outline, hinted, read, own, made
+    return outline, hinted, reading, read, own, made

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ from checker.notation.words import many
 if TYPE_CHECKING:
     from checker.report.page import Page
     from checker.report.trace import Trace
-    from semantics.grid import OutOfBounds
+    from logic.source import Loc
     from semantics.machine.launch import Launch
     from semantics.machine.program import Program
     from semantics.machine.trace import Deadlock, Outside
@@ -97,11 +96,13 @@ class _Done:
     issued: int
     memory: dict[str, dict[int, Value]]
     """By array; a program has one, without a name."""
-    warnings: tuple[str, ...]
+    warnings: tuple[tuple[Loc | None, str], ...]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the program or the kernel; 0, or 3 for a deadlock. Raises SourceError for unusable input."""
+    """Runs the program or the kernel; 0, 1 for an access outside of what there is, or 3 for a deadlock. Raises
+    SourceError for unusable input."""
+    from checker.report.page import Fault
     from checker.report.trace import trace_json, trace_page, trace_text
     from semantics.machine.trace import Deadlock
 
@@ -119,8 +120,8 @@ def run(args: argparse.Namespace) -> int:
         return 3
     if done is None:
         return 0
-    for warning in done.warnings:
-        print(warning, file=sys.stderr)
+    for loc, warning in done.warnings:
+        print(f"{loc or args.file}: warning: {warning}", file=sys.stderr)
     (trace,) = traces or (None,)
 
     def document() -> str:
@@ -134,9 +135,12 @@ def run(args: argparse.Namespace) -> int:
     def text() -> str:
         return (f"{trace_text(trace, not simt)}\n\n" if trace else "") + f"{done.title}\n{told}"
 
-    page = partial(trace_page, trace, done.title, told, not simt, args.format == "html")
+    def page() -> Page:
+        found = trace_page(trace, done.title, told, not simt, args.format == "html")
+        return replace(found, faults=[Fault("out-of-bounds", text, loc or args.file) for loc, text in done.warnings])
+
     _show(args, trace, done.title, text, document, page)
-    return 0
+    return 1 if done.warnings else 0
 
 
 def _deadlock(args: argparse.Namespace, refuted: Deadlock, traces: Sequence[Trace]) -> None:
@@ -264,9 +268,9 @@ def _program(args: argparse.Namespace, traces: list[Trace] | None) -> _Done:
     return _Done(title, result.cycles, result.issued, {"": result.memory}, tuple(map(_outside, result.outside)))
 
 
-def _outside(o: Outside) -> str:
+def _outside(o: Outside) -> tuple[Loc | None, str]:
     lost = "gives 0" if o.kind == "load" else "is lost"
-    return f"{o.loc}: warning: a {o.kind} of thread {o.thread} at address {o.address} {lost}: memory begins at 0"
+    return o.loc, f"a {o.kind} of thread {o.thread} at address {o.address} {lost}: memory begins at 0"
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -313,12 +317,8 @@ def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | Non
         traces[0].observer if traces else None,
     )
     title = kernel_title(args, reading.kernel.name, block, blocks)
-    warnings = tuple(_out_of_bounds(o, args.file) for o in result.out_of_bounds)
+    warnings = tuple((o.loc, f"out of bounds: {o}") for o in result.out_of_bounds)
     return _Done(title, result.cycles, result.issued, result.arrays, warnings)
-
-
-def _out_of_bounds(o: OutOfBounds, file: str) -> str:
-    return f"{o.loc or file}: warning: out of bounds: {o}"
 
 
 # --- output ----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""`warpbound bound FILE --rules FILE.rules`: what rules on trial would buy. It certifies nothing."""
+"""Rules on trial: what they would buy (`bound FILE --rules FILE.rules`), and those of `check`. They certify nothing."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,20 @@ def trial_rules(args: argparse.Namespace) -> RuleSet:
         told = f"--rules {args.rules}: the search goes by the sound rules and those of a file"
         raise OptionProblem(told, advice="Name a file, FILE.rules or FILE.py, or leave the option out.")
     return rule_set(args.rules, args.trust)
+
+
+def usable_rules(args: argparse.Namespace) -> RuleSet:
+    """The rules that the options name; says which of a file derivations cannot be made by. Raises SourceError where it
+    cannot be read."""
+    from checker.testbed.applied import unusable
+    from checker.testbed.rulefile import rule_set
+    from logic.rules import RULE_SETS
+
+    rules = rule_set(args.rules, args.trust)
+    if rules.name not in RULE_SETS and not all(file.endswith(".json") for file in args.files):
+        for problem in unusable(rules).values():
+            print(f"{args.rules}: warning: {problem.message}", file=sys.stderr)
+    return rules
 
 
 def _tried(args: argparse.Namespace, reading: Reading, rules: RuleSet) -> Tried:

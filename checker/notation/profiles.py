@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
@@ -31,6 +32,24 @@ _AGAIN: Final = re.compile(
     r"Duplicate inline table key)(.*)"
 )
 """How tomllib says that something is there twice."""
+
+
+_TOML_PART: Final = re.compile(r"""#.*|"(?:\\.|[^"\\])*"|'[^']*'|[\[\]]""")
+"""What brackets stand in, and brackets."""
+
+
+def _opened(lines: Sequence[str]) -> tuple[int, int] | None:
+    """The line and the column where the last array begins that does not end; None where all do."""
+    found: list[tuple[int, int]] = []
+    for number, line in enumerate(lines, 1):
+        if not found and line.lstrip().startswith("["):  # the head of a table
+            continue
+        for part in _TOML_PART.finditer(line):
+            if part[0] == "[":
+                found.append((number, part.start() + 1))
+            elif part[0] == "]" and found:
+                found.pop()
+    return found[-1] if found else None
 
 
 class _Float(str):
@@ -93,6 +112,8 @@ class TomlFile:
         sentence = found[1] if found else message
         end = len(self.lines), len(self.lines[-1]) + 1
         line, column = (int(found[2]), int(found[3])) if found and found[2] else end
+        if (opened := _opened(self.lines)) and opened < (line, column):
+            sentence, (line, column) = "Unclosed array", opened
         if again := _AGAIN.match(sentence):
             text = self.lines[line - 1]
             told, advice = self._again(text.strip(), again[1] or "")

@@ -87,10 +87,15 @@ def for_reading(contracts: Sequence[Contract]) -> tuple[Held, ...]:
 def of_reading(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
     """What a reading takes for granted of the arrays of contracts besides these: the limits of elements that it rests
     on, and that unsigned ones are not negative."""
+    return tuple(c for c in implied(contracts, reading) if c not in contracts)
+
+
+def implied(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
+    """The same, with those that are stated, too."""
     spans, types = dict(reading.spans), reading.types.arrays
     unsigned = (a for a in sorted(arrays_of(contracts)) if a not in spans and not any(t.signed for t in types[a]))
     more = [*(c for a, span in spans.items() for c in within(a, span)), *(within(a, (0, 0))[0] for a in unsigned)]
-    return tuple(c for c in dict.fromkeys(more) if c not in contracts)
+    return tuple(dict.fromkeys(more))
 
 
 def within(array: str, span: tuple[int, int]) -> tuple[Contract, ...]:

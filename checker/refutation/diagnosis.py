@@ -17,7 +17,8 @@ from checker.refutation.replay import Replay, replayed
 from checker.refutation.whole import Dearer, dearer
 from checker.synthesis.outline import Outline, Partial
 from checker.synthesis.walk import Stuck
-from logic.assertions import Condition, Context, Entails, Obligation, P, Proved, Triple, Unknown, Verdict
+from logic.assertions import Condition, Context, Entails, Launch, Obligation, Proved, Triple, Unknown, Verdict
+from logic.contracts import Contract, arrays_of
 from logic.derivation import Derivation
 from logic.refusals import Refusal, Rejected
 from logic.rules import RuleSet
@@ -88,28 +89,34 @@ def unneeded(
     derivations: Sequence[tuple[Context, Derivation]],
     rules: RuleSet,
     oracle: Oracles,
-    again: Callable[[P], bool] = lambda _: False,
-) -> P:
-    """Assumptions without which, all together, the kernel accepts the same derivations, which share one launch; or
-    without which `again`, given those that are left, finds that the same can be derived in another way."""
+    again: Callable[[Launch], bool] = lambda _: False,
+) -> tuple[Expr | Contract, ...]:
+    """Assumptions and contracts without which, all together, the kernel accepts the same derivations, which share one
+    launch; or without which `again`, given a launch with the others, finds that the same can be derived otherwise."""
     if not derivations:
         return ()
     end = time.process_time() + limits.UNNEEDED_SECONDS
-    needed = derivations[0][0].launch.assumptions
-    dropped: list[Expr] = []
-    for fact in needed:
-        rest = tuple(f for f in needed if f != fact)
+    needed = derivations[0][0].launch
+    dropped: list[Expr | Contract] = []
+    for one in (*needed.assumptions, *needed.contracts):
+        rest = without(needed, one)
         if time.process_time() > end:
             break
         if all(_holds(fewer(context, rest), root, rules, oracle, end) for context, root in derivations) or again(rest):
-            dropped.append(fact)
+            dropped.append(one)
             needed = rest
     return tuple(dropped)
 
 
-def fewer(context: Context, assumptions: P) -> Context:
-    """The context with these assumptions only."""
-    return replace(context, launch=replace(context.launch, assumptions=assumptions))
+def without(launch: Launch, one: Expr | Contract) -> Launch:
+    """The launch without an assumption or a contract."""
+    facts = tuple(f for f in launch.assumptions if f != one)
+    return replace(launch, assumptions=facts, contracts=tuple(c for c in launch.contracts if c != one))
+
+
+def fewer(context: Context, launch: Launch) -> Context:
+    """The context of a launch that assumes less."""
+    return replace(context, launch=launch, sigma=replace(context.sigma, stable=arrays_of(launch.contracts)))
 
 
 def _holds(context: Context, root: Derivation, rules: RuleSet, oracle: Oracles, end: float) -> bool:

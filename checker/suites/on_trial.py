@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from checker.certificates.claims import value_at
 from checker.notation import parse_assumption
-from checker.notation.words import number
+from checker.notation.words import many, number
 from checker.oracles import Oracles
 from checker.refutation.witness import Fill, Input, Witness, command
 from checker.report.bounds import as_witness
@@ -129,10 +129,9 @@ def summary(rows: Sequence[Row]) -> dict[str, int]:
 
 def _sentence(rows: Sequence[Row]) -> str:
     n = summary(rows)
-    return (
-        f"Of {n['rows']} rows the rules on trial are used in {n['used']} and give a lower bound in {n['lower']}; "
-        f"{n['refuted']} are refuted: a run costs more."
-    )
+    lower = f"the rules on trial are used in {n['used']} and give a lower bound in {n['lower']}"
+    refuted = f"{n['refuted']} refuted: a run costs more" if n["refuted"] else "no run was found that refutes one"
+    return f"Of {many(n['rows'], 'row')} {lower}; {refuted}."
 
 
 def _number(value: Fraction | None) -> str:
@@ -145,7 +144,7 @@ def _at(row: Row) -> str:
 
 def as_text(name: str, rows: Sequence[Row]) -> str:
     """The rows in which a rule is used, or no bound is found; then the counts."""
-    lines = [f"The suite by rules on trial: {name}", ""]
+    lines = list[str]()
     for row in rows:
         if row.used == "nowhere" and row.bound is not None:
             continue
@@ -160,7 +159,8 @@ def as_text(name: str, rows: Sequence[Row]) -> str:
             told.append((word, f"{costs} {_number(row.witness.bound)}"))
         lines += [wrapped(text, f"  {label:<10}", 12 * " ") for label, text in told]
         lines += [f"            {row.run}"] if row.verdict == "refuted" else []
-    return "\n".join([*lines, "", wrapped(_sentence(rows)), "", NOTHING])
+    rest = ["\n".join(lines)] if lines else []
+    return "\n\n".join([f"The suite by rules on trial: {name}", *rest, wrapped(_sentence(rows)), NOTHING])
 
 
 def as_json(name: str, rows: Sequence[Row]) -> dict[str, Any]:

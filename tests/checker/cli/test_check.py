@@ -449,7 +449,8 @@ def test_erratum_1_as_an_outline(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "erratum1.qhl"
     path.write_text(ERRATUM_1)
     code, result = checked(path, capsys, "--rules", "paper")
-    assert (code, result["verdict"], result["rules"]) == (0, "accepted", "paper")
+    assert (code, result["verdict"], result["rules"]) == (3, "accepted", "paper")  # whatever --accept has
+    assert checked(path, capsys, "--rules", "paper", "--accept", "on-trial")[0] == 3
     (warning,) = result["warnings"]
     assert warning.startswith("what these rules accept is false: with block 32x1x1")
     assert warning.endswith("a warp costs 1 sector, 0 is claimed")
@@ -460,8 +461,10 @@ def test_erratum_1_as_an_outline(tmp_path: Path, capsys: Capture) -> None:
 
 def test_what_the_print_accepts_says_so(capsys: Capture) -> None:
     outline = OUTLINE.parents[1] / "vectorAdd/sectors.qhl"
-    assert checked(outline, capsys, "--rules", "paper")[0] == 0
-    assert main(["check", str(outline), "--rules", "paper"]) == 0
+    assert checked(outline, capsys, "--rules", "paper")[0] == 1
+    assert main(["check", str(outline), "--rules", "paper", "--format", "sarif"]) == 1
+    assert '"ruleId": "on-trial"' in capsys.readouterr().out
+    assert main(["check", str(outline), "--rules", "paper", "--accept", "on-trial"]) == 0
     assert capsys.readouterr().out.startswith(
         "accepted under the rule set 'paper', which certifies nothing: {true; 12;"
     )

@@ -91,3 +91,13 @@ def test_a_run_stops_at_the_first_that_is_refused(folder: Path, capsys: Capture)
     assert printed.err.endswith("warning: 3 derivations left out, not looked at to the end\n")
     assert main(["check", "found", "--jobs", "0"]) == 2
     assert "--jobs 0: not a positive number" in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_rules_is_told_once(folder: Path, capsys: Capture) -> None:
+    Path("bad.rules").write_text("{P; Q; X} s {P'; Q'; X'}\n")
+    assert main(["check", str(folder), "--rules", "bad.rules"]) == 2
+    assert capsys.readouterr().err.count("a rule with no bar") == 1
+    (folder / "weak.qhl").write_text(WEAK)
+    Path("open.rules").write_text("--- Q:Open\n{P; Q; X} x <- e {P'; Q; X}\n")
+    assert main(["check", str(folder), "--rules", "open.rules"]) == 1
+    assert capsys.readouterr().err.count("the search cannot use Q:Open") == 1

@@ -153,8 +153,20 @@ def test_values_that_json_does_not_have(go: Go, simt: Callable[[str], str]) -> N
 def test_accesses_outside_memory_are_told(go: Go, simt: Callable[[str], str]) -> None:
     path = simt("binop a = Tid - 1\nstore a = 1\n")
     code, _, err = go(path)
-    assert code == 0
+    assert code == 1
     assert err == f"{path}:2:1: warning: a store of thread 0 at address -1 is lost: memory begins at 0\n"
+    code, out, _ = go(path, "--format", "sarif")
+    (result,) = json.loads(out)["runs"][0]["results"]
+    assert (code, result["ruleId"]) == (1, "out-of-bounds")
+
+
+def test_a_kernel_that_leaves_its_array_ends_as_in_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *A) { A[threadIdx.x + 5] = 1; }")
+    words = [str(path), "--block", "32", "--array"]
+    for command, sizes in (("machine", []), ("run", ["--grid", "1"])):
+        assert [main([command, *words, f"A=zeros:{n}", *sizes]) for n in (37, 16)] == [0, 1]
+        assert "out of bounds: store of A[16]" in capsys.readouterr().err
 
 
 DEADLOCK = "binop p = Tid < 4\nbz p, e\nbarrier 1, threads\ne: sync\n"

@@ -113,6 +113,9 @@ BAD_METRICS = {
     'name = "m"\nop = §': "no TOML: invalid value",
     'name = "m"\nop §1': "no TOML: expected '='",
     'name = "m§': "no TOML: unterminated string",
+    'name = "m"\nop = §[1, "]", [2], # ]\nsync = 3\n': "no TOML: unclosed array",
+    "[m]\nop = [1, §[2, ": "no TOML: unclosed array",
+    'name = "m"\nop = [\n1,\n§x]\n': "no TOML: invalid value",
 }
 
 

@@ -61,7 +61,7 @@ def test_a_derivation_uses_it_and_is_no_certificate(folder: Path, capsys: Captur
     (folder / "once.rules").write_text(MENDED)
     (folder / "apply.py").write_text(SCRIPT)
     subprocess.run([sys.executable, "apply.py"], check=True)
-    assert main(["check", "own.json", "--rules", "once.rules"]) == 0
+    assert main(["check", "own.json", "--rules", "once.rules"]) == 1
     told = capsys.readouterr().out
     assert told == ACCEPTED
     assert "certifies nothing" in told

@@ -163,7 +163,7 @@ def test_nothing_that_a_file_does_reaches_the_result(tmp_path: Path, capfd: pyte
     """It prints, closes and changes what it likes: in a process of its own."""
     path, before = written(tmp_path, LOUD), len(SOUND.rules)
     outline = "proofs/addSub3/sectors.qhl"
-    assert main(["check", outline, "--rules", path]) == 0
+    assert main(["check", outline, "--rules", path]) == 1
     printed = capfd.readouterr()
     assert printed.out.startswith("accepted under the rule set 'mine.py', which certifies nothing: ")
     assert printed.out.endswith(f"\n\n{NOTHING}\n")
