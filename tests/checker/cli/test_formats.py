@@ -23,6 +23,7 @@ from checker.suites import runner as suite
 from checker.testbed import mutants, search
 from checker.testbed.mutants import Result
 from checker.testbed.trial import Trial
+from logic.rules import RuleSet
 from tests.checker.analysis.compiled import sources
 from tests.checker.cli import one_process
 
@@ -241,9 +242,9 @@ def found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     judged, tried = check.judged_file, search.search
     known: dict[object, Any] = {}
 
-    def once(args: Namespace) -> object:
+    def once(args: Namespace, rules: RuleSet) -> object:
         if args.file not in known:
-            known[args.file] = judged(args)
+            known[args.file] = judged(args, rules)
         return known[args.file]
 
     def once_tried(trial: Trial, cases: range, *rest: Any, **more: Any) -> object:
