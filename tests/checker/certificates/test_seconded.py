@@ -22,8 +22,9 @@ from logic.metrics import HARDWARE, METRICS
 from logic.typing import check_kernel
 
 PLAIN = "global int A[]; begin A[tid.x] <- 1; end"
-BY_Z3 = """global int A[]; local int t, q;
-begin t <- tid.x; q <- t*t*t - t; if (q % 6 == 0) { A[t] <- 1; } else { A[0] <- 2; } end"""
+BY_Z3 = """param int n; global int A[]; local int t, q;
+begin t <- tid.x + n; q <- 6*tid.x + ((t & 3) == 2 || (t & 1) == 1 || (t & 3) == 0 ? 6 : 1);
+if (q % 6 == 0) { A[t] <- 1; } else { A[0] <- 2; } end"""
 HOLEY = "param int n; global int A[]; begin if (A[0] > n) { sync; } end"
 
 
