@@ -367,7 +367,7 @@ def test_instances(read: Read) -> None:
     assert show_stmt(used.kernel.body) == "a[n] <- 8.0;"
     assert used.block == (16, 16, 1)
     assert used.notes[0] == "the kernel is the instance k<double, 4> of a template"
-    assert used.kernel.name == "k"
+    assert used.kernel.name == "k<double, 4>"
     for written in ("k<float, 8>", "k < float, 8 >"):
         told = read(T + f"template __global__ void {written}(float *, int);")
         assert show_stmt(told.kernel.body) == "a[n] <- 16.0f;"
@@ -437,7 +437,7 @@ def test_an_instance_of_another_kernel_is_refused(read: Read, instance: str) -> 
     with pytest.raises(CudaError) as caught:
         read(text, name="own", instantiate=instance)
     assert caught.value.message == f"--instantiate '{instance}' is no instance of the kernel 'own'"
-    assert read(text, name="k", instantiate="k<float,4>").kernel.name == "k"
+    assert read(text, name="k", instantiate="k<float,4>").kernel.name == "k<float, 4>"
 
 
 def test_the_instance_that_is_advised_can_be_read(read: Read) -> None:
@@ -448,7 +448,7 @@ def test_the_instance_that_is_advised_can_be_read(read: Read) -> None:
     with pytest.raises(CudaError) as caught:
         read(text, instantiate="k<float>")
     assert caught.value.advice == "Write it as --instantiate 'k<float,256,true>'."
-    assert read(text, instantiate="k<float,256,true>").kernel.name == "k"
+    assert read(text, instantiate="k<float,256,true>").kernel.name == "k<float, 256, true>"
 
 
 SPACES = """namespace a { namespace {
