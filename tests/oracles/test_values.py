@@ -2,8 +2,8 @@
 wrap-around, shifts, division, comparison, choice, casts, arithmetic in float and double, bit for bit.
 
 What C leaves undefined (signed overflow, a cast of a float out of range) is left out by the host's program, cell by
-cell. `tests/semantics/cuda/test_modular.py` has random kernels of integers of 32 and 64 bits; kernels that round to
-half precision cannot be run, so there is nothing to compare.
+cell. `tests/semantics/cuda/test_modular.py` has random kernels of integers of 32 and 64 bits, `test_halves.py` half
+precision.
 """
 
 from __future__ import annotations
