@@ -113,7 +113,7 @@ def _bound(st: State, node: Node) -> Binding | None:
     if node.kind == "MEMBER_REF_EXPR":
         inner = owner(node)
         if inner is None or is_this(inner):  # a method may use all of it
-            return dict(this.places).get(node.name, this) if isinstance(this, Parts) else this
+            return _value(st, dict(this.places).get(node.name, this)) if isinstance(this, Parts) else this
         whole = _bound(st, inner)
         return _value(st, dict(whole.places).get(node.name)) if isinstance(whole, Parts) else None
     return this if node.kind == "CXX_THIS_EXPR" else None
@@ -145,6 +145,20 @@ def _roots(bound: Binding | None) -> set[str]:
     return {bound.root} if isinstance(bound, Address) else set()
 
 
+def _reached(st: State, bound: Binding | None) -> set[str]:
+    """The variables and arrays of one thread that a call may use which is passed a binding: those that it is made of,
+    and those that pointers and references in it lead to, and in these."""
+    found, stack, seen = set[str](), [bound], set[str]()
+    while stack:
+        here = _value(st, stack.pop())
+        stack += [p for _, p in here.places] if isinstance(here, Parts) else []
+        found |= _names(here) | _behind(st, here)
+        roots = (_roots(here) | _names(here)) - seen
+        stack += [st.pointees[root] for root in roots if root in st.pointees]
+        seen |= roots
+    return found
+
+
 def _behind(st: State, bound: Binding | None) -> set[str]:
     """The variables and arrays that parts of a binding stand for one of, or that a pointer to a variable leads to."""
     roots = _roots(bound) | _names(bound)
@@ -172,7 +186,7 @@ def _used(st: State, node: Node) -> set[str]:
             stack.extend(rest)
             continue
         arrays = _arrays(st, here)
-        found |= _names(bound) | arrays
+        found |= _reached(st, bound) | arrays
         if arrays:
             found.add(_MEMORY)
         if here.kind == "CALL_EXPR" and _has_body(here):

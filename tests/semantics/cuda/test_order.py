@@ -21,6 +21,20 @@ __device__ int all() { return total[0]; }
 __device__ P operator+(P a, P b) { P r = {a.x + b.x, a.y + b.y}; return r; }
 __device__ P both(int x) { P r = {x, x}; return r; }
 __device__ P later(P a, int &x) { x++; return a; }
+struct Q {
+  int *p;
+  __device__ int value() const { return *p; }
+  __device__ void step() { *p++ = *p; }
+  __device__ int twice() { return *p + (*p)++; }
+};
+struct G {
+  int &x;
+  __device__ int value() const { return x; }
+  __device__ void put(int *a) { a[x++] = x; }
+  __device__ int twice() { return x + x++; }
+};
+struct H { G *g; };
+__device__ int value(H h) { return h.g->value(); }
 """
 HEAD = "int x = 1, y = 2; int &r = x; P p = {n, n}; int *a = A, *b = B; a++; b++; int t[2] = {0, 0};"
 
@@ -80,6 +94,15 @@ REFUSED = [
     "P q = both(B[0]++) + p + both(B[1]);",
     "P q = p + later(p, x) + both(x);",
     "P q = p + later(p, p.x);",
+    # what pointers and references in a structure lead to, named in its methods or used by what it is passed to
+    "Q q{&x}; A[0] = q.value() - x++;",
+    "Q q{&x}; A[0] = q.twice();",
+    "Q q{A}; q.step();",
+    "G g{x}; A[0] = g.value() - (x = 4);",
+    "G g{x}; A[0] = g.twice();",
+    "G g{x}; g.put(A);",
+    "G g{x}; H h{&g}; A[0] = value(h) - x++;",
+    "G g{x}; auto f = [g] { return g.value(); }; A[0] = f() - x++;",
 ]
 
 READ = [
@@ -116,6 +139,8 @@ READ = [
     "P q = p + p + p;",
     "P q = p + (p + both(x)) + both(y);",
     "p = p + both(B[x]) + p + both(all());",
+    "Q q{&y}; A[0] = q.value() - x++;",
+    "G g{x}; A[g.value()] = g.value() + y++;",
 ]
 
 
