@@ -52,7 +52,7 @@ BODIES = {
         "Use two statements.",
     ),
     "int a[4]; a[4] = 1;": (11, "'a' has no element 4", ""),
-    "U[n] = U[0];": (8, "the union 'W' as a value is not supported", "Use its fields one by one."),
+    "U[n] = U[0];": (8, "a copy of the union 'W' is not supported", "Use the member that it holds."),
     "static int s = 1;": (12, "the static variable 's' is not supported", "All threads share it."),
     "__shared__ int s[2]; int *p = A; if (n) p = s; p[0] = 1;": (
         41,
@@ -114,7 +114,7 @@ def test_unsupported(here: Write, body: str) -> None:
         __device__ int inc(int *p) { return ++*p; } __device__ int put(const int &v, int *p) { p[0] = 2; return v; }
         struct M { int z; __device__ int get(int i) { return z + i; } };
         struct S { int x, y; }; struct Q { int x, a[9]; };
-        union W { int a; float b; };
+        union W { int a; double b; };
         __constant__ int T[4];
         __constant__ M m;
         """
