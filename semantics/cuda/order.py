@@ -109,14 +109,24 @@ def _bound(st: State, node: Node) -> Binding | None:
         node = node.children[-1]
     if node.kind == "DECL_REF_EXPR" and node.referenced is not None:
         return _value(st, st.bindings.get(node.referenced.identity))
+    if node.kind == "UNEXPOSED_EXPR" and node.children and node.type.kind == "record":
+        whole = _bound(st, node.children[-1])
+        return _field(whole, f"<{node.type.name}>") or whole if isinstance(whole, Parts) else None
     this = None if st.frame.this is None else st.frame.this.place
     if node.kind == "MEMBER_REF_EXPR":
         inner = owner(node)
         if inner is None or is_this(inner):  # a method may use all of it
-            return _value(st, dict(this.places).get(node.name, this)) if isinstance(this, Parts) else this
+            return _value(st, _field(this, node.name) or this) if isinstance(this, Parts) else this
         whole = _bound(st, inner)
-        return _value(st, dict(whole.places).get(node.name)) if isinstance(whole, Parts) else None
+        return _value(st, _field(whole, node.name)) if isinstance(whole, Parts) else None
     return this if node.kind == "CXX_THIS_EXPR" else None
+
+
+def _field(whole: Parts, name: str) -> Binding | None:
+    """A field of a structure of one thread, or of its base classes and what has no name in it."""
+    own = dict(whole.places)
+    hidden = (p for key, p in whole.places if key.startswith("<") and isinstance(p, Parts))
+    return own[name] if name in own else next((f for p in hidden if (f := _field(p, name)) is not None), None)
 
 
 def _value(st: State, bound: Binding | None) -> Binding | None:
@@ -284,7 +294,7 @@ def _found_by(st: State, node: Node) -> set[str]:
             return set[str]().union(
                 *(_found_by(st, n) if n.type.kind == "pointer" else _used(st, n) for n in node.children)
             )
-        case "MEMBER_REF_EXPR" if owner(node) is None and node.type.kind in ("array", "record"):
+        case "MEMBER_REF_EXPR" if node.type.kind in ("array", "record") and _of_this(node):
             return set()  # where `this` is does not change
         case "CALL_EXPR" if _says_where(node):
             first, *rest = node.arguments
@@ -293,6 +303,12 @@ def _found_by(st: State, node: Node) -> set[str]:
             if node.kind != "UNARY_OPERATOR" or node.operator in ("*", "&"):
                 return _found_by(st, node.children[-1])
     return _used(st, node)
+
+
+def _of_this(member: Node) -> bool:
+    """Whether a member is one of the object of a method, written `this->` or not."""
+    inner = owner(member)
+    return inner is None or is_this(inner)
 
 
 _INDEX: Final = ("INTEGER_LITERAL", "PAREN_EXPR", "UNEXPOSED_EXPR", "BINARY_OPERATOR")

@@ -34,6 +34,12 @@ struct G {
   __device__ int twice() { return x + x++; }
 };
 struct H { G *g; };
+struct D : Q {
+  int k;
+  __device__ int less() { return k - (*p)++; }
+  __device__ void next() { *p++ = *p; }
+};
+struct C : P { struct { int z; }; };
 __device__ int value(H h) { return h.g->value(); }
 """
 HEAD = "int x = 1, y = 2; int &r = x; P p = {n, n}; int *a = A, *b = B; a++; b++; int t[2] = {0, 0};"
@@ -101,6 +107,11 @@ REFUSED = [
     "G g{x}; A[0] = g.value() - (x = 4);",
     "G g{x}; A[0] = g.twice();",
     "G g{x}; g.put(A);",
+    "D c; c.p = &c.k; c.k = 1; A[0] = c.less();",
+    "D c; c.p = A; c.next();",
+    "D c; c.p = &x; A[0] = x - (*c.p)++;",
+    "C c; c.x = 1; A[0] = c.x - c.x++;",
+    "C c; c.z = 1; A[c.z] = c.z++;",
     "G g{x}; H h{&g}; A[0] = value(h) - x++;",
     "G g{x}; auto f = [g] { return g.value(); }; A[0] = f() - x++;",
 ]
@@ -139,6 +150,7 @@ READ = [
     "P q = p + p + p;",
     "P q = p + (p + both(x)) + both(y);",
     "p = p + both(B[x]) + p + both(all());",
+    "C c; c.x = c.y = c.z = n; A[c.x] = c.y++ + c.z;",
     "Q q{&y}; A[0] = q.value() - x++;",
     "G g{x}; A[g.value()] = g.value() + y++;",
 ]
