@@ -33,6 +33,7 @@ from checker.cli.options import (
     parse_dim,
     parse_hardware,
     read_kernel,
+    required,
     source_text,
     tell,
 )
@@ -198,7 +199,7 @@ def analysed(args: argparse.Namespace, reading: Reading) -> Found:
         analysis = analyse(kernel, context, args.threshold)
     except ValueError as problem:
         raise OptionProblem(f"--hardware {args.hardware}: {problem}", advice="Lines have 128 bytes.") from None
-    observed = _run(args, kernel, context) if args.confirm else None
+    observed = _run(args, reading, context) if args.confirm else None
     tried = remedies(analysis, kernel, context, reading.rows, args.threshold)
     if args.quick:
         mended = {key: [uncertified(t) for t in found] for key, found in tried.items()}
@@ -260,19 +261,21 @@ def _write(folder: str, mended: Mapping[Key, Sequence[Judged]], made: Origin) ->
                 emit(canonical(document), str(Path(folder) / name), "--certificate")
 
 
-def _run(args: argparse.Namespace, kernel: Kernel, context: Context) -> Mapping[Key, Observed]:
-    """The observations of a run with the options' inputs. Raises SourceError."""
+def _run(args: argparse.Namespace, reading: Reading, context: Context) -> Mapping[Key, Observed]:
+    """The observations of a run with the options' inputs. Raises SourceError, too where arrays break a contract."""
     from checker.analysis.coalescing.observed import observe
     from checker.certificates.claims import excluded_in_run
+    from checker.cli.contracts import tested
     from checker.cli.progress import progress_bar
-    from checker.cli.run import read_args, read_arrays
+    from checker.cli.run import check_data, read_args, read_arrays
 
-    block = known_sizes(context.launch.block)
+    kernel, block = reading.kernel, known_sizes(context.launch.block)
     if block is None:
         raise OptionProblem("--confirm: the size of a block is not known", kernel.loc, "Give it: --block 256.")
     blocks = parse_dim(args.grid, "--grid") if args.grid else known_sizes(context.launch.grid) or (1, 1, 1)
     values = read_args(kernel, parse_bindings(args.args, "--arg"))
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
+    check_data([(c, tested(c, values, arrays)) for c in required(args, reading)])
     at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
     at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
     if fact := excluded_in_run(at, block, blocks, context):

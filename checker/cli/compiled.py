@@ -127,8 +127,8 @@ def job(args: argparse.Namespace) -> Job:
     from checker.analysis.compiled.compare import run_source
     from checker.analysis.compiled.launch import check_passed
     from checker.certificates.claims import excluded_in_run
-    from checker.cli.contracts import tested, told
-    from checker.cli.run import BrokenContract, declared, read_args, read_arrays
+    from checker.cli.contracts import tested
+    from checker.cli.run import check_data, declared, read_args, read_arrays
 
     metrics, hardware = _metrics(args), parse_hardware(args.hardware)
     _check_arch(args)
@@ -139,9 +139,7 @@ def job(args: argparse.Namespace) -> Job:
     block, blocks = run_sizes(args, reading, values)
     arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
     rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
-    for c, row in rows:
-        if row["verdict"] == "broken":
-            raise BrokenContract(f"the arrays break the contract {told(row)}", c.loc, "A bound says nothing of them.")
+    check_data(rows)
     own = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
     results, outline, notes = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)

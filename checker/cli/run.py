@@ -160,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
     launch = (kernel, block, blocks, values, arrays)
     observer = Lines(kernel) if args.by_line else None
     try:
-        _check_data(rows)
+        check_data(rows)
         result, together = _execute(args, launch, metrics, pair, hardware, observer)
     except (grid.BarrierDivergence, Broken, BrokenContract) as refuted:
         _tell_divergence(args, kernel, metrics, refuted, time.monotonic() - started)
@@ -178,14 +178,14 @@ class BrokenContract(SourceError):
     split: Loc | None = None
 
 
-def _check_data(rows: Sequence[tuple[Contract, Mapping[str, Any]]]) -> None:
+def check_data(rows: Sequence[tuple[Contract, Mapping[str, Any]]]) -> None:
     """Raises BrokenContract where an array does not hold what the source requires; says what could not be tested."""
     from checker.cli.contracts import told
 
     for c, row in rows:
         if row["verdict"] == "broken":
             raise BrokenContract(
-                f"the arrays break the contract {told(row)}", c.loc, "A bound says nothing of such a run."
+                f"the arrays break the contract {told(row)}", c.loc, "No bound or finding speaks of such a run."
             )
         if row["verdict"] == "untested":
             print(f"note: {told(row)}: its indices have no end, or are too many", file=sys.stderr)

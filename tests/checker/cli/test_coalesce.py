@@ -167,6 +167,18 @@ def test_confirm(capsys: Capture) -> None:
     assert {row["share"] for row in result["accesses"]} == {0}
 
 
+def test_a_run_keeps_the_contracts(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "k.cu").write_text(
+        "//@ requires forall i: 0 <= c[i] && c[i] < 8;\n"
+        "__global__ void k(const int *c, int *A) { A[c[threadIdx.x]] = 1; }\n"
+    )
+    words = ["coalesce", str(tmp_path / "k.cu"), "--quick", "--confirm", "--block", "32"]
+    assert main([*words, "--array", "c=0,9"]) == 2
+    assert "the arrays break the contract forall i: 0 <= c[i] && c[i] < 8, at i = 1" in capsys.readouterr().err
+    assert main([*words, "--array", "c=0,7"]) == 1
+    assert "coalesced load of c" in capsys.readouterr().out
+
+
 def test_what_a_run_does_not_show_is_said(cu: Path, capsys: Capture) -> None:
     words = ["coalesce", str(cu), "--confirm", "--block", "64", "--arg", "n=64"]
     assert main([*words, "--array", "I=iota"]) == 1
