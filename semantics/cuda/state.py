@@ -251,9 +251,10 @@ class State:
     `spilled` where those are declared that are no variables, `laid` the variables that are arrays of their bytes,
     `origins` where structures of one thread are declared, `adrift` the pointers that are numbers, `spaces` where the
     pointers lead that a variable or an array of one thread holds, `regions` the roots of memory that pointers lead to,
-    `tables` what arrays in constant memory are declared to hold, `pointees` the variables whose addresses are taken, by
-    the roots of these, `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows`
-    the bytes of a row of those with several dimensions. `copies` has the variables that are no one's but ours and keep
+    `taken` the names that are used, `counts` from where on others are free, `tables` what arrays in constant memory are
+    declared to hold, `pointees` the variables whose addresses are taken, by the roots of these, `unknown_lengths`
+    the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of those
+    with several dimensions. `copies` has the variables that are no one's but ours and keep
     a value for later, `moved` the pointers that were assigned another array, `volatile` the reads that happen even
     where nobody uses their value. `implied` has what has to hold where the value of a && b, in a variable, is true: a.
     `integers` has the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the arrays
@@ -283,6 +284,7 @@ class State:
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
     locals: list[Decl] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {"skip", "sync"})
+    counts: dict[str, int] = field(default_factory=dict)
     bindings: dict[int, Binding] = field(default_factory=dict)
     moved: list[int] = field(default_factory=list)
     registers: dict[str, Registers] = field(default_factory=dict)
@@ -365,8 +367,12 @@ class State:
         """A name that nothing has yet: `name`, else `name_1`, `name_2`, ...; with `first`, from `name_first` on."""
         name = "_".join(re.findall(r"\w+", name)) if name.startswith("[") else name or "unnamed"  # structured bindings
         candidate, count = (name, 1) if first is None else (f"{name}_{first}", first + 1)
-        while candidate in self.taken:
-            candidate, count = f"{name}_{count}", count + 1
+        if candidate in self.taken:
+            count = max(count, self.counts.get(name, 1)) if first is None else count
+            while (candidate := f"{name}_{count}") in self.taken:
+                count += 1
+            if first is None:
+                self.counts[name] = count + 1
         self.taken.add(candidate)
         return candidate
 
