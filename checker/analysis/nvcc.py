@@ -48,15 +48,20 @@ def find_nvcc(given: str | None = None) -> str:
     )
 
 
+def _ran(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """What became of a command of the compiler's. Raises OSError, and TimeoutExpired after SECONDS."""
+    return subprocess.run(  # noqa: S603 - the compiler that the user chose
+        words, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
+    )
+
+
 def compile_ptx(nvcc: str, source: str, arch: str, options: Sequence[str] = ()) -> str:
     """The PTX of a source, with the lines that it was made of. Raises CompilerProblem with what the compiler says."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "kernel.ptx"
         words = [nvcc, "-ptx", "-lineinfo", f"-arch={arch}", *options, str(Path(source).resolve()), "-o", str(target)]
         try:
-            done = subprocess.run(  # noqa: S603 - the compiler that the user chose
-                words, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
-            )
+            done = _ran(words)
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise CompilerProblem(f"cannot run {nvcc}: {problem}", advice="Give another one: --nvcc PATH.") from None
         if done.returncode or not target.is_file():
@@ -102,14 +107,7 @@ def machine_code(nvcc: str, ptx: str, arch: str) -> Mapping[str, Machine]:
         source.write_text(ptx, encoding="utf-8")
         words = [nvcc, "-cubin", f"-arch={arch.replace('compute_', 'sm_')}", "-Xptxas", "-v", str(source)]
         try:
-            done = subprocess.run(  # noqa: S603 - the compiler that the user chose
-                [*words, "-o", str(source.with_suffix(".cubin"))],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=SECONDS,
-                check=False,
-            )
+            done = _ran([*words, "-o", str(source.with_suffix(".cubin"))])
         except (OSError, subprocess.TimeoutExpired):
             return {}
     return needed(done.stderr + done.stdout)
@@ -118,9 +116,7 @@ def machine_code(nvcc: str, ptx: str, arch: str) -> Mapping[str, Machine]:
 def version(nvcc: str) -> str:
     """The compiler's version, as it says it; "" where it says none."""
     try:
-        done = subprocess.run(  # noqa: S603 - the compiler that the user chose
-            [nvcc, "--version"], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
-        )
+        done = _ran([nvcc, "--version"])
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return next((line.rpartition("V")[2] for line in done.stdout.splitlines() if "release" in line), "")

@@ -30,7 +30,7 @@ from checker.cli.options import (
 from checker.cli.progress import progress_bar
 from checker.cli.several import add_limit_options, limits
 from checker.notation.problem import OptionProblem
-from checker.notation.words import meant
+from checker.notation.words import last_word, meant
 
 if TYPE_CHECKING:
     from checker.cli.fleet_work import Settings
@@ -280,7 +280,7 @@ def _check_names(
 
     here = {Path(source.path).resolve() for source in found}
     named = [(b.kernel, b) for b in config.budgets if not b.file or Path(b.file).resolve() in here]
-    wanted = {name: _word(name) for name in (*config.kernels, *(name for name, _ in named))}
+    wanted = {name: last_word(name) for name in (*config.kernels, *(name for name, _ in named))}
     if args.kernel or args.instantiate:
         return  # other kernels are left out
     rare = files.unmentioned(args.files, set(wanted.values()))
@@ -301,11 +301,6 @@ def _check_names(
         if budget is None:
             raise _no_table(config, name, {own for own, _ in having})
         raise _no_kernel(budget, {own for own, path in having if not budget.file or _same(budget.file, path)})
-
-
-def _word(name: str) -> str:
-    """The last word of a kernel's name, without a template's arguments."""
-    return name.partition("<")[0].rpartition("::")[2].strip()
 
 
 def _no_kernel(budget: Budget, known: Collection[str]) -> OptionProblem:

@@ -28,7 +28,7 @@ from checker.cli.options import (
     source_text,
 )
 from checker.notation.problem import OptionProblem
-from checker.notation.words import meant
+from checker.notation.words import last_word, meant
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -272,7 +272,7 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
     from checker.report.audit import Source
     from semantics.cuda import kernel_names
 
-    last = name.partition("<")[0].rpartition("::")[2]
+    last = last_word(name)
     for path in args.sources:
         refuse_others(path)
         if last not in kernel_names(path, args.includes, args.defines, args.std):

@@ -28,6 +28,15 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"Did you mean '{near[0]}'? " if near else ""
 
 
+def last_word(kernel: str) -> str:
+    """The last word of a kernel's name, without the arguments of a template.
+
+    >>> last_word("a::gemm<16>")
+    'gemm'
+    """
+    return kernel.partition("<")[0].rpartition("::")[2].strip()
+
+
 def shared(rows: Sequence[Sequence[str]]) -> list[str]:
     """The sentences that are the same for all of several; none where there are not several."""
     return [text for text in rows[0] if all(text in others for others in rows)] if len(rows) > 1 else []

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from checker.notation.words import last_word
 from logic.source import SourceError
 from logic.syntax import Array, Kernel
 from semantics.grid import Launch
@@ -47,7 +48,7 @@ def entry(module: Module, kernel: str, symbol: str) -> Function:
     there is none, or more than one."""
     entries = [f for f in module.functions.values() if f.entry]
     exact = r"\d+_GLOBAL__N_\w+?".join(map(re.escape, symbol.split(NAMELESS)))
-    name = kernel.partition("<")[0].rpartition("::")[2]
+    name = last_word(kernel)
     found = [f for f in entries if re.fullmatch(exact, f.name)] or [f for f in entries if last_name(f.name) == name]
     if len(found) != 1:
         names = ", ".join(f.name for f in entries) or "none"
