@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import WRITES, certificates_in, tell
+from checker.cli.several import WORST
 from checker.notation.problem import OptionProblem
 from checker.notation.words import many, shared
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from checker.fleet.tray import Ended
     from checker.fleet.workers import Talk
     from checker.report.page import Page
-
-WORST: Final = (2, 3, 1, 0)
-"""Exit codes, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +48,13 @@ def run(args: argparse.Namespace) -> int:
             raise OptionProblem(f"--{name} is for one derivation alone", advice="Name one file.")
     files = list(dict.fromkeys(_files(args.files)))
     usable_rules(args)
-    done = judged(args, "derivation", [(args, file) for file in files], work, lambda one: one.code != 0)
+    done = judged(args, "derivation", [(args, file) for file in files], work)
     found = [
         one if isinstance(one, Checked) else _ended(file, one)
         for file, own in zip(files, done.found, strict=True)
         for one in own
     ]
-    for one in found:
-        sys.stderr.write(one.said)
-    if done.left:
-        sys.stderr.write(f"warpbound: warning: {done.left}\n")
+    done.say(one.said for one in found)
     code = next((code for code in WORST if any(one.code == code for one in found)), 0)
     tell(args, lambda: _text(found), lambda: json.dumps(_as_json(found, code), indent=2), lambda: _page(found))
     if done.interrupted:
@@ -166,14 +160,14 @@ def _page(found: Sequence[Checked]) -> Page:
     """A table, then each file; a fault for each that is not accepted, or cannot be read."""
     from dataclasses import replace
 
-    from checker.report.page import Fault, Page, Section
+    from checker.report.page import Fault, Page, Section, rule_of
 
     every = _shared(found)
     rows = [(one.file, one.word, one.row.get("claim") or one.text.partition("\n")[0]) for one in found]
     sections, faults = [Section(head=("file", "verdict", "claim"), rows=rows, code=("file",))], list[Fault]()
     for one in found:
         if one.page is None:
-            faults.append(Fault(one.word.replace(" ", "-"), f"{one.file}: {one.text}", one.file))
+            faults.append(Fault(rule_of(one.word), f"{one.file}: {one.text}", one.file))
             continue
         first, *others = one.page.sections
         own = [text for text in one.page.assumptions if text not in every]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import redirect_stderr
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import tell
+from checker.cli.several import WORST
 from checker.notation.problem import OptionProblem
 from checker.notation.words import many, shared
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from checker.fleet.workers import Talk
     from checker.report.page import Page
     from logic.source import Loc, SourceError
-
-WORST: Final = (2, 3, 1, 0)
-"""Exit codes, the worst first."""
 
 WORDS: Final = {"unreadable": "cannot be read", **{word: word for word in ("timeout", "out of memory", "crashed")}}
 """The words for kernels and sources without an answer, and what is printed."""
@@ -59,16 +56,13 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem("--certificate is for one file", advice="Name one: its kernels' names are those of files.")
     known = files.database(args.database) if args.database else None
     sources = files.sources(args.files, args.include, args.exclude, known)
-    done = judged(args, "file", [(args, source) for source in sources], work, lambda part: part.code != 0)
+    done = judged(args, "file", [(args, source) for source in sources], work)
     parts = [
         part if isinstance(part, Part) else _ended(source.name, part)
         for source, own in zip(sources, done.found, strict=True)
         for part in own
     ]
-    for part in parts:
-        sys.stderr.write(part.said)
-    if done.left:
-        sys.stderr.write(f"warpbound: warning: {done.left}\n")
+    done.say(part.said for part in parts)
     if not parts and not done.left:
         named = f" '{args.kernel}'" if args.kernel else ""
         told = f"there is no kernel{named} in {', '.join(map(repr, args.files[:3]))}"
@@ -200,17 +194,14 @@ def _text(parts: Sequence[Part], counts: str) -> str:
 
 def _page(parts: Sequence[Part], counts: str) -> Page:
     """A section a kernel; the faults of all, and one for each that cannot be read."""
-    from checker.report.page import Fault, Page, Section
+    from checker.report.page import Fault, Page, Section, rule_of
 
     every, sections, faults = _shared(parts), [Section(text=f"{counts}.")], list[Fault]()
     for part in parts:
         if part.page is None:
             sections.append(Section(part.file, text=part.text))
-            faults.append(
-                Fault(
-                    part.word.replace(" ", "-"), part.text, part.place if part.place and part.place.file else part.file
-                )
-            )
+            where = part.place if part.place and part.place.file else part.file
+            faults.append(Fault(rule_of(part.word), part.text, where))
             continue
         own = [text for text in part.page.assumptions if text not in every]
         first, *others = part.page.sections

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import add_output_options, certificates, tell
+from checker.cli.several import WORST
 from checker.notation.words import many, shared
 from logic.source import Loc, SourceError
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from checker.report.page import Page
 
 Report = dict[str, Any]
-
-_WORST_FIRST = (2, 3, 1, 0)
 
 
 class Unreadable(SourceError):
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         nothing: dict[str, Any] = dict.fromkeys(("claim", "digest"), "") | {"solver_backed": [], "reading": []}
         unread = {"verdict": "unreadable", **nothing, "problem": error.strip()}
         found.append({"file": file, **(json.loads(out) if out else unread)})
-    worst = next(code for code in _WORST_FIRST if code in codes)
+    worst = next(code for code in WORST if code in codes)
     read = [one for one in found if one["verdict"] != "unreadable"]
     if len(args.files) > 1:
         verdict = next(one["verdict"] for one, code in zip(found, codes, strict=True) if code == worst)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,9 @@ from checker.notation.words import many
 
 if TYPE_CHECKING:
     from checker.fleet.workers import Limits, Work
+
+WORST: Final = (2, 3, 1, 0)
+"""Exit codes, the worst first."""
 
 SECONDS: Final = 300
 """The time limit of a kernel, on the clock, where none is given."""
@@ -56,26 +60,28 @@ def asked(args: argparse.Namespace) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """What became of the parts of each item, in order: what the work told, or `Ended`. `left` says what was left out
-    of the run, if something was; after Ctrl-C it was `interrupted`."""
+    """What became of the parts of each item, in order: what the work told, which has an exit code, or `Ended`. `left`
+    says what was left out of the run, if something was; after Ctrl-C it was `interrupted`."""
 
     found: Sequence[Sequence[Any]]
     left: str
     interrupted: bool
 
+    def say(self, texts: Iterable[str]) -> None:
+        """Prints what was said of each part, and what was left out, on standard error."""
+        sys.stderr.write("".join(texts) + (f"warpbound: warning: {self.left}\n" if self.left else ""))
 
-def judged(
-    args: argparse.Namespace, unit: str, items: Sequence[Any], work: Work, bad: Callable[[Any], bool]
-) -> Several:
-    """Has processes work on items, each part within limits. With --fail-fast the first bad result ends the run, and
-    Ctrl-C does. Raises OptionProblem for limits that are none."""
+
+def judged(args: argparse.Namespace, unit: str, items: Sequence[Any], work: Work) -> Several:
+    """Has processes work on items, each part within limits. With --fail-fast the first result whose exit code is not 0
+    ends the run, and Ctrl-C does. Raises OptionProblem for limits that are none."""
     from checker.cli.progress import progress_bar
     from checker.fleet.tray import Ended, Tray, fill
 
     jobs, limit = limits(args, {})
     interrupted = False
     with progress_bar(f"{unit}s", len(items)) as show:
-        tray = Tray(lambda one: args.fail_fast and (isinstance(one, Ended) or bad(one)), show)
+        tray = Tray(lambda one: args.fail_fast and (isinstance(one, Ended) or one.code != 0), show)
         try:
             fill(tray, items, work, limit, jobs)
         except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from checker.fleet.rows import CODES, VERDICTS, Row
 from checker.notation.words import many
-from checker.report.page import Fault, Page, Section
+from checker.report.page import Fault, Page, Section, rule_of
 from logic.source import Loc
 
 HEAD: Final = ("kernel", "at", "metric", "at most", "verdict", "seconds")
@@ -179,7 +179,7 @@ def as_page(
 def _fault(row: Row) -> Fault:
     told = row.get("problem") or row["claim"] or "no bound"
     what = f"{row['kernel']} {row['metric']}" if row["kernel"] else f"{row['metric']}"
-    return Fault(row["verdict"].replace(" ", "-"), f"{what}: {row['verdict']}: {told}", _loc(row))
+    return Fault(rule_of(row["verdict"]), f"{what}: {row['verdict']}: {told}", _loc(row))
 
 
 def _loc(row: Row) -> Loc | str | None:

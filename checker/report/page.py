@@ -69,6 +69,15 @@ class Section:
     links: Sequence[str] = ()
 
 
+def rule_of(verdict: str) -> str:
+    """The rule of a verdict that is no good one.
+
+    >>> rule_of("out of memory")
+    'out-of-memory'
+    """
+    return verdict.replace(" ", "-")
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """Something wrong: one of RULES, what the text output says of it, and a place, a file, or neither."""
