@@ -328,8 +328,7 @@ def _says_where(call: Node) -> bool:
         if found.kind == "ARRAY_SUBSCRIPT_EXPR" and not all(map(_number, found.children[1].walk())):
             return False
         found = found.children[0]
-    inner = owner(found) if found.kind == "MEMBER_REF_EXPR" else found
-    return found.kind == "MEMBER_REF_EXPR" and found.type.kind == "array" and (inner is None or is_this(inner))
+    return found.kind == "MEMBER_REF_EXPR" and found.type.kind == "array" and _of_this(found)
 
 
 def _number(node: Node) -> bool:

@@ -252,18 +252,17 @@ class State:
     `origins` where structures of one thread are declared, `adrift` the pointers that are numbers, `spaces` where the
     pointers lead that a variable or an array of one thread holds, `regions` the roots of memory that pointers lead to,
     `taken` the names that are used, `counts` from where on others are free, `tables` what arrays in constant memory are
-    declared to hold, `pointees` the variables whose addresses are taken, by the roots of these, `unknown_lengths`
-    the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of those
-    with several dimensions. `copies` has the variables that are no one's but ours and keep
-    a value for later, `moved` the pointers that were assigned another array, `volatile` the reads that happen even
-    where nobody uses their value. `implied` has what has to hold where the value of a && b, in a variable, is true: a.
-    `integers` has the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the arrays
-    that the kernel is passed by value, `held` counts the pointers that no declaration names, down from 0. `unknowns`
-    counts the values of which nothing is known, `numbers` those of pointers that may be null, and of textures.
-    `lambdas` has those that were made, by the numbers of their types, `captured_by` their copies and `this_of` the
-    objects that they were made in, `functions` those that pointers lead to, by the pointers' declarations, `exchanges`
-    what comes from other lanes, by the number of the value. `one_row` says that the kernel counts the blocks of its
-    grid as if they were in a row.
+    declared to hold, `pointees` the variables whose addresses are taken, by the roots of these, `unknown_lengths` the
+    offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of those with several
+    dimensions. `copies` has the variables that are no one's but ours and keep a value for later, `moved` the pointers
+    that were assigned another array, `volatile` the reads that happen even where nobody uses their value. `implied` has
+    what has to hold where the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars,
+    `elements` those that arrays are accessed as. `passed` has the arrays that the kernel is passed by value, `held`
+    counts the pointers that no declaration names, down from 0. `unknowns` counts the values of which nothing is known,
+    `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of
+    their types, `captured_by` their copies and `this_of` the objects that they were made in, `functions` those that
+    pointers lead to, by the pointers' declarations, `exchanges` what comes from other lanes, by the number of the
+    value. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -366,13 +365,12 @@ class State:
     def fresh(self, name: str, first: int | None = None) -> str:
         """A name that nothing has yet: `name`, else `name_1`, `name_2`, ...; with `first`, from `name_first` on."""
         name = "_".join(re.findall(r"\w+", name)) if name.startswith("[") else name or "unnamed"  # structured bindings
-        candidate, count = (name, 1) if first is None else (f"{name}_{first}", first + 1)
-        if candidate in self.taken:
-            count = max(count, self.counts.get(name, 1)) if first is None else count
-            while (candidate := f"{name}_{count}") in self.taken:
-                count += 1
-            if first is None:
-                self.counts[name] = count + 1
+        candidate = name if first is None else f"{name}_{first}"
+        count = max(self.counts.get(name, 1), 1 if first is None else first + 1)
+        while candidate in self.taken:
+            candidate, count = f"{name}_{count}", count + 1
+        if first is None:
+            self.counts[name] = count
         self.taken.add(candidate)
         return candidate
 
