@@ -77,23 +77,30 @@ Proof.
   reflexivity.
 Qed.
 
+Lemma parts_write_none s1 s2 s :
+  (forall A, leaves_alone A s -> leaves_alone A s1 /\ leaves_alone A s2) ->
+  writes_none_held M s -> writes_none_held M s1 /\ writes_none_held M s2.
+Proof. intros H W. split; intros A f E; apply (H A), (W A f E). Qed.
+
+Lemma stays_held N sigma T s sigma' c :
+  run N sigma T s (End sigma') c -> as_held M sigma -> writes_none_held M s -> as_held M sigma'.
+Proof. intros R H W A f E. eapply stable_arrays; [exact R | reflexivity | apply (W A f E) | apply (H A f E)]. Qed.
+
+(** In a step of an induction on a run of N: what is assumed of a statement and its store holds of its parts and theirs. *)
+Ltac of_parts N :=
+  try match goal with
+  | W : writes_none_held M (Seq ?a ?b) |- _ => destruct (parts_write_none a b (Seq a b) (fun A X => X) W)
+  | W : writes_none_held M (If ?e ?a ?b) |- _ => destruct (parts_write_none a b (If e a b) (fun A X => X) W)
+  | W : writes_none_held M (While ?e ?a) |- _ => assert (writes_none_held M a) by exact W
+  end;
+  try match goal with _ : run N ?g _ ?s (End ?g') _, _ : run N ?g' _ _ _ _ |- _ =>
+        assert (as_held M g') by (eapply stays_held; eauto) end.
+
 (** A run where held arrays are arrays like others is one where they are part of the setting. *)
 Theorem held_run sigma T s o c :
   run (bare M) sigma T s o c -> as_held M sigma -> writes_none_held M s -> run M sigma T s o c.
 Proof.
-  assert (Parts : forall s1 s2 s, (forall A, leaves_alone A s -> leaves_alone A s1 /\ leaves_alone A s2) ->
-            writes_none_held M s -> writes_none_held M s1 /\ writes_none_held M s2).
-  { intros s1 s2 s0 H W. split; intros A f E; apply (H A), (W A f E). }
-  assert (Kept : forall sigma T s sigma' c, run (bare M) sigma T s (End sigma') c -> as_held M sigma -> writes_none_held M s -> as_held M sigma').
-  { intros sg Tg sx sg' cx R H W A f E. eapply stable_arrays; [exact R | reflexivity | apply (W A f E) | apply (H A f E)]. }
-  intros R. induction R; intros AH W;
-    try match goal with
-    | _ : writes_none_held M (Seq ?a ?b) |- _ => destruct (Parts a b (Seq a b) (fun A X => X) W) as [W1 W2]
-    | _ : writes_none_held M (If ?e ?a ?b) |- _ => destruct (Parts a b (If e a b) (fun A X => X) W) as [W1 W2]
-    | _ : writes_none_held M (While ?e ?a) |- _ => assert (W1 : writes_none_held M a) by exact W
-    end;
-    try match goal with R1 : run (bare M) ?g _ ?s (End ?g') _, _ : run (bare M) ?g' _ _ _ _ |- _ =>
-          assert (as_held M g') by (eapply Kept; eauto) end;
+  intros R. induction R; intros AH W; of_parts (bare M);
     change (price (bare M)) with (price M); change (write_price (bare M)) with (write_price M);
     rewrite ?yes_bare, ?no_bare, ?ecost_bare, ?accesses_bare, ?assign_bare, ?write_bare in * by assumption;
     try (econstructor; eauto; fail).
@@ -103,19 +110,7 @@ Qed.
 Theorem bare_run sigma T s o c :
   run M sigma T s o c -> as_held M sigma -> writes_none_held M s -> run (bare M) sigma T s o c.
 Proof.
-  assert (Parts : forall s1 s2 s, (forall A, leaves_alone A s -> leaves_alone A s1 /\ leaves_alone A s2) ->
-            writes_none_held M s -> writes_none_held M s1 /\ writes_none_held M s2).
-  { intros s1 s2 s0 H W. split; intros A f E; apply (H A), (W A f E). }
-  assert (Kept : forall sigma T s sigma' c, run M sigma T s (End sigma') c -> as_held M sigma -> writes_none_held M s -> as_held M sigma').
-  { intros sg Tg sx sg' cx R H W A f E. eapply stable_arrays; [exact R | reflexivity | apply (W A f E) | apply (H A f E)]. }
-  intros R. induction R; intros AH W;
-    try match goal with
-    | _ : writes_none_held M (Seq ?a ?b) |- _ => destruct (Parts a b (Seq a b) (fun A X => X) W) as [W1 W2]
-    | _ : writes_none_held M (If ?e ?a ?b) |- _ => destruct (Parts a b (If e a b) (fun A X => X) W) as [W1 W2]
-    | _ : writes_none_held M (While ?e ?a) |- _ => assert (W1 : writes_none_held M a) by exact W
-    end;
-    try match goal with R1 : run M ?g _ ?s (End ?g') _, _ : run M ?g' _ _ _ _ |- _ =>
-          assert (as_held M g') by (eapply Kept; eauto) end;
+  intros R. induction R; intros AH W; of_parts M;
     change (price M) with (price (bare M)); change (write_price M) with (write_price (bare M));
     rewrite <- ?yes_bare, <- ?no_bare, <- ?ecost_bare, <- ?accesses_bare, <- ?assign_bare, <- ?write_bare in * by assumption;
     try (econstructor; eauto; fail).
