@@ -2,9 +2,9 @@
 
 A local is *shared* when every thread of the block holds the same value in it: it was last assigned from constants,
 parameters, shared locals and what stable arrays hold at such indices, where all threads of the block went the same way.
-A `sync` is safe when every branch and
-loop around it tests an expression over those only. `sync` reached by some threads of a block is undefined in CUDA
-(section 5, p. 15, takes all threads to arrive), so a bound on a kernel with an unsafe `sync` rests on an assumption.
+A `sync` is safe when every branch and loop around it tests an expression over those only. `sync` reached by some
+threads of a block is undefined in CUDA (section 5, p. 15, takes all threads to arrive), so a bound on a kernel with an
+unsafe `sync` rests on an assumption.
 """
 
 from __future__ import annotations

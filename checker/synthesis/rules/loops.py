@@ -134,8 +134,8 @@ def _ends(
     cond: Expr, x: X, context: Context, facts: Facts, sigma: Signature, by_warps: bool = False
 ) -> list[tuple[Poly, Poly]]:
     """Of the comparisons in a test that lanes may disagree on: how far they are from failing at the lane that is the
-    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in one row. None
-    where there is none, or one of which that is not seen. A guess: the test keeps a warp together while the first of
+    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in one row.
+    Nothing where that is not seen of one. A guess: the test keeps a warp together while the first of
     all are positive."""
     known, found = facts.constants, list[tuple[Poly, Poly]]()
     differing = {leaf: p for leaf, p in facts.definitions.items() if leaf.name not in x}
