@@ -21,7 +21,7 @@ from semantics.cuda import libclang
 from semantics.cuda.ctype import CType
 from semantics.cuda.macros import SPLICE, Definition, Macros, given
 
-KEEP_GOING_WITH_RECORD, _INCOMPLETE = 0x201, 2
+KEEP_GOING, RECORD, _INCOMPLETE = 0x200, 1, 2
 ERROR: Final = 3
 PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIRECTIVE")
 """Kinds of nodes that are the preprocessor's."""
@@ -94,8 +94,10 @@ class Prefix:
 
     inclusions: list[tuple[str, str, int]]
     macros: Macros
-    ends: list[tuple[int, object]]
-    """How many nodes are below its root, and what the last is: of the preprocessor's, and of the declarations."""
+    declared: int
+    """How many declarations are below its root."""
+    last: object
+    """What the last of these is."""
 
 
 class Unit:
@@ -107,7 +109,7 @@ class Unit:
     ) -> None:
         self._cindex = cindex = libclang.binding()
         self._lib = cindex.conf.lib
-        self.path = path
+        self.path, self._args = path, list(args)
         self._name = f"./{path}" if path.startswith("-") else path
         self.defines, self._prefix = [a.removeprefix("-D") for a in args if a.startswith("-D")], prefix
         self._sources = {path: Source(data)}
@@ -122,7 +124,7 @@ class Unit:
         self._refs = tuple(map(ctypes.byref, self._at))
         unsaved, more = ([], _INCOMPLETE) if first else ([(self._name, data)], 0)
         try:
-            self._tu = cindex.Index.create().parse(self._name, list(args), unsaved, KEEP_GOING_WITH_RECORD | more)
+            self._tu = libclang.index().parse(self._name, self._args, unsaved, KEEP_GOING | RECORD | more)
         except cindex.TranslationUnitLoadError as e:
             raise ClangFailed(str(e)) from e
 
@@ -152,9 +154,11 @@ class Unit:
         return [(c._kind_id, c.spelling, self.offset(c.extent.end)) for c in cursors[-1:]]
 
     def _after(self, prefix: Prefix) -> Iterator[Any]:
-        """The cursors below the root, without the prefix's, with which clang begins."""
-        for part, (n, last) in zip(self._parts(), prefix.ends, strict=True):
-            yield from part[n:] if self._told(part[:n]) == last else part
+        """The cursors below the root, without the prefix's declarations, with which clang begins; it has nothing of the
+        preprocessor's."""
+        done, declared = self._parts()
+        yield from done
+        yield from declared[prefix.declared :] if self._told(declared[: prefix.declared]) == prefix.last else declared
 
     @cached_property
     def errors(self) -> list[Diagnostic]:
@@ -194,15 +198,18 @@ class Unit:
         return before.and_also([Definition(n, f, self.text(f)[a:b], (a, b)) for n, f, a, b in defined])
 
     def save(self, file: str) -> Prefix:
-        """Keep it as clang has it; gives what is kept beside that where others begin with it. Raises ClangFailed where
-        that does not work, or where there is an error at all."""
+        """Keep it as clang has it, without what the preprocessor did, of which there is ten times as much as of the
+        rest; gives what is kept beside that where others begin with it. Raises ClangFailed where that does not work, or
+        where there is an error at all."""
         try:
-            self._tu.save(file)
-        except self._cindex.TranslationUnitSaveError as e:
+            bare = libclang.index().parse(self._name, self._args, [], KEEP_GOING | _INCOMPLETE)
+            bare.save(file)
+        except (self._cindex.TranslationUnitLoadError, self._cindex.TranslationUnitSaveError) as e:
             raise ClangFailed(str(e)) from e
-        if any(d.severity >= ERROR for d in self._tu.diagnostics):
+        if any(d.severity >= ERROR for d in (*self._tu.diagnostics, *bare.diagnostics)):
             raise ClangFailed("there is an error")
-        return Prefix(self.inclusions, self.macros, [(len(part), self._told(part)) for part in self._parts()])
+        _, declared = self._parts()
+        return Prefix(self.inclusions, self.macros, len(declared), self._told(declared))
 
     def code(self, name: str) -> list[tuple[str, int]]:
         """The tokens of a file with their byte offsets, without comments, literals, definitions of macros, and what

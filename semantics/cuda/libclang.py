@@ -50,6 +50,12 @@ def binding() -> Any:
     return cindex
 
 
+@functools.cache
+def index() -> Any:
+    """What makes units."""
+    return binding().Index.create()
+
+
 def _text(said: ctypes.c_char_p) -> str | None:
     """What libclang says, also of bytes that are no UTF-8: a comment of a source may be in another code."""
     value: bytes | None = super(ctypes.c_char_p, said).value

@@ -1,6 +1,6 @@
 """The shim as clang keeps it once parsed, which most of the time of a parse goes into otherwise.
 
-It is kept for each set of options that comes twice, in a file that has no name any more: nobody can change it, and it
+It is kept for each set of options that comes often, in a file that has no name any more: nobody can change it, and it
 goes with the process. Where that does not work, the shim is parsed as any other file.
 """
 
@@ -18,26 +18,30 @@ from semantics.cuda.shim import PATH
 MOST: Final = 16
 """The most sets of options that it is kept for."""
 
+OFTEN: Final = 4
+"""The time that options come at which it is kept for them: keeping it takes as long as three parses."""
+
 DESCRIPTORS: Final = Path("/dev/fd")
 """The folder in which a file is found by the number that it is open under."""
 
 Way = tuple[tuple[str, ...], Prefix | None]
 """Options, and the prefix of units that are parsed with them; None where these begin with nothing that is kept."""
 
-_kept: dict[tuple[str, ...], Way | None] = {}
-"""What stands for options; None for those that came once."""
+_kept: dict[tuple[str, ...], Way | int] = {}
+"""What stands for options; for those that came less often, how often that was."""
 
 
 def precompiled(options: tuple[str, ...]) -> Way:
-    """The same options with the shim as it was parsed before, if they came before, or else as they are."""
-    if options not in _kept:
-        if len(_kept) < MOST:
-            _kept[options] = None
+    """The same options with the shim as it was parsed before, if they came often, or else as they are."""
+    found = _kept.get(options, 0)
+    if not isinstance(found, int):
+        return found
+    if found + 1 < OFTEN:
+        if found or len(_kept) < MOST:
+            _kept[options] = found + 1
         return options, None
-    found = _kept[options]
-    if found is None:
-        found = _kept[options] = _parsed(options) or (options, None)
-    return found
+    _kept[options] = way = _parsed(options) or (options, None)
+    return way
 
 
 def _parsed(options: tuple[str, ...]) -> Way | None:
