@@ -68,6 +68,12 @@ def _thinned(items: list[pytest.Item], dear: frozenset[str]) -> set[pytest.Item]
     return {item for name in dear for i, item in enumerate(cases[name]) if i % 3}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The user's state, such as keys, is not that of who runs the tests."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 gc.disable()
 
 

@@ -56,7 +56,7 @@ def run_baseline(args: argparse.Namespace) -> int:
     if done.interrupted:
         raise KeyboardInterrupt
     rows = [row for _, row in done.desk.in_order()]
-    found = table.summary(rows, len(done.desk.sources), done.left, done.desk.hits, done.seconds)
+    found = table.summary(rows, len(done.desk.sources), done.left, done.seconds)
     tell(
         args,
         lambda: table.as_text(rows, found, ()),
@@ -104,7 +104,9 @@ def _of_folder(args: argparse.Namespace, folder: str, revision: str) -> list[Ent
 
     paths = [str(Path(folder) / path) for path in args.paths] if revision else [folder]
     includes = [_moved(folder, path) if revision else path for path in args.includes]
-    own = argparse.Namespace(**{**vars(args), "files": paths or [folder], "includes": includes})
+    own = argparse.Namespace(
+        **{**vars(args), "files": paths or [folder], "includes": includes, "volatile": bool(revision)}
+    )
     done = fleet.analysed(own)
     if done.interrupted:
         raise KeyboardInterrupt

@@ -606,11 +606,14 @@ def origin_of(args: argparse.Namespace, reading: Reading, hardware: Hardware) ->
     from checker.certificates.origin import origin
     from checker.cli.options import source_text
     from checker.report.bounds import idealised
+    from semantics.cuda.inputs import note
 
     loc = reading.kernel.loc
     lines = source_text(loc.file).split("\n") if loc and loc.file else []
     assumed = [*reading.notes, *idealised(hardware)]
-    return origin(Path(args.file).read_bytes(), reading_words(args), loc, lines, assumed)
+    data = Path(args.file).read_bytes()
+    note(args.file, data)
+    return origin(data, reading_words(args), loc, lines, assumed)
 
 
 def _write_certificate(result: Result, path: str, made: Origin) -> str | None:

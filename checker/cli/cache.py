@@ -1,4 +1,4 @@
-"""`warpbound cache`: what certificates are kept from earlier runs, whether they are any good, and their end."""
+"""`warpbound cache`: what is kept from earlier runs, whether it is any good, and its end."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "cache",
         help="look at the certificates that bound keeps, judge them, or remove them",
-        description="The certificates that bound keeps from earlier runs. info: how many there are; verify: has the "
-        "second checker judge each (exit code 1 where it refuses one); clear: removes them all.",
+        description="The certificates that bound keeps from earlier runs, and its notes of sources that have not "
+        "changed. info: how many there are; verify: has the second checker judge each certificate (exit code 1 where "
+        "it refuses one), and counts the notes that you have sealed, as no others are used; clear: removes them all.",
     )
     parser.add_argument("action", choices=("info", "clear", "verify"), help="what to do")
     parser.add_argument("--cache", metavar="DIR", help="the folder (default: the user's cache folder)")
@@ -27,7 +28,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """0; 1 where a certificate is refused. Raises SourceError."""
-    from checker.fleet import cache
+    from checker.fleet import cache, memory
     from checker.report.page import Fault, Page, Section
 
     try:
@@ -36,13 +37,17 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem("there is no home folder for a cache", advice="Name one: --cache DIR.") from None
     if folder.exists() and not folder.is_dir():
         raise OptionProblem(f"--cache {folder}: Not a directory", advice="Choose another folder.")
-    kept = list(cache.entries(folder))
-    found: dict[str, Any] = {"folder": str(folder), "certificates": len(kept), "bytes": sum(s.st_size for _, s in kept)}
+    both = list(cache.entries(folder))
+    kept, notes = ([path for path, _ in both if (path.suffix == cache.NOTES) is of] for of in (False, True))
+    found: dict[str, Any] = {"folder": str(folder), "certificates": len(kept), "notes": len(notes)}
+    found["bytes"] = sum(about.st_size for _, about in both)
     refused: list[tuple[str, str]] = []
     if args.action == "clear":
         found["removed"] = cache.clear(folder)
     if args.action == "verify":
-        refused = [(str(path), why) for path, _ in kept if (why := _problem(path))]
+        refused = [(str(path), why) for path in kept if (why := _problem(path))]
+        own = memory.key(folder, make=False)
+        found["sealed"] = sum(memory.is_sealed(own, path) for path in notes)
         found |= {"valid": len(kept) - len(refused), "refused": [{"file": f, "problem": why} for f, why in refused]}
     told = [f"{key}: {len(value) if isinstance(value, list) else value}" for key, value in found.items()]
     lines = [f"{file}: {why}" for file, why in refused]

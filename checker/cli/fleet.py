@@ -34,11 +34,13 @@ from checker.notation.words import last_word, meant
 
 if TYPE_CHECKING:
     from checker.cli.fleet_work import Settings
+    from checker.fleet.cache import Cache
     from checker.fleet.config import Budget, Config
     from checker.fleet.desk import Desk, Key
     from checker.fleet.files import Source
+    from checker.fleet.memory import Memory
     from checker.fleet.tray import Tray
-    from checker.fleet.workers import Work
+    from checker.fleet.workers import Limits, Work
     from logic.metrics import Metric
     from logic.source import Loc
 
@@ -47,7 +49,7 @@ ALONE: Final = {"tight": "--tight", "explain": "--explain", "queries": "--querie
 
 FLEET: Final = (
     *("database", "jobs", "time_limit", "memory_limit", "fail_fast", "include", "exclude"),
-    *("cache", "no_cache", "config", "cluster"),
+    *("cache", "no_cache", "recheck", "config", "cluster"),
 )
 """Options that ask for worker processes, for one source, too."""
 
@@ -87,6 +89,9 @@ def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
     add_limit_options(group, "kernel", "bound that is not certified")
     group.add_argument("--cache", metavar="DIR", help="keep certificates there (default: the user's cache folder)")
     group.add_argument("--no-cache", action="store_true", help="use and keep no certificates of before")
+    group.add_argument(
+        "--recheck", action="store_true", help="read and judge again what has not changed since an earlier run"
+    )
     group.add_argument("--config", metavar="FILE.toml", help="the configuration (default: that of the nearest folder)")
     add_cluster_option(group)
 
@@ -148,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
         done = analysed(args, shows=line)
         rows = [row for _, row in done.desk.in_order()]
         budgets, problem = _budgets(done, args)
-        found = table.summary(rows, len(done.desk.sources), done.left, done.desk.hits, done.seconds)
+        found = table.summary(rows, len(done.desk.sources), done.left, done.seconds)
         if args.format == "jsonl":
             line({"summary": found, "budgets": budgets})
     if one and len(done.desk.texts) > 1:
@@ -231,23 +236,31 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
             if progress:
                 progress(desk.ends)
 
+        cache = _cache(args, warns)
         desk = Desk(
             sources=found,
             metrics=settings.metrics,
             per="span" if args.scope == "block" else args.per,
             court=lambda: judges.enter_context(court(jobs)),
-            cache=_cache(args, warns),
+            cache=cache,
+            memory=_memory(args, cache, settings, limit),
+            far=cluster is not None,
             accepted=args.accept,
             fail_fast=args.fail_fast,
             shows=show,
             warns=warns,
             keep_texts=bool(args.certificate or config.budgets or wants_pages(args)),
+            all_texts=bool(args.certificate or wants_pages(args)),
         )
-        work = [workers.Job(n, (source, settings)) for n, source in enumerate(found)]
+        left = range(len(found)) if args.recheck else _not_recalled(desk)
+        work = [workers.Job(n, (found[n], settings)) for n in left]
         work.sort(key=lambda job: -found[job.number].size)
+        jobs = min(jobs, len(work)) or 1
         try:
             with judges:
-                if cluster is None:
+                if not work:
+                    desk.finish()
+                elif cluster is None:
                     workers.run(work, fleet_work.work, desk, limit, jobs)
                     desk.finish()
                 else:
@@ -261,8 +274,8 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         from checker.fleet.cache import trim
 
         trim(desk.cache)
-    left = desk.left_out() if desk.stopped or interrupted else (0, 0)
-    return Outcome(desk, config, left, time.monotonic() - start, interrupted)
+    out = desk.left_out() if desk.stopped or interrupted else (0, 0)
+    return Outcome(desk, config, out, time.monotonic() - start, interrupted)
 
 
 def _check_names(
@@ -412,13 +425,32 @@ def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
         return None
 
 
+def _memory(args: argparse.Namespace, cache: Cache | None, settings: Settings, limits: Limits) -> Memory | None:
+    """What came of sources in earlier runs; None where there is no cache, nor a key of this user's."""
+    from checker.fleet import memory
+
+    key = memory.key(cache.folder) if cache is not None and not getattr(args, "volatile", False) else None
+    if cache is None or key is None:
+        return None
+    return memory.Memory(cache, key, memory.about((settings,)), limits)
+
+
+def _not_recalled(desk: Desk) -> list[int]:
+    """The numbers of the sources of which nothing is known from an earlier run; what is known goes to the desk."""
+    left = []
+    for n, source in enumerate(desk.sources):
+        note = desk.memory.note(source) if desk.memory is not None and not desk.stopped else None
+        if note is None or not desk.recall(n, note):
+            left.append(n)
+    return left
+
+
 # --- after it ---------------------------------------------------------------------------------------------------------
 
 
 def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
     """The problem where there is no kernel at all, or an option or a table of the configuration is about none."""
     from checker.cli.bound import point
-    from checker.fleet.desk import taken
 
     desk, config = done.desk, done.config
 
@@ -426,9 +458,8 @@ def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
         named = f" '{args.kernel}'" if args.kernel else ""
         told = f"there is no kernel{named} in {', '.join(map(repr, args.files[:3]))}"
         return OptionProblem(told, advice="A kernel is a function marked __global__.")
-    if not desk.reads:
+    if (took := desk.took) is None:
         return None
-    took = taken(desk.reads.values())
     for name in sorted(point(args.at).keys() - took):
         return OptionProblem(f"--at: '{name}' is no parameter of a kernel here")
     for text in args.assume:
@@ -455,21 +486,24 @@ def _elsewhere(args: argparse.Namespace, config: Config, name: str) -> bool:
 
 def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, Any]], OptionProblem | None]:
     """What became of the budgets; and the problem of one that cannot be judged."""
+    desk, config = done.desk, done.config
+    rows: list[dict[str, Any]] = []
+    problem: OptionProblem | None = None
+    if not config.budgets:
+        return rows, problem
+
     from checker.cli.bound import point
     from checker.fleet import budgets
     from checker.fleet.lines import dearest
     from logic.source import SourceError
 
-    desk, config = done.desk, done.config
-    rows: list[dict[str, Any]] = []
-    problem: OptionProblem | None = None
-
     def line(key: Key) -> int | None:
-        return dearest(desk.texts[key]) if key in desk.texts else None
+        text = desk.text(key)
+        return None if text is None else dearest(text)
 
     for budget in config.budgets if not done.interrupted and not any(done.left) else ():
         try:
-            rows += budgets.judged((budget,), desk, desk.bounds, point, line)
+            rows += budgets.judged((budget,), desk, point, line)
         except budgets.NoKernel:
             if budget.file and not Path(budget.file).is_file():
                 told = f"a budget is for a kernel of '{budget.file}', and there is no such file"

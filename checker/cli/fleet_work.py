@@ -96,34 +96,37 @@ def _each(
     what: tuple[Source, Settings], done: frozenset[int], talk: Talk, then: Callable[[Search, Oracles], None]
 ) -> None:
     """Reads the kernels of a source but those that are done, and does with each what is to be done."""
-    from checker.fleet.desk import Listed
+    from checker.fleet.desk import Listed, Seen
     from semantics.cuda import watched
+    from semantics.cuda.inputs import watching
 
     watched()
     source, settings = what
     args = options_of(source, settings.options)
-    try:
-        chosen = kernels_in(args)
-    except SourceError as problem:
-        talk.tell(_refused(problem))
-        return
-    if chosen is None:
-        return
-    talk.tell(Listed(tuple(c.name for c in chosen)))
-    for part, choice in enumerate(chosen):
-        if part not in done:
-            talk.begin(part)
-            try:
-                _one(args, choice, settings, talk, then)
-            except SourceError as problem:
-                talk.tell(_refused(problem))
-            except (MemoryError, OSError):
-                raise
-            except RecursionError:
-                talk.tell(_refused(OptionProblem("it is too large or too deeply nested")))
-            except Exception as problem:  # noqa: BLE001  # a fault of ours ends no run
-                told = f"internal error: {type(problem).__name__}: {problem}"
-                talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound.")))
+    with watching() as watch:
+        try:
+            chosen = kernels_in(args)
+        except SourceError as problem:
+            chosen = None
+            talk.tell(_refused(problem))
+        talk.tell(Seen(watch.inputs()))
+        if chosen is None:
+            return
+        talk.tell(Listed(tuple(c.name for c in chosen)))
+        for part, choice in enumerate(chosen):
+            if part not in done:
+                talk.begin(part)
+                try:
+                    _one(args, choice, settings, talk, then)
+                except SourceError as problem:
+                    talk.tell(_refused(problem))
+                except (MemoryError, OSError):
+                    raise
+                except RecursionError:
+                    talk.tell(_refused(OptionProblem("it is too large or too deeply nested")))
+                except Exception as problem:  # noqa: BLE001  # a fault of ours ends no run
+                    told = f"internal error: {type(problem).__name__}: {problem}"
+                    talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound.")))
 
 
 def options_of(source: Source, options: Mapping[str, Any]) -> argparse.Namespace:
@@ -171,11 +174,17 @@ def _one(
     args: argparse.Namespace, choice: Choice, settings: Settings, talk: Talk, then: Callable[[Search, Oracles], None]
 ) -> None:
     """One kernel: reads it, asks which metrics are left, and does with those what is to be done."""
+    from checker.fleet.desk import Seen
     from checker.oracles import Oracles
+    from semantics.cuda.inputs import watch
 
     said, oracle = io.StringIO(), Oracles()
-    with redirect_stderr(said):
-        outline, hinted, reading, read, own, made = _read(args, choice, settings, oracle)
+    try:
+        with redirect_stderr(said):
+            outline, hinted, reading, read, own, made = _read(args, choice, settings, oracle)
+    finally:
+        seen = watch()
+        talk.tell(Seen(None if seen is None else seen.inputs()))
     wanted = talk.ask(replace(read, said=said.getvalue()))
     metrics = tuple(m for m in settings.metrics if m.name in wanted)
     if metrics:

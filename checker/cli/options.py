@@ -330,7 +330,10 @@ def parse_hardware(name: str) -> Hardware:
 
 def source_text(path: str) -> str:
     """The text of a CUDA source, which may be Latin-1."""
+    from semantics.cuda.inputs import note
+
     data = Path(path).read_bytes()
+    note(path, data)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

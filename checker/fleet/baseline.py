@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePath
 from typing import Any, Final, Literal, cast
 
 from checker.certificates.audit import grown
-from checker.certificates.document import draft, read
+from checker.certificates.document import read
 from checker.fleet.desk import Desk
 from checker.fleet.rows import Row
 from checker.notation.problem import OptionProblem
@@ -22,11 +22,8 @@ from checker.notation.words import number
 from checker.oracles import Oracles
 from checker.report.page import Fault, Page, Section
 from logic.assertions import Context
-from logic.derivation import Derivation
 from logic.potentials import Poly
-from logic.rules import SKIP
 from logic.source import Loc, SourceError
-from logic.syntax import Skip
 
 FORMAT: Final = "warpbound baseline"
 VERSION: Final = 1
@@ -56,16 +53,11 @@ def made(desk: Desk, root: str = "") -> dict[str, Any]:
     """The baseline of what a run found; `root` is left out of paths."""
     rows = []
     for key, row in desk.in_order():
-        bound, read_ = desk.bounds.get(key), desk.reads.get(key[:2])
         kept = {name: row[name] for name in ("kernel", "metric", "per", "bound", "verdict", "certificate", "line")}
         kept |= {"file": _within(str(row["file"]), root)}
-        if bound is not None and read_ is not None and row["verdict"] in ("certified", *desk.accepted):
-            context = replace(read_.context, metric=desk.metrics[key[2]])
-            substitution: dict[str, Any] = {"P": (), "Q": bound, "X": frozenset()}
-            kernel = replace(read_.bare, name="k", locals=(), body=Skip())
-            kept["claim"] = json.loads(draft(kernel, context, "sound", Derivation(SKIP.name, substitution)))
-            kept["subject"] = read_.subjects[row["metric"]]
-            kept["assumptions"] = row["assumptions"]
+        good = row["verdict"] in ("certified", *desk.accepted)
+        if good and (claim := desk.claim(key)) is not None:
+            kept |= {"claim": claim, "subject": desk.subject(key), "assumptions": row["assumptions"]}
         else:
             kept |= {"bound": None, "certificate": None}
         rows.append(kept)

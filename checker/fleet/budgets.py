@@ -38,7 +38,6 @@ class NoKernel(Exception):
 def judged(
     budgets: Sequence[Budget],
     desk: Desk,
-    bounds: Mapping[Key, Poly],
     point: Point,
     line: Line,
 ) -> list[Row]:
@@ -57,7 +56,7 @@ def judged(
             continue
         for key in keys:
             if desk.rows[key]["metric"] == b.metric:
-                found.append(_one(b, key, desk, bounds, point, line))
+                found.append(_one(b, key, desk, point, line))
     return found
 
 
@@ -87,12 +86,10 @@ def _one(
     b: Budget,
     key: Key,
     desk: Desk,
-    bounds: Mapping[Key, Poly],
     point: Point,
     line: Line,
 ) -> Row:
-    row, bound = desk.rows[key], bounds.get(key)
-    read = desk.reads.get(key[:2])
+    row, bound, read = desk.rows[key], desk.bound(key), desk.read(key)
     good = row["verdict"] in (*GOOD, *desk.accepted)
     if bound is None or read is None or not good:
         return _row(b, row, "not proved", None, f"{row['verdict']}: {row.get('problem', 'it is not certified')}")

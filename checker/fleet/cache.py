@@ -2,7 +2,8 @@
 text, and the second checker says whether it is a certificate of what was asked about (`judge`).
 
 A certificate is a file `ab/cdef...json` in a folder, under the digest of what it is about and of this version of the
-tool; it appears there at once, under its name, or not at all. The ones that were not used for longest go first.
+tool; it appears there at once, under its name, or not at all. Beside it are sealed notes, `ab/cdef...sealed`, of what
+came of whole sources (`memory`). What was not used for longest goes first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,9 +20,11 @@ from functools import cache as once
 from pathlib import Path
 from typing import Final
 
+import checker
+import logic
+import semantics
 from checker.fleet.judge import MAX_TEXT
 from checker.notation.problem import OptionProblem
-from checker.testbed.cluster import own_files
 
 MOST: Final = 1 << 30
 """Bytes of a cache, beyond which the oldest certificates go."""
@@ -28,7 +32,10 @@ MOST: Final = 1 << 30
 MARK: Final = "warpbound-cache"
 """A file that says what the folder is."""
 
-_NAME: Final = re.compile(r"[0-9a-f]{62}\.json")
+NOTES: Final = ".sealed"
+"""What the names of sealed notes end in."""
+
+_NAME: Final = re.compile(r"[0-9a-f]{62}\.(?:json|sealed)")
 _FOLDER: Final = re.compile(r"[0-9a-f]{2}")
 
 
@@ -59,20 +66,38 @@ def opened(folder: Path, version: str) -> Cache:
     return Cache(folder, version)
 
 
+LIBRARIES: Final = ("libclang", "z3-solver", "cvc5", "pysmt", "highspy", "numpy", "lark")
+"""Libraries on which what is found may depend."""
+
+
 @once
 def code() -> str:
-    """The digest of the tool's own files, by their names, lengths and times: another state of it is another version."""
-    found = hashlib.sha256()
-    for path in own_files():
-        about = path.stat()
-        found.update(f"{path.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+    """The digest of the tool's own files and of the versions below it: another state of it is another version."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = hashlib.sha256(sys.version.encode())
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found.update(f"\n{name} {version(name)}".encode())
+    for top, path in own_files():
+        data = Path(path).read_bytes()
+        found.update(f"\n{path[len(top) :]} {len(data)}\n".encode() + data)
     return found.hexdigest()
 
 
-def place(cache: Cache, about: str) -> Path:
-    """Where a certificate about a subject is kept."""
-    key = hashlib.sha256(f"{cache.version}\n{about}".encode()).hexdigest()
-    return cache.folder / key[:2] / f"{key[2:]}.json"
+def own_files() -> Iterator[tuple[str, str]]:
+    """All files of the tool but what Python makes of them, with the folders of their packages, in one order."""
+    for package in (logic, semantics, checker):
+        top = str(Path(next(iter(package.__path__))))
+        for folder, folders, names in os.walk(top):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            yield from ((top, f"{folder}/{name}") for name in sorted(names))
+
+
+def place(cache: Cache, about: str, ending: str = ".json") -> Path:
+    """Where a certificate about a subject is kept, or what has another ending."""
+    key = hashlib.sha256(f"{cache.version}\n{about}".encode("utf-8", "surrogateescape")).hexdigest()
+    return cache.folder / key[:2] / f"{key[2:]}{ending}"
 
 
 def found(path: Path) -> str | None:
@@ -90,9 +115,13 @@ def found(path: Path) -> str | None:
 
 def put(cache: Cache, about: str, text: str) -> None:
     """Keeps the text of a certificate. Raises OSError where that cannot be done; nothing is there then."""
-    path = place(cache, about)
+    whole(place(cache, about), text.encode("utf-8"))
+
+
+def whole(path: Path, data: bytes) -> None:
+    """A file in a cache, at once. Raises OSError where that cannot be done; nothing is there then."""
     path.parent.mkdir(exist_ok=True)
-    _put(path, text.encode("utf-8"))
+    _put(path, data)
 
 
 def _put(path: Path, data: bytes) -> None:
@@ -109,7 +138,7 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def entries(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The certificates of a cache: files whose names are of that form, and no others."""
+    """The certificates and notes of a cache: files whose names are of that form, and no others."""
     with suppress(OSError):
         for inner in sorted(folder.iterdir()):
             if _FOLDER.fullmatch(inner.name) and inner.is_dir():
@@ -133,7 +162,7 @@ def trim(cache: Cache, most: int = MOST) -> int:
 
 
 def clear(folder: Path) -> int:
-    """Removes all certificates, and nothing else; says how many."""
+    """Removes all certificates and notes, and nothing else; says how many."""
     gone = 0
     for path, _ in list(entries(folder)):
         with suppress(OSError):

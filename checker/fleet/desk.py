@@ -1,25 +1,34 @@
 """The desk at which everything comes in: kernels as they are read, certificates as they are found or were kept, and
-what became of workers. A row is there when the second checker has judged, and not before."""
+what became of workers. A row is there when the second checker has judged, and not before; or when it did, in a run of
+this user's, and nothing has changed since (`memory`)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count, takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.fleet import cache as kept
 from checker.fleet.cache import Cache
 from checker.fleet.files import Source
 from checker.fleet.judge import Judged, judged
+from checker.fleet.memory import Memory, Note, Recalled, claimed, digest, now
 from checker.fleet.rows import CODES, Found, Read, Row, of_failure, of_judged, of_nothing, shown
 from checker.fleet.workers import Failure, Job
-from logic.metrics import Metric
-from logic.potentials import Poly
 from logic.source import Loc
+
+if TYPE_CHECKING:
+    from logic.metrics import Metric
+    from logic.potentials import Poly
+    from semantics.cuda.inputs import Inputs
+
+FAULT: Final = "internal error"
+"""How the message of a fault of ours begins."""
 
 Key = tuple[int, int, int]
 """The numbers of a source, of a kernel in it, and of a metric: rows are in this order."""
@@ -41,6 +50,13 @@ class Refused:
     printed: str
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the reading of a source rests on so far; None where that is not known."""
+
+    inputs: Inputs | None
+
+
 def tried(path: Path, about: str) -> tuple[Judged, str] | None:
     """The word on what a cache has at a place, and its text; None where it has nothing."""
     text = kept.found(path)
@@ -55,7 +71,10 @@ def reconsidered(text: str, about: str) -> tuple[Judged, str]:
 @dataclass(slots=True)
 class Desk:
     """Where the results of a run are. `shows` gets each row as it comes, `warns` what is to be said of one source;
-    `again` takes what is to be searched again, if it does, where a certificate is refused."""
+    `again` takes what is to be searched again, if it does, where a certificate is refused. `memory` has what came of
+    sources in earlier runs, and gets what comes now, but for what is found `far` away and proves nothing. `took` are
+    the options' assumptions and names that some kernel took, None before there is one. `all_texts`: all certificates
+    are wanted, not only those of budgets."""
 
     sources: Sequence[Source]
     metrics: Sequence[Metric]
@@ -78,11 +97,21 @@ class Desk:
     kept: int = 0
     stopped: bool = False
     keep_texts: bool = False
+    all_texts: bool = False
+    memory: Memory | None = None
+    far: bool = False
+    took: set[str] | None = None
+    recalled: dict[tuple[int, int], Recalled] = field(default_factory=dict)
     _judges: Executor | None = None
     _pending: dict[Future[Any], Callable[[Any], None]] = field(default_factory=dict)
     _judging: set[Key] = field(default_factory=set)
-    _seen: set[Any] = field(default_factory=set)
-    _again: set[tuple[int, int]] = field(default_factory=set)
+    _seen: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
+    _again: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    _said: dict[int, list[str]] = field(default_factory=dict)
+    _inputs: dict[int, Inputs | None] = field(default_factory=dict)
+    _doubted: set[int] = field(default_factory=set)
+    _ended: set[int] = field(default_factory=set)
+    _digests: dict[Key, str] = field(default_factory=dict)
     _heard: set[int] = field(default_factory=set)
     _wake: Callable[[], None] = lambda: None
 
@@ -94,12 +123,16 @@ class Desk:
     def told(self, job: Job, part: int | None, what: Any) -> None:
         match what:
             case str(said):
-                self.warns(said)
+                self._warn(job.number, said)
+            case Seen(inputs):
+                self._inputs[job.number] = _together(self._inputs.get(job.number, inputs), inputs)
             case Listed(names):
                 self._heard.add(job.number)
                 self.named |= {(job.number, i): name for i, name in enumerate(names)}
             case Refused(message, loc, printed):
-                self.warns(printed)
+                self._warn(job.number, printed)
+                if message.startswith(FAULT):
+                    self._doubted.add(job.number)
                 told = f"{loc}: {message}" if loc else message
                 self._failed(job.number, part, "unsupported", told, 0.0, loc)
             case Found(metric, text, problem, seconds) if (job.number, part) in self.reads and part is not None:
@@ -111,13 +144,11 @@ class Desk:
         if part is None or not isinstance(what, Read):
             answer.set_result([])
             return answer
-        self.warns(what.said)
-        same = (what.loc, what.name, what.notes, *what.subjects.values())
-        if (job.number, part) not in self.reads and what.loc is not None and same in self._seen:
-            self._again.add((job.number, part))
-            answer.set_result([])  # a kernel of a header, read before by way of another source
+        self._warn(job.number, what.said)
+        self.took = (self.took or set()) | what.took
+        if (job.number, part) not in self.reads and self._is_again((job.number, part), _same(what)):
+            answer.set_result([])
             return answer
-        self._seen.add(same)
         self.reads[job.number, part] = what
         left, waiting = list[int](), 0
 
@@ -148,10 +179,23 @@ class Desk:
 
     def ended(self, job: Job) -> None:
         self._heard.add(job.number)
+        self._ended.add(job.number)
         self.ends += 1
 
     def enough(self) -> bool:
         return self.stopped
+
+    def _warn(self, job: int, said: str) -> None:
+        if said and said not in self._said.setdefault(job, []):
+            self._said[job].append(said)
+        self.warns(said)
+
+    def _is_again(self, kernel: tuple[int, int], same: tuple[str, ...]) -> bool:
+        """Whether this is a kernel of a header that was read before, by way of another source."""
+        if not same or self._seen.setdefault(same, kernel) == kernel:
+            return False
+        self._again[kernel] = self._seen[same]
+        return True
 
     # --- what is judged -----------------------------------------------------------------------------------------------
 
@@ -164,12 +208,14 @@ class Desk:
             except BrokenExecutor:
                 self._judges = None
                 then(None)
+        self._remember()
 
     def finish(self) -> None:
         """Waits for all judges that are at work."""
         while self._pending:
             wait(self._pending)
             self.turn()
+        self._remember()
 
     def _submit(self, act: Callable[..., Any], about: tuple[Any, ...], then: Callable[[Any], None]) -> None:
         try:
@@ -188,6 +234,8 @@ class Desk:
         key, read = (job, part, index), self.reads[job, part]
         took = float(seconds) if isinstance(seconds, int | float) else 0.0
         if not isinstance(text, str):
+            if self.far:
+                self._doubted.add(job)
             self._put(key, of_nothing(read, self.metrics[index], str(problem), took), None)
             return
         about = read.subjects[name]
@@ -196,8 +244,10 @@ class Desk:
         def heard(found: tuple[Judged, str] | None) -> None:
             self._judging.discard(key)
             word = found[0] if found else Judged("not-proved", problem="the second checker was ended")
-            if word.word == "not-proved" and self.again(key):
-                return
+            if word.word == "not-proved":
+                self._doubted.add(job)
+                if self.again(key):
+                    return
             if word.certified and self.cache and not self.full:
                 self._keep(self.cache, about, text)
             self._judged(key, read, word, took, False, text)
@@ -207,6 +257,7 @@ class Desk:
     def _judged(self, key: Key, read: Read, word: Judged, seconds: float, cached: bool, text: str) -> None:
         if word.bound is not None:
             self.bounds[key] = shown(read, word.bound)
+            self._digests[key] = digest(text)
         row = of_judged(read, self.metrics[key[2]], word, seconds, cached)
         self._put(key, row, None if word.bound is None else text)
 
@@ -215,10 +266,16 @@ class Desk:
             kept.put(cache, about, text)
             self.kept += 1
         except OSError as error:
-            self.full = True
-            self.warns(f"warpbound: warning: nothing is cached from here on: '{cache.folder}': {error.strerror}")
+            self._is_full(error)
+
+    def _is_full(self, error: OSError) -> None:
+        self.full = True
+        folder = self.cache.folder if self.cache else ""
+        self.warns(f"warpbound: warning: nothing is cached from here on: '{folder}': {error.strerror}")
 
     def _failed(self, job: int, part: int | None, verdict: str, why: str, seconds: float, loc: Loc | None) -> None:
+        if verdict == "crashed" or (self.far and verdict != "unsupported"):
+            self._doubted.add(job)
         read = self.reads.get((job, part)) if part is not None else None
         name = self.named.get((job, part)) if part is not None else None
         for i, metric in enumerate(self.metrics):
@@ -238,7 +295,110 @@ class Desk:
         bad = CODES[row["verdict"]] != 0 and row["verdict"] not in self.accepted
         self.stopped = self.stopped or (self.fail_fast and bad)
 
+    # --- what is remembered -------------------------------------------------------------------------------------------
+
+    def recall(self, job: int, note: Note) -> bool:
+        """Takes what came of a source in an earlier run. Takes nothing where a certificate is wanted and not there."""
+        found = [Recalled(part, i, note["more"]) for i, part in enumerate(note["parts"])]
+        if self.all_texts and not all(self._has_texts(one) for one in found):
+            return False
+        self.named |= {(job, i): one.name for i, one in enumerate(found)}
+        for said in note["said"]:
+            self._warn(job, said)
+        for i, row in enumerate(note["rows"]):
+            self._put((job, -1, i), row, None)
+        for part, one in enumerate(found):
+            if one.took is not None:
+                self.took = (self.took or set()) | one.took
+            if self._is_again((job, part), one.same):
+                continue
+            self.recalled[job, part] = one
+            for i, row in enumerate(one.rows):
+                self._put((job, part, i), row, self.text((job, part, i)) if self.all_texts else None)
+        self._heard.add(job)
+        self.ends += 1
+        return True
+
+    def _has_texts(self, one: Recalled) -> bool:
+        return all(row["bound"] is None or self._kept(one, i) is not None for i, row in enumerate(one.rows))
+
+    def _kept(self, one: Recalled, metric: int) -> str | None:
+        """The text of a certificate that was judged: what the cache has is compared with that by its digest."""
+        subject, about = one.subject(metric), one.digest(metric)
+        text = kept.found(kept.place(self.cache, subject)) if self.cache and subject and about else None
+        return text if text is not None and digest(text) == about else None
+
+    def _remember(self) -> None:
+        """Keeps what came of sources that are done."""
+        judging = {job for job, _, _ in self._judging}
+        for job in self._ended - judging:
+            self._ended.discard(job)
+            inputs = self._inputs.get(job)
+            if self.memory is None or self.full or inputs is None or job in self._doubted:
+                continue
+            if (note := self._note(job)) is not None:
+                try:
+                    self.memory.keep(self.sources[job], note[0], note[1], inputs)
+                    self.kept += 1
+                except OSError as error:
+                    self._is_full(error)
+
+    def _note(self, job: int) -> tuple[Note, Any] | None:
+        """What came of a source; None where something is missing."""
+        numbers = takewhile(lambda i: (job, i) in self.named, count())
+        kernels = [self._again.get((job, i), (job, i)) for i in numbers]
+        every = range(len(self.metrics))
+        rows = [[self.rows.get((*kernel, i)) for i in every] for kernel in kernels]
+        own = [row for i in every if (row := self.rows.get((job, -1, i)))]
+        if any(row is None for each in rows for row in each) or not (kernels or own or job in self._heard):
+            return None
+        limited = any(row and row["verdict"] in ("timeout", "out of memory") for each in rows for row in each)
+        limits = self.memory.limits if self.memory else None
+        parts, more = [], []
+        for kernel, each in zip(kernels, rows, strict=True):
+            read, one = self.reads.get(kernel), self.recalled.get(kernel)
+            part: Note = {"name": self.named[kernel], "rows": [_dated(row) for row in each if row]}
+            part["took"] = sorted(read.took) if read else one and one.part["took"]
+            part["same"] = list(_same(read) if read else one.same if one else ())
+            parts.append(part)
+            keys = [(*kernel, i) for i in every]
+            more.append([[self.claim(key), self.subject(key), self._digest(key)] for key in keys])
+        note = {"parts": parts, "rows": [_dated(row) for row in own], "said": self._said.get(job, [])}
+        note["limits"] = [limits.seconds, limits.memory] if limited and limits else None
+        return note, more
+
     # --- what there is ------------------------------------------------------------------------------------------------
+
+    def read(self, key: Key) -> Read | None:
+        """A kernel as it was read, now or in an earlier run."""
+        one = self.recalled.get(key[:2])
+        return self.reads.get(key[:2]) if one is None else one.read(key[2])
+
+    def bound(self, key: Key) -> Poly | None:
+        """What is proved of a kernel."""
+        one = self.recalled.get(key[:2])
+        return self.bounds.get(key) if one is None else one.bound(key[2])
+
+    def text(self, key: Key) -> str | None:
+        """The certificate of a bound, where it is kept."""
+        one = self.recalled.get(key[:2])
+        return self.texts.get(key) if one is None else self._kept(one, key[2])
+
+    def claim(self, key: Key) -> Any:
+        """A bound with its launch, as a document without a proof; None where there is none."""
+        if (one := self.recalled.get(key[:2])) is not None:
+            return one.claim(key[2])
+        read, bound = self.reads.get(key[:2]), self.bounds.get(key)
+        return None if read is None or bound is None else claimed(read, self.metrics[key[2]], bound)
+
+    def subject(self, key: Key) -> str | None:
+        """The digest of what a certificate would be about."""
+        one, read = self.recalled.get(key[:2]), self.reads.get(key[:2])
+        return one.subject(key[2]) if one else read.subjects[self.metrics[key[2]].name] if read else None
+
+    def _digest(self, key: Key) -> str | None:
+        one = self.recalled.get(key[:2])
+        return one.digest(key[2]) if one else self._digests.get(key)
 
     def left_out(self) -> tuple[int, int]:
         """The numbers of sources whose kernels are not known, and of kernels that have no row under some metric."""
@@ -250,6 +410,22 @@ class Desk:
         return sorted(self.rows.items(), key=lambda item: item[0])
 
 
-def taken(reads: Iterable[Read]) -> frozenset[str]:
-    """The options that some kernel took."""
-    return frozenset[str]().union(*(r.took for r in reads))
+def _same(read: Read) -> tuple[str, ...]:
+    """What two readings of one kernel have in common; nothing where that is not known to be one."""
+    return (str(read.loc), read.name, *read.notes, *read.subjects.values()) if read.loc else ()
+
+
+def _together(one: Inputs | None, other: Inputs | None) -> Inputs | None:
+    """What two readings rest on together; None where they saw different things, or that is not known."""
+    from semantics.cuda.inputs import Inputs
+
+    if one is None or other is None or one == other:
+        return other if one == other else None
+    files = dict(one.files) | dict(other.files)
+    absent = dict.fromkeys((*one.absent, *other.absent))
+    agree = not files.keys() & absent.keys() and all(files[path] == digest for path, digest in one.files)
+    return Inputs(tuple(sorted(files.items())), tuple(absent)) if agree else None
+
+
+def _dated(row: Row) -> Row:
+    return row | {"since": row["since"] or now(), "cached": row["bound"] is not None}

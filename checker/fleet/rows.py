@@ -5,18 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from checker.certificates.claims import known_sizes, subject, value_at, wording
-from checker.fleet.judge import Judged
-from checker.notation.words import number
-from checker.report.backed import SOLVERS
-from checker.report.bounds import EXIT, assumptions
-from logic.assertions import Context
-from logic.metrics import Metric
-from logic.potentials import Poly, const, substitute
-from logic.source import Loc
-from logic.syntax import Assume, Kernel, Sync, seq, statements
+from checker.report.verdicts import EXIT
+
+if TYPE_CHECKING:
+    from checker.fleet.judge import Judged
+    from logic.assertions import Context
+    from logic.metrics import Metric
+    from logic.potentials import Poly
+    from logic.source import Loc
+    from logic.syntax import Kernel
 
 Row = dict[str, Any]
 
@@ -52,6 +51,8 @@ class Read:
 
 def bare(kernel: Kernel, name: str) -> Kernel:
     """The kernel under a name, with nothing left of its body but what it assumes, and its barriers."""
+    from logic.syntax import Assume, Sync, seq, statements
+
     kept = [s for s in statements(kernel.body) if isinstance(s, Assume | Sync)]
     return replace(kernel, name=name, body=seq(*kept), removed=())
 
@@ -69,11 +70,18 @@ class Found:
 
 def shown(read: Read, bound: Poly) -> Poly:
     """A bound with the launch's known sizes filled in."""
+    from checker.certificates.claims import known_sizes
+    from logic.potentials import const, substitute
+
     return substitute(bound, {leaf: const(n) for leaf, n in known_sizes(read.context).items()})
 
 
 def of_judged(read: Read, metric: Metric, word: Judged, seconds: float, cached: bool) -> Row:
     """The row of a certificate that was judged. A bound that is refused is none."""
+    from checker.certificates.claims import subject, value_at, wording
+    from checker.notation.words import number
+    from checker.report.bounds import assumptions
+
     context = replace(read.context, metric=metric)
     bound = None if word.bound is None else shown(read, word.bound)
     value = None if bound is None else value_at(bound, context, read.at)[0]
@@ -100,6 +108,9 @@ def of_judged(read: Read, metric: Metric, word: Judged, seconds: float, cached: 
 
 def _backed(read: Read, word: Judged) -> str:
     """Whose word a bound rests on, the place where it first does, and what can be done."""
+    from checker.report.backed import SOLVERS
+    from logic.source import Loc
+
     file = read.loc.file if read.loc else ""
     where = f"{Loc(file, *word.place)}: " if word.place and file else ""
     more = f"`warpbound bound {file}` says for what" if file else "`bound` of its source alone says for what"
@@ -112,6 +123,9 @@ def _backed(read: Read, word: Judged) -> str:
 
 def of_nothing(read: Read, metric: Metric, problem: str, seconds: float) -> Row:
     """The row where no bound was found."""
+    from checker.certificates.claims import subject
+    from checker.report.bounds import assumptions
+
     context = replace(read.context, metric=metric)
     row = _row(read.name, metric, subject(context, read.per), "not-proved", seconds, read.loc)
     row["assumptions"] = assumptions(read.bare, context, read.notes, ())
@@ -151,4 +165,5 @@ def _row(name: str | None, metric: Metric, per: str, verdict: str, seconds: floa
         "file": loc.file if loc else None,
         "line": loc.line if loc else None,
         "cached": False,
+        "since": None,
     }

@@ -48,9 +48,11 @@ def kernels(rows: Sequence[Row]) -> dict[tuple[str, str | None, int | None], lis
     return found
 
 
-def summary(rows: Sequence[Row], files: int, left: tuple[int, int], hits: int, seconds: float) -> dict[str, Any]:
+def summary(rows: Sequence[Row], files: int, left: tuple[int, int], seconds: float) -> dict[str, Any]:
     """How many files and kernels there are, and of each verdict that one has; why what is not certified is not. `left`
-    are files, and kernels that are listed, which were not looked at to the end."""
+    are files, and kernels that are listed, which were not looked at to the end. Of bounds: how many are `cached`;
+    where some rows are `unchanged`, how many, `since` when the first of these was found, and how many bounds are
+    `judged` in this run."""
     each = {key: worst(own) for key, own in kernels(rows).items()}
     counts = Counter(verdict for (_, name, _), verdict in each.items() if name is not None)
     unreadable = sum(name is None for _, name, _ in each)
@@ -58,7 +60,11 @@ def summary(rows: Sequence[Row], files: int, left: tuple[int, int], hits: int, s
     found |= {verdict: counts[verdict] for verdict in reversed(VERDICTS) if counts[verdict]}
     found |= {"unreadable": unreadable} if unreadable else {}
     found |= {key: n for key, n in zip(_LEFT, left, strict=True) if n}
-    return found | {"cached": hits, "seconds": round(seconds, 3), "reasons": reasons(rows)}
+    old = [row["since"] for row in rows if row["since"]]
+    judged = sum(row["bound"] is not None and not row["since"] for row in rows)
+    found |= {"unchanged": len(old), "since": min(old), "judged": judged} if old else {}
+    cached = sum(row["cached"] for row in rows)
+    return found | {"cached": cached, "seconds": round(seconds, 3), "reasons": reasons(rows)}
 
 
 def reasons(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -85,6 +91,9 @@ def counted(found: Mapping[str, Any]) -> str:
     parts += [f"{many(found['unreadable'], 'file')} cannot be read"] if "unreadable" in found else []
     parts += [f"{many(found[key], what)} left out" for key, what in _LEFT.items() if key in found]
     parts += [f"{many(found['cached'], 'bound')} from the cache"] if found["cached"] else []
+    if "since" in found:
+        old = f"{many(found['unchanged'], 'row')} unchanged since {found['since'][:10]}"
+        parts.append(f"{old}, {many(found['judged'], 'bound')} judged now (--recheck judges all)")
     told = f"{many(found['files'], 'file')}, {many(found['kernels'], 'kernel')}"
     return f"{told}: {', '.join(parts)}" if parts else told
 
@@ -102,7 +111,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     bound = "no bound" if row["bound"] is None else row["bound"]
     if row["value"] is not None and str(row["value"]) != bound:
         bound = f"{bound} = {row['value']}"
-    time = "cached" if row["cached"] else f"{row['seconds']:.2f}"
+    time = "unchanged" if row["since"] else "cached" if row["cached"] else f"{row['seconds']:.2f}"
     return row["kernel"] or "-", place, row["metric"], bound, row["verdict"], time
 
 

@@ -30,12 +30,16 @@ A condition is {P; Q; X}; `_` leaves a part to the tool. The names of rules in b
 A local int called `ghost:NAME` is no part of the program (Q:Ghost): assignments to it are there for conditions alone.
 """
 
-from checker.notation.annotations import Annotations, read_annotations, with_assumptions
-from checker.notation.expressions import parse_assumption, parse_expr
-from checker.notation.outlines import parse_kernel, parse_outline
-from checker.notation.potentials import parse_potential
-from checker.notation.printer import show_kernel, show_outline
-from checker.notation.problem import SyntaxProblem
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from checker.notation.annotations import Annotations, read_annotations, with_assumptions
+    from checker.notation.expressions import parse_assumption, parse_expr
+    from checker.notation.outlines import parse_kernel, parse_outline
+    from checker.notation.potentials import parse_potential
+    from checker.notation.printer import show_kernel, show_outline
+    from checker.notation.problem import SyntaxProblem
 
 __all__ = [
     "Annotations",
@@ -50,3 +54,20 @@ __all__ = [
     "show_outline",
     "with_assumptions",
 ]
+
+_MODULES: Final = {
+    "annotations": ("Annotations", "read_annotations", "with_assumptions"),
+    "expressions": ("parse_assumption", "parse_expr"),
+    "outlines": ("parse_kernel", "parse_outline"),
+    "potentials": ("parse_potential",),
+    "printer": ("show_kernel", "show_outline"),
+    "problem": ("SyntaxProblem",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What the package offers, imported where it is used first."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"checker.notation.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

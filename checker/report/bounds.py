@@ -30,6 +30,7 @@ from checker.report.backed import rests_on as backed_sentence
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
+from checker.report.verdicts import EXIT
 from checker.synthesis.bound import Result
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, P, show_p
@@ -45,8 +46,6 @@ MATHEMATICAL: Final = (
     "unsigned values are modulo 2^32 or 2^64, and a grid has at most 2^31 threads along an axis",
 )
 """The assumption of every bound about the numbers of C."""
-
-EXIT: Final = {"certified": 0, "solver-backed": 1, "holey": 1, "not-proved": 1, "unsupported": 2, "refuted": 3}
 
 
 def exit_code(results: Iterable[Result], accepted: Collection[str] = ()) -> int:

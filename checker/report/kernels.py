@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from checker.notation.words import many
-from checker.report.bounds import EXIT, unsupported
+from checker.report.bounds import unsupported
 from checker.report.page import Fault, Page, Section
+from checker.report.verdicts import EXIT
 from logic.metrics import Metric
 from logic.source import SourceError
 

@@ -122,6 +122,7 @@ BOUNDED: Final = row(
     file=text(),
     lines=many(ANY, "what each line costs"),
     cached=flag("whether a certificate was at hand"),
+    since=maybe(text("when it was found, where nothing has changed since: this run judged nothing of it")),
 )
 
 ON_TRIAL: Final = row(
@@ -556,7 +557,8 @@ SCHEMAS: Final[dict[str, Schema]] = {
         }
     ),
     "cache": row(
-        {"folder": text(), "certificates": whole(), "bytes": whole()},
+        {"folder": text(), "certificates": whole(), "notes": whole("of sources"), "bytes": whole()},
+        sealed=whole("the notes that this user sealed: no others are used"),
         valid=whole(),
         refused=TEXTS,
         removed=whole(),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import time
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -107,6 +108,7 @@ class Unit:
     def __init__(
         self, path: str, data: bytes, args: Sequence[str], prefix: Prefix | None = None, first: bool = False
     ) -> None:
+        self.made = time.time()
         self._cindex = cindex = libclang.binding()
         self._lib = cindex.conf.lib
         self.path, self._args = path, list(args)
@@ -294,12 +296,25 @@ class Unit:
         """libclang's name of a cursor's kind."""
         return self._kinds.get(cursor._kind_id, "UNKNOWN")
 
+    def contents(self, name: str) -> bytes | None:
+        """The bytes that clang saw of a file; None where it keeps none."""
+        size = ctypes.c_size_t()
+        try:
+            file = self._cindex.File.from_name(self._tu, self._name if name == self.path else name)
+        except AssertionError:  # cindex's, of what is no file of this
+            return None
+        data = self._lib.clang_getFileContents(self._tu, file, ctypes.byref(size))
+        return ctypes.string_at(data, size.value) if data else None
+
     def _source(self, name: str) -> Source:
         if name not in self._sources:
-            try:
-                self._sources[name] = Source(Path(name).read_bytes())
-            except OSError:
-                self._sources[name] = Source(b"")
+            data = self.contents(name)
+            if data is None:
+                try:
+                    data = Path(name).read_bytes()
+                except OSError:
+                    data = b""
+            self._sources[name] = Source(data)
         return self._sources[name]
 
     def identity(self, cursor: Any) -> int:

@@ -36,6 +36,8 @@ def binding() -> Any:
     ranges._fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]  # type: ignore[attr-defined]
     lib.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
     lib.clang_getSkippedRanges.restype = ctypes.POINTER(ranges)
+    lib.clang_getFileContents.argtypes = [cindex.TranslationUnit, cindex.File, ctypes.POINTER(ctypes.c_size_t)]
+    lib.clang_getFileContents.restype = ctypes.c_void_p
     lib.clang_disposeSourceRangeList.argtypes, lib.clang_disposeSourceRangeList.restype = [ctypes.POINTER(ranges)], None
     for name, result in (
         ("clang_EvalResult_getKind", ctypes.c_int),

@@ -20,6 +20,7 @@ from semantics.cuda.hidden import lines as hidden_lines
 from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
 from semantics.cuda.inherited import lines as inherited_lines
+from semantics.cuda.inputs import note, since, telling
 from semantics.cuda.macros import SPLICE
 from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
@@ -135,7 +136,9 @@ class Parsed:
 def read_bytes(path: str) -> bytes:
     """The bytes of a file. Raises CudaError where it can't be read."""
     try:
-        return Path(path).read_bytes()
+        data = Path(path).read_bytes()
+        note(path, data)
+        return data
     except FileNotFoundError:
         reason = "no such file"
     except IsADirectoryError:
@@ -301,10 +304,12 @@ def _again(request: Request, unit: Unit, data: bytes) -> Unit:
 def _unit(request: Request, data: bytes) -> Unit:
     """A text parsed, or what it was parsed to before, where nothing that it includes has changed."""
     args, here = tuple(request.args), (folder := Path().stat()).st_dev << 64 | folder.st_ino
-    unit, files = _parsed(request.path, data, args, here)
-    if files != unit.included():
-        _parsed.cache_clear()
-        unit, _ = _parsed(request.path, data, args, here)
+    with telling(request.includes, request.defines) as tell:
+        unit, files = _parsed(request.path, data, args, here)
+        if files != unit.included() or unit.made < since():
+            _parsed.cache_clear()
+            unit, _ = _parsed(request.path, data, args, here)
+        tell((name, unit) for name, _, _ in unit.inclusions)
     if any(MISSING.match(e.message) for e in unit.errors):
         _parsed.cache_clear()
     return unit

@@ -109,6 +109,61 @@ def test_a_folder_and_again_after_a_change(here: Path, capsys: Capture) -> None:
     assert document["summary"]["cached"] == 2
 
 
+def test_what_has_not_changed_is_not_read_again(here: Path, capsys: Capture) -> None:
+    """Rows, warnings, budgets, certificates and baselines are as they were; one that was tampered with is not used, nor
+    is one of another user, of other macros, or from before a header came that hides another."""
+    for folder in ("inc", "first"):
+        (here / folder).mkdir()
+    (here / "inc/n.cuh").write_text("#define N 2\n")
+    (here / "src/a.cu").write_text("#include <n.cuh>\n" + ONE.replace("threadIdx.x", "N * threadIdx.x") + TWO)
+    (here / "src/bad.cu").write_text("__global__ void bad(int *A) { A[threadIdx.x] = ; }\n")
+    (here / "warpbound.toml").write_text('[[budget]]\nkernel = "one"\nmetric = "sectors"\nmost = 7\n')
+    words = ("src", "-I", "first", "-I", "inc", "--at", "n=3")
+    code, first, error = bound(capsys, *words)
+    assert (code, [r["bound"] for r in first["results"]]) == (2, ["8", "max(0, n)", None])
+
+    again, second, told = bound(capsys, *words, "--certificate", "proofs")
+    assert (again, told, second["budgets"]) == (code, error, first["budgets"])
+    same = ("kernel", "metric", "bound", "verdict", "value", "assumptions", "certificate", "claim", "file", "line")
+    assert [[r[key] for key in same] for r in second["results"]] == [[r[key] for key in same] for r in first["results"]]
+    assert {"cached": 2, "unchanged": 3, "judged": 0}.items() <= second["summary"].items()
+    assert all(row["since"] for row in second["results"])
+    assert main(["recheck", *(str(p) for p in (here / "proofs").iterdir())]) == 0
+    capsys.readouterr()
+    for more in ("old.json", "new.json"):
+        assert main(["baseline", *words[:-2], *FAST, "-o", more, *(["--recheck"] if more == "new.json" else [])]) == 0
+    assert (here / "old.json").read_text() == (here / "new.json").read_text()
+
+    def unchanged(*more: str) -> int:
+        _, document, _ = bound(capsys, *words, *more)
+        assert [r["bound"] for r in document["results"]] == ["8", "max(0, n)", None]
+        return int(document["summary"].get("unchanged", 0))
+
+    assert unchanged("--recheck") == 0
+    assert unchanged("-D", "M=1") == 0
+    assert unchanged() == 3
+    notes = [path for path in (here / "cache").rglob("*.sealed") if b"max(0, n)" in path.read_bytes()]
+    for path in notes:
+        path.write_bytes(path.read_bytes().replace(b'"bound": "8"', b'"bound": "7"'))
+    assert unchanged() == 1
+    assert unchanged() == 3, "it was written anew"
+    assert main(["cache", "verify", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["valid"] == found["certificates"]
+    assert 0 < found["sealed"] < found["notes"], "what was tampered with has no seal"
+
+    (here / "first/n.cuh").write_text("#define N 3\n")
+    _, document, _ = bound(capsys, *words)
+    assert [(r["bound"], bool(r["since"])) for r in document["results"]] == [
+        ("12", False),
+        ("max(0, n)", False),
+        (None, True),
+    ]
+    state = Path(os.environ["XDG_STATE_HOME"], "warpbound/seal.key")
+    state.unlink()
+    assert not bound(capsys, *words)[1]["summary"].get("unchanged"), "another user's key"
+
+
 def test_lines_as_they_come_budgets_and_what_a_configuration_says(here: Path, capsys: Capture) -> None:
     (here / "src/a.cu").write_text(ONE + TWO)
     (here / "warpbound.toml").write_text(

@@ -12,7 +12,8 @@ from checker.certificates.claims import value_at
 from checker.notation import parse_kernel
 from checker.notation.words import number
 from checker.oracles import Oracles
-from checker.report.bounds import EXIT, as_json, as_text, assumptions, explanation, parameters
+from checker.report.bounds import as_json, as_text, assumptions, explanation, parameters
+from checker.report.verdicts import EXIT
 from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
