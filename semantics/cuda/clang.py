@@ -298,23 +298,14 @@ class Unit:
 
     def contents(self, name: str) -> bytes | None:
         """The bytes that clang saw of a file; None where it keeps none."""
-        size = ctypes.c_size_t()
-        try:
-            file = self._cindex.File.from_name(self._tu, self._name if name == self.path else name)
-        except AssertionError:  # cindex's, of what is no file of this
-            return None
-        data = self._lib.clang_getFileContents(self._tu, file, ctypes.byref(size))
-        return ctypes.string_at(data, size.value) if data else None
+        return libclang.contents(self._tu, self._name if name == self.path else name)
 
     def _source(self, name: str) -> Source:
         if name not in self._sources:
             data = self.contents(name)
-            if data is None:
-                try:
-                    data = Path(name).read_bytes()
-                except OSError:
-                    data = b""
-            self._sources[name] = Source(data)
+            with suppress(OSError):
+                data = Path(name).read_bytes() if data is None else data
+            self._sources[name] = Source(data or b"")
         return self._sources[name]
 
     def identity(self, cursor: Any) -> int:

@@ -64,6 +64,17 @@ def _text(said: ctypes.c_char_p) -> str | None:
     return None if value is None else value.decode("utf-8", "replace")
 
 
+def contents(unit: Any, name: str) -> bytes | None:
+    """The bytes that clang saw of a file of a unit; None where it keeps none."""
+    cindex, size = binding(), ctypes.c_size_t()
+    try:
+        file = cindex.File.from_name(unit, name)
+    except AssertionError:  # cindex's, of what is no file of this
+        return None
+    data = cindex.conf.lib.clang_getFileContents(unit, file, ctypes.byref(size))
+    return ctypes.string_at(data, size.value) if data else None
+
+
 @functools.cache
 def locating() -> tuple[Any, Any]:
     """libclang's functions that say where a location is: where a macro is used, and where its argument is written. The
