@@ -16,7 +16,7 @@ import operator
 import os
 import re
 import sys
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -46,6 +46,7 @@ TIDS: Final = tuple(("tid", axis) for axis in AXES)
 BLOCKS: Final = tuple(f"{name}.{axis}" for name in ("blockIdx", "blockDim", "gridDim") for axis in AXES)
 BUILTINS: Final = (*BLOCKS, "warpSize", "warp.index")
 WARP: Final = ("param", "warp.index")
+LANE: Final = ("lane",)  # a thread's number in its warp
 INDICES: Final = (WARP, *(("param", f"blockIdx.{axis}") for axis in AXES))
 
 LARGEST: Final = 1 << 256  # of integers
@@ -114,7 +115,7 @@ TITLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
 PART: Final = r"[\w ,:*&()./\[\]-]"  # of template arguments, behind which no text follows
 KERNELS: Final = re.compile(rf"(?!.{{500}})[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<({PART}|<({PART}|<{PART}*>)*>)*>)?", re.ASCII)
 TYPE: Final = frozenset({INT, BOOL, ("base", LABEL, SIZE)})
-UNITS: Final = ("sector", "word", "alignment", "banks", "warp")
+UNITS: Final = ("sector", "word", "alignment", "banks", "warp", "phase")
 FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
 COUNTED: Final = ("gread", "sread", "gwrite", "swrite")
 
@@ -145,7 +146,7 @@ DOCUMENT: Final[dict[str, Any]] = {
     "version": 3,
     "kernel": KERNEL,
     "metric": {"name": TITLE, "fixed": dict, "counted": dict},
-    "hardware": {"name": TITLE} | dict.fromkeys(UNITS, range(1, MAX_UNIT + 1)),
+    "hardware": {"name": TITLE} | dict.fromkeys(UNITS[:-1], range(1, MAX_UNIT + 1)),
     "launch": {"block": DIMS, "grid": DIMS, "assumptions": tuple},
     "scope": frozenset({"warp", "block"}),
     "rules": "sound",
@@ -166,6 +167,7 @@ SAYINGS: Final = 202
 NOTE: Final = re.compile(r"[ -~]{1,1000}")
 # What is optional, and not checked:
 READING: Final = {"reading": {"source": NOTE, "options": [NOTE], "head": NOTE, "assumed": [NOTE]}}
+PHASED: Final = {"hardware": DOCUMENT["hardware"] | {"phase": range(1, MAX_UNIT + 1)}}
 NEWER: Final[dict[str, Any]] = DOCUMENT | {"version": 4, "launch": DOCUMENT["launch"] | CONTRACTS}  # with contracts
 
 
@@ -424,35 +426,22 @@ def operated(op: str, p: Potential, q: Potential) -> Potential:
         return found
     if op == "%":
         return p - times(q, operated("/", p, q))
-    if isinstance(p, int) and isinstance(q, int) and op in CONCRETE:
-        return int(CONCRETE[op](p, q))
-    if isinstance(p, int) and isinstance(q, int) and op == "/":
+    if not (isinstance(p, int) and isinstance(q, int)):
+        return single("op", op, p, q)
+    if op == "/":
         return 0 if q == 0 else abs(p) // abs(q) * (1 if (p < 0) == (q < 0) else -1)
-    if isinstance(p, int) and isinstance(q, int) and op == ">>":
-        return 0 if q < 0 else p >> q
-    return single("op", op, p, q)
+    return int(CONCRETE[op](p, q)) if op in CONCRETE else 0 if q < 0 else p >> q
 
 
 def laws(op: str, p: Potential, q: Potential) -> dict[str, tuple[Potential, ...]]:
     """The potentials about an operator's value that are nonnegative, by name, and those that have to be for that."""
     v = operated(op, p, q)
-    rest = p - times(q, v)
+    r, top = p - times(q, v), q - 1  # the rest of p / q has the sign of p, and is less than q
     found: dict[str, dict[str, tuple[Potential, ...]]] = {
-        "/": {  # the rest has the sign of p, and is less than q
-            "over": (q - 1 - rest, q - 1),
-            "under": (q - 1 + rest, q - 1),
-            "rest": (rest, p),
-            "sign": (v, p, q),
-            "less": (p - v, p),
-        },
+        "/": {"over": (top - r, top), "under": (top + r, top), "rest": (r, p), "sign": (v, p, q), "less": (p - v, p)},
         ">>": {"sign": (v, p), "less": (p - v, p), "negative": (v * -1, p * -1)},
         "&": {"sign": (v, p), "less": (p - v, p), "sign of 2nd": (v, q), "less than 2nd": (q - v, q)},
-        "|": {
-            "more": (v - p, q),
-            "more than 2nd": (v - q, p),
-            "sum": (p + q - v, p),
-            "sum by 2nd": (p + q - v, q),
-        },
+        "|": {"more": (v - p, q), "more than 2nd": (v - q, p), "sum": (p + q - v, p), "sum by 2nd": (p + q - v, q)},
         "^": {"sign": (v, p, q), "sum": (p + q - v, p), "sum by 2nd": (p + q - v, q)},
     }
     return found[op]
@@ -565,6 +554,7 @@ class Array(NamedTuple):
     width: int
     unit: int  # what is counted, in bytes: a sector, or a word
     banks: int  # words are counted by bank; 1 for sectors
+    phase: int = LARGEST  # bytes that lanes access at once: the first ones, then as many more
 
 
 class Contract(NamedTuple):
@@ -618,13 +608,13 @@ class Program:
         self.extents = dict(zip(INDICES, (warps, *blocks), strict=True))
         """The number of warps of a block, and of blocks of the grid along each axis."""
         alignment, sector, word, banks = (self.hardware[unit] for unit in ("alignment", "sector", "word", "banks"))
-        units = {"global": (sector, 1), "shared": (word, banks)}
+        units = {"global": (sector, 1), "shared": (word, banks, self.hardware.get("phase", LARGEST))}
         self.arrays = {name: Array(*(*row[:5], *units[row[0]])) for name, *row in kernel["arrays"]}
         for group, names, shape in (("fixed", FIXED, PRICE), ("counted", COUNTED, (PRICE, RATIONAL))):
             fitted(metric[group], {name: shape for name in names if name in metric[group]}, f"metric.{group}")
         for part, all_known, what in ((metric, PRICES, "prices"), (self.hardware, SIZES, "sizes")):
-            name = part["name"]
-            want(all_known.get(name, {}).items() <= part.items(), f"these are not the {what} of {name}")
+            known_ = all_known.get(part["name"], {})
+            want(not known_ or known_ | {"name": part["name"]} == part, f"these are not the {what} of {part['name']}")
         self.fixed = {name: rational(c) for name, c in metric["fixed"].items()}
         self.counted = {name: (rational(slope), rational(at_0)) for name, (slope, at_0) in metric["counted"].items()}
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
@@ -1138,7 +1128,8 @@ class Lanes:
             spend(len(self.local) + 1)
             return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
 
-        found = [] if self.nobody else [[lane for lane in warp if allowed(lane)] for warp in self.shape[1]]
+        warps = () if self.nobody else self.shape[1]
+        found = [[lane | {LANE: i} for i, lane in enumerate(warp) if allowed(lane)] for warp in warps]
         for atom in (alone(f) for f, _ in self.local):
             if atom[:2] == ("op", "=="):
                 found = [part for warp in found for part in self._parts(atom[2], warp)]
@@ -1201,13 +1192,19 @@ class Lanes:
 
     def most(self, array: Array, index: Expr, window: range = range(1), enough: int = 0) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
-        of so much more than this one. Not much work is done to show less than enough."""
-        most = 0
-        for values in self._values(index, self.warps, self.together):
-            values = [*dict.fromkeys(values)]
-            here = at_indices(array, [(v, ()) for v in values], window, enough)
-            if enough < here and len(window) == 1:
-                here = min(here, at_indices(array, [unreduced(array, v) for v in values], window, enough))
+        of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
+        enough."""
+        most, lanes = 0, max(1, array.phase // array.width)
+        for warp, values in zip(self.warps, self._values(index, self.warps, self.together), strict=True):
+            phases, here = defaultdict[Any, dict[Potential, None]](dict), 1
+            for thread, v in zip(warp, values, strict=True):
+                phases[int(offset(thread[LANE])) // lanes][v] = None
+            for part in phases.values():
+                share = enough // len(phases)
+                n = at_indices(array, [(v, ()) for v in part], window, share)
+                if share < n and len(window) == 1:
+                    n = min(n, at_indices(array, [unreduced(array, v) for v in part], window, share))
+                here += n - 1
             most = max(most, here)
         return most
 
@@ -1977,7 +1974,7 @@ def sentence(document: dict[str, Json], bound: str) -> str:
         prices += [f"{name}(n) max(0, {a}*n + {b})" for name, (a, b) in sorted(metric["counted"].items())]
         what = f" of the custom metric {metric['name']} ({', '.join(prices) or 'all is free'})"
     if hardware["name"] not in SIZES:
-        sizes = ", ".join(f"{unit} {hardware[unit]}" for unit in UNITS)
+        sizes = ", ".join(f"{unit} {hardware[unit]}" for unit in UNITS if unit in hardware)
         what += f" on the custom hardware {hardware['name']} ({sizes})"
     return f"{wording.format(document['kernel']['name'])} at most {bound}{what}"
 
@@ -2027,6 +2024,7 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         want(document.get("digest") == digest, "the digest is not that of the content")
         certificate = frozen(json.loads(text, parse_float=_refused))
         shape = NEWER if certificate.get("version") == NEWER["version"] else DOCUMENT
+        shape = shape | PHASED if "phase" in certificate.get("hardware", ()) else shape
         fitted(certificate, shape | READING if "reading" in certificate else shape, "certificate")
         checker = Checker(certificate)
         bound = checker.run()

@@ -6,6 +6,7 @@ clamped at 0, which is monotone in n by construction when the slope is nonnegati
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -109,6 +110,8 @@ class Hardware:
     """A hardware model, which says what is counted: sizes in bytes, `banks` of `word` bytes each, `warp` lanes.
 
     `alignment` is what every array's base address is a multiple of (cudaMalloc guarantees 256): an assumption.
+    `phase` is how many bytes an access to shared memory moves at once: wide elements go in phases of fewer lanes each
+    (`lanes_at_once`), as NVIDIA's guides describe for 64 and 128 bits a lane. None: all lanes at once, as in the paper.
 
     Raises ValueError for sizes that are no positive integers, or an alignment that cuts sectors or words apart.
 
@@ -124,14 +127,20 @@ class Hardware:
     word: int = 4
     warp: int = 32
     alignment: int = 256
+    phase: int | None = None
 
     def __post_init__(self) -> None:
-        for unit in ("sector", "banks", "word", "warp", "alignment"):
+        for unit in sizes_of(self):
             size = getattr(self, unit)
             if type(size) is not int or size < 1:
                 raise ValueError(f"hardware {self.name}: '{unit}' has to be a positive integer")
         if self.alignment % self.sector or self.alignment % self.word:
             raise ValueError(f"hardware {self.name}: the alignment has to be a multiple of the sector and the word")
+
+
+def sizes_of(hardware: Hardware) -> tuple[str, ...]:
+    """The names of the numbers that a hardware model has."""
+    return ("sector", "word", "alignment", "banks", "warp", *(() if hardware.phase is None else ("phase",)))
 
 
 HARDWARE: Final = {h.name: h for h in (Hardware("nvidia"),)}
@@ -180,3 +189,34 @@ def conflicts(first_bytes: list[int], width: int, hardware: Hardware) -> int:
     for w in touched(first_bytes, width, hardware.word):
         per_bank[w % hardware.banks] += 1
     return max(per_bank)
+
+
+def lanes_at_once(width: int, hardware: Hardware) -> int:
+    """The lanes of a phase of an access to shared memory, `width` bytes a lane: the first ones, then as many more.
+
+    >>> phased = Hardware("phased", phase=128)
+    >>> [lanes_at_once(width, phased) for width in (1, 4, 8, 16, 256)]
+    [32, 32, 16, 8, 1]
+    >>> lanes_at_once(16, HARDWARE["nvidia"])
+    32
+    """
+    return hardware.warp if hardware.phase is None else min(hardware.warp, max(1, hardware.phase // width))
+
+
+def conflicts_by_lane(first_bytes: Mapping[int, int], width: int, hardware: Hardware) -> int:
+    """Conflicts of a warp's access, whose first bytes are given by the lane's number in the warp: 1, and of each phase
+    the words of its busiest bank beyond 1.
+
+    >>> rows = {lane: 16 * lane for lane in range(32)}
+    >>> conflicts_by_lane(rows, 16, HARDWARE["nvidia"]), conflicts_by_lane(rows, 16, Hardware("phased", phase=128))
+    (4, 1)
+    >>> conflicts_by_lane({lane: 512 * lane for lane in rows}, 16, Hardware("phased", phase=128))
+    29
+    """
+    at_once = lanes_at_once(width, hardware)
+    if at_once == hardware.warp:
+        return conflicts(list(first_bytes.values()), width, hardware)
+    phases: dict[int, list[int]] = {}
+    for lane, a in first_bytes.items():
+        phases.setdefault(lane // at_once, []).append(a)
+    return 1 + sum(conflicts(phase, width, hardware) - 1 for phase in phases.values())

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from logic.metrics import HARDWARE, METRICS, Hardware, Metric, conflicts, sectors
+from logic.metrics import HARDWARE, METRICS, Hardware, Metric, conflicts_by_lane, sectors
 from logic.source import SourceError
 from logic.syntax import (
     Array,
@@ -204,11 +204,14 @@ class Access(NamedTuple):
 def _access(
     array: Array, r: Mapping[Thread, Value], machine: Machine, written: Mapping[Thread, Value] | None = None
 ) -> Access:
-    warps: dict[Warp, list[int]] = {}
+    warps: dict[Warp, dict[int, int]] = {}
     for t, i in r.items():
-        warps.setdefault(warp_of(t, machine), []).append(array.stride * int(i) + array.offset)
-    units = sectors if array.space == "global" else conflicts
-    counts = {w: units(addresses, array.width, machine.hardware) for w, addresses in warps.items()}
+        lane = linear(t.tid, machine.block) % machine.hardware.warp
+        warps.setdefault(warp_of(t, machine), {})[lane] = array.stride * int(i) + array.offset
+    if array.space == "global":
+        counts = {w: sectors(list(at.values()), array.width, machine.hardware) for w, at in warps.items()}
+    else:
+        counts = {w: conflicts_by_lane(at, array.width, machine.hardware) for w, at in warps.items()}
     return Access(tuple(int(i) for i in r.values()), counts, tuple(written.values()) if written else ())
 
 

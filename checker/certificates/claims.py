@@ -14,7 +14,7 @@ from checker.oracles.instances import instances
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
 from logic.contracts import Contract
-from logic.metrics import HARDWARE, METRICS, Hardware, Metric
+from logic.metrics import HARDWARE, METRICS, Hardware, Metric, sizes_of
 from logic.potentials import ELEMENT, Apply, Leaf, Poly, const, evaluate, leaves, substitute
 from logic.syntax import WARP_INDEX, Assume, Const, Expr, Kernel, Op, Param, mentions_tid, show, statements, subterms
 
@@ -92,7 +92,7 @@ def named(what: Metric | Hardware) -> str:
 def described(what: Metric | Hardware) -> str:
     """A metric or hardware of a user's own, with its prices and sizes."""
     if isinstance(what, Hardware):
-        sizes = ", ".join(f"{unit} {getattr(what, unit)}" for unit in ("sector", "word", "alignment", "banks", "warp"))
+        sizes = ", ".join(f"{unit} {getattr(what, unit)}" for unit in sizes_of(what))
         return f"custom hardware {what.name} ({sizes})"
     prices = [f"{constant} {c}" for constant, c in sorted(what.fixed.items())]
     prices += [f"{constant}(n) max(0, {f.slope}*n + {f.offset})" for constant, f in sorted(what.counted.items())]

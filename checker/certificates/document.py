@@ -275,6 +275,7 @@ def _content(writer: _Writer, kernel: Kernel, context: Context, rules: str, deri
         "hardware": {
             "name": context.hardware.name,
             **{k: getattr(context.hardware, k) for k in ("sector", "banks", "word", "warp", "alignment")},
+            **({} if context.hardware.phase is None else {"phase": context.hardware.phase}),
         },
         "launch": {"block": context.launch.block, "grid": context.launch.grid, "assumptions": assumptions}
         | ({"contracts": [_contract(c) for c in context.launch.contracts]} if context.launch.contracts else {}),

@@ -9,7 +9,7 @@ threadIdx.x = warp * w + lane.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import gcd, prod
@@ -19,6 +19,7 @@ from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, sc
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
 from logic.facts import congruences
+from logic.metrics import lanes_at_once
 from logic.operators import COMPARISONS
 from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
@@ -38,13 +39,15 @@ class Lane:
     """A thread: its index in the block (None: unknown), its warp, and the values of locals found so far.
 
     `warp` keys what reads return: lanes of one warp read together. None: no read is the same as another lane's. `own`
-    keys values that are only known to be one of this lane; None: there are none.
+    keys values that are only known to be one of this lane; None: there are none. `number` is the lane's in its warp,
+    where the hardware has phases.
     """
 
     tid: dict[str, Number | None]
     warp: int | None
     known: dict[str, Number | None] = field(default_factory=dict)
     own: int | None = None
+    number: int = 0
 
 
 def _solved(a: Expr, b: Expr) -> Iterator[tuple[Leaf, Expr]]:
@@ -199,6 +202,8 @@ class View:
         """Lanes that may be active together: those of a warp at which no conjunct of P is false, in parts by the
         equations that hold in one part alone, such as i == n - 1."""
         shape = self._shape()
+        if self.hardware.phase is not None:
+            shape = [[replace(lane, known={**lane.known}, number=i) for i, lane in enumerate(warp)] for warp in shape]
         for warp in shape:
             self._tell(warp)
         seen = [warp[i] for warp in (shape[0], shape[-1]) for i in LOOKED_AT if i < len(warp)] if shape else []
@@ -401,21 +406,32 @@ class View:
 
     def count(self, what: What, array: str, index: Expr) -> Count:
         """The most sectors, or words in one bank, that one warp can touch in A[index]."""
-        seen: set[tuple[frozenset[Number | None], int]] = set()
+        seen: set[object] = set()
         most = Count(1, "lanes", False)
+        here = self._array(array)
+        at_once = self.hardware.warp if what == "MemReads" else lanes_at_once(here.width, self.hardware)
         for warp in self.warps:
             values = [self.value(index, lane) for lane in warp]
             if None in values:
                 values = [self.value(index, _single(lane, i)) for i, lane in enumerate(warp)]
-            pattern = frozenset(values), values.count(None)
+            phases: dict[int, list[Number | None]] = {}
+            for lane, v in zip(warp, values, strict=True):
+                phases.setdefault(lane.number // at_once, []).append(v)
+            pattern = tuple((frozenset(part), part.count(None)) for part in phases.values())
             if pattern in seen:
                 continue
             seen.add(pattern)
-            each = [*(pattern[0] - {None}), *[None] * pattern[1]]
-            here = worst(what, each, self._array(array), self.hardware, self.atoms)
-            if here.n > most.n or (here.n == most.n and here.loose <= most.loose):
-                most = here
+            each = [worst(what, [*(row - {None}), *[None] * n], here, self.hardware, self.atoms) for row, n in pattern]
+            found = each[0] if len(each) == 1 else _in_turn(each)
+            if found.n > most.n or (found.n == most.n and found.loose <= most.loose):
+                most = found
         return most
+
+
+def _in_turn(phases: Sequence[Count]) -> Count:
+    """Conflicts of an access in phases: 1, and what each phase may have beyond 1. Not each has its most in one run."""
+    n = 1 + sum(phase.n - 1 for phase in phases)
+    return Count(n, max(phases, key=lambda phase: phase.n).engine, n > 1)
 
 
 def _nowhere(warp: int | None) -> Lane:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from logic.metrics import Hardware, touched
+from logic.metrics import Hardware, lanes_at_once, touched
 from logic.syntax import Array
 
 _WIDE: Final = 640
@@ -26,12 +26,16 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
     unit = hardware.word if shared else hardware.sector
     touches = {lane: sorted(touched([byte], array.width, unit)) for lane, byte in lanes.items()}
     words: dict[int, set[int]] = {}
-    for units in touches.values():
+    at_once = lanes_at_once(array.width, hardware) if shared else hardware.warp
+    phases: dict[tuple[int, int], set[int]] = {}
+    for lane, units in touches.items():
         for u in units:
-            words.setdefault(u % hardware.banks if shared else u, set()).add(u)
+            box = u % hardware.banks if shared else u
+            words.setdefault(box, set()).add(u)
+            phases.setdefault((lane // at_once, box), set()).add(u)
     boxes = list(range(hardware.banks)) if shared else sorted(words)
     drawn = {box: i for i, box in enumerate(boxes[:_MOST])}
-    told = _told(array, len(lanes), len(boxes), count)
+    told = _told(array, len(lanes), len(boxes), count, "" if at_once == hardware.warp else f", {at_once} lanes at once")
     low = _TOP + _LANE + _GAP
     lines = [f'<svg class="access" viewBox="0 0 {_WIDE} {low + _LANE + 18}" role="img" aria-label="{escape(told)}">']
     lines.append(_label(_EDGE, _TOP - 5, f"{len(lanes)} lanes of a warp"))
@@ -46,8 +50,9 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
         if box in drawn
     )
     lines.append(f'<path class="touch" d="{path}"/>')
-    busiest = max(map(len, words.values()), default=0)
-    crowded = [i for box, i in drawn.items() if shared and len(words.get(box, ())) == busiest > 1]
+    busiest = max(map(len, phases.values()), default=0)
+    crowds = {box for (_, box), found in phases.items() if shared and len(found) == busiest > 1}
+    crowded = [i for box, i in drawn.items() if box in crowds]
     lines.append(_boxes("unit", low, below, [i for box, i in drawn.items() if box in words and i not in crowded]))
     lines.append(_boxes("crowd", low, below, crowded))
     lines.append(_boxes("idle", low, below, [i for box, i in drawn.items() if box not in words]))
@@ -56,11 +61,13 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
     return "\n".join((*(line for line in lines if line), "</svg>"))
 
 
-def _told(array: Array, lanes: int, boxes: int, count: int) -> str:
-    """The picture in words."""
+def _told(array: Array, lanes: int, boxes: int, count: int, phases: str) -> str:
+    """The picture in words; `phases` is how many lanes are served at once, if not all."""
     if array.space == "shared":
         most = "no bank has more than one word to give" if count < 2 else f"one bank has {count} words to give"
-        return f"{lanes} lanes and the banks of {array.name}: {most}"
+        if phases and count > 1:
+            most = f"{count - 1} words have to wait for others of their bank"
+        return f"{lanes} lanes and the banks of {array.name}: {most}{phases}"
     return f"{lanes} lanes and the sectors of {array.name}: {boxes} {'sector' if boxes == 1 else 'sectors'}"
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from logic.metrics import HARDWARE, Hardware, conflicts, sectors
+from logic.metrics import HARDWARE, Hardware, conflicts_by_lane, sectors
 from semantics.ptx import memory, warps
 from semantics.ptx.memory import LOCAL, PARAMETERS, SHARED, Nowhere, Region, Windows, load_flat, store_flat
 from semantics.ptx.numbers import KINDS, RAW, Lanes, raw, size
@@ -363,7 +363,7 @@ class _Machine:
 
         def load(w: Warp, mask: Lanes) -> None:
             addresses = where(w)[mask]
-            self._touch(at, i, "load", space, addresses, width * n)
+            self._touch(at, i, "load", space, addresses, width * n, mask)
             for k, write in enumerate(writes):
                 found: Lanes = np.zeros(w.lanes, bits)
                 found[mask] = self._get(w, mask, i, space, addresses + np.uint64(k * width), bits)
@@ -381,7 +381,7 @@ class _Machine:
 
         def store(w: Warp, mask: Lanes) -> None:
             addresses = where(w)[mask]
-            self._touch(at, i, "store", space, addresses, width * n)
+            self._touch(at, i, "store", space, addresses, width * n, mask)
             for k, get in enumerate(reads):
                 self._put(w, mask, i, space, addresses + np.uint64(k * width), get(w)[mask])
 
@@ -405,7 +405,7 @@ class _Machine:
 
         def update(w: Warp, mask: Lanes) -> None:
             addresses, given = where(w), [get(w) for get in reads]
-            self._touch(at, i, "store" if mode == "exch" else "update", space, addresses[mask], size(t))
+            self._touch(at, i, "store" if mode == "exch" else "update", space, addresses[mask], size(t), mask)
             found: Lanes = np.zeros(w.lanes, KINDS[t])
             for lane in np.flatnonzero(mask).tolist():
                 only = np.arange(w.lanes) == lane
@@ -477,8 +477,10 @@ class _Machine:
         if (addresses & np.uint64(width - 1)).any():
             raise PtxProblem(f"an address that is no multiple of the {width} bytes of the access", i.loc)
 
-    def _touch(self, at: int, i: Instruction, kind: Kind, space: str, addresses: Lanes, width: int) -> None:
-        """Counts an access, and tells the observer."""
+    def _touch(
+        self, at: int, i: Instruction, kind: Kind, space: str, addresses: Lanes, width: int, mask: Lanes
+    ) -> None:
+        """Counts an access by the lanes of a mask, and tells the observer."""
         if self.observer is None or space == "param":
             return
         self._aligned(i, addresses, width)
@@ -488,12 +490,16 @@ class _Machine:
         unit = np.uint64(self.hardware.sector * self.hardware.banks * self.hardware.word)
         apart = addresses - addresses[0] // unit * unit
         counted = "shared" if space == "shared" else "global"
-        key = (counted, width, apart.tobytes())
+        lanes = np.flatnonzero(mask).tolist() if counted == "shared" and self.hardware.phase else range(len(apart))
+        key = (counted, width, apart.tobytes(), *(lanes if self.hardware.phase else ()))
         count = self.counts.get(key)
         if count is None:
-            low = int(unit) * 4 + apart.astype(np.int64)
-            f = conflicts if counted == "shared" else sectors
-            count = self.counts[key] = f([int(a) for a in low], width, self.hardware)
+            low = [int(a) for a in int(unit) * 4 + apart.astype(np.int64)]
+            if counted == "shared":
+                count = conflicts_by_lane(dict(zip(lanes, low, strict=True)), width, self.hardware)
+            else:
+                count = sectors(low, width, self.hardware)
+            self.counts[key] = count
         offsets, array = addresses.tolist(), ""
         if space in ("global", "const"):
             try:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from logic.metrics import COUNTED, FIXED, Hardware, Metric
+from logic.metrics import COUNTED, FIXED, Hardware, Metric, lanes_at_once
 from logic.syntax import Array
 from semantics.vectorised.values import LIMIT, Data, Mask, Unsupported, Val, tight
 
@@ -29,6 +29,22 @@ def access(array: Array, index: Val, mask: Mask, hardware: Hardware) -> Counts:
         if max(abs(index.lo), abs(index.hi)) * array.stride + array.offset + array.width > LIMIT:
             raise Unsupported
     address = index.data * array.stride + array.offset
+    lanes, warp = lanes_at_once(array.width, hardware), hardware.warp
+    if array.space == "global" or lanes == warp:
+        return _at_once(address, mask, array, hardware)
+    rows = max(len(address), 1 if mask is None else len(mask))
+    address = np.broadcast_to(address, (rows, warp))
+    total = np.ones(rows, np.int64)
+    for first in range(0, warp, lanes):
+        part = slice(first, first + lanes)
+        active = None if mask is None else mask[:, part]
+        n = _at_once(address[:, part], active, array, hardware)
+        total += n - 1 if active is None else np.where(active.any(axis=1), n - 1, 0)
+    return total
+
+
+def _at_once(address: Data, mask: Mask, array: Array, hardware: Hardware) -> Counts:
+    """The same where all lanes are served at once, at these byte addresses."""
     unit = hardware.sector if array.space == "global" else hardware.word
     banks = None if array.space == "global" else hardware.banks
     if address.shape[1] == 1:  # all lanes of a warp at one address

@@ -1845,6 +1845,9 @@ def lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, d
     layout = data.draw(st.sampled_from([(4, 0, 4), (1, 0, 1), (12, 4, 8)]))
     kinds = {"MemReads": (tiny["sector"], 1), "Conflicts": (tiny["word"], tiny["banks"])}
     arrays = {what: recheck.Array("global", recheck.INT, *layout, *kind) for what, kind in kinds.items()}
+    phase = data.draw(st.sampled_from([1 << 9, 4, 8, 16]))
+    arrays["Conflicts"] = arrays["Conflicts"]._replace(phase=phase)
+    at_once = max(1, phase // layout[2])
     block = data.draw(st.sampled_from([[size, 1, 1], [None, 1, 1]]))
     view = lanes(*facts, x=" ".join(x), hardware=tiny, block=block)
     uniform = view.uniform(e(term))
@@ -1854,7 +1857,7 @@ def lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, d
     for _ in range(12):
         shared = {name: data.draw(small) for name in ("n", "m", "i", "j", "a")}
         base = data.draw(st.integers(0, 3)) * tiny["alignment"]
-        warps: dict[int, list[int]] = {}
+        warps: dict[int, dict[int, int]] = {}
         for t in range(size):
             store = (
                 shared
@@ -1865,17 +1868,20 @@ def lanes_against_threads(facts: list[Any], x: set[str], term: Any, size: int, d
                 if f[0] == "==" and f[1] in ("i", "j", "a") and f[1] not in x:
                     store[f[1]] = int(worth(f[2], store))
             if allowed(facts, store):
-                warps.setdefault(t // 4, []).append(int(worth(term, store)))
+                warps.setdefault(t // 4, {})[t % 4] = int(worth(term, store))
         for values in warps.values():
             seen = True
-            assert not uniform or len(set(values)) == 1
-            for what, n in most.items():
-                unit = tiny["sector" if what == "MemReads" else "word"]
-                stride, offset, width = layout
-                first = [base + stride * v + offset for v in values]
-                units = {u for b in first for u in range(b // unit, (b + width - 1) // unit + 1)}
-                banks = [len([u for u in units if u % tiny["banks"] == k]) for k in range(tiny["banks"])]
-                assert (len(units) if what == "MemReads" else max(banks)) <= n
+            assert not uniform or len(set(values.values())) == 1
+            stride, offset, width = layout
+            first = {lane: base + stride * v + offset for lane, v in values.items()}
+            sectors = {u for b in first.values() for u in range(b // 8, (b + width - 1) // 8 + 1)}
+            assert len(sectors) <= most["MemReads"]
+            waiting = 0
+            for phase in {lane // at_once for lane in first}:
+                words = {u for lane, b in first.items() if lane // at_once == phase
+                         for u in range(b // 4, (b + width - 1) // 4 + 1)}  # fmt: skip
+                waiting += max(len([u for u in words if u % 2 == k]) for k in range(2)) - 1
+            assert 1 + waiting <= most["Conflicts"]
     assume(seen)
 
 
@@ -2370,6 +2376,9 @@ def test_truth_values_that_are_the_same(sides: tuple[str, str], shown: bool) -> 
         (("metric", "fixed", "op"), "0", "these are not the prices of steps"),
         (("metric", "name"), "divwarps", "these are not the prices of divwarps"),
         (("hardware", "banks"), 16, "these are not the sizes of nvidia"),
+        (("hardware", "phase"), 128, "these are not the sizes of nvidia"),
+        (("hardware", "phase"), None, "certificate.hardware.phase"),
+        (("hardware", "phase"), 1025, "certificate.hardware.phase"),
         (("metric", "name"), "steps\n  valid", "certificate.metric.name"),
         (("kernel", "name"), "k\x1b[2J", "certificate.kernel.name"),
         (("hardware", "name"), "", "certificate.hardware.name"),
@@ -2570,6 +2579,10 @@ def test_it_runs_as_a_file(tmp_path: Path) -> None:
         (
             {"hardware": {"name": "NVIDIA", "sector": 64}},
             " steps on the custom hardware NVIDIA (sector 64, word 4, alignment 256, banks 32, warp 32)",
+        ),
+        (
+            {"hardware": {"name": "own", "phase": 128}},
+            " steps on the custom hardware own (sector 32, word 4, alignment 256, banks 32, warp 32, phase 128)",
         ),
     ],
 )

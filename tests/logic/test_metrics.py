@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logic.metrics import COUNTED, FIXED, HARDWARE, METRICS, Hardware, Linear, Metric, conflicts, sectors
+from logic.metrics import (
+    COUNTED,
+    FIXED,
+    HARDWARE,
+    METRICS,
+    Hardware,
+    Linear,
+    Metric,
+    conflicts,
+    conflicts_by_lane,
+    sectors,
+)
 
 NVIDIA = HARDWARE["nvidia"]
 TABLE_1 = {
@@ -61,7 +72,7 @@ def test_a_metric_that_is_none(fixed: dict[str, Any], counted: dict[str, Linear]
         Metric("own", fixed, counted)
 
 
-@pytest.mark.parametrize("unit", ["sector", "banks", "word", "warp", "alignment"])
+@pytest.mark.parametrize("unit", ["sector", "banks", "word", "warp", "alignment", "phase"])
 @pytest.mark.parametrize("size", [0, -4, 32.0, True, "32"])
 def test_hardware_has_positive_integer_sizes(unit: str, size: Any) -> None:
     with pytest.raises(ValueError, match=f"'{unit}' has to be a positive integer"):
@@ -97,3 +108,33 @@ def test_counts_byte_by_byte(addresses: list[int], width: int) -> None:
     assert sectors(addresses, width, NVIDIA) == len({b // 32 for b in touched})
     words = {b // 4 for b in touched}
     assert conflicts(addresses, width, NVIDIA) == max(sum(w % 32 == bank for w in words) for bank in range(32))
+
+
+@given(
+    st.dictionaries(st.integers(0, 31), st.integers(0, 900), min_size=1),
+    st.sampled_from([1, 2, 4, 8, 12, 16, 200]),
+    st.sampled_from([1, 4, 64, 128, 1024]),
+)
+def test_phases_lane_by_lane(lanes: dict[int, int], width: int, phase: int) -> None:
+    """Each word of a bank that lanes of one phase touch, after the bank's first: those of the worst bank wait."""
+    hardware = Hardware("phased", phase=phase)
+    waiting = 0
+    for first in range(0, 32, max(1, phase // width)):
+        words = {b // 4 for lane, a in lanes.items() if 0 <= lane - first < max(1, phase // width)
+                 for b in range(a, a + width)}  # fmt: skip
+        waiting += max([0, *(sum(w % 32 == bank for w in words) - 1 for bank in range(32))])
+    n = conflicts_by_lane(lanes, width, hardware)
+    assert n == 1 + waiting
+    assert conflicts_by_lane(lanes, width, NVIDIA) == conflicts([*lanes.values()], width, NVIDIA)
+    for lane in set(range(32)) - lanes.keys():  # more lanes never touch less
+        assert n <= conflicts_by_lane(lanes | {lane: 4 * lane}, width, hardware)
+
+
+def test_the_widths_of_the_guides() -> None:
+    """64 bits a lane: two half-warps; 128: four quarters. Each moves 128 bytes, so that no bank is asked twice."""
+    phased = Hardware("phased", phase=128)
+    for width, plain in ((4, 1), (8, 2), (16, 4)):
+        lanes = {lane: width * lane for lane in range(32)}
+        assert conflicts_by_lane(lanes, width, NVIDIA) == plain
+        assert conflicts_by_lane(lanes, width, phased) == 1
+        assert conflicts_by_lane({lane: 2 * a for lane, a in lanes.items()}, width, phased) == 1 + width // 4

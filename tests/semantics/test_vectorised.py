@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -639,7 +640,16 @@ def test_operators_on_floats(o: str, function: str, array: str, left: list[float
     st.integers(1, 9),
     st.integers(0, 20),
     st.integers(1, 40),
-    st.sampled_from((TINY, ODD, Hardware("n"), Hardware("w", warp=5, banks=5, word=2))),
+    st.sampled_from(
+        (
+            TINY,
+            ODD,
+            Hardware("n"),
+            Hardware("w", warp=5, banks=5, word=2),
+            replace(ODD, phase=12),
+            replace(TINY, phase=8),
+        )
+    ),
     st.integers(0, 6),
 )
 def test_accesses_of_every_layout(

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from logic.metrics import Hardware, conflicts, sectors, touched
+from logic.metrics import Hardware, conflicts, conflicts_by_lane, lanes_at_once, sectors, touched
 from logic.source import Loc
 from logic.syntax import Array, Assign, Assume, Expr, If, Kernel, Read, Seq, Skip, Stmt, Sync, While, Write, subterms
 
@@ -142,20 +142,25 @@ def with_lines(hardware: Hardware) -> Hardware:
 @lru_cache(maxsize=4096)
 def fewest(array: Array, lanes: frozenset[int], hardware: Hardware) -> int:
     """Lines, or words of the busiest bank, of these lanes in consecutive places. The hardware counts in lines."""
-    count = sectors if array.space == "global" else conflicts
-    return count([array.width * lane for lane in lanes], array.width, hardware)
+    places = {lane: array.width * lane for lane in lanes}
+    if array.space == "global":
+        return sectors(list(places.values()), array.width, hardware)
+    return conflicts_by_lane(places, array.width, hardware)
 
 
 @lru_cache(maxsize=4096)
 def capacity(array: Array, hardware: Hardware) -> int | None:
     """The most words that one bank holds of a shared array, more than which no access takes turns for: a run ends at an
-    index beyond its length. None where that is not known."""
+    index beyond its length. In phases each may take as many. None where that is not known."""
     if array.length is None:
         return None
     size = array.stride * max(0, array.length - 1) + array.offset + array.width
     if size > FEW * hardware.banks * hardware.word:
-        return -(-size // (hardware.banks * hardware.word))
-    return conflicts([array.stride * i + array.offset for i in range(max(1, array.length))], array.width, hardware)
+        n = -(-size // (hardware.banks * hardware.word))
+    else:
+        places = [array.stride * i + array.offset for i in range(max(1, array.length))]
+        n = conflicts(places, array.width, hardware)
+    return 1 + -(-hardware.warp // lanes_at_once(array.width, hardware)) * (n - 1)
 
 
 def allowed(array: Array, least: int, threshold: Threshold) -> int:
@@ -171,7 +176,7 @@ def judged(array: Array, addresses: Mapping[int, int], hardware: Hardware, thres
     least = fewest(array, frozenset(addresses), hardware)
     first_bytes = sorted(set(addresses.values()))
     if array.space == "shared":
-        n = conflicts(first_bytes, array.width, hardware)
+        n = conflicts_by_lane(addresses, array.width, hardware)
         return Seen(n, least, "conflict-free" if n <= least else "conflicting")
     n, most = sectors(first_bytes, array.width, hardware), allowed(array, least, threshold)
     if n <= most:

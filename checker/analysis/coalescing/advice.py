@@ -14,7 +14,7 @@ from checker.analysis.coalescing.lanes import Met
 from checker.analysis.coalescing.vectors import at
 from checker.oracles.forms import Form, Number, const_of, minus, terms_of
 from checker.oracles.lanes import View
-from logic.metrics import Hardware, conflicts
+from logic.metrics import Hardware, conflicts, lanes_at_once
 from logic.syntax import Array, Param
 
 
@@ -186,7 +186,9 @@ class _Banks(_Words):
             size = abs(gap) * array.stride
             apart = f"{size // word} words" if size % word == 0 else f"{size} bytes"
             places = [array.stride * const_of(v) + array.offset for v in self.values]
-            turns = conflicts(places, array.width, self.hardware)
+            at_once = lanes_at_once(array.width, self.hardware)
+            phases = (places[i : i + at_once] for i in range(0, len(places), at_once))
+            turns = max(conflicts(phase, array.width, self.hardware) for phase in phases)
             n = min(turns, capacity(array, self.hardware) or self.hardware.warp)
             return f"{self.who()} are {apart} apart, so that {n} of them share a bank"
         if gap is not None:

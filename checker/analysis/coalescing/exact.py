@@ -31,7 +31,7 @@ from checker.oracles.counts import worst as most
 from checker.oracles.forms import Atoms, Form, Interval, Mono, Number, const_of, minus, plus, scaled, terms_of
 from checker.oracles.lanes import View
 from logic.assertions import Context
-from logic.metrics import touched
+from logic.metrics import lanes_at_once, touched
 from logic.syntax import Array, Kernel
 
 
@@ -177,11 +177,18 @@ class _Judge:
 
     def count(self, what: What, m: Met, lanes: tuple[int, ...]) -> int:
         """The most lines, or words of a bank, that these lanes can need."""
-        values = dict.fromkeys(v for i in lanes for v in self.options(at(m.index, i)))
-        key = m.array, _shape(values, self.view.atoms)
-        if key not in self.counts:
-            self.counts[key] = most(what, values, m.array, self.context.hardware, self.view.atoms).n
-        return min(self.counts[key], len(lanes) * one_access(what, m.array, self.context.hardware))
+        hardware, phases = self.context.hardware, dict[int, list[int]]()
+        at_once = hardware.warp if what == "MemReads" else lanes_at_once(m.array.width, hardware)
+        for i in lanes:
+            phases.setdefault(m.cohort.numbers[i] // at_once, []).append(i)
+        total = 1
+        for part in phases.values():
+            values = dict.fromkeys(v for i in part for v in self.options(at(m.index, i)))
+            key = m.array, _shape(values, self.view.atoms)
+            if key not in self.counts:
+                self.counts[key] = most(what, values, m.array, hardware, self.view.atoms).n
+            total += min(self.counts[key], len(part) * one_access(what, m.array, hardware)) - 1
+        return total
 
     def options(self, v: Number) -> tuple[Number, ...]:
         """The values that a value may be, where branches choose between a few."""

@@ -121,7 +121,9 @@ def test_both_checkers_know_the_same_by_name() -> None:
     assert SIZES.keys() == HARDWARE.keys()
 
 
-@pytest.mark.parametrize("hardware", [HARDWARE["nvidia"], SIZED, replace(HARDWARE["nvidia"], name="NVIDIA")])
+@pytest.mark.parametrize(
+    "hardware", [HARDWARE["nvidia"], replace(SIZED, phase=128), replace(HARDWARE["nvidia"], name="NVIDIA")]
+)
 @pytest.mark.parametrize("metric", [*TABLE_1, PRICED, Metric("Sectors"), replace(PRICED, name="sector")])
 @pytest.mark.parametrize(("scope", "per", "said"), SHAPES)
 def test_both_checkers_say_the_same(scope: Scope, per: Per, said: str, metric: Metric, hardware: Hardware) -> None:

@@ -264,6 +264,11 @@ def test_a_field_that_occurs_twice() -> None:
     [
         (("hardware", "sector"), 10**12, "'sector' of the hardware"),
         (("hardware", "banks"), 1025, "'banks' of the hardware"),
+        (
+            ("hardware",),
+            {"sector": 32, "banks": 32, "word": 4, "warp": 32, "alignment": 256} | {"phase": 1025},
+            "'phase' of the hardware",
+        ),
         (("kernel", "arrays", 0, 3), 0, "a size of an array"),
         (("kernel", "arrays", 0, 4), -1, "a size of an array"),
         (("kernel", "arrays", 0, 5), 10**13, "a size of an array"),

@@ -12,10 +12,11 @@ from typing import Final
 
 import pytest
 
+from checker.certificates.judge import frozen, judge
 from checker.oracles import Oracles, lanes, samples
 from checker.oracles.terms import prepared, value_of
 from logic.assertions import AtMost, Context, Dim, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
-from logic.metrics import HARDWARE, METRICS, sectors
+from logic.metrics import HARDWARE, METRICS, conflicts_by_lane, sectors
 from logic.metrics import conflicts as words
 from logic.syntax import BUILTINS, DOUBLE, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
@@ -498,3 +499,52 @@ def _with(e: Expr, value: int) -> Expr:
         case Op(name, args):
             return Op(name, tuple(_with(a, value) for a in args))
     return e
+
+
+def test_indices_near_each_other_in_phases() -> None:
+    """Each of two phases may take two words of one bank where all lanes are in 32 doubles: one waits in each."""
+    near = conj((op("<=", K, Var("x")), op("<=", Var("x"), op("+", K, 31))), SIGMA)
+    for phase, least in ((None, 2), (128, 3), (64, 5)):
+        ctx = replace(context((64, 1, 1)), hardware=replace(NVIDIA, name="own", phase=phase))
+        claims = (AtMost("Conflicts", near, frozenset({"k"}), "T", Var("x"), n) for n in (least - 1, least))
+        assert [isinstance(Oracles()(claim, ctx), Proved) for claim in claims] == [False, True]
+
+
+SOME: Final[dict[str, tuple[Expr, ...]]] = {
+    "all": (),
+    "odd": (op("==", op("%", TX, 2), 1),),
+    "first": (op("<", TX, 11),),
+    "last": (op(">=", op("%", TX, 32), 20),),
+    "two": (op("==", op("%", TX, 9), 7),),
+}
+INDICES: Final = (
+    *(op("+", op("*", TX, stride), N) for stride in (0, 1, 2, 3, 8)),
+    op("^", TX, op("/", TX, 8)),
+    op("%", op("*", TX, 5), 32),
+    op("+", op("%", TX, 8), op("*", N, 4)),
+    op("*", op("/", TX, 8), 8),
+)
+
+
+@pytest.mark.parametrize("block", [(40, 1, 1), (8, 5, 1), (None, 1, 1)])
+@pytest.mark.parametrize(("width", "phase"), [(8, 128), (16, 128), (4, 64), (12, 128)])
+def test_phases_lane_by_lane(width: int, phase: int, block: Dim) -> None:
+    """What both checkers count of a warp in phases is what the dearest warp pays, with the dearest n, or no less where
+    the block's size is not known."""
+    array, hardware = Array("Q", "shared", FLOAT, width), replace(NVIDIA, name="own", phase=phase)
+    sigma = replace(SIGMA, arrays={"Q": array})
+    ctx = Context(sigma, METRICS["conflicts"], hardware, Launch(block))
+    (x, y, _) = (64 if size is None else size for size in block)
+    for facts, index in ((p, e) for p in SOME.values() for e in INDICES):
+        truth = 1
+        for n, warp in ((n, warp) for n in (0, 1) for warp in range(-(-x * y // 32))):
+            lanes_ = {i - 32 * warp: {"tid.x": i % x, "n": n} for i in range(32 * warp, min(32 * warp + 32, x * y))}
+            active = {i: s for i, s in lanes_.items() if all(value_of(f, s) for f in facts)}
+            places = {i: width * int(value_of(index, s)) for i, s in active.items()}
+            truth = max(truth, conflicts_by_lane(places, width, hardware) if places else 1)
+        p = conj(facts, sigma)
+        found = lanes.View(p, frozenset(), ctx, sigma).count("Conflicts", "Q", index)
+        to = judge(ctx)
+        second = to.lanes(to.conj(map(frozen, p)), frozenset()).most(to.arrays["Q"], frozen(index))
+        assert min(found.n, second) >= truth, (facts, index)
+        assert max(found.n, second) == truth or block[0] is None, (facts, index)

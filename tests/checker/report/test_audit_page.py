@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +20,7 @@ from checker.report.steps import EVIDENCE, steps
 from logic.derivation import size
 from logic.metrics import HARDWARE
 from logic.rules import SOUND
-from logic.syntax import INT, Array
+from logic.syntax import FLOAT, INT, Array
 
 ROOT: Final = Path(__file__).resolve().parents[3] / "proofs"
 METRICS: Final = ("sectors", "conflicts", "divwarps", "steps")
@@ -212,5 +213,12 @@ def test_pictures_of_accesses() -> None:
     assert "one bank has 32 words to give" in clash
     assert 'class="crowd"' in clash
     assert 'class="crowd"' not in access(banks, {lane: 4 * lane for lane in range(32)}, nvidia, 1)
+    quads, phased = Array("S", "shared", FLOAT, 16), replace(nvidia, name="own", phase=128)
+    row = access(quads, {lane: 16 * lane for lane in range(32)}, phased, 1)
+    assert "no bank has more than one word to give, 8 lanes at once" in row
+    assert 'class="crowd"' not in row
+    column = access(quads, {lane: 512 * lane for lane in range(32)}, phased, 29)
+    assert "28 words have to wait for others of their bank, 8 lanes at once" in column
+    assert 'class="crowd"' in column
     far = access(wide, {lane: 4096 * lane for lane in range(16)} | {16: 1, 17: 30}, nvidia, 17)
     assert far.count("L") == 20 - 1  # a lane across two sectors touches both

@@ -317,6 +317,8 @@ def everyone(case: Case) -> list[Thread]:
 def line(case: Case) -> str:
     """A case as the interpreter reads it, with what it has to show afterwards."""
     m, h = case.machine, case.machine.hardware
+    if h.phase is not None:
+        raise ValueError("proofs/coq has no phases: its Conflicts are those of all lanes of a warp at once")
     cells = [f"{a} {_z(i)} {_value(v)}" for a, c in case.store.arrays.items() for i, v in c.items()]
     registers = [f"{x} {_thread(t)} {_value(v)}" for x, r in case.store.locals.items() for t, v in r.items()]
     wanted = [f"{a} {_z(i)}" for a in m.sigma.arrays for i in CELLS]

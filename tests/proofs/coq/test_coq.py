@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -12,7 +13,7 @@ import pytest
 from checker.oracles import counts, forms
 from logic.rules import SOUND
 from tests.examples import LONG
-from tests.proofs.coq import counted, formed
+from tests.proofs.coq import counted, differential, formed
 from tests.proofs.coq.differential import COQ, build, cases, compare, missing
 
 PAGE: Final = COQ.parents[1] / "docs" / "coq.md"
@@ -32,6 +33,13 @@ def test_both_semantics_agree_on_random_programs(tmp_path: Path) -> None:
     endless = cases(seed=1)
     for _ in range(PROGRAMS // 400):
         assert compare(program, [next(endless) for _ in range(400)]) == []
+
+
+def test_programs_on_hardware_with_phases_are_refused() -> None:
+    case, _ = next(cases(seed=1))
+    machine = replace(case.machine, hardware=replace(case.machine.hardware, phase=128))
+    with pytest.raises(ValueError, match="proofs/coq has no phases"):
+        differential.line(replace(case, machine=machine))
 
 
 @needs_coq

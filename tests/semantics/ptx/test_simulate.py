@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from checker.notation.ptx import read_ptx
+from logic.metrics import HARDWARE, Hardware
 from semantics.ptx import memory, simulate
 from semantics.ptx.memory import Region
 from semantics.ptx.program import END, PtxProblem, depths, rejoins
@@ -25,7 +26,12 @@ def text(body: str, more: str = "") -> str:
 
 
 def launched(
-    body: str, threads: int = 32, more: str = "", size: int | None = None, blocks: int = 1
+    body: str,
+    threads: int = 32,
+    more: str = "",
+    size: int | None = None,
+    blocks: int = 1,
+    hardware: Hardware = HARDWARE["nvidia"],
 ) -> tuple[Ran, list[Access]]:
     """A run of a kernel with one pointer p, to 0, and its accesses."""
     module = read_ptx(text(body, more), "k.ptx")
@@ -34,7 +40,7 @@ def launched(
     arguments = [memory.base(0).to_bytes(8, "little")]
     grid = (blocks, 1, 1)
     f = module.functions["k"]
-    return simulate.run(module, f, (threads, 1, 1), grid, arguments, [region], observer=seen.append), seen
+    return simulate.run(module, f, (threads, 1, 1), grid, arguments, [region], hardware, seen.append), seen
 
 
 def words(ran: Ran, count: int) -> list[int]:
@@ -151,6 +157,30 @@ def test_conflicts_of_shared_memory(stride: int, count: int) -> None:
     body = f"{SHARED}mov.u32 %r4, s;\nmad.lo.u32 %r5, %r1, {stride}, %r4;\nst.shared.u32 [%r5], %r1;"
     _, (store,) = launched(body.replace("s[4096]", "s[8192]"))
     assert store.count == count
+
+
+@pytest.mark.parametrize(
+    ("first", "phases", "count"), [(0, None, 4), (0, 128, 1), (28, 128, 1), (0, 64, 1), (0, 512, 4)]
+)
+def test_wide_accesses_in_phases(first: int, phases: int | None, count: int) -> None:
+    """Lanes from `first` on write 16 bytes each, in consecutive places."""
+    move = "v4.u32 [%r5], {%r1, %r1, %r1, %r1};"
+    body = (
+        f"{SHARED}mov.u32 %r4, s;\nmad.lo.u32 %r5, %r1, 16, %r4;\nsetp.ge.u32 %p1, %r1, {first};\n@%p1 st.shared.{move}"
+    )
+    _, seen = launched(body, hardware=Hardware("own", phase=phases))
+    assert [a.count for a in seen] == [count]
+
+
+def test_phases_are_of_lanes_by_number() -> None:
+    """Two lanes that ask one bank for two words: in one phase one waits, in two phases none does."""
+    for lanes, count in (((0, 7), 2), ((7, 8), 1)):
+        far, near = lanes
+        body = (f"{SHARED}mov.u32 %r4, s;\nsub.u32 %r5, %r1, {near};\nmad.lo.u32 %r5, %r5, 128, %r4;\n"
+                f"setp.eq.u32 %p1, %r1, {near};\nsetp.eq.u32 %p2, %r1, {far};\nor.pred %p1, %p1, %p2;\n"
+                "add.u32 %r5, %r5, 1024;\n@%p1 ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%r5];")  # fmt: skip
+        _, (load,) = launched(body, hardware=Hardware("own", phase=128))
+        assert load.count == count
 
 
 def test_an_address_of_32_bits_wraps_around() -> None:

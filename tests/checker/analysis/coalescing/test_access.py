@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from checker.analysis.coalescing.access import (
     LINE,
     SEVERITY,
+    Seen,
     accesses,
     best_placed,
     fewest,
@@ -101,6 +103,13 @@ def test_keys_name_every_term(tmp_path: Path) -> None:
 def test_verdicts(array: Array, address, lanes, verdict: str, transactions: int, least: int) -> None:  # type: ignore[no-untyped-def]
     seen = judged(array, {i: address(i) for i in lanes}, LINES)
     assert (seen.verdict, seen.transactions, seen.fewest) == (verdict, transactions, least)
+
+
+def test_verdicts_in_phases() -> None:
+    """Of 16 lanes each for 8 bytes: neighbours touch all banks once, every other place some twice."""
+    phased = replace(LINES, phase=128)
+    assert judged(WIDE, {i: 8 * i for i in ALL}, phased) == Seen(1, 1, "conflict-free")
+    assert judged(WIDE, {i: 16 * i for i in ALL}, phased) == Seen(3, 1, "conflicting")
 
 
 ADDRESSES = st.lists(st.integers(-600, 600), min_size=1, max_size=6)

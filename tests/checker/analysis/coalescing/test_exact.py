@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -299,6 +300,26 @@ def test_conditions_on_the_way_count(analysed: Analysed, body: str, verdict: str
 )
 def test_banks(analysed: Analysed, body: str, verdict: str, transactions: int) -> None:
     assert stores(analysed(body))[:2] == (verdict, transactions)
+
+
+@pytest.mark.parametrize(
+    ("index", "verdict", "transactions"),
+    [
+        ("t", "conflict-free", 1),
+        ("2 * t", "conflicting", 3),
+        ("t + n", "conflict-free", 1),
+        ("t % 16", "conflict-free", 1),
+    ],
+)
+def test_banks_in_phases(index: str, verdict: str, transactions: int, tmp_path: Path) -> None:
+    """16 lanes at once, each for 8 bytes."""
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(int n) {{ __shared__ double s[64]; int t = threadIdx.x; s[{index}] = 1; }}")
+    kernel = read_cuda(str(path)).kernel
+    launch = Launch((32, 1, 1), assumptions=(Op(">=", (Param("n"), Const(0))),))
+    phased = replace(HARDWARE["nvidia"], name="own", phase=128)
+    found = analyse(kernel, Context(check_kernel(kernel), METRICS["sectors"], phased, launch))
+    assert stores(found)[:2] == (verdict, transactions)
 
 
 def test_copies_of_an_access_count_together(analysed: Analysed) -> None:
