@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Dim, Launch
     from logic.contracts import Contract
+    from logic.derivation import Derivation
     from logic.metrics import Hardware, Metric
     from logic.source import Loc
     from logic.syntax import Expr, Kernel
@@ -379,7 +380,7 @@ def _bounded(
     certificates = _certificates(results, args.certificate, kernel.name, several, made)
     if args.queries:
         write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
-    for text in in_vain(results, reading, oracle):
+    for text in in_vain(proved(results), reading, oracle):
         print(f"{args.file}: warning: {text}", file=sys.stderr)
     dearest, results = _dearest(reading.kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
@@ -554,22 +555,26 @@ def alarm(what: str, bound: str | None, again: str) -> None:
     )
 
 
-def in_vain(results: Sequence[Result], reading: Reading, oracle: Oracles) -> list[str]:
+def proved(results: Sequence[Result]) -> list[tuple[Context, Derivation]]:
+    """The bounds among results, with what proves them."""
+    return [(r.claim.context, r.derivation) for r in results if r.claim is not None and r.derivation is not None]
+
+
+def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, oracle: Oracles) -> list[str]:
     """What is assumed that all of the bounds do without, together, and the reading of the kernel, too."""
     from checker.refutation.contracts import for_reading, implied
     from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
 
-    proved = [(r.claim.context, r.derivation) for r in results if r.claim is not None and r.derivation is not None]
     found = []
-    for one in unneeded(proved, SOUND, oracle):
-        launch = proved[0][0].launch
+    for one in unneeded(bounds, SOUND, oracle):
+        launch = bounds[0][0].launch
         less = without(launch, one)
         other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts))
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
         if same and one not in implied(launch.contracts, reading):  # else a value is known by it not to wrap around
             found.append(one)
-    return told_unneeded(found, len(results))
+    return told_unneeded(found, len(bounds))
 
 
 def told_unneeded(found: Sequence[Expr | Contract], bounds: int) -> list[str]:
@@ -597,8 +602,14 @@ def _certificates(
 
 
 def file_name(name: str) -> str:
-    """A kernel's name as part of a path: `k<float, 256>` is k-float-256."""
-    return "-".join(re.findall(r"\w+", name, re.ASCII))
+    """A kernel's name as part of a path: `k<float, 256>` is k-float-256. Where that may be the name of another kernel,
+    too, as `k<-1>` and `k<1>`, a digest tells them apart."""
+    from hashlib import sha256
+
+    plain = "-".join(re.findall(r"\w+", name, re.ASCII))
+    if re.fullmatch(r"(\w+::)*\w+(<\w+(, ?\w+)*>)?", name, re.ASCII):
+        return plain
+    return f"{plain}-{sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
 def origin_of(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> Origin:

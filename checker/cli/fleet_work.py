@@ -19,6 +19,7 @@ from checker.cli.bound import (
     in_vain,
     origin_of,
     outlined,
+    proved,
     told_of,
     with_facts,
 )
@@ -60,7 +61,8 @@ class Settings:
 class Search:
     """A kernel that was read, and what is wanted of it: all that a search needs. `hinted` is the metric that its
     annotations are for, `reading` the kernel as read, `kept` its `bare` kernel, `made` what certificates say of the
-    source; `every` is whether these are all of its metrics."""
+    source; `known` are the certificates that were found of its other metrics, where something is assumed that all may
+    do without."""
 
     outline: Outline
     reading: Reading
@@ -69,7 +71,7 @@ class Search:
     hinted: str | None
     options: argparse.Namespace
     made: Origin
-    every: bool
+    known: tuple[str, ...] = ()
 
 
 def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
@@ -174,7 +176,7 @@ def _one(
     args: argparse.Namespace, choice: Choice, settings: Settings, talk: Talk, then: Callable[[Search, Oracles], None]
 ) -> None:
     """One kernel: reads it, asks which metrics are left, and does with those what is to be done."""
-    from checker.fleet.desk import Seen
+    from checker.fleet.desk import Known, Seen
     from checker.oracles import Oracles
     from semantics.cuda.inputs import watch
 
@@ -187,9 +189,14 @@ def _one(
         talk.tell(Seen(None if seen is None else seen.inputs()))
     wanted = talk.ask(replace(read, said=said.getvalue()))
     metrics = tuple(m for m in settings.metrics if m.name in wanted)
+    launch = outline.context.launch
+    assumed = len(metrics) < len(settings.metrics) and (launch.assumptions or launch.contracts)
+    known = tuple(talk.ask(Known())) if assumed else ()
+    search = Search(outline, reading, read.bare, metrics, hinted, own, made, known)
     if metrics:
-        every = len(metrics) == len(settings.metrics)
-        then(Search(outline, reading, read.bare, metrics, hinted, own, made, every), oracle)
+        then(search, oracle)
+    elif known:
+        _vain(search, (), oracle, talk)
 
 
 def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
@@ -213,9 +220,16 @@ def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
         talk.tell(Found(result.metric.name, text, row.get("problem", "no bound was found"), result.seconds))
 
     results = find_bounds(outline, search.metrics, oracle, hinted, args.search, args.per, done=found)
-    if search.every:  # others are known by their certificates alone
-        for text in in_vain(results, search.reading, oracle):
-            talk.tell(f"{args.file}: warning: {text}")
+    _vain(search, results, oracle, talk)
+
+
+def _vain(search: Search, results: Sequence[Result], oracle: Oracles, talk: Talk) -> None:
+    """Tells what is assumed that all of its bounds do without, those that were known, too."""
+    from checker.certificates.document import read
+
+    known = [(found.context, found.derivation) for found in (read(text, "certificate") for text in search.known)]
+    for text in in_vain([*known, *proved(results)], search.reading, oracle):
+        talk.tell(f"{search.options.file}: warning: {text}")
 
 
 def _read(

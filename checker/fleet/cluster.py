@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from checker.fleet import workers
 from checker.fleet.desk import Desk
-from checker.fleet.rows import Found
+from checker.fleet.rows import Found, Read
 from checker.fleet.workers import TURN, Failure, Job, Limits, Work
 
 PATIENCE: Final = 120.0
@@ -82,7 +82,8 @@ class Away:
 
     def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]:
         answer = self.desk.asked(job, part, what)
-        answer.add_done_callback(lambda said: self._wanted.update({(job.number, part): frozenset(said.result())}))
+        if isinstance(what, Read):
+            answer.add_done_callback(lambda said: self._wanted.update({(job.number, part): frozenset(said.result())}))
         return answer
 
     def failed(self, job: Job, part: int | None, how: Failure, why: str, seconds: float) -> None:

@@ -57,6 +57,11 @@ class Seen:
     inputs: Inputs | None
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Asks for the certificates of a kernel that were found in the cache."""
+
+
 def tried(path: Path, about: str) -> tuple[Judged, str] | None:
     """The word on what a cache has at a place, and its text; None where it has nothing."""
     text = kept.found(path)
@@ -111,6 +116,7 @@ class Desk:
     _inputs: dict[int, Inputs | None] = field(default_factory=dict)
     _doubted: set[int] = field(default_factory=set)
     _ended: set[int] = field(default_factory=set)
+    _hits: dict[tuple[int, int | None], list[str]] = field(default_factory=dict)
     _digests: dict[Key, str] = field(default_factory=dict)
     _heard: set[int] = field(default_factory=set)
     _wake: Callable[[], None] = lambda: None
@@ -139,8 +145,11 @@ class Desk:
                 self._found(job.number, part, metric, text, problem, seconds)
 
     def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]:
-        """Which metrics of a kernel are left to be searched."""
+        """Which metrics of a kernel are left to be searched; or which certificates of it there are."""
         answer: Future[Any] = Future()
+        if isinstance(what, Known):
+            answer.set_result(self._hits.pop((job.number, part), []))
+            return answer
         if part is None or not isinstance(what, Read):
             answer.set_result([])
             return answer
@@ -157,6 +166,8 @@ class Desk:
             waiting -= 1
             if found is not None and found[0].certified:
                 self.hits += 1
+                if what.context.launch.assumptions or what.context.launch.contracts:
+                    self._hits.setdefault((job.number, part), []).append(found[1])
                 self._judged((job.number, part, i), what, found[0], time.monotonic() - start, True, found[1])
             else:
                 left.append(i)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from checker.notation.words import printable
+from checker.notation.words import many, printable
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import TAB
 from logic.source import Loc
@@ -67,6 +67,10 @@ class Section:
     items: Sequence[str] = ()
     picture: str = ""
     links: Sequence[str] = ()
+
+
+UNREAD: Final = ("unsupported", "unreadable")
+"""Rules of what is exit code 2."""
 
 
 def rule_of(verdict: str) -> str:
@@ -193,10 +197,13 @@ def filled(template: str, **values: Any) -> str:
 
 
 def as_sarif(page: Page) -> str:
-    """A SARIF 2.1.0 log: a result for each fault; the rules are those that there are results of."""
+    """A SARIF 2.1.0 log: a result for each fault; the rules are those that there are results of. A run of which
+    something could not be read was not successful."""
+    unread = [f for f in page.faults if f.rule in UNREAD]
+    problem = f"{many(len(unread), 'part')} of the input cannot be read: {unread[0].text}" if unread else ""
     rules = [(name, *RULES[name]) for name in dict.fromkeys(f.rule for f in page.faults)]
     properties = {"assumptions": list(page.assumptions)} if page.assumptions else {}
-    return json.dumps(log(rules, [_result(f) for f in page.faults], properties), indent=2)
+    return json.dumps(log(rules, [_result(f) for f in page.faults], properties, problem), indent=2)
 
 
 def _result(f: Fault) -> dict[str, Any]:

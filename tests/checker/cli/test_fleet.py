@@ -68,8 +68,19 @@ def test_what_is_assumed_in_vain_is_named(here: Path, capsys: Capture) -> None:
         f"src/k.cu: warning: the {what} is not needed for this bound\n"
         for what in ("assumption m > 2", "assumption n > 3", f"contract {held[1]}")
     )
-    assert main(["bound", "src", *FAST]) == 0
-    assert capsys.readouterr().err == told
+    for more in ((), (), ("--recheck",)):  # also where nothing has changed, or the certificate comes from the cache
+        assert main(["bound", "src", *FAST, *more]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == told
+    assert "1 bound from the cache" in printed.out
+
+
+def test_names_of_files_tell_kernels_apart() -> None:
+    from checker.cli.bound import file_name
+
+    assert (file_name("k<float, 256>"), file_name("a::k")) == ("k-float-256", "a-k")
+    names = ("k<1>", "k<-1>", "k<&f>", "k<f>", "k<a::b>", "k<a, b>", "k<unsigned int>", "k<unsigned, int>")
+    assert len({file_name(name) for name in names}) == len(names)
 
 
 def test_a_folder_and_again_after_a_change(here: Path, capsys: Capture) -> None:
@@ -130,6 +141,10 @@ def test_what_has_not_changed_is_not_read_again(here: Path, capsys: Capture) -> 
     assert all(row["since"] for row in second["results"])
     assert main(["recheck", *(str(p) for p in (here / "proofs").iterdir())]) == 0
     capsys.readouterr()
+    assert main(["bound", *words, *FAST, "--format", "sarif"]) == 2
+    (invocation,) = json.loads(capsys.readouterr().out)["runs"][0]["invocations"]
+    assert (invocation["executionSuccessful"], invocation["exitCode"]) == (False, 2)
+    assert "1 part of the input cannot be read" in str(invocation["toolExecutionNotifications"])
     for more in ("old.json", "new.json"):
         assert main(["baseline", *words[:-2], *FAST, "-o", more, *(["--recheck"] if more == "new.json" else [])]) == 0
     assert (here / "old.json").read_text() == (here / "new.json").read_text()
