@@ -14,7 +14,7 @@ from itertools import islice
 from random import Random
 from typing import Final, NamedTuple
 
-from checker.oracles.terms import SLOPE, leaf_name, leaf_type, leaves_in, value_of
+from checker.oracles.terms import SLOPE, Valued, evaluator, leaf_name, leaf_type, leaves_in
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements
 from logic.facts import compared
@@ -41,8 +41,8 @@ class Step(NamedTuple):
     """A leaf, what it is by definition, and what it is compared with."""
 
     name: str
-    definition: Expr | None
-    limits: tuple[tuple[str, Expr], ...]
+    definition: Valued | None
+    limits: tuple[tuple[str, Valued], ...]
 
 
 @dataclass
@@ -97,9 +97,33 @@ class Sampler:
             ready = ((n, e) for n in left for op, e in sides[n] if op == "==" and inside[e] <= known)
             free = (n for n in left if not any(op == "==" for op, _ in sides[n]))
             name, definition = next(ready, (next(free, left[0]), None))
-            found.append(Step(name, definition, tuple(sides[name])))
+            limits = tuple((op, evaluator(e)) for op, e in sides[name])
+            found.append(Step(name, None if definition is None else evaluator(definition), limits))
             known.add(name)
             left.remove(name)
+        return found
+
+    @cached_property
+    def _checks(self) -> list[Valued]:
+        """The facts, as functions of stores."""
+        return [evaluator(f) for f in self.facts]
+
+    @cached_property
+    def _sources(self) -> list[tuple[str, Value, tuple[str, ...]]]:
+        """The names, in order, with 0 or false, and what has the value of each in a store for others: the same name,
+        that of a leaf that is shared there, or that of the first thread."""
+        found = []
+        for name, zero in sorted(self.zeros.items()):
+            own, _, _ = name.partition("@")
+            found.append((name, zero, tuple(dict.fromkeys((name, own, f"{own}@1")))))
+        return found
+
+    def taken(self, example: Mapping[str, Value]) -> Store:
+        """The values of an example, a store for other leaves; 0 or false for what it has none of."""
+        found: Store = {}
+        for name, zero, sources in self._sources:
+            known = next((example[n] for n in sources if n in example), zero)
+            found[name] = known if type(known) is type(zero) else type(zero)(known)
         return found
 
     def refitted(self, store: Mapping[str, Value]) -> Store:
@@ -116,8 +140,11 @@ class Sampler:
 
     def fits(self, store: Mapping[str, Value]) -> bool:
         """Whether the facts hold at a store, for each thread."""
-        own = ({name: store[self._name(name, t)] for name in self.leaves} for t in self.threads)
-        return all(_value(f, one) for one in own for f in self.facts)
+        for t in self.threads:
+            own = {name: store[self._name(name, t)] for name in self.leaves} if t else store
+            if not all(_value(f, own) for f in self._checks):
+                return False
+        return True
 
     def draws(self) -> Iterator[Store]:
         """Stores drawn at random, always the same ones; small numbers first, which say more to a reader."""
@@ -205,8 +232,8 @@ def _alone(p: Poly, zero: bool) -> Iterator[tuple[Leaf, str, Expr]]:
                 yield m[0].leaf, "==" if zero else ">=" if c > 0 else "<=", rest
 
 
-def _value(e: Expr, store: Mapping[str, Value]) -> Value | None:
+def _value(of: Valued, store: Mapping[str, Value]) -> Value | None:
     try:
-        return value_of(e, store)
+        return of(store)
     except KeyError:
         return None

@@ -383,6 +383,14 @@ class Desk:
     patience: Patience = field(default_factory=Patience)
     drawn: dict[Hashable, Drawn] = field(default_factory=dict)
     """Stores drawn of late, and what draws more of them, by what they are drawn for."""
+    contexts: list[Any] = field(default_factory=list)
+    """Z3's context for the next query, where there is one: making one takes as long as a usual query does."""
+
+    def context(self) -> Any:
+        """Z3's context for a query. Queries share nothing else: each has a solver of its own."""
+        if not self.contexts:
+            self.contexts.append(_z3().Context())
+        return self.contexts[0]
 
     def known(self, sampler: Sampler, real: Real) -> Refuted | None:
         """Refuted where an example does it, or one that is drawn."""
@@ -415,7 +423,7 @@ class Desk:
         where the sampler's facts hold."""
         known = self._drawn(sampler).examples
         if id(example) not in known:
-            store = {name: _taken(example, name, zero) for name, zero in sorted(sampler.zeros.items())}
+            store = sampler.taken(example)
             both = [store, *([other] if (other := sampler.refitted(store)) != store else [])]
             known[id(example)] = example, [s for s in both if sampler.fits(s)]
         return known[id(example)][1]
@@ -463,12 +471,6 @@ def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
     return Unknown(found.engine, "what is known of the elements of arrays does not tell") if made_up else found
 
 
-def _taken(example: Mapping[str, Value], name: str, zero: Value) -> Value:
-    """The example's value of a name, of one thread or shared; without one, `zero`, whose type the value has."""
-    own, _, _ = name.partition("@")
-    return type(zero)(next((example[n] for n in (name, own, f"{own}@1") if n in example), zero))
-
-
 def _decide(
     sigma: Signature,
     shared: X,
@@ -485,13 +487,15 @@ def _decide(
     if known := desk.known(sampler, real):
         return _told(known, sampler)
     z3 = _z3()
-    encoding = Encoding(sigma, shared, common_reads)
+    encoding = Encoding(sigma, shared, common_reads, desk.context())
     try:
         answer = _ask(encoding, claims(encoding), desk)
     except (z3.Z3Exception, ValueError) as problem:
+        desk.contexts.clear()
         return Unknown(engine(), f"the solver failed: {problem}")
     name, said, store = engine(), answer.said, answer.store
     if said not in ("unsat", "sat"):
+        desk.contexts.clear()  # where it ran out of memory or time, nothing is left of it
         name = second.engine()
         other = desk.put(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
         said = other.said

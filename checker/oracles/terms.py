@@ -138,12 +138,12 @@ def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Exp
 def value_of(e: Expr, store: Mapping[str, Value]) -> Value:
     """The exact value of e, where stable arrays hold what `SLOPE` says. Raises KeyError for a leaf without a value,
     another read or an opaque operator."""
-    return _valued(e)(store)
+    return evaluator(e)(store)
 
 
 @lru_cache(maxsize=MAX_VALUED)
-def _valued(e: Expr) -> Valued:
-    """The function from stores to the value of e."""
+def evaluator(e: Expr) -> Valued:
+    """`value_of` an expression, as a function of stores: for who asks at many of them."""
     match e:
         case Const(value, type_):
             if isinstance(value, str):
@@ -153,15 +153,15 @@ def _valued(e: Expr) -> Valued:
         case Var() | Param() | Tid():
             return itemgetter(leaf_name(e))
         case Op("<<", (a, b)):
-            return partial(_shifted, _valued(a), _valued(b))
+            return partial(_shifted, evaluator(a), evaluator(b))
         case Op(op, (index,)) if op.startswith(ELEMENT):
-            place = _valued(index)
+            place = evaluator(index)
             return lambda store: store[SLOPE.name] * place(store)
         case Op(op, (a, b)):
-            left, right = _valued(a), _valued(b)
+            left, right = evaluator(a), evaluator(b)
             return lambda store: denote(op, (left(store), right(store)))
         case Op(op, args):
-            values = tuple(map(_valued, args))
+            values = tuple(map(evaluator, args))
             return lambda store: denote(op, tuple(value(store) for value in values))
         case Read(array, _):
             return partial(_unknown, array)
