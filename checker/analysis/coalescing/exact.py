@@ -59,20 +59,42 @@ class Analysis:
     view: View
 
 
-def analyse(kernel: Kernel, context: Context, threshold: Threshold = "fewest") -> Analysis:
-    """A finding for every access of the kernel in a launch. The sectors of its hardware are not looked at.
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A kernel in a launch with all ways to its accesses, by which they are judged for any threshold."""
+
+    kernel: Kernel
+    context: Context
+    view: View
+    choices: dict[int, tuple[Number, ...]]
+    ways: dict[Key, list[Met]]
+    counts: dict[tuple[Array, _Shape], int] = field(default_factory=dict)
+    """What was counted so far."""
+
+    def judged(self, threshold: Threshold) -> Analysis:
+        """A finding for every access."""
+        judge = _Judge(self.context, self.view, self.choices, threshold, self.counts)
+        return Analysis(tuple(judge.finding(a, self.ways.get(a.key, [])) for a in accesses(self.kernel)), self.view)
+
+
+def follow(kernel: Kernel, context: Context) -> Followed:
+    """The ways to every access of the kernel in a launch. The sectors of its hardware are not looked at.
 
     Raises TypeProblem for an ill-typed kernel and ValueError for hardware whose arrays need not start a line.
     """
     context = replace(context, hardware=with_lines(context.hardware))
     view = View((), frozenset(), context, context.sigma)
     met, choices = followed(kernel, context, view)
-    judge = _Judge(context, view, choices, threshold)
     ways: dict[Key, list[Met]] = {}
     for m in met:
         if m.active.lanes:
             ways.setdefault(m.key, []).append(m)
-    return Analysis(tuple(judge.finding(a, ways.get(a.key, [])) for a in accesses(kernel)), view)
+    return Followed(kernel, context, view, choices, ways)
+
+
+def analyse(kernel: Kernel, context: Context, threshold: Threshold = "fewest") -> Analysis:
+    """A finding for every access of the kernel in a launch: `follow` and `judged` at once."""
+    return follow(kernel, context).judged(threshold)
 
 
 _Part = tuple[str, int, tuple[Number, ...], Number]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from checker.analysis.coalescing import gpudrano
 from checker.analysis.coalescing.access import SEVERITY, Key, Threshold, Verdict, accesses
-from checker.analysis.coalescing.exact import Finding, analyse
+from checker.analysis.coalescing.exact import Finding, Followed, follow
 from checker.analysis.coalescing.observed import observe
 from checker.cli.run import read_args, read_arrays
 from checker.notation import read_annotations
@@ -40,13 +40,19 @@ def kernel_of(case: Case) -> Kernel:
 
 
 @cache
-def findings(case: Case, told: bool, threshold: Threshold = "fewest") -> tuple[Finding, ...]:
-    """The findings of the exact analysis, told what the source requires, and the block or not."""
+def followed(case: Case, told: bool) -> Followed:
+    """A kernel as the exact analysis follows it, told what the source requires, and the block or not."""
     kernel = kernel_of(case)
     sigma = check_kernel(kernel)
     hints = read_annotations(kernel, case.path.read_text(), sigma)
     launch = Launch(case.block if told else (None, None, None), assumptions=hints.assumptions)
-    return analyse(kernel, Context(sigma, METRICS["sectors"], HARDWARE["nvidia"], launch), threshold).findings
+    return follow(kernel, Context(sigma, METRICS["sectors"], HARDWARE["nvidia"], launch))
+
+
+@cache
+def findings(case: Case, told: bool, threshold: Threshold = "fewest") -> tuple[Finding, ...]:
+    """The findings of the exact analysis."""
+    return followed(case, told).judged(threshold).findings
 
 
 @cache
