@@ -2001,7 +2001,11 @@ def show_contract(row: Json) -> str:
     """A contract, with `any` for an end that there is not."""
     ranges, fact = row
     ends = [f"?i{i} in [{show(a) if a else 'any'}, {show(b) if b else 'any'})" for i, (a, b) in enumerate(ranges)]
-    return f"forall {', '.join(ends)}: {show(fact)}" if ends else show(fact)
+    text = f"forall {', '.join(ends)}: {show(fact)}" if ends else show(fact)
+    for i in range(len(ranges)):  # a letter that is no name in the text
+        free = [letter for letter in "ijklmpqrstuvwxyz" if letter not in re.findall(r"\w+", text)]
+        text = re.sub(rf"\?i{i}\b", free[0], text) if free else text
+    return text
 
 
 def plain(text: str) -> str:

@@ -23,8 +23,10 @@ class SourceError(Exception):
     """Unusable input: one sentence, the place where known, and what to do about it.
 
     Every phase that reads what a person typed has its own subclass (`CudaError`, `SyntaxProblem`, ...);
-    the command line prints them all alike, with the source line and a caret, and exits with 2.
+    the command line prints them all alike, with the source line and a caret, and exits with `code`.
     """
+
+    code, rule = 2, "unusable"
 
     def __init__(self, message: str, loc: Loc | None = None, advice: str = "") -> None:
         super().__init__(message)

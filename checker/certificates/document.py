@@ -324,7 +324,11 @@ def read(text: str, path: str) -> Certificate:
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
         place = Loc(path, error.lineno, error.colno) if isinstance(error, json.JSONDecodeError) else None
-        raise BadCertificate(f"'{path}' is no JSON document", place, "Give a file that `bound` wrote.") from None
+        advice = "Give a file that `bound --certificate` wrote."
+        if path.endswith((".cu", ".cuh")):
+            advice = f"It is a source: `warpbound bound {path} --certificate DIR` makes certificates of its kernels."
+            place = None
+        raise BadCertificate(f"'{path}' is no JSON document", place, advice) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(f"'{path}' is no certificate", None, "Give a file that `bound --certificate` wrote.")
     if document.get("version") not in VERSIONS:

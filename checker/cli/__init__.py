@@ -204,8 +204,8 @@ def _run(words: list[str], take: Callable[[argparse.Namespace], None]) -> int:
 
         sys.stderr.write(render_error(error, error.source) + "\n")
         if not error.told:
-            _tell(words, error.message, error.loc, error.advice)
-        return 2
+            _tell(words, error.message, error.loc, error.advice, error.rule)
+        return error.code
     except Usage as error:
         _tell(words, error.message)
         raise
@@ -227,7 +227,7 @@ def _run(words: list[str], take: Callable[[argparse.Namespace], None]) -> int:
         sys.set_int_max_str_digits(digits)
 
 
-def _tell(words: Sequence[str], message: str, loc: Loc | None = None, advice: str = "") -> None:
+def _tell(words: Sequence[str], message: str, loc: Loc | None = None, advice: str = "", rule: str = "unusable") -> None:
     """The problem as a JSON object on standard output, where --format asks for that; as a SARIF log where -o says,
     which a pipeline uploads whatever the exit code."""
     from checker.cli.options import emit, versioned
@@ -245,5 +245,5 @@ def _tell(words: Sequence[str], message: str, loc: Loc | None = None, advice: st
             files = [new for old, new in pairwise(words) if old == "-o"]
             files += [word[2:] for word in words if word.startswith("-o") and word != "-o"]
             told = f"{message}. {advice}" if advice else message
-            where = (loc.file or None, loc.line, loc.column) if loc else (None, None, None)
-            emit(json.dumps(unusable(told, *where), indent=2), files[-1] if files else None)
+            log = unusable(told, loc, rule)
+            emit(json.dumps(log, indent=2), files[-1] if files else None)

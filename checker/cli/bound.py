@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.cli import fleet
 from checker.cli.options import (
+    add_assume_option,
     add_output_options,
     add_queries_option,
     add_trust_option,
@@ -98,9 +99,7 @@ def add_launch_options(parser: argparse._ActionsContainer) -> None:
     """--block, --grid, --assume."""
     parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's, else symbolic)")
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: symbolic)")
-    parser.add_argument(
-        "--assume", action="append", default=[], metavar="EXPR", help='a fact about parameters: --assume "w %% 8 == 0"'
-    )
+    add_assume_option(parser, 'a fact about parameters: --assume "w %% 8 == 0"')
 
 
 def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
@@ -371,6 +370,10 @@ def _bounded(
     context, notes = outline.context, reading.notes
     kernel = replace(reading.kernel, name=args.shown or reading.kernel.name)
     check_point(at, kernel, with_facts(context, reading.facts))
+    for name, t in reading.types.scalars.items():
+        if name in at and not t.low <= at[name] <= t.high:
+            told = f"'{name}' has {t.bits} bits, and is at most {t.high}: no launch has this value of the formula"
+            print(f"{args.file}: warning: --at {name}={at[name]:.3e}: {told}", file=sys.stderr)
     with working(f"{kernel.name}: reading") as now:
         results = find_bounds(
             outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.options import (
+    add_assume_option,
     add_data_options,
     add_output_options,
     add_source_options,
+    as_declared,
     emit,
     parse_bindings,
     read_kernel,
@@ -43,6 +45,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "a parameter",
         "what an array holds, as for run",
     )
+    add_assume_option(parser, 'another contract to test: --assume "forall i in [0, n): row[i] <= row[i + 1]"')
     parser.add_argument(
         "--emit", choices=("c++", "python"), help="print a function that tests the contracts in a host program instead"
     )
@@ -52,7 +55,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """0 kept, 3 broken, 1 untested. Raises SourceError for unusable input."""
-    from checker.cli.run import read_args, read_arrays
+    from checker.cli.run import check_assumed, read_args, read_arrays
     from checker.report.bounds import parameters
     from checker.report.page import Fault, Page, Section
 
@@ -64,6 +67,11 @@ def run(args: argparse.Namespace) -> int:
             f"{kernel.name} has no contract", kernel.loc, "State one: //@ requires forall i in [0, n): ..;"
         )
     if args.emit:
+        if args.format != "text" or args.args or args.arrays:
+            raise OptionProblem(
+                "--emit prints a program, and tests nothing itself",
+                advice="Leave out --format, --arg and --array, or --emit.",
+            )
         from checker.report.contracts import as_code
 
         emit(as_code(kernel, found, args.emit), args.output)
@@ -71,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
     given = parse_bindings(args.args, "--arg")
     for name in sorted(given.keys() - {d.name for d in kernel.params}):
         raise OptionProblem(f"--arg {name}: no such parameter", kernel.loc, parameters(kernel))
-    values = read_args(kernel, given)
+    values = as_declared(reading, read_args(kernel, given))
+    check_assumed(args, reading, values)
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
     known = sorted(a.name for a in kernel.arrays if a.space == "global")
     for name in sorted(arrays.keys() - set(known)):
@@ -94,26 +103,31 @@ def run(args: argparse.Namespace) -> int:
 def told(row: Mapping[str, Any]) -> str:
     """A contract, and where it does not hold."""
     at = ", ".join(f"{name} = {i}" for name, i in (row["index"] or {}).items())
-    short = "".join(
+    short = f": {row['outside']}" if row.get("outside") else ""
+    short += "".join(
         f"; '{name}' is {n} element{'s' * (n > 1)} short of that" for name, n in row.get("short", {}).items()
     )
     return f"{row['text']}{f', at {at}' if at else ''}{short}"
 
 
 def tested(c: Stated, values: Mapping[str, Value], arrays: Mapping[str, Contents]) -> dict[str, Any]:
-    """The outcome of a contract: kept, broken at the first index, or untested. Raises OptionProblem."""
-    from checker.refutation.contracts import Missing, Untested, broken, missing
+    """The outcome of a contract: kept, broken at the first index, as it is, too, where it speaks of an element that an
+    array does not have, or untested. Raises OptionProblem."""
+    from checker.refutation.contracts import Missing, Untested, broken, missing, outside
 
     index, verdict, short = None, "kept", dict[str, int]()
     try:
-        found = [at for one in c.contracts if (at := broken(one, values, arrays)) is not None]
-        for one in c.contracts:
-            short |= missing(one, values, arrays)
+        found = [(at, one) for one in c.contracts if (at := broken(one, values, arrays, whole=True)) is not None]
+        first, wrong = min(found, key=lambda one: one[0], default=((), None))
+        beyond = wrong and outside(wrong, first, values, arrays)
+        if beyond and wrong:
+            short = missing(wrong, values, arrays)
     except Untested:
-        verdict, found = "untested", []
+        verdict, found, beyond = "untested", [], None
     except Missing as name:
         raise OptionProblem(f"'{name}' has no value", advice=f"Give it: --arg {name}=64.") from None
     if found:
-        index, verdict = dict(zip((name for name, *_ in c.ranges), min(found), strict=True)), "broken"
+        index, verdict = dict(zip((name for name, *_ in c.ranges), first, strict=True)), "broken"
     row = {"text": c.text, "verdict": verdict, "index": index}
+    row |= {"outside": str(beyond)} if beyond else {}
     return row | {"short": short} if short else row

@@ -123,17 +123,20 @@ def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
 
 
 def required(args: argparse.Namespace, reading: Reading) -> tuple[Contract, ...]:
-    """The contracts on data that the source of a kernel states, and what its reading takes for granted of the arrays
-    that they speak of. Raises SourceError."""
-    from checker.notation.contracts import as_stated
+    """The contracts on data that the source of a kernel and --assume state, and what its reading takes for granted of
+    the arrays that they speak of. Raises SourceError."""
+    from checker.notation.contracts import as_stated, is_contract, parse_contract
     from checker.refutation.contracts import for_reading, of_reading
+    from logic.typing import check_kernel
 
-    hints = annotated(args, reading.kernel)
-    known = usable(reading, hints.contracts)
+    hints, sigma = annotated(args, reading.kernel), check_kernel(reading.kernel)
+    given = [parse_contract(one, sigma, "--assume") for one in getattr(args, "assume", ()) if is_contract(one)]
+    stated = (*hints.contracts, *given)
+    known = usable(reading, stated)
     block, grid = hints.block or reading.block, hints.grid or reading.usual_grid
     any_size = (None, None, None)
     made = reading.under(hints.assumptions, block or any_size, grid or any_size, data=for_reading(known))
-    return (*hints.contracts, *(as_stated(c, reading.kernel.loc) for c in of_reading(known, made)))
+    return (*stated, *(as_stated(c, reading.kernel.loc) for c in of_reading(known, made)))
 
 
 def usable(reading: Reading, contracts: Iterable[Contract]) -> tuple[Bounded, ...]:
@@ -228,6 +231,11 @@ def add_data_options(parser: argparse.ArgumentParser, parameter: str, array: str
     """--arg and --array, with what they are for."""
     parser.add_argument("--arg", dest="args", action="append", default=[], metavar="NAME=VALUE", help=parameter)
     parser.add_argument("--array", dest="arrays", action="append", default=[], metavar="NAME=WHAT", help=array)
+
+
+def add_assume_option(parser: argparse._ActionsContainer, told: str) -> None:
+    """--assume, with what it is for."""
+    parser.add_argument("--assume", action="append", default=[], metavar="EXPR", help=told)
 
 
 def add_cluster_option(parser: argparse._ActionsContainer) -> None:

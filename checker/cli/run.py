@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.options import (
+    add_assume_option,
     add_data_options,
     add_output_options,
     add_source_options,
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from checker.notation.contracts import Contract
+    from logic.assertions import Dim
     from logic.metrics import Hardware, Metric
     from logic.syntax import Array, Kernel, Type
     from semantics import grid, parallel
+    from semantics.cuda import Reading
     from semantics.grid import BarrierDivergence, Contents
     from semantics.lockstep import Broken
     from semantics.parallel import Profile
@@ -69,6 +72,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "a global array before the run: zeros, ones, iota, random:SEED or cycle:START:STEP:COUNT, whose element i "
         "is START + STEP * (i %% COUNT), each with :LEN for a fixed length, a list as 0,3,5, or @FILE.npy (default: "
         "zeros, unbounded)",
+    )
+    add_assume_option(
+        parser, 'what a bound assumes, to be tested on this run: --assume "w %% 8 == 0", or a contract on data'
     )
     parser.add_argument(
         "--metric", dest="metrics", action="append", default=[], metavar="NAME|all|FILE.toml", help="(default: all)"
@@ -118,7 +124,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A run that ended: what was run, on what, what it cost, by line where that was asked for, in how many seconds."""
+    """A run that ended: what was run, on what, what it cost, by line where that was asked for, in how many seconds, and
+    which arrays that it reads are zeros, as nothing is said of them."""
 
     kernel: Kernel
     block: tuple[int, int, int]
@@ -130,6 +137,7 @@ class _Done:
     together: parallel.Result | None
     lines: Sequence[LineCost] | None
     seconds: float
+    zeros: Sequence[str]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -149,6 +157,7 @@ def run(args: argparse.Namespace) -> int:
     reading = read_kernel(args)
     values = as_declared(reading, read_args(reading.kernel, given_args))
     block, blocks = run_sizes(args, reading, values)
+    check_assumed(args, reading, values, block, blocks)
     arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
     rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
     reading = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
@@ -166,14 +175,49 @@ def run(args: argparse.Namespace) -> int:
         _tell_divergence(args, kernel, metrics, refuted, time.monotonic() - started)
         return 3
     seconds = time.monotonic() - started
+    zeros = sorted(read_arrays_of(kernel) - arrays.keys())
     lines = observer.table(metrics) if observer else None
-    _tell(args, _Done(kernel, block, blocks, metrics, pair, hardware, result, together, lines, seconds))
+    _tell(args, _Done(kernel, block, blocks, metrics, pair, hardware, result, together, lines, seconds, zeros))
     return 1 if result.out_of_bounds else 0
+
+
+def check_assumed(
+    args: argparse.Namespace,
+    reading: Reading,
+    values: Mapping[str, Value],
+    block: Dim = (None, None, None),
+    blocks: tuple[int, int, int] | None = None,
+) -> None:
+    """Raises OptionProblem where a fact of --assume about parameters is false of a run, or of what is known of one;
+    says so of one that the source states, which may be run nevertheless."""
+    from checker.certificates.claims import excluded, excluded_in_run
+    from checker.cli.bound import stated
+    from checker.cli.options import annotated, known_sizes
+    from logic.assertions import Context, Launch, conj
+    from logic.metrics import HARDWARE, METRICS
+    from logic.syntax import Expr
+    from logic.typing import check_kernel, signature
+
+    kernel, threads = reading.kernel, known_sizes(block)
+    own = [fact for text in args.assume if isinstance(fact := stated(text, signature(kernel)), Expr)]
+    at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
+    at |= {f"gridDim.{axis}": n for axis, n in zip("xyz", blocks or (), strict=False)}
+    for facts, theirs in ((own, False), (annotated(args, kernel).assumptions, True)):
+        launch = Launch(block, blocks or (None, None, None), conj(facts, signature(kernel)))
+        context = Context(check_kernel(kernel), METRICS["sectors"], HARDWARE["nvidia"], launch)
+        false = None
+        if facts:
+            false = excluded_in_run(at, threads, blocks, context) if threads and blocks else excluded(at, context)
+        if false and not theirs:
+            raise OptionProblem(f"--assume: {false} does not hold with these arguments", advice="Choose others.")
+        if false:
+            print(f"{args.file}: warning: {false} is required, and does not hold here", file=sys.stderr)
 
 
 class BrokenContract(SourceError):
     """A contract on data that arrays break: the run is not one of those that a claim speaks of."""
 
+    code, rule = 3, "broken"
     block: tuple[int, ...] = ()
     split: Loc | None = None
 
@@ -229,7 +273,8 @@ def _tell(args: argparse.Namespace, done: _Done) -> None:
     heading, table = _heading(done.kernel, result, done.block, done.blocks, done.seconds), _rows(result, together)
     bound = _bound_text(together, done.pair, args.issue or 1) if together and done.pair else ""
     by_line = None if lines is None else (lines, {m.name: result.totals[m.name] for m in done.metrics}, _sources(lines))
-    rests_on = [f"arrays start at multiples of {done.hardware.alignment} bytes", "signed integers do not overflow"]
+    rests_on = [f"no --array for {', '.join(done.zeros)}, so zeros there"] if done.zeros else []
+    rests_on += [f"arrays start at multiples of {done.hardware.alignment} bytes", "signed integers do not overflow"]
     rests_on += ["no data races between barriers"] if together else []
 
     def text() -> str:
@@ -242,6 +287,8 @@ def _tell(args: argparse.Namespace, done: _Done) -> None:
             found["time_bound"] = number(together.time_bound(done.pair.name, args.issue or 1))
         if lines is not None:
             found["lines"] = [_json_line(line) for line in lines]
+        if done.zeros:
+            found["zeros"] = list(done.zeros)
         if outside:
             found["out_of_bounds"] = [{"place": _place(access.loc), "access": str(access)} for access in outside]
         return json.dumps(found, indent=2)
@@ -348,6 +395,15 @@ def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
     """The contents of `--array` by the types of the arrays."""
     arrays = {a.name: a for a in kernel.arrays if a.space == "global"}
     return {name: _contents(text, arrays[name]) if name in arrays else () for name, text in texts.items()}
+
+
+def read_arrays_of(kernel: Kernel) -> set[str]:
+    """The names of the arrays in global memory that a kernel reads."""
+    from logic.syntax import Read, evaluated, statements, subterms
+
+    own = {a.name for a in kernel.arrays if a.space == "global"}
+    read = (t.array for s in statements(kernel.body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Read))
+    return own.intersection(read)
 
 
 def declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, Contents]:

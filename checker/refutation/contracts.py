@@ -28,28 +28,56 @@ class Missing(Exception):
     """A parameter that a contract needs has no value."""
 
 
+class Outside(Exception):
+    """A contract speaks of an element that an array that is given does not have."""
+
+    def __init__(self, array: str, index: int) -> None:
+        super().__init__(f"'{array}' has no element {index}")
+
+
 class Untested(Exception):
     """There is no end to the indices of a contract, or there are too many."""
 
 
-def broken(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> tuple[int, ...] | None:
+def broken(
+    contract: Contract, params: Mapping[str, Value], arrays: Arrays, whole: bool = False
+) -> tuple[int, ...] | None:
     """The first indices at which a contract does not hold; None where it holds at all of them. Outside of what arrays
-    are given they hold 0. Raises Missing and Untested.
+    are given they hold 0; or else, where they are `whole`, there is nothing that a contract could hold of. Raises
+    Missing and Untested.
 
     >>> from logic.contracts import element
     >>> i = Var("?i0")
     >>> rising = Contract(((Const(0), Param("n")),), Op("<=", (element("A", i), element("A", Op("+", (i, Const(1)))))))
     >>> broken(rising, {"n": 3}, {"A": [1, 4, 4, 3]}), broken(rising, {"n": 2}, {"A": [1, 4, 4, 3]})
     ((2,), None)
+    >>> broken(rising, {"n": 2}, {"A": [-2, -1]}), broken(rising, {"n": 2}, {"A": [-2, -1]}, whole=True)
+    (None, (1,))
     """
     ranges = [_range(contract, low, high, params, arrays) for low, high in contract.ranges]
     if prod(map(len, ranges)) > MOST:
         raise Untested
     for at in product(*ranges):
-        here = {f"{BOUND}{k}": i for k, i in enumerate(at)}
-        if not _value(contract.fact, {**params, **here}, arrays):
+        try:
+            if not _value(contract.fact, _at(at, params), arrays, whole):
+                return at
+        except Outside:
             return at
     return None
+
+
+def outside(contract: Contract, at: tuple[int, ...], params: Mapping[str, Value], arrays: Arrays) -> Outside | None:
+    """The element outside of its array that a contract speaks of at these indices. Raises Missing."""
+    try:
+        _value(contract.fact, _at(at, params), arrays, whole=True)
+    except Outside as found:
+        return found
+    return None
+
+
+def _at(at: tuple[int, ...], params: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of parameters, and of a contract's variables."""
+    return {**params, **{f"{BOUND}{k}": i for k, i in enumerate(at)}}
 
 
 def missing(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> dict[str, int]:
@@ -67,7 +95,7 @@ def missing(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> 
         return {}
     found: dict[str, int] = {}
     for at in product(*((r[0], r[-1]) for r in ranges)):
-        here = {**params, **{f"{BOUND}{k}": i for k, i in enumerate(at)}}
+        here = _at(at, params)
         for t in subterms(contract.fact):
             if isinstance(t, Op) and t.op.startswith(ELEMENT) and (name := t.op.removeprefix(ELEMENT)) in arrays:
                 length = _length(arrays[name])
@@ -126,7 +154,9 @@ def _length(contents: Contents) -> int | None:
     return contents.length if isinstance(contents, Initial) else len(contents)
 
 
-def _value(e: Expr, values: Mapping[str, Value], arrays: Arrays) -> int | bool:
+def _value(e: Expr, values: Mapping[str, Value], arrays: Arrays, whole: bool = False) -> int | bool:
+    """The value of an expression; of what && and || and ?: do not need, nothing is asked. Raises Missing and, where
+    arrays are `whole`, Outside."""
     match e:
         case Const(int() as value):
             return value
@@ -135,20 +165,32 @@ def _value(e: Expr, values: Mapping[str, Value], arrays: Arrays) -> int | bool:
                 raise Missing(name)
             return int(values[name])
         case Op(op, (index,)) if op.startswith(ELEMENT):
-            return element(arrays.get(op.removeprefix(ELEMENT), ()), int(_value(index, values, arrays)))
+            name, i = op.removeprefix(ELEMENT), int(_value(index, values, arrays, whole))
+            if whole and name in arrays and not _has(arrays[name], i):
+                raise Outside(name, i)
+            return element(arrays.get(name, ()), i)
+        case Op("&&" | "||" as op, (a, b)):
+            return _value(b if bool(_value(a, values, arrays, whole)) == (op == "&&") else a, values, arrays, whole)
+        case Op("?:", (a, b, c)):
+            return _value(b if _value(a, values, arrays, whole) else c, values, arrays, whole)
         case Op(op, args):
-            return denote(op, tuple(_value(a, values, arrays) for a in args))
+            return denote(op, tuple(_value(a, values, arrays, whole) for a in args))
     raise Missing(show(e))
 
 
 def element(contents: Contents, i: int) -> int:
     """The element of an array at an index: 0 outside of it, and where nothing is given."""
-    length = _length(contents)
-    if i < 0 or (length is not None and i >= length):
+    if not _has(contents, i):
         return 0
     if isinstance(contents, Initial):
         return int(contents.value(i)) if contents.value else 0
     return int(contents[i])
+
+
+def _has(contents: Contents, i: int) -> bool:
+    """Whether an array has an element of an index."""
+    length = _length(contents)
+    return i >= 0 and (length is None or i < length)
 
 
 SIZES: Final = (0, 1, 2, 3, 5, 8)

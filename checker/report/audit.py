@@ -117,6 +117,7 @@ class Source:
 def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account | None = None) -> Row:
     """All that is said of a certificate; `spent` are the shares of its bound in a run at the point."""
     made, context = a.certificate, a.certificate.context
+    sigma = context.sigma
     source = None if source is None else source.under(context)
     claim = a.outcome if isinstance(a.outcome, Claim) else None
     bound = None if claim is None else shown(claim)
@@ -148,6 +149,8 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account
         "claim": None if claim is None else claimed(claim),
         "value": None if value is None else number(value),
         "missing": missing,
+        "at": {name: n for name, n in at.items() if name in sigma.params or name.partition("[")[0] in sigma.stable}
+        or None,
         "verdict": verdict(a, wrong),
         "problem": None,
         "second_checker": a.second.verdict if a.second else None,
@@ -470,7 +473,7 @@ def as_text(report: Row, explain: bool) -> str:
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         said = shared([remarks(r) for r in group])
         for r, columns in zip(group, cells, strict=True):
-            value = "" if r["value"] is None else f"  = {r['value']} at {point(report['at'])}"
+            value = "" if r["value"] is None else f"  = {r['value']} at {point(r['at'])}"
             padded = (f"{text:<{width}}" for text, width in zip(columns, widths, strict=True))
             lines += [f"  {'  '.join(padded)}  {r['verdict']}{value}"]
             lines += [wrapped(text, "      ") for text in remarks(r) if text not in said]
@@ -503,7 +506,7 @@ def as_markdown(report: Row) -> str:
         lines += [""]
     for group in groups(report["certificates"]):
         lines += [f"## {plain(group[0]['kernel'])}: {plain(launch(group[0]))}", ""]
-        here = f"at {plain(point(report['at']))}" if report["at"] else "here"
+        here = f"at {plain(point(group[0]['at']))}" if group[0]["at"] else "here"
         lines += [f"| metric | bound on | at most | {here} | verdict | second checker |", "|---|---|---|---|---|---|"]
         for r in group:
             cells = (

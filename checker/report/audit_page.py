@@ -74,6 +74,12 @@ class Part:
         return shared([remarks(r) for _, r, _ in self.rows])
 
     @property
+    def at(self) -> Row | None:
+        """The part of --at that is about this kernel."""
+        found: Row | None = self.rows[0][1]["at"]
+        return found
+
+    @property
     def worst(self) -> str:
         """The worst verdict."""
         found = {r["verdict"] for _, r, _ in self.rows}

@@ -1,6 +1,7 @@
 """Contracts on data as a function that a host program calls before a launch: in C++ or in Python.
 
-The function says which contract is broken first, and at which indices; nothing, or an empty text, where all are kept.
+The function says which contract is broken first, and at which indices, too where an array has no element that it
+speaks of there; nothing, or an empty text, where all are kept.
 Integers are those of the contract: C++ has 64 bits, and throws std::range_error past them, Python any. What divides is
 written as a call, as C's division and remainder are not Python's, and a divisor may be 0.
 """
@@ -66,9 +67,10 @@ _HELPERS: Final = {
 
 _AT: Final = """static const char *const past_ = "a number past 64 bits: contracts are tested in 64 bits";
 template <typename T>
-static long long at_(const T *array, std::size_t length, long long i) {
+static long long at_(const char *name, const T *array, std::size_t length, long long i) {
     static_assert(std::is_integral<T>::value, "contracts are about arrays of integers");
-    if (i < 0 || i >= (long long)length) return 0;
+    if (i < 0 || i >= (long long)length)
+        throw std::out_of_range(std::string("'") + name + "' has no element " + std::to_string(i));
     if (array[i] > T(0) && (unsigned long long)array[i] > 9223372036854775807ULL)
         throw std::range_error(past_);
     return (long long)array[i];
@@ -76,9 +78,11 @@ static long long at_(const T *array, std::size_t length, long long i) {
 _AT_PYTHON: Final = """from operator import index
 
 
-def at_(array, i):
-    return index(array[i]) if 0 <= i < len(array) else 0"""
-"""An element, and 0 outside of an array, as `run` has it. What is no integer is an error, and never rounded."""
+def at_(name, array, i):
+    if not 0 <= i < len(array):
+        raise IndexError(f"'{name}' has no element {i}")
+    return index(array[i])"""
+"""An element. That there is none breaks a contract. What is no integer is an error, and never rounded."""
 
 
 def as_code(kernel: Kernel, contracts: Sequence[Contract], language: Language) -> str:
@@ -172,8 +176,12 @@ def _loops(c: Contract, python: bool) -> Iterator[str]:
     text, fact = c.text, _text(c.fact, python)
     if python:
         at = ", ".join(f"{name} = {{{_identifier(name)}}}" for name, *_ in c.ranges)
-        yield f"{pad}if not ({fact}):"
         told = f' + f", at {at}"' if at else ""
+        yield f"{pad}try:"
+        yield f"{pad}    kept_ = {fact}"
+        yield f"{pad}except IndexError as outside_:"
+        yield f'{pad}    return "{text}"{told} + f": {{outside_}}"'
+        yield f"{pad}if not kept_:"
         yield f'{pad}    return "{text}"{told}'
     else:
         heads = [", at ", *[", "] * len(c.ranges)]
@@ -181,8 +189,12 @@ def _loops(c: Contract, python: bool) -> Iterator[str]:
             f' + "{head}{name} = " + std::to_string({_identifier(name)})'
             for head, (name, *_) in zip(heads, c.ranges, strict=False)
         )
-        yield f"{pad}if (!({fact}))"
-        yield f'{pad}    return std::string("{text}"){at};'
+        yield f"{pad}try {{"
+        yield f"{pad}    if (!({fact}))"
+        yield f'{pad}        return std::string("{text}"){at};'
+        yield f"{pad}}} catch (const std::out_of_range &outside_) {{"
+        yield f'{pad}    return std::string("{text}"){at} + ": " + outside_.what();'
+        yield f"{pad}}}"
 
 
 def _text(e: Expr, python: bool) -> str:
@@ -195,7 +207,7 @@ def _text(e: Expr, python: bool) -> str:
             return _identifier(name)
         case Read(name, index):
             array, i = _identifier(name), _text(index, python)
-            return f"at_({array}, {i})" if python else f"at_({array}, {array}_length, {i})"
+            return f'at_("{name}", {array}, {i})' if python else f'at_("{name}", {array}, {array}_length, {i})'
         case Op(op, args):
             parts = [_text(a, python) for a in args]
             if op in _CHECKED and not python:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
 from checker import VERSION
+from logic.source import Loc
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -175,9 +176,10 @@ def place(file: str, line: int | None = None, column: int | None = None) -> dict
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
-def unusable(text: str, file: str | None, line: int | None, column: int | None) -> dict[str, Any]:
-    """The log of a run that ended because its input cannot be used."""
-    where = [place(file, line, column)] if file else []
-    result = {"ruleId": "unusable", "level": "error", "message": message(text), "locations": where}
-    rules: list[tuple[str, Level, str]] = [("unusable", "error", "the input cannot be used")]
+def unusable(text: str, loc: Loc | None, rule: str = "unusable") -> dict[str, Any]:
+    """The log of a run that ended because its input cannot be used, or by another rule."""
+    where = [place(loc.file, loc.line, loc.column)] if loc and loc.file else []
+    result = {"ruleId": rule, "level": "error", "message": message(text), "locations": where}
+    told = "the input cannot be used" if rule == "unusable" else "what the source requires does not hold"
+    rules: list[tuple[str, Level, str]] = [(rule, "error", told)]
     return log(rules, [result] if where else [], {}, text)

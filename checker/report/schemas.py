@@ -342,6 +342,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
         },
         lines=many(row({"file": text(), "line": whole(), "executions": whole(), "totals": COSTS}), "with --by-line"),
         error=row({"reason": text(), "places": many(PLACE)}, block=maybe(SIZES)),
+        zeros=many(text(), "arrays that are read, and of which no --array says what they hold"),
         time_bound=number("of the parallel semantics (Theorem 2)"),
         out_of_bounds=many(row({"place": maybe(PLACE), "access": text()}), "accesses outside of arrays, one a place"),
     ),
@@ -353,7 +354,9 @@ SCHEMAS: Final[dict[str, Schema]] = {
                         "text": text(),
                         "verdict": one("kept", "broken", "untested"),
                         "index": maybe(table(whole(), "the first index that breaks it")),
-                    }
+                    },
+                    outside=text("where an array has no element that the contract speaks of there"),
+                    short=table(whole(), "how many elements too few arrays have for the ranges"),
                 )
             )
         }

@@ -2634,3 +2634,11 @@ def test_the_guide_goes_through_the_file_in_its_order() -> None:
     assert {name for name in named if not re.search(rf"`[^`]*\b{name}\b[^`]*`", guide)} <= {
         "terms", "primitive", "sayable", "Array", "Statement", "form_of",
     }  # fmt: skip
+
+
+def test_contracts_are_told_with_letters_that_are_no_names() -> None:
+    """`i` is a parameter here: the first variable is j."""
+    j, k = ("var", "?i0"), ("var", "?i1")
+    fact = ("op", "<=", ("op", "elem:row", j), ("op", "+", k, ("param", "i")))
+    text = recheck.show_contract((((("const", "int", 0), ("param", "n")), (None, None)), fact))
+    assert text == "forall j in [0, n), k in [any, any): (row[j] <= (k + i))"

@@ -87,6 +87,15 @@ def test_values(at: str, value: int | None, capsys: Capture) -> None:
     assert row["value"] == (28 * ((10**99 - 1 + 1) // 2) if value is None else value)
 
 
+def test_a_point_that_no_launch_has(capsys: Capture) -> None:
+    """The formula has a value there; that no int is so large is said."""
+    for h, told in (2**31 - 1, ""), (2**31, "--at h=2.147e+09: 'h' has 32 bits, and is at most 2147483647"):
+        assert main(["bound", ADD, "--block", "32", "--metric", "sectors", "--at", f"h={h}"]) == 0
+        err = capsys.readouterr().err
+        assert told in err
+        assert bool(told) == ("no launch has this value" in err)
+
+
 def test_assumptions_that_nothing_needs_are_named(capsys: Capture, tmp_path: Path) -> None:
     """One for all the bounds; and the queries behind them can be had."""
     words = ["--metric", "sectors", "--metric", "divwarps", "--assume", "w % 8 == 0", "--assume", "h > 0 && w > 7"]

@@ -173,7 +173,7 @@ def test_a_run_keeps_the_contracts(tmp_path: Path, capsys: Capture) -> None:
         "__global__ void k(const int *c, int *A) { A[c[threadIdx.x]] = 1; }\n"
     )
     words = ["coalesce", str(tmp_path / "k.cu"), "--quick", "--confirm", "--block", "32"]
-    assert main([*words, "--array", "c=0,9"]) == 2
+    assert main([*words, "--array", "c=0,9"]) == 3
     assert "the arrays break the contract forall i: 0 <= c[i] && c[i] < 8, at i = 1" in capsys.readouterr().err
     assert main([*words, "--array", "c=0,7"]) == 1
     assert "coalesced load of c" in capsys.readouterr().out

@@ -126,7 +126,7 @@ def test_what_is_emitted_says_the_same(
         given: dict[str, Any] = {
             "n": n,
             "w": 3,
-            "row": np.cumsum(rng.integers(-1, 5, n + 2)),
+            "row": np.cumsum(rng.integers(-1, 5, n + int(rng.integers(0, 3)))),
             "col": rng.integers(0, n + 1, n),
         }
         for name in ("row", "col"):
@@ -135,7 +135,8 @@ def test_what_is_emitted_says_the_same(
         _, rows, _ = judged(contracts, tmp_path, capsys, *arrays, "--arg", f"n={n}", "--arg", "w=3")
         broken = next((row for row in rows if row["verdict"] == "broken"), None)
         at = ", ".join(f"{name} = {i}" for name, i in (broken["index"] if broken else {}).items())
-        expected.append(f"{broken['text']}, at {at}" if broken else "")
+        beyond = f": {broken['outside']}" if broken and "outside" in broken else ""
+        expected.append(f"{broken['text']}, at {at}{beyond}" if broken else "")
         parameters = inspect.signature(code["check_k"]).parameters
         assert (code["check_k"](**{name: given[name] for name in parameters}) or "") == expected[-1]
         inputs.append(given)
@@ -166,7 +167,8 @@ def test_a_list_of_elements_and_what_is_too_short(tmp_path: Path, capsys: pytest
     assert main([*words, "--arg", "n=2"]) == 0
     assert capsys.readouterr().out == f"kept      {RISING}\n"
     assert main([*words, "--arg", "n=4"]) == 3
-    assert f"broken    {RISING}, at i = 2; 'row' is 2 elements short of that" in capsys.readouterr().out
+    told = f"broken    {RISING}, at i = 2: 'row' has no element 3; 'row' is 2 elements short of that"
+    assert told in capsys.readouterr().out
     assert main([*words[:3], "row=0,-3,99999999999", "--arg", "n=2"]) == 2
     assert "--array row=0,-3,99999999999: 99999999999 does not fit into 4 bytes" in capsys.readouterr().err
     assert main([*words[:3], "row=0,1.5", "--arg", "n=2"]) == 2
@@ -176,6 +178,58 @@ def test_a_list_of_elements_and_what_is_too_short(tmp_path: Path, capsys: pytest
     np.save(tmp_path / "row.npy", np.array([0, -3, 1 << 40, 1 << 41]))
     assert main([*words[:3], f"row=@{tmp_path / 'row.npy'}", "--arg", "n=2"]) == 2
     assert "row.npy: element 2 is 1099511627776, which does not fit into 4 bytes" in capsys.readouterr().err
+
+
+UNGUARDED: Final = "forall i in [0, n): row[i + 1] - row[i] <= w"
+GUARDED: Final = "forall i in [0, n): i == n - 1 || row[i + 1] - row[i] <= w"
+
+
+@pytest.mark.parametrize(("contract", "code"), [(UNGUARDED, 3), (GUARDED, 0)])
+def test_an_element_that_there_is_not_breaks_a_contract(
+    contract: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Read as 0, row[3] would keep it. Every command that runs on data says so with the same code, and so does what is
+    emitted; without the array, its elements are 0."""
+    path = tmp_path / "k.cu"
+    path.write_text(f"//@ requires {contract};\n{KERNEL}")
+    given = ["--arg", "n=3", "--arg", "w=3", "--array", "row=0,2,2"]
+    words = ["--block", "1", *given]
+    assert main(["contracts", str(path), *given]) == code
+    assert ("at i = 2: 'row' has no element 3" in capsys.readouterr().out) == bool(code)
+    if code:
+        for command in (["run"], ["coalesce", "--quick", "--confirm"], ["compiled", "--ptx=there-is.none"]):
+            assert main([*command, str(path), *words]) == code, command
+            assert "the arrays break the contract" in capsys.readouterr().err
+    assert main(["contracts", str(path), *given[:4]]) == 0
+    capsys.readouterr()
+    found: dict[str, Any] = {}
+    exec(emitted([contract], "python", tmp_path, capsys), found)  # noqa: S102 (ours)
+    assert found["check_k"](n=3, w=3, row=[0, 2, 2]) == (
+        f"{contract}, at i = 2: 'row' has no element 3" if code else None
+    )
+
+
+def test_contracts_and_facts_that_are_assumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`contracts` and `run` test --assume as they test the source; a fact that the source requires is a warning."""
+    path = tmp_path / "k.cu"
+    path.write_text(f"//@ requires n % 2 == 0;\n{KERNEL}")
+    given = [str(path), "--array", "row=0,2,1,5", "--array", "col=zeros:8", "--arg", "n=3", "--arg", "w=3"]
+    for command in (["contracts"], ["run", "--block", "1"]):
+        assert main([*command, *given, "--assume", RISING]) == 3
+        assert "at i = 1" in "".join(capsys.readouterr())
+        assert main([*command, *given, "--assume", NARROW.replace("<=", "<"), "--assume", "n % 4 == 0"]) == 2
+        assert "--assume: n % 4 == 0 does not hold with these arguments" in capsys.readouterr().err
+        assert main([*command, *given, "--assume", "forall j: col[j] == 0", "--assume", "n % 3 == 0"]) == 0
+        assert "k.cu: warning: n % 2 == 0 is required, and does not hold here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [["--format", "json"], ["--arg", "n=3"], ["--array", "row=ones"]])
+def test_what_is_emitted_has_no_other_format(
+    more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.cu").write_text(f"//@ requires {RISING};\n{KERNEL}")
+    assert main(["contracts", str(tmp_path / "k.cu"), "--emit", "python", *more]) == 2
+    assert "--emit prints a program, and tests nothing itself" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["in", "at", "most", "index", "len"])

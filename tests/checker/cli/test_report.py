@@ -89,6 +89,20 @@ def test_json(capsys: Capture) -> None:
     assert (second["metric"], second["bound"]) == ("conflicts", "0")
 
 
+def test_a_point_is_told_of_the_kernels_that_have_its_parameters(capsys: Capture) -> None:
+    """w and h are of addSub3, n is of reduce0."""
+    other = str(PROOFS / "reduce0" / "sectors.json")
+    given = [SECTORS, other, "--at", "w=32,h=64,n=128"]
+    _, found = report(capsys, *given)
+    names = {row["kernel"]: sorted(row["at"]) for row in found["certificates"]}
+    assert names == {"addSub3": ["h", "w"], "reduce0": ["n"]}
+    main(["report", *given])
+    printed = capsys.readouterr().out
+    assert " at w = 32, h = 64\n" in printed
+    assert "n = 128" in printed
+    assert "h = 64, n" not in printed
+
+
 def test_a_point_that_lacks_a_parameter(capsys: Capture) -> None:
     code, found = report(capsys, SECTORS, "--at", "w=32")
     (row,) = found["certificates"]

@@ -88,6 +88,7 @@ def test_json(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
         "work": None,
         "span": None,
         "engine": "fast",
+        "zeros": ["H"],
     }
     assert printed.err == "note: a note\n"
 
@@ -97,7 +98,7 @@ def test_text(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("k: 2x3x1 blocks of 40x1x1 threads, 12 warps, ")
     assert lines[2:4] == ["  metric   total  most of a warp", "  sectors     60               8"]
-    assert "arrays start at multiples of 256 bytes" in lines[-1]
+    assert "Assumed: no --array for H, so zeros there, arrays start at multiples of 256 bytes" in lines[-1]
 
 
 def test_a_file_takes_the_output(cli: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,6 +79,12 @@ def test_what_is_no_certificate(text: str, message: str, tmp_path: Path, capsys:
     path.write_text(text)
     assert main(["show", str(path)]) == 2
     assert message.format(path=path) in capsys.readouterr().err
+    source = tmp_path / "k.cu"
+    source.write_text("__global__ void k() {}")
+    assert main(["show", str(source)]) == 2
+    assert f"It is a source: `warpbound bound {source} --certificate DIR` makes" in " ".join(
+        capsys.readouterr().err.split()
+    )
     assert main(["show", str(tmp_path / "none.json")]) == 2
     assert "No such file" in capsys.readouterr().err
 
