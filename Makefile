@@ -17,7 +17,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages first timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -35,6 +35,7 @@ help:
 	@echo 'make run-time docs/run-time.md and its plots: predicted run times (a minute)'
 	@echo 'make compiled  docs/compiled.md: what nvcc makes of the kernels, beside their bounds (wants nvcc)'
 	@echo 'make pages   docs/img: what reports look like, drawn by chromium (a minute)'
+	@echo 'make first   what a stranger meets who opens a page, by chromium (a minute; AXE=axe.min.js: accessibility, too)'
 	@echo 'make timing  docs/timing.md: cycles on mini-SIMT, and bounds on them (two minutes)'
 	@echo 'make mutants every mutant of every certificate, tried by both checkers (half an hour)'
 	@echo 'make mutants-rules every mutant of every sound rule, on trial (ten minutes)'
@@ -86,6 +87,10 @@ run-time: venv
 
 pages: venv
 	$(BIN)/python -m proofs.pages
+
+# axe-core is not fetched: `npm pack axe-core`, unpacked, has package/axe.min.js.
+first: venv
+	$(BIN)/python -m tests.bench.page $(if $(AXE),--axe $(AXE))
 
 timing: venv
 	$(BIN)/python -m proofs.timing
