@@ -1,4 +1,5 @@
-"""`audits_once`: certificates that the tests of a file print, each in its own way, are judged once."""
+"""`audits_once`: certificates that the tests of a file print, each in its own way, are judged once. Each test has the
+second checker's work for one question before it: many ask its functions, which `recheck` would begin anew."""
 
 from __future__ import annotations
 
@@ -8,9 +9,15 @@ from typing import Any
 
 import pytest
 
+from checker import recheck
 from checker.certificates.audit import Audited, audit
 from checker.oracles import Oracles
 from logic.rules import RuleSet
+
+
+@pytest.fixture(autouse=True)
+def work_anew() -> None:
+    recheck.start()
 
 
 @pytest.fixture(scope="module")
