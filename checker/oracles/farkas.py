@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from checker.oracles import lp
 from checker.oracles.factors import is_factor, named, parts, ways
-from checker.oracles.instances import Instance, by_depth, instances
+from checker.oracles.instances import Instance, by_depth, instances, with_ends
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.terms import numeric, truths, with_fresh
@@ -254,7 +254,7 @@ def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) ->
     facts += [Fact(ZERO, expression(e), apart=_put(d, values)) for e, d in _unequal(stated, named)]
 
     def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
-        for poly, needs, name in instances(contracts, elements):
+        for poly, needs, name in instances(contracts, with_ends(contracts, elements)):
             yield Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name)
 
     facts += [Fact(ZERO, [], of_contracts)] * bool(contracts)

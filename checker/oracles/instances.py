@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 from logic.assertions import P, Proved, Verdict
 from logic.comparisons import as_expr, differences
 from logic.contracts import BOUND, Contract, elements, elements_in, nested
-from logic.potentials import ELEMENT, Apply, Floor, Leaf, Log2, Max0, Poly, Sym, leaves, sym
+from logic.facts import equations
+from logic.potentials import ELEMENT, Apply, Floor, Leaf, Log2, Max0, Monomial, Poly, Sym, leaves, of_expr, sym
 from logic.syntax import Const, Expr, Op, Var, local_vars, subterms
 from logic.terms_as_json import potential
 
@@ -40,6 +41,15 @@ def instances(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> Iterato
     return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
 
 
+def with_ends(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> tuple[Apply, ...]:
+    """Elements with those of the same arrays of which contracts without ranges speak: no row begins before
+    rowptr[0]."""
+    known = dict.fromkeys(spoken)
+    arrays = {a.op for a in known}
+    ends = elements_in(q for c in contracts if not c.ranges for q in c.quantities.values())
+    return (*dict.fromkeys((*known, *(a for a in ends if a.op in arrays))),)
+
+
 def by_depth(some: Iterable[Instance]) -> list[list[Instance]]:
     """Instances in groups, those first whose elements are nested less deep: what they say may show what others need."""
     groups: dict[int, list[Instance]] = {}
@@ -51,7 +61,7 @@ def by_depth(some: Iterable[Instance]) -> list[list[Instance]]:
 def shown(contracts: Sequence[Contract], spoken: Iterable[Apply], p: P, ask: Ask) -> tuple[Expr, ...]:
     """The instances as facts, where it is proved that all that they need is nonnegative; without those in P."""
     found, proves = dict[Expr, None](), _of_indices(p, ask)
-    for one in instances(contracts, spoken):
+    for one in instances(contracts, with_ends(contracts, spoken)):
         e = as_expr(one.poly, bases=True)
         fact = None if e is None else Op(">=", (e, Const(0)))
         if fact is not None and fact not in p and fact not in found and all(map(proves, one.needs)):
@@ -64,8 +74,11 @@ def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
     which is the same question at many points, and often refuted; that is all that is asked of what is not related to
     elements."""
     without, near = plain(p)
+    named = tuple(_products(p))
 
     def proves(need: Poly) -> bool:
+        for m, q in named:  # an index by its name: solvers know little of products, and much time goes into them
+            need += q * dict(need.terms).get(m, 0)
         if need.is_constant:
             return need.constant >= 0
         if not elements_in([need]):
@@ -75,6 +88,15 @@ def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
         return isinstance(ask(p, need), Proved)
 
     return proves
+
+
+def _products(p: P) -> Iterator[tuple[Monomial, Poly]]:
+    """The products in what P says that variables are, and what is 0 with 1 of such a product taken away."""
+    for x, e in equations(p):
+        q = of_expr(e)
+        first = None if q is None else next(((m, c) for m, c in q.terms if len(m) > 1), None)
+        if q is not None and first is not None and x not in leaves(q):
+            yield first[0], (sym(x) - q) * (1 / first[1])
 
 
 def plain(p: P) -> tuple[P, frozenset[Leaf]]:

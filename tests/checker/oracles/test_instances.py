@@ -83,3 +83,22 @@ def test_neighbours_are_asked_of_once() -> None:
     ask = Asked(Proved("here", "told"))
     assert len(shown([RISING], elements(ROW, NEXT), INSIDE, ask)) == 1
     assert [need for _, need in ask.questions] == ["r", "n - 1 - r"]
+
+
+def test_a_row_begins_at_the_first_row_at_least() -> None:
+    """What is known of rowptr[0] alone is told of an element beside which it does not stand."""
+    first = Contract((), Op("==", (element("row", Const(0)), Const(0))))
+    assert shown([first], elements(COLUMN), INSIDE, Asked(Proved("here", "told"))) == ()
+    found = shown([first, RISING], elements(ROW), INSIDE, Asked(Proved("here", "told")))
+    told = {str(p) for fact in found for p, _ in differences(fact)}
+    assert {"row[0]", "row[r] - row[0]"} <= told, told
+
+
+def test_an_index_with_a_product_is_asked_of_by_its_name() -> None:
+    """Solvers know little of products, and arithmetic proofs take long to be given up."""
+    place = Op("+", (Op("*", (Param("blockIdx.x"), Param("blockDim.x"))), J))
+    ask = Asked(Unknown("here", "told"))
+    shown([RISING], elements(ROW, element("row", place)), (*INSIDE, Op("==", (Var("v"), place))), ask)
+    asked = {need for _, need in ask.questions}
+    assert "v" in asked
+    assert not any("blockIdx" in need for need in asked), asked
