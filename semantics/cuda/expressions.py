@@ -304,10 +304,12 @@ def _unary(st: State, node: Node, use: Use) -> Expr:
 
 def discard(st: State, node: Node, use: Use = "statement") -> None:
     """Emit the effects of an expression whose value nobody uses. Without effects it is nothing at all."""
+    converted = False
     while node.kind in ("PAREN_EXPR", *CASTS):
         inner = operand(node)
         if inner is None:
             return
+        converted |= node.kind != "PAREN_EXPR" and node.type.kind != "void"
         node = inner
     match node.kind:
         case "CXX_NEW_EXPR" | "CXX_DELETE_EXPR":
@@ -329,11 +331,16 @@ def discard(st: State, node: Node, use: Use = "statement") -> None:
             _choice(st, node, use)
         case _ if node.type.kind in ("pointer", "array"):
             dropped(st, *(e for _, e in address(st, node, within(use)).terms))
-        case _ if node.type.kind == "record":
+        case _ if node.type.kind == "record" or (not converted and _is_element(node) and not node.type.volatile):
             found = place(st, node, within(use))
             dropped(st, *(e for _, e in found.terms) if isinstance(found, Address) else ())
         case _:
             dropped(st, expr(st, node, within(use)))
+
+
+def _is_element(node: Node) -> bool:
+    """Whether this is an element of an array, which C++ does not read where its value is discarded."""
+    return node.kind == "ARRAY_SUBSCRIPT_EXPR" or (node.kind == "UNARY_OPERATOR" and node.operator == "*")
 
 
 def _choice(st: State, node: Node, use: Use) -> None:

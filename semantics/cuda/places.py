@@ -32,7 +32,6 @@ from logic.syntax import (
     Var,
     Write,
     reads_array,
-    subterms,
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
@@ -114,11 +113,8 @@ def load(st: State, p: Place, t: CType, loc: Loc | None) -> Expr:
             array, at = element(st, p, t, loc)
             read = Read(array, at, loc)
             if (value := known(st, p, t, at)) is not None:
-                st.volatile.add(read)  # it is paid for
-                st.saved(read, INT)
+                st.saved(read, INT)  # it is paid for
                 return Const(value, loc=loc)
-            if t.volatile:
-                st.volatile.add(read)
             if t.kind != "int" or (t.signed and t.size < INT.size):
                 return read
             return wrapped(read, t) if t.size < INT.size else reduced(read, t)
@@ -232,9 +228,9 @@ def evaluate(st: State, e: Expr) -> Expr:
 
 
 def dropped(st: State, *values: Expr) -> None:
-    """Drops values that nobody uses, but for those that something volatile is read for."""
+    """Drops values that nobody uses. What they read of arrays is read."""
     for e in values:
-        if any(isinstance(t, Read) and t in st.volatile for t in subterms(e)):
+        if reads_array(e):
             evaluate(st, e)
 
 

@@ -49,7 +49,7 @@ READS: Final = ("__ldg", "__ldcs", "__ldcg", "__ldca")
 """Reads with a hint for the caches."""
 
 READS_ALWAYS: Final = ("__ldlu", "__ldcv")
-"""The same, which happen even where nobody uses their value."""
+"""The same, of structures also where nobody uses their value."""
 
 WRITES: Final = ("__stcs", "__stcg", "__stwb", "__stwt")
 """Writes with a hint for the caches."""

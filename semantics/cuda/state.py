@@ -255,8 +255,8 @@ class State:
     declared to hold, `pointees` the variables whose addresses are taken, by the roots of these, `unknown_lengths` the
     offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of those with several
     dimensions. `copies` has the variables that are no one's but ours and keep a value for later, `moved` the pointers
-    that were assigned another array, `volatile` the reads that happen even where nobody uses their value. `implied` has
-    what has to hold where the value of a && b, in a variable, is true: a. `integers` has the integer types of scalars,
+    that were assigned another array. `implied` has what has to hold where the value of a && b, in a variable, is true:
+    a. `integers` has the integer types of scalars,
     `elements` those that arrays are accessed as. `passed` has the arrays that the kernel is passed by value, `held`
     counts the pointers that no declaration names, down from 0. `unknowns` counts the values of which nothing is known,
     `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of
@@ -300,7 +300,6 @@ class State:
     counters: set[int] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
     copies: set[str] = field(default_factory=set)
-    volatile: set[Read] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
     integers: dict[str, Integer] = field(default_factory=dict)
     elements: dict[str, set[Integer]] = field(default_factory=dict)

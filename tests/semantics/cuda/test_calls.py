@@ -32,7 +32,7 @@ BUILTIN = {
     "__stcs(A + n++, __ldcs(A));": "n_0 <- n;\nt <- n_0;\nn_0 <- t + 1;\nA[t] <- A[0];",
     # these happen even where nobody uses their value
     "A[1] = __ldcv(A); __ldcv(A + n); __ldlu(F), __ldcs(F + 1); f = 0 && __ldcv(F) > 1;": (
-        "f_0 <- f;\nA[1] <- A[0];\nt <- A[n];\nt_1 <- F[0];\nf_0 <- false;"
+        "f_0 <- f;\nA[1] <- A[0];\nt <- A[n];\nt_1 <- F[0];\nt_2 <- F[1];\nf_0 <- false;"
     ),
     "A[n] = isnan(F[n]);": "A[n] <- int(isnan(F[n]) != 0.0f);",
     "__syncthreads(); __syncthreads(), A[0] = 1;": "sync;\nsync;\nA[0] <- 1;",

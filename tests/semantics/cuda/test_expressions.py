@@ -80,10 +80,10 @@ CASES = {
     "int x = 1; A[0] = (x = 3) + 1; A[0] = (x++, x);": ("x <- 1;\nx <- 3;\nA[0] <- x + 1;\nx <- x + 1;\nA[0] <- x;"),
     "int x = 1; A[0] = (x++, 3);": "x <- 1;\nx <- x + 1;\nA[0] <- 3;",
     "(void)n; n; A[n]; n + 1;": "skip;",
-    # what is volatile is read even if nobody uses it: 32 sectors for A[32 * threadIdx.x], not 0
+    # an element that is volatile is read even as a statement: 32 sectors for A[32 * threadIdx.x], not 0
     "V[n]; (void)V[n + 1]; *V, n; *(volatile int *)A;": "t <- V[n];\nt_1 <- V[n + 1];\nt_2 <- V[0];\nt_3 <- A[0];",
     "V[n] + 1; !V[n]; A[V[n]]; A + V[n]; n ? V[n] : 0;": (
-        "t <- V[n] + 1;\nt_1 <- V[n] == 0;\nt_2 <- A[V[n]];\nt_3 <- V[n];\nif (n != 0) {\n  t_4 <- V[n];\n}"
+        "t <- V[n] + 1;\nt_1 <- V[n] == 0;\nt_2 <- V[n];\nt_3 <- V[n];\nif (n != 0) {\n  t_4 <- V[n];\n}"
     ),
     "bool b = V[n] && false; A[0] = V[n] || true;": "t <- V[n] != 0;\nb <- false;\nt_1 <- V[n] != 0;\nA[0] <- 1;",
     "if (V[n] && false) A[0] = 1; V[n] ? 1 : 2;": "t <- V[n] != 0;\nt_1 <- V[n] != 0;",
