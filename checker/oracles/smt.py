@@ -383,14 +383,6 @@ class Desk:
     patience: Patience = field(default_factory=Patience)
     drawn: dict[Hashable, Drawn] = field(default_factory=dict)
     """Stores drawn of late, and what draws more of them, by what they are drawn for."""
-    contexts: list[Any] = field(default_factory=list)
-    """Z3's context for the next query, where there is one: making one takes as long as a usual query does."""
-
-    def context(self) -> Any:
-        """Z3's context for a query. Queries share nothing else: each has a solver of its own."""
-        if not self.contexts:
-            self.contexts.append(_z3().Context())
-        return self.contexts[0]
 
     def known(self, sampler: Sampler, real: Real) -> Refuted | None:
         """Refuted where an example does it, or one that is drawn."""
@@ -487,15 +479,13 @@ def _decide(
     if known := desk.known(sampler, real):
         return _told(known, sampler)
     z3 = _z3()
-    encoding = Encoding(sigma, shared, common_reads, desk.context())
+    encoding = Encoding(sigma, shared, common_reads)
     try:
         answer = _ask(encoding, claims(encoding), desk)
     except (z3.Z3Exception, ValueError) as problem:
-        desk.contexts.clear()
         return Unknown(engine(), f"the solver failed: {problem}")
     name, said, store = engine(), answer.said, answer.store
     if said not in ("unsat", "sat"):
-        desk.contexts.clear()  # where it ran out of memory or time, nothing is left of it
         name = second.engine()
         other = desk.put(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
         said = other.said

@@ -42,7 +42,7 @@ SHOWS: Final[dict[str, tuple[str, str]]] = {
     "admitted-barrier": ('"admitted":[0]', "; assumed besides: all threads of a block reach the barriers #0 together"),
     "any-block": ('"block":[null,null,null]', "; any blocks, any grid"),
     "the-same-in-a-block": ('"scope":"block"', "the span of a block of feature"),
-    "contracts": ('"version":4', "; assumed of data: forall ?i0 in [0, n): (row[?i0] <= row[(?i0 + 1)]), forall "),
+    "contracts": ('"version":4', "; assumed of data: forall i in [0, n): (row[i] <= row[(i + 1)]), forall "),
     "custom": (
         '"gwrite":["7/2","-1"]',
         "max(0, 7/2*n + -1)) on the custom hardware half (sector 64, word 4, alignment 256, banks 16, warp 16)",

@@ -24,7 +24,7 @@ Capture = pytest.CaptureFixture[str]
 def bound(capsys: Capture, *words: str) -> tuple[int, list[dict[str, Any]]]:
     code = main(["bound", *words, "--format", "json"])
     printed = capsys.readouterr()
-    assert all(": warning: the assumption " in line for line in printed.err.splitlines())
+    assert all(re.search(": warning: (the assumption|--at) ", line) for line in printed.err.splitlines())
     result = json.loads(printed.out)
     assert list(result) == ["version", "results"]
     return code, result["results"]
