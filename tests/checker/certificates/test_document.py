@@ -372,7 +372,10 @@ def test_what_is_no_certificate(source: str) -> None:
 def test_a_broken_text_has_its_place() -> None:
     with pytest.raises(BadCertificate) as caught:
         read('{\n  "a": ]', "c.json")
-    assert (str(caught.value.loc), caught.value.advice) == ("c.json:2:8", "Give a file that `bound --certificate` wrote.")
+    assert (str(caught.value.loc), caught.value.advice) == (
+        "c.json:2:8",
+        "Give a file that `bound --certificate` wrote.",
+    )
 
 
 @pytest.mark.parametrize("version", [0, 1, "2", None, [2]])
