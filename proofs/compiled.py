@@ -43,7 +43,8 @@ LAUNCHES: Final = {
     "matMulBad": f"--block 32,4 --grid 2 --arg wA=37 --arg wB=64 {_MATRICES}",
     "matMul16": f"--block 16,16 --grid 2,2 --arg N=32 {_MATRICES}",
     "mandelbrot": f"{_IMAGE} --arg crunch=30 --arg across=2 --arg numBlocks=6",
-    "mandelbrot0": f"{_IMAGE} --arg crunch=40 --arg across=2 --arg numBlocks=6 --arg frame=1 --arg shift=0",
+    "mandelbrot0": f"{_IMAGE} --arg crunch=40 --arg across=2 --arg numBlocks=6 --arg frame=1 --arg shift=0 "
+    "--arg shades.x=3 --arg shades.y=5 --arg shades.z=7",
     "reduce0": _SUM,
     "reduce1": _SUM,
     "reduce2": _SUM,
@@ -203,11 +204,15 @@ def reasons(found: Sequence[Found]) -> str:
 def values(found: Sequence[Found]) -> str:
     """How many runs leave the same arrays behind, and what differs."""
     done = [f for f in found if f.compared]
-    same = [f for f in done if f.compared and not f.compared.both.differences]
+    same = [f for f in done if f.compared and not f.compared.both.differences and not f.compared.both.mixed]
     lines = [f"- {len(same)} of {len(done)} leave all arrays equal, bit for bit."]
     seen: dict[str, list[str]] = {}
     for f in done:
         c = f.compared
+        if c and c.both.mixed:
+            one, other = c.both.mixed
+            told = f"{f.name}: not compared, '{one}' and '{other}' are the same memory, two arrays in a run"
+            seen.setdefault(told, []).append(f.arch)
         for d in c.both.differences if c else ():
             kind = "integers" if d.exact else "floats"
             why = "lanes met in an atomic instruction" if c and c.both.collided else "not explained"

@@ -144,7 +144,8 @@ def job(args: argparse.Namespace) -> Job:
     results, outline, notes = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)
     launched = run_source(kernel, reading.passed, reading.fields, block, blocks, values, arrays, metrics, hardware)
-    found = Job(replace(launched, symbol=reading.symbol), results, outline, notes)
+    numbers = {name: min(t.bits for t in own) // 8 for name, own in reading.types.arrays.items()}
+    found = Job(replace(launched, symbol=reading.symbol, numbers=numbers), results, outline, notes)
     if fact := excluded_in_run(found.at, block, blocks, outline.context):
         raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
     return found

@@ -157,7 +157,12 @@ def notes(c: Compared) -> list[str]:
         if not d.exact and c.contracted is not None:
             with_or = "equal" if c.contracted else "different, too,"
             found.append(f"they are {with_or} where the compiler makes no product and sum one operation (-fmad=false)")
-    if not c.both.differences:
+    if c.both.mixed is not None:
+        one, other = c.both.mixed
+        found.append(
+            f"the final arrays are not compared: '{one}' and '{other}' are the same memory, two arrays in a run"
+        )
+    elif not c.both.differences:
         found.append("the final arrays are equal, bit for bit")
     if c.both.collided and c.both.differences:
         found.append("lanes met in an atomic instruction, of which a run of the source keeps one: so values differ")

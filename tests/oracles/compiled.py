@@ -65,7 +65,7 @@ def judged(c: Case, module: Module, path: str) -> Verdict:
     try:
         f = entry(module, kernel.name, reading.symbol)
         launch = grid.prepare(kernel, c.block, c.grid, args, given, hardware)
-        memory = placed(module, f, launch, reading.passed, reading.fields)
+        memory = placed(module, f, launch, reading.passed, reading.fields, {})
         whole = {a.name: a.bytes for a in c.arrays}
         regions = [replace(r, fill=_filled(whole[r.name])) if r.name in whole else r for r in memory.regions]
         ran = simulate.run(module, f, c.block, c.grid, memory.arguments, regions, hardware, compiled)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import prod
 
 from checker.analysis.coalescing.access import Key
-from checker.analysis.compiled.launch import Difference, Fields, before, differences, entry, placed
+from checker.analysis.compiled.launch import Difference, Fields, before, differences, entry, mixed, placed
 from checker.analysis.compiled.matched import Fate, fates
 from checker.analysis.compiled.sites import Compiled, Site, Source, Warp, cost_of, metric_of
 from checker.certificates.claims import shown, value_at
@@ -35,7 +35,8 @@ from semantics.values import Value
 @dataclass(frozen=True, slots=True)
 class Both:
     """A launch run twice: what the accesses of the source did, those of the compiled code, what became of each, what is
-    nobody's, and what the two leave different. `undefined` are notes on what PTX leaves open; `collided` says that
+    nobody's, and what the two leave different, which is not looked at where a run of the source holds the same memory
+    as two arrays (`mixed`). `undefined` are notes on what PTX leaves open; `collided` says that
     lanes met in an atomic instruction, of which the semantics of the source keeps one, so that values differ."""
 
     kernel: Kernel
@@ -45,6 +46,7 @@ class Both:
     fates: Sequence[Fate]
     nobody: Sequence[tuple[int, str]]
     differences: Sequence[Difference]
+    mixed: tuple[str, str] | None
     parted: Mapping[Warp, int]
     executed: Sequence[int]
     result: grid.Result
@@ -55,7 +57,8 @@ class Both:
 @dataclass(frozen=True, slots=True)
 class Launched:
     """A launch of a source that was run: the kernel, what it is passed, in order, and what its accesses did. `symbol`
-    is the kernel's name in compiled code."""
+    is the kernel's name in compiled code, `numbers` the bytes of an integer in each array: of the first one where
+    structures are accessed at once."""
 
     kernel: Kernel
     passed: Sequence[str]
@@ -68,6 +71,7 @@ class Launched:
     source: Source
     result: grid.Result
     symbol: str = ""
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     def prepared(self) -> grid.Launch:
         """The launch, with its data as they are before the run."""
@@ -97,13 +101,21 @@ def run_both(module: Module, launched: Launched) -> Both:
     kernel, source = launched.kernel, launched.source
     f = entry(module, kernel.name, launched.symbol)
     launch = launched.prepared()
-    memory = placed(module, f, launch, launched.passed, launched.fields)
+    memory = placed(module, f, launch, launched.passed, launched.fields, launched.numbers)
     compiled = Compiled([a.name for a in kernel.arrays if a.space == "shared"])
     ran = simulate.run(
         module, f, launched.block, launched.blocks, memory.arguments, memory.regions, launched.hardware, compiled
     )
     became, nobody = fates(source.sites, compiled.sites, f.code)
-    apart = differences(memory, launched.result.arrays, ran.windows, launch)
+    used = {
+        kind: {key[2] for key, s in source.sites.items() if s.kind == kind and s.times} for kind in ("load", "store")
+    }
+    twice = mixed(launch, used["load"], used["store"])
+    apart = (
+        []
+        if twice
+        else differences(memory, launched.result.arrays, ran.windows, launch, used["store"], launched.numbers)
+    )
     undefined = sorted(ran.undefined)
     undefined += [f"'{name}' is accessed out of bounds, at byte {at}" for name, at in ran.windows.outside.items()]
     return Both(
@@ -114,6 +126,7 @@ def run_both(module: Module, launched: Launched) -> Both:
         became,
         nobody,
         apart,
+        twice,
         ran.parted,
         ran.executed,
         launched.result,

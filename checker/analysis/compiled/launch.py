@@ -7,7 +7,9 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Final
 
 from checker.notation.words import last_word
@@ -96,8 +98,11 @@ def _structure(fields: Mapping[str, tuple[int, int]], size: int, launch: Launch)
     return bytes(data)
 
 
-def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str], fields: Fields) -> Placed:
-    """The memory and the parameters of a launch. Raises NotComparable."""
+def placed(
+    module: Module, f: Function, launch: Launch, passed: Sequence[str], fields: Fields, numbers: Mapping[str, int]
+) -> Placed:
+    """The memory and the parameters of a launch; `numbers` are the bytes of what a run of the source knows of an
+    element, where they are fewer than it has. Raises NotComparable."""
     kernel = launch.kernel
     here: dict[str, tuple[Array, ...]] = {}
     for a in kernel.arrays:
@@ -118,7 +123,7 @@ def placed(module: Module, f: Function, launch: Launch, passed: Sequence[str], f
     names = [*dict.fromkeys(pointers), *(name for name in here if name not in pointers)]
     constant = {v.name for v in module.variables if v.space == "const" or v.data}
     names = [n for n in names if n not in constant or any(a.name in launch.store.arrays for a in here.get(n, ()))]
-    regions = tuple(_region(name, here.get(name, ()), launch) for name in names)
+    regions = tuple(_region(name, here.get(name, ()), launch, numbers) for name in names)
     where = {name: memory.base(k) for k, name in enumerate(names)}
     arguments = []
     for name, v in zip(passed, f.parameters, strict=True):
@@ -154,9 +159,9 @@ def decoded(data: bytes, array: Array, like: Value) -> Value:
     return value if like >= 1 << bits - 1 else signed
 
 
-def held(array: Array) -> int:
+def held(array: Array, numbers: Mapping[str, int]) -> int:
     """The bytes of an element that a run of the source knows: the first field, where structures are moved whole."""
-    return array.width if array.width <= 8 else array.elem.size
+    return min(array.width, numbers.get(array.name, array.elem.size if array.elem.kind == "base" else 8))
 
 
 def before(launch: Launch, array: Array, i: int) -> Value:
@@ -170,7 +175,7 @@ def before(launch: Launch, array: Array, i: int) -> Value:
     return first.value(i)
 
 
-def _region(name: str, arrays: Sequence[Array], launch: Launch) -> Region:
+def _region(name: str, arrays: Sequence[Array], launch: Launch, numbers: Mapping[str, int]) -> Region:
     """An array in memory, with the fields of its elements; as many bytes as the launch gives it. What it holds is what
     the launch has before the run: take it before anything runs."""
     lengths = [launch.initial[a.name].length if a.name in launch.initial else a.length for a in arrays]
@@ -186,7 +191,7 @@ def _region(name: str, arrays: Sequence[Array], launch: Launch) -> Region:
         for a in arrays:
             for i in range(max(0, (first - a.offset) // a.stride), (first + count - 1 - a.offset) // a.stride + 1):
                 at = a.offset + a.stride * i - first
-                for n, byte in enumerate(encoded(value(a, i), held(a), a.elem.kind == "base")):
+                for n, byte in enumerate(encoded(value(a, i), held(a, numbers), a.elem.kind == "base")):
                     if 0 <= at + n < count:
                         data[at + n] = byte
         return bytes(data)
@@ -212,15 +217,46 @@ class Difference:
     relative: float
 
 
+def _overlap(a: Array, b: Array) -> bool:
+    """Whether two arrays may have a byte in common, as fields and what is accessed as another type may."""
+    if (a.space, root(a.name)) != (b.space, root(b.name)):
+        return False
+    if a.stride != b.stride:
+        return True
+    return any((b.offset - a.offset + i) % a.stride < a.width for i in range(b.width))
+
+
+def mixed(launch: Launch, loaded: AbstractSet[str], stored: AbstractSet[str]) -> tuple[str, str] | None:
+    """Two arrays that are the same memory, one given or stored to and the other accessed by a run of the source: it
+    holds them apart, so what it has in arrays may be another thing than what is in memory."""
+    given = {n for n, held in launch.store.arrays.items() if held}
+    given |= {n for n, first in launch.initial.items() if first.value is not None}
+    for a, b in permutations(launch.kernel.arrays, 2):
+        if a.name in given | stored and b.name in loaded | stored and _overlap(a, b):
+            return min(a.name, b.name), max(a.name, b.name)
+    return None
+
+
 def differences(
-    placed_: Placed, final: Mapping[str, Mapping[int, Value]], windows: Windows, launch: Launch
+    placed_: Placed,
+    final: Mapping[str, Mapping[int, Value]],
+    windows: Windows,
+    launch: Launch,
+    stored: AbstractSet[str],
+    numbers: Mapping[str, int],
 ) -> list[Difference]:
     """The arrays that the runs leave different, of those that one of them used; and of them each element that either
-    used. `final` is what the run of the source leaves."""
+    used. `final` is what the run of the source leaves, `stored` the arrays that it stores to (no other one that it
+    accesses overlaps them: `mixed`), `numbers` the bytes of what it knows of an element."""
     found = []
     for k, region in enumerate(placed_.regions):
         pages = windows.changed(k)
-        for array in placed_.arrays.get(region.name, ()):
+        arrays = [a for a in launch.kernel.arrays if a.space == "global" and root(a.name) == region.name]
+        for array in arrays:
+            if array.name not in stored and (
+                ".as_" in array.name or any(_overlap(a, array) for a in arrays if a.name in stored)
+            ):
+                continue
             own = final.get(array.name, {})
             used = {i for i in own if i >= 0}
             for first in pages:
@@ -232,10 +268,10 @@ def differences(
             relative = 0.0
             for i in sorted(used):
                 at = array.offset + array.stride * i
-                if region.size is not None and at + held(array) > region.size:
+                if region.size is not None and at + held(array, numbers) > region.size:
                     continue
                 mine = own[i] if i in own else before(launch, array, i)
-                theirs = decoded(windows.bytes_of(k, at, held(array)), array, mine)
+                theirs = decoded(windows.bytes_of(k, at, held(array, numbers)), array, mine)
                 if not _same(mine, theirs):
                     bad.append((i, mine, theirs))
                     relative = max(relative, _apart(float(mine), float(theirs)))

@@ -215,6 +215,29 @@ def test_structures_by_value_and_what_machine_code_needs() -> None:
     assert (found["machine"]["shared"], found["machine"]["spilled"]) == (256, 0)
 
 
+@needs_nvcc
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("1", "the final arrays are equal, bit for bit"),
+        ("2", "the final arrays are equal, bit for bit"),
+        ("3", "the final arrays are not compared: 'A' and 'A.x' are the same memory, two arrays in a run"),
+    ],
+)
+def test_an_array_by_field_and_at_once_is_compared_as_it_was_accessed(how: str, told: str) -> None:
+    Path("k.cu").write_text(
+        "__global__ void k(short2 *A, int how) {\n"
+        "    int t = threadIdx.x;\n"
+        "    if (how & 1) A[t] = make_short2(t + 1, 7);\n"
+        "    if (how & 2) { A[t].x += 3; A[t].y -= 1; }\n}\n"
+    )
+    words = ["--block", "32", "--arg", f"how={how}", "--metric", "sectors", "--format", "json", "-o", "out.json"]
+    assert main(["compiled", "k.cu", *words]) == 0
+    found = json.loads(Path("out.json").read_text())
+    assert (found["differences"], found["problems"]) == ([], [])
+    assert told in found["notes"]
+
+
 def test_what_the_assembler_says() -> None:
     said = """ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_Z1kPi' for 'sm_90'
