@@ -19,6 +19,7 @@ from checker.cli.options import (
     add_trust_option,
     annotated,
     check_sizes,
+    contracts_of,
     emit,
     parse_bindings,
     parse_dim,
@@ -27,6 +28,7 @@ from checker.cli.options import (
     read_kernel,
     reading_words,
     refuse_others,
+    stated,
     tell,
     versioned,
 )
@@ -124,19 +126,6 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
 
 
-def stated(text: str, sigma: Signature) -> Expr | Stated:
-    """An --assume: a contract on data, or a fact about parameters. Raises SourceError."""
-    from checker.notation import parse_assumption
-    from checker.notation.contracts import is_contract, parse_contract
-    from logic.source import SourceError
-
-    try:
-        return (parse_contract if is_contract(text) else parse_assumption)(text, sigma, "--assume")
-    except SourceError as error:
-        error.source = text
-        raise
-
-
 def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
     """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to, and on
     elements that are not of one type."""
@@ -168,13 +157,11 @@ def warn_of_data(given: Sequence[Contract], where: str) -> None:
         print(f"{where}: {told}", file=sys.stderr)
 
 
-def apart(args: argparse.Namespace, sigma: Signature) -> tuple[tuple[Stated, ...], argparse.Namespace]:
-    """The contracts on data among what --assume says, and the options without them. Raises SourceError."""
-    from checker.notation.contracts import Contract as Stated
+def facts_alone(args: argparse.Namespace) -> argparse.Namespace:
+    """The options without the contracts on data among what --assume says."""
+    from checker.notation.contracts import is_contract
 
-    own = {text: one for text in args.assume if isinstance(one := stated(text, sigma), Stated)}
-    plain = argparse.Namespace(**{**vars(args), "assume": [text for text in args.assume if text not in own]})
-    return tuple(own.values()), plain
+    return argparse.Namespace(**{**vars(args), "assume": [text for text in args.assume if not is_contract(text)]})
 
 
 def _stated(c: Stated, kernel: Kernel) -> Loc | None:
@@ -471,9 +458,10 @@ def outlined(
     hints = annotated(args, reading.kernel)
     for limit in hints.limits:
         print(f"{args.file}: warning: the assumption {limit.text} is for predict alone, and not used", file=sys.stderr)
-    own, plain = apart(args, sigma)
-    launch = launch_of(plain, reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid)
-    given = assumed_of_data(reading, (*hints.contracts, *own))
+    launch = launch_of(
+        facts_alone(args), reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid
+    )
+    given = assumed_of_data(reading, (*hints.contracts, *contracts_of(args, sigma)))
     launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma), contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)

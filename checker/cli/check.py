@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from checker.cli.bound import (
     add_accept_option,
     add_launch_options,
-    apart,
     assumed_of_data,
     check_assumptions,
+    facts_alone,
     launch_of,
     under,
     warn_of_data,
@@ -26,6 +26,7 @@ from checker.cli.options import (
     add_reading_options,
     add_trust_option,
     annotated,
+    contracts_of,
     parse_hardware,
     parse_metrics,
     read_kernel,
@@ -238,13 +239,12 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     sigma = check_kernel(reading.kernel)
     given = annotated(args, reading.kernel)
     metric = _metric(args, given, reading.kernel)
-    own, plain = apart(args, sigma)
-    asked = launch_of(plain, reading.kernel, None, None)
+    asked = launch_of(facts_alone(args), reading.kernel, None, None)
     block = _agreed("block", args.block and asked.block, given.block, path)
     grid = _agreed("grid", args.grid and asked.grid, given.grid, path)
     symbolic = (None, None, None)
     facts = conj((*given.assumptions, *asked.assumptions), sigma)
-    stated = assumed_of_data(reading, (*given.contracts, *own))
+    stated = assumed_of_data(reading, (*given.contracts, *contracts_of(args, sigma)))
     launch = Launch(block or reading.block or symbolic, grid or symbolic, facts, stated)
     stable = arrays_of(stated)
     context = Context(replace(sigma, stable=stable), metric, parse_hardware(args.hardware or "nvidia"), launch)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from logic.contracts import Contract as Bounded
     from logic.formulas import Formula
     from logic.source import Loc
-    from logic.syntax import Kernel
+    from logic.syntax import Expr, Kernel
+    from logic.typing import Signature
     from semantics.cuda import Reading
     from semantics.values import Value
 
@@ -103,12 +104,10 @@ def annotated(args: argparse.Namespace, kernel: Kernel) -> Annotations:
     """The annotations of a kernel in its file; warns, of each place once, of those that have no effect. Raises
     SourceError."""
     from checker.notation import read_annotations
-    from checker.notation.contracts import is_contract, parse_contract
     from logic.typing import check_kernel
 
     text, sigma = source_text(kernel.loc.file) if kernel.loc else "", check_kernel(kernel)
-    given = [parse_contract(one, sigma, "--assume") for one in getattr(args, "assume", ()) if is_contract(one)]
-    hints = read_annotations(kernel, text, sigma, given)
+    hints = read_annotations(kernel, text, sigma, contracts_of(args, sigma))
     warned: set[Loc] = vars(args).setdefault("warned", set())
     for place, told in hints.ignored:
         if place not in warned:
@@ -122,21 +121,41 @@ def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
     return annotated(args, kernel).kernel
 
 
+def stated(text: str, sigma: Signature) -> Expr | Contract:
+    """An --assume: a contract on data, or a fact about parameters. Raises SourceError."""
+    from checker.notation import parse_assumption
+    from checker.notation.contracts import is_contract, parse_contract
+    from logic.source import SourceError
+
+    try:
+        return (parse_contract if is_contract(text) else parse_assumption)(text, sigma, "--assume")
+    except SourceError as error:
+        error.source = text
+        raise
+
+
+def contracts_of(args: argparse.Namespace, sigma: Signature) -> tuple[Contract, ...]:
+    """The contracts on data among what --assume says; none where a command has no such option. Raises SourceError."""
+    from checker.notation.contracts import Contract, is_contract
+
+    found = (stated(text, sigma) for text in dict.fromkeys(getattr(args, "assume", ())) if is_contract(text))
+    return tuple(one for one in found if isinstance(one, Contract))
+
+
 def required(args: argparse.Namespace, reading: Reading) -> tuple[Contract, ...]:
     """The contracts on data that the source of a kernel and --assume state, and what its reading takes for granted of
     the arrays that they speak of. Raises SourceError."""
-    from checker.notation.contracts import as_stated, is_contract, parse_contract
+    from checker.notation.contracts import as_stated
     from checker.refutation.contracts import for_reading, of_reading
     from logic.typing import check_kernel
 
-    hints, sigma = annotated(args, reading.kernel), check_kernel(reading.kernel)
-    given = [parse_contract(one, sigma, "--assume") for one in getattr(args, "assume", ()) if is_contract(one)]
-    stated = (*hints.contracts, *given)
-    known = usable(reading, stated)
+    hints = annotated(args, reading.kernel)
+    every = (*hints.contracts, *contracts_of(args, check_kernel(reading.kernel)))
+    known = usable(reading, every)
     block, grid = hints.block or reading.block, hints.grid or reading.usual_grid
     any_size = (None, None, None)
     made = reading.under(hints.assumptions, block or any_size, grid or any_size, data=for_reading(known))
-    return (*stated, *(as_stated(c, reading.kernel.loc) for c in of_reading(known, made)))
+    return (*every, *(as_stated(c, reading.kernel.loc) for c in of_reading(known, made)))
 
 
 def usable(reading: Reading, contracts: Iterable[Contract]) -> tuple[Bounded, ...]:

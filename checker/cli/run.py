@@ -191,8 +191,7 @@ def check_assumed(
     """Raises OptionProblem where a fact of --assume about parameters is false of a run, or of what is known of one;
     says so of one that the source states, which may be run nevertheless."""
     from checker.certificates.claims import excluded, excluded_in_run
-    from checker.cli.bound import stated
-    from checker.cli.options import annotated, known_sizes
+    from checker.cli.options import annotated, known_sizes, stated
     from logic.assertions import Context, Launch, conj
     from logic.metrics import HARDWARE, METRICS
     from logic.syntax import Expr

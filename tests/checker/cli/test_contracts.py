@@ -223,6 +223,20 @@ def test_contracts_and_facts_that_are_assumed(tmp_path: Path, capsys: pytest.Cap
         assert "k.cu: warning: n % 2 == 0 is required, and does not hold here" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["contracts"], ["run", "--block=1"], ["bound", "--metric=sectors", "--block=32"]])
+@pytest.mark.parametrize("text", ["forall i in [0, n): rwo[i] <= 3", "n % zz == 0"])
+def test_what_is_assumed_is_shown_where_it_cannot_be_read(
+    command: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.cu").write_text(f"//@ requires {RISING};\n{KERNEL}")
+    given = ["--arg", "n=3", "--arg", "w=3"] if command[0] != "bound" else []
+    assert main([*command, str(tmp_path / "k.cu"), *given, "--assume", text]) == 2
+    told = capsys.readouterr().err.splitlines()
+    at = text.index("rwo" if "rwo" in text else "zz")
+    assert told[0].startswith(f"--assume:1:{at + 1}: error: ")
+    assert told[1:3] == [f"    {text}", f"    {' ' * at}^"]
+
+
 @pytest.mark.parametrize("more", [["--format", "json"], ["--arg", "n=3"], ["--array", "row=ones"]])
 def test_what_is_emitted_has_no_other_format(
     more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
