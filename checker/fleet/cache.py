@@ -20,11 +20,9 @@ from functools import cache as once
 from pathlib import Path
 from typing import Final
 
-import checker
-import logic
-import semantics
 from checker.fleet.judge import MAX_TEXT
 from checker.notation.problem import OptionProblem
+from checker.testbed.installed import digest
 
 MOST: Final = 1 << 30
 """Bytes of a cache, beyond which the oldest certificates go."""
@@ -79,19 +77,8 @@ def code() -> str:
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
             found.update(f"\n{name} {version(name)}".encode())
-    for top, path in own_files():
-        data = Path(path).read_bytes()
-        found.update(f"\n{path[len(top) :]} {len(data)}\n".encode() + data)
+    found.update(f"\n{digest()}".encode())
     return found.hexdigest()
-
-
-def own_files() -> Iterator[tuple[str, str]]:
-    """All files of the tool but what Python makes of them, with the folders of their packages, in one order."""
-    for package in (logic, semantics, checker):
-        top = str(Path(next(iter(package.__path__))))
-        for folder, folders, names in os.walk(top):
-            folders[:] = sorted(name for name in folders if name != "__pycache__")
-            yield from ((top, f"{folder}/{name}") for name in sorted(names))
 
 
 def place(cache: Cache, about: str, ending: str = ".json") -> Path:

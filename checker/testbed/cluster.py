@@ -8,7 +8,6 @@ certificates are Dask's own options.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import socket
@@ -16,13 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-import checker
-import logic
-import semantics
 from checker.notation.problem import OptionProblem
+from checker.testbed.installed import digest
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -85,28 +81,14 @@ def joined(address: str) -> Iterator[Cluster]:
             client.close(timeout=2)
 
 
-def state() -> str:
-    """The digest of the tool's own files: certificates and trials are compared among the same state alone."""
-    found = hashlib.sha256(checker.VERSION.encode())
-    for path in own_files():
-        found.update(path.name.encode() + b"\n" + path.read_bytes())
-    return found.hexdigest()
-
-
-def own_files() -> Iterator[Path]:
-    """The tool's own files, always in the same order."""
-    for package in (logic, semantics, checker):
-        yield from sorted(Path(next(iter(package.__path__))).rglob("*.py"))
-
-
 def _checked(client: Client, option: str, address: str) -> int:
     """How many pieces of work a cluster does at a time. Raises OptionProblem where its workers are not like us."""
     workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:
         told = f"{option}: the scheduler has no workers"
         raise OptionProblem(told, advice=f"Start some: dask worker {address}.")
-    asked = {name: client.submit(state, workers=[name], pure=False, key=f"warpbound-state-{name}") for name in workers}
-    own = state()
+    asked = {name: client.submit(digest, workers=[name], pure=False, key=f"warpbound-state-{name}") for name in workers}
+    own = digest()
     for name, future in asked.items():
         try:
             found = future.result(timeout=CONNECT)
