@@ -6,10 +6,12 @@ clamped at 0, which is monotone in n by construction when the slope is nonnegati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 # The resource constants of Table 1, by whether their price depends on a count.
 FIXED: Final = ("var", "const", "param", "op", "if", "div", "vwrite", "sync")
@@ -203,6 +205,30 @@ def lanes_at_once(width: int, hardware: Hardware) -> int:
     return hardware.warp if hardware.phase is None else min(hardware.warp, max(1, hardware.phase // width))
 
 
+def phase_count(width: int, hardware: Hardware) -> int:
+    """The phases of an access to shared memory by a whole warp.
+
+    >>> phased = Hardware("phased", phase=128)
+    >>> phase_count(4, phased), phase_count(16, phased), phase_count(16, HARDWARE["nvidia"])
+    (1, 4, 1)
+    """
+    return -(-hardware.warp // lanes_at_once(width, hardware))
+
+
+def by_phase(lanes: Iterable[tuple[int, T]], width: int, hardware: Hardware) -> list[list[T]]:
+    """What lanes have, given by their numbers in the warp, in a list for each phase of an access to shared memory.
+
+    >>> by_phase([(0, "a"), (7, "b"), (8, "c"), (31, "d")], 16, Hardware("phased", phase=128))
+    [['a', 'b'], ['c'], ['d']]
+    >>> by_phase([(0, "a"), (31, "d")], 16, HARDWARE["nvidia"])
+    [['a', 'd']]
+    """
+    at_once, found = lanes_at_once(width, hardware), dict[int, list[T]]()
+    for lane, one in lanes:
+        found.setdefault(lane // at_once, []).append(one)
+    return [*found.values()]
+
+
 def conflicts_by_lane(first_bytes: Mapping[int, int], width: int, hardware: Hardware) -> int:
     """Conflicts of a warp's access, whose first bytes are given by the lane's number in the warp: 1, and of each phase
     the words of its busiest bank beyond 1.
@@ -213,10 +239,7 @@ def conflicts_by_lane(first_bytes: Mapping[int, int], width: int, hardware: Hard
     >>> conflicts_by_lane({lane: 512 * lane for lane in rows}, 16, Hardware("phased", phase=128))
     29
     """
-    at_once = lanes_at_once(width, hardware)
-    if at_once == hardware.warp:
+    if lanes_at_once(width, hardware) == hardware.warp:
         return conflicts(list(first_bytes.values()), width, hardware)
-    phases: dict[int, list[int]] = {}
-    for lane, a in first_bytes.items():
-        phases.setdefault(lane // at_once, []).append(a)
-    return 1 + sum(conflicts(phase, width, hardware) - 1 for phase in phases.values())
+    phases = by_phase(first_bytes.items(), width, hardware)
+    return 1 + sum(conflicts(phase, width, hardware) - 1 for phase in phases)

@@ -19,7 +19,7 @@ from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, sc
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
 from logic.facts import congruences
-from logic.metrics import lanes_at_once
+from logic.metrics import by_phase
 from logic.operators import COMPARISONS
 from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
@@ -409,15 +409,13 @@ class View:
         seen: set[object] = set()
         most = Count(1, "lanes", False)
         here = self._array(array)
-        at_once = self.hardware.warp if what == "MemReads" else lanes_at_once(here.width, self.hardware)
         for warp in self.warps:
             values = [self.value(index, lane) for lane in warp]
             if None in values:
                 values = [self.value(index, _single(lane, i)) for i, lane in enumerate(warp)]
-            phases: dict[int, list[Number | None]] = {}
-            for lane, v in zip(warp, values, strict=True):
-                phases.setdefault(lane.number // at_once, []).append(v)
-            pattern = tuple((frozenset(part), part.count(None)) for part in phases.values())
+            numbered = ((lane.number, v) for lane, v in zip(warp, values, strict=True))
+            phases = [values] if what == "MemReads" else by_phase(numbered, here.width, self.hardware)
+            pattern = tuple((frozenset(part), part.count(None)) for part in phases)
             if pattern in seen:
                 continue
             seen.add(pattern)

@@ -36,7 +36,7 @@ from checker.oracles.terms import (
 )
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refuted, Uniform, Unknown, Verdict, X
 from logic.contracts import elements_in
-from logic.metrics import lanes_at_once
+from logic.metrics import phase_count
 from logic.operators import COMPARISONS, Value
 from logic.potentials import ELEMENT, Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var
@@ -629,7 +629,7 @@ def uniform(o: Uniform, pair: Pair, desk: Desk) -> Verdict:
 def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
     """A count by the span of the indices: as many units as that many neighbouring elements can touch."""
     array, hardware = pair.sigma.arrays[o.array], pair.context.hardware
-    phases = -(-hardware.warp // lanes_at_once(array.width, hardware)) if o.what == "Conflicts" else 1
+    phases = phase_count(array.width, hardware) if o.what == "Conflicts" else 1
     each = (o.n - 1) // phases + 1  # of a phase, each of which may have as many
     span = bisect_right(range(MAX_SPAN), each, key=lambda d: span_count(o.what, array, hardware, d)) - 1
     if span < 0:

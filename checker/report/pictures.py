@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final
 
-from logic.metrics import Hardware, lanes_at_once, touched
+from logic.metrics import Hardware, by_phase, lanes_at_once, touched
 from logic.syntax import Array
 
 _WIDE: Final = 640
@@ -27,12 +28,9 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
     touches = {lane: sorted(touched([byte], array.width, unit)) for lane, byte in lanes.items()}
     words: dict[int, set[int]] = {}
     at_once = lanes_at_once(array.width, hardware) if shared else hardware.warp
-    phases: dict[tuple[int, int], set[int]] = {}
-    for lane, units in touches.items():
+    for units in touches.values():
         for u in units:
-            box = u % hardware.banks if shared else u
-            words.setdefault(box, set()).add(u)
-            phases.setdefault((lane // at_once, box), set()).add(u)
+            words.setdefault(u % hardware.banks if shared else u, set()).add(u)
     boxes = list(range(hardware.banks)) if shared else sorted(words)
     drawn = {box: i for i, box in enumerate(boxes[:_MOST])}
     told = _told(array, len(lanes), len(boxes), count, "" if at_once == hardware.warp else f", {at_once} lanes at once")
@@ -50,8 +48,7 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
         if box in drawn
     )
     lines.append(f'<path class="touch" d="{path}"/>')
-    busiest = max(map(len, phases.values()), default=0)
-    crowds = {box for (_, box), found in phases.items() if shared and len(found) == busiest > 1}
+    crowds = _crowds(by_phase(touches.items(), array.width, hardware), hardware) if shared else set()
     crowded = [i for box, i in drawn.items() if box in crowds]
     lines.append(_boxes("unit", low, below, [i for box, i in drawn.items() if box in words and i not in crowded]))
     lines.append(_boxes("crowd", low, below, crowded))
@@ -59,6 +56,13 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
     more = f"; {len(boxes) - len(drawn)} more are not drawn" if len(boxes) > len(drawn) else ""
     lines.append(_label(_EDGE, low + _LANE + 14, told.partition(": ")[2] + more))
     return "\n".join((*(line for line in lines if line), "</svg>"))
+
+
+def _crowds(phases: Iterable[Sequence[Sequence[int]]], hardware: Hardware) -> set[int]:
+    """The banks that have the most words to give in a phase, if any has more than one; of lanes, all their words."""
+    each = [Counter(u % hardware.banks for u in {u for units in phase for u in units}) for phase in phases]
+    busiest = max((n for found in each for n in found.values()), default=0)
+    return {box for found in each for box, n in found.items() if n == busiest > 1}
 
 
 def _told(array: Array, lanes: int, boxes: int, count: int, phases: str) -> str:

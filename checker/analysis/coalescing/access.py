@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from logic.metrics import Hardware, conflicts, conflicts_by_lane, lanes_at_once, sectors, touched
+from logic.metrics import Hardware, conflicts, conflicts_by_lane, phase_count, sectors, touched
 from logic.source import Loc
 from logic.syntax import Array, Assign, Assume, Expr, If, Kernel, Read, Seq, Skip, Stmt, Sync, While, Write, subterms
 
@@ -160,7 +160,7 @@ def capacity(array: Array, hardware: Hardware) -> int | None:
     else:
         places = [array.stride * i + array.offset for i in range(max(1, array.length))]
         n = conflicts(places, array.width, hardware)
-    return 1 + -(-hardware.warp // lanes_at_once(array.width, hardware)) * (n - 1)
+    return 1 + phase_count(array.width, hardware) * (n - 1)
 
 
 def allowed(array: Array, least: int, threshold: Threshold) -> int:

@@ -14,7 +14,7 @@ from checker.analysis.coalescing.lanes import Met
 from checker.analysis.coalescing.vectors import at
 from checker.oracles.forms import Form, Number, const_of, minus, terms_of
 from checker.oracles.lanes import View
-from logic.metrics import Hardware, conflicts, lanes_at_once
+from logic.metrics import Hardware, by_phase, conflicts
 from logic.syntax import Array, Param
 
 
@@ -186,8 +186,8 @@ class _Banks(_Words):
             size = abs(gap) * array.stride
             apart = f"{size // word} words" if size % word == 0 else f"{size} bytes"
             places = [array.stride * const_of(v) + array.offset for v in self.values]
-            at_once = lanes_at_once(array.width, self.hardware)
-            phases = (places[i : i + at_once] for i in range(0, len(places), at_once))
+            lanes = zip((self.m.cohort.numbers[i] for i in self.m.active.lanes), places, strict=True)
+            phases = by_phase(lanes, array.width, self.hardware)
             turns = max(conflicts(phase, array.width, self.hardware) for phase in phases)
             n = min(turns, capacity(array, self.hardware) or self.hardware.warp)
             return f"{self.who()} are {apart} apart, so that {n} of them share a bank"

@@ -31,7 +31,7 @@ from checker.oracles.counts import worst as most
 from checker.oracles.forms import Atoms, Form, Interval, Mono, Number, const_of, minus, plus, scaled, terms_of
 from checker.oracles.lanes import View
 from logic.assertions import Context
-from logic.metrics import lanes_at_once, touched
+from logic.metrics import by_phase, touched
 from logic.syntax import Array, Kernel
 
 
@@ -199,12 +199,11 @@ class _Judge:
 
     def count(self, what: What, m: Met, lanes: tuple[int, ...]) -> int:
         """The most lines, or words of a bank, that these lanes can need."""
-        hardware, phases = self.context.hardware, dict[int, list[int]]()
-        at_once = hardware.warp if what == "MemReads" else lanes_at_once(m.array.width, hardware)
-        for i in lanes:
-            phases.setdefault(m.cohort.numbers[i] // at_once, []).append(i)
+        hardware = self.context.hardware
+        numbered = ((m.cohort.numbers[i], i) for i in lanes)
+        phases = [[*lanes]] if what == "MemReads" else by_phase(numbered, m.array.width, hardware)
         total = 1
-        for part in phases.values():
+        for part in phases:
             values = dict.fromkeys(v for i in part for v in self.options(at(m.index, i)))
             key = m.array, _shape(values, self.view.atoms)
             if key not in self.counts:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from checker.analysis.coalescing.advice import Advice
-from checker.analysis.coalescing.exact import Analysis
+from checker.analysis.coalescing.advice import Advice, advise
+from checker.analysis.coalescing.exact import Analysis, analyse
+from logic.assertions import Context, Launch
+from logic.metrics import HARDWARE, METRICS
+from logic.typing import check_kernel
+from semantics.cuda import read_cuda
 
 Analysed = Callable[..., Analysis]
 Advised = Callable[..., Advice]
@@ -77,6 +83,19 @@ def test_rows_of_the_block_by_themselves(analysed: Analysed) -> None:
         if f.access.kind == "store"
     )
     assert (f.verdict, f.transactions) == ("conflicting", 2)
+
+
+def test_lanes_of_two_phases_do_not_meet_in_a_bank(tmp_path: Path) -> None:
+    """8 lanes at once: of lanes 4 to 11 four in each of two phases."""
+    path = tmp_path / "k.cu"
+    body = "if (t >= 4 && t < 12) s[8 * t] = make_double2(1, 2);"
+    path.write_text(f"__global__ void k() {{ __shared__ double2 s[96]; int t = threadIdx.x; {body} }}")
+    kernel = read_cuda(str(path)).kernel
+    phased = replace(HARDWARE["nvidia"], name="own", phase=128)
+    found = analyse(kernel, Context(check_kernel(kernel), METRICS["sectors"], phased, Launch((32, 1, 1))))
+    (f,) = found.findings
+    assert f.transactions == 7
+    assert "4 of them share a bank" in advise(f, found.view, phased).reason
 
 
 @pytest.mark.parametrize(
