@@ -200,7 +200,7 @@ def as_page(
 ) -> Page:
     """A table of all accesses; a fault for each that is not good, and for each `wrong`, where a run needed more."""
     table = [Section(head=_HEAD, rows=[*map(_cells, found)], code=("place", "access"))] if found else []
-    faults = [_fault(r) for r in found if r.verdict not in GOOD]
+    faults = [_fault(kernel, r) for r in found if r.verdict not in GOOD]
     faults += [Fault("refuted", text, loc) for text, loc in wrong]
     said = [Section(text=text) for text in (*_by(threshold), f"Shares: {shares}.")]
     return Page(f"{kernel.name}: {_summary(found)}", [*table, *said, *_remedies(found)], faults, rests_on)
@@ -234,10 +234,10 @@ def _cells(r: Row) -> tuple[str, ...]:
     )
 
 
-def _fault(r: Row) -> Fault:
+def _fault(kernel: Kernel, r: Row) -> Fault:
     told = _told(r.advice.mend)
     mend = f" To mend it: {'; or '.join(f'{j.text}{_given(j)}' for j in told)}." if told else ""
-    return Fault(r.verdict, f"{_headline(r)}: {r.advice.reason}.{mend}", r.finding.access.loc)
+    return Fault(r.verdict, f"{kernel.name}: {_headline(r)}: {r.advice.reason}.{mend}", r.finding.access.loc)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         parts = Unordered(st)
         target, known = located(st, left, within(use))
         parts.part(target)
-        fill(st, target, right, ("whole" if use == "statement" else use) if known else within(use))
+        fill(st, target, right, ("whole" if use == "statement" else use) if known else within(use), left.loc)
         parts.part(None)
         parts.check(node.loc)
         return target
@@ -331,7 +331,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in READS or name in READS_ALWAYS:
         return _read(st, node, name)
     if name in WRITES:
-        _write(st, *args)
+        _write(st, args[0], args[1], node.loc)
         return None
     if name == f"make_{node.type.name}":
         made = declared(st, "t", node, settled=True)
@@ -438,13 +438,13 @@ def _read(st: State, node: Node, name: str) -> Expr | Place:
     return made
 
 
-def _write(st: State, pointer: Node, value: Node) -> None:
+def _write(st: State, pointer: Node, value: Node, loc: Loc | None) -> None:
     """A write that the caches are told about."""
     where = address(st, pointer).plus(value.type.size, Const(0))
     if value.type.kind == "record":
-        put(st, where, values(st, value), value)
+        put(st, where, values(st, value), value, loc)
     else:
-        store(st, where, expr(st, value), value.type, value.loc)
+        store(st, where, expr(st, value), value.type, loc)
 
 
 def _atomic(st: State, node: Node, name: str) -> None:

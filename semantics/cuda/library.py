@@ -168,7 +168,7 @@ def put_scalars(st: State, where: Place, pointer: Node, part: Part, loc: Loc | N
         store(st, where, part(None, t), t, loc)
         return
     whole = pointer.pointee_decl
-    put(st, where, [part(i, u) for i, u in enumerate(types_in(whole))], whole)
+    put(st, where, [part(i, u) for i, u in enumerate(types_in(whole))], whole, loc)
 
 
 def clamped(e: Expr, t: CType, loc: Loc | None) -> Expr:

@@ -561,24 +561,25 @@ def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Value]:
     return _given(st, node, given, braces.loc, use)
 
 
-def fill(st: State, target: Place, node: Node, use: Use = "part") -> None:
-    """Emit the assignment of the structure that an expression gives."""
+def fill(st: State, target: Place, node: Node, use: Use = "part", at: Loc | None = None) -> None:
+    """Emit the assignment of the structure that an expression gives; `at` is where the target's text begins."""
     node = source(node)
     if node.kind == "CONDITIONAL_OPERATOR":
         test, left, right = node.children
         c = condition(st, test, within(use))
         if isinstance(c, Const):
-            fill(st, target, left if c.value else right, use)
+            fill(st, target, left if c.value else right, use, at)
             return
-        then = st.block(lambda: fill(st, target, left, within(use)))
-        st.emit(If(c, then, st.block(lambda: fill(st, target, right, within(use))), node.loc))
+        then = st.block(lambda: fill(st, target, left, within(use), at))
+        st.emit(If(c, then, st.block(lambda: fill(st, target, right, within(use), at)), node.loc))
         return
-    put(st, target, values(st, node, use), node)
+    put(st, target, values(st, node, use), node, at)
 
 
-def put(st: State, target: Place, found: list[Value], node: Node) -> None:
-    """Emit the assignment of scalars to a structure; none is changed before it has been read."""
-    loc = node.loc
+def put(st: State, target: Place, found: list[Value], node: Node, at: Loc | None = None) -> None:
+    """Emit the assignment of scalars to a structure of a node's type; none is changed before it has been read. `at` is
+    where the target's text begins, if it has one of its own."""
+    loc = at or node.loc
     target = evaluated(st, target)
     places = scalars(st, target, node)
     types = [scalar(t) or INT for _, t, _ in places]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -65,6 +66,21 @@ __global__ void k(float *A, float *B, int n) {
     do { A[t] += s[t ^ 1]; n--; } while (n > 0);
 }
 """,
+    "structures": """
+struct P { float x, y; };
+__global__ void k(float4 *A, float *B, P *S, uint3 *U, int n) {
+    __shared__ float4 s[64];
+    int t = threadIdx.x;
+    s[t] = A[t];
+    A[t] = s[2 * t];
+    S[t + n] = S[t];
+    S[t] = n > 0 ? S[3] : S[4];
+    *(U + t) = make_uint3(1, 2, B[t]);
+    __stcg(&A[n],
+        A[3]);
+    __stcg(B + t, __ldcg(&B[n]));
+}
+""",
     "files": """
 #include "half.h"
 __global__ void k(float *A, float *B, int n) {
@@ -82,17 +98,101 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path / "k.cu")
 
 
+TEMPLATE = """struct P { float x, y; };
+template <int N> __global__ void gemm(const float4 *A, float4 *B, P *S, const int *I, float *F, int n) {
+    __shared__ float s[N * 33];
+    int t = threadIdx.x;
+    s[N * t] = F[2 * t] + I[t];
+    __syncthreads();
+    B[t] = A[2 * t];
+    S[t + n] = S[t];
+    F[I[t]] = s[t];
+}
+template __global__ void gemm<32>(const float4 *, float4 *, P *, const int *, float *, int);
+"""
+
+
+@pytest.mark.parametrize("access", ["s[t] = A[t]", "A[t] = s[2 * t]", "S[t + n] = S[t]", "*(U + t) =", "__stcg(&A[n]"])
+def test_a_structure_is_stored_where_its_text_begins(access: str, capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(KERNELS["structures"])
+    before, _, _ = KERNELS["structures"].partition(access)
+    rows = coalesced_rows(str(tmp_path / "k.cu"), capsys)
+    here = [row for row in rows if row["line"] == before.count("\n") + 1 and row["kind"] == "store"]
+    assert {row["column"] for row in here} == {len(before) - before.rfind("\n")}
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> str:
+    (tmp_path / "k.cu").write_text(TEMPLATE)
+    return str(tmp_path / "k.cu")
+
+
+ALL: Final = {
+    "bound": "bound k.cu --block 32 --metric sectors --metric conflicts --explain --tight",
+    "bound as JSON": "bound k.cu --block 32 --metric sectors --format json",
+    "bound as HTML": "bound k.cu --block 32 --metric sectors --explain --format html",
+    "coalesce": "coalesce k.cu --block 32 --quick",
+    "coalesce as HTML": "coalesce k.cu --block 32 --quick --format html",
+    "coalesce as Markdown": "coalesce k.cu --block 32 --quick --format markdown",
+    "coalesce as SARIF": "coalesce k.cu --block 32 --quick --format sarif",
+    "coalesce, in runs": "coalesce k.cu --block 32 --quick --confirm --arg n=3",
+    "run": "run k.cu --block 32 --arg n=3 --by-line --array F=zeros:20",
+    "report": "report c.json --source k.cu",
+    "report as JSON": "report c.json --source k.cu --format json",
+    "report as HTML": "report c.json --source k.cu --format html",
+    "report as Markdown": "report c.json --source k.cu --format markdown",
+    "report as SARIF": "report c.json --source k.cu --format sarif",
+    "show": "show c.json",
+    "check": "check c.json",
+    "machine": "machine k.cu --block 32 --arg n=3",
+    "wcet": "wcet k.cu --block 32",
+    "compiled": "compiled k.cu --block 32 --arg n=3",
+}
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_every_command_has_the_places_and_the_name_of_an_instance(
+    command: str, template: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No command prints a place with a column that is not that of an access, and all name the instance."""
+    monkeypatch.chdir(tmp_path)
+    words = ALL[command].split()
+    if words[0] == "compiled" and shutil.which("nvcc") is None:
+        pytest.skip("not here: nvcc")
+    places = {(row["line"], row["column"]) for row in coalesced_rows(template, capsys)}
+    if "c.json" in words:
+        printed(capsys, "bound", "k.cu", "--block=32", "--metric=steps", "--certificate=c.json")
+    main(words)
+    out, error = capsys.readouterr()
+    plain = re.sub(r"</?(?:span|wbr|a|code)[^>]*>", "", out).replace("&lt;", "<").replace("&gt;", ">").replace("\\", "")
+    assert "gemm<32>" in plain
+    assert not re.search(r"\bgemm\b(?!<32>|-32|\()", plain)
+    named = re.findall(r"k\.cu:(\d+):(\d+)", plain + error)
+    named += re.findall(r'"startLine": (\d+),\s*"startColumn": (\d+)', out)
+    named += re.findall(r'"line": (\d+),\s*"column": (\d+)', out)
+    named += re.findall(r"^  (\d+):(\d+) ", out, re.MULTILINE)
+    assert {(int(line), int(column)) for line, column in named} <= places
+    told = {"coalesce", "coalesce as HTML", "coalesce as Markdown", "coalesce as SARIF", "coalesce, in runs"}
+    told |= {"bound", "bound as HTML", "run", "report as JSON", "compiled"}
+    assert bool(named) == (command in told)
+
+
 def printed(capsys: Capture, *words: str) -> str:
     main(list(words))
     return capsys.readouterr().out
 
 
+def coalesced_rows(source: str, capsys: Capture) -> list[dict[str, Any]]:
+    """The accesses of a source, as `coalesce` prints them."""
+    told = printed(capsys, "coalesce", source, "--quick", "--block", "32", "--format", "json")
+    rows: list[dict[str, Any]] = json.loads(told)["accesses"]
+    return rows
+
+
 def coalesced(source: str, capsys: Capture) -> dict[Place, set[str]]:
     """The accesses by place, as `coalesce` names them."""
     found: dict[Place, set[str]] = {}
-    for row in json.loads(printed(capsys, "coalesce", source, "--quick", "--block", "32", "--format", "json"))[
-        "accesses"
-    ]:
+    for row in coalesced_rows(source, capsys):
         found.setdefault((row["file"], row["line"], row["column"]), set()).add(row["access"])
     return found
 
@@ -141,7 +241,8 @@ def test_sarif_and_coalesce(source: str, capsys: Capture) -> None:
         region = result["locations"][0]["physicalLocation"]["region"]
         return region["startLine"], region["startColumn"]
 
-    assert [place(result) for result in log["runs"][0]["results"]] == [(r["line"], r["column"]) for r in bad]
+    expected = dict.fromkeys((r["line"], r["column"]) for r in bad)  # one result for each place
+    assert [place(result) for result in log["runs"][0]["results"]] == [*expected]
 
 
 def test_a_refused_count_and_coalesce(capsys: Capture, tmp_path: Path) -> None:
