@@ -17,7 +17,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages first timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages first timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv newest lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -45,6 +45,7 @@ help:
 	@echo 'make power   docs/power.md: rules that are wrong on purpose, and when trials find them (half an hour)'
 	@echo 'make oracles run, against Oclgrind on random kernels (a minute; KERNELS=1000 FIRST=0 BOUNDS=20 JOBS=1 LOG=FILE)'
 	@echo 'make venv    only set up .venv'
+	@echo 'make newest  a short set of tests with the newest versions of all dependencies, in .venv-newest'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
 	@echo 'make clean   remove .venv and every cache'
 
@@ -148,10 +149,22 @@ venv: .venv/.installed
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Made anew each time, and no lock: what a person gets who installs the tool today. A test of each dependency.
+NEWEST := .venv-newest
+NEWEST_TESTS := $(addprefix tests/checker/,cli/test_process.py cli/test_formats.py cli/test_main.py oracles/test_lp.py oracles/test_smt.py \
+    oracles/test_second.py notation/test_expressions.py report/test_page.py report/test_terminal.py testbed/test_cluster.py) \
+    tests/semantics/test_vectorised.py tests/paper/test_table1.py tests/paper/test_fig7.py
+newest:
+	@"$(PYTHON)" -m venv --clear $(NEWEST)
+	@$(PIP:$(BIN)%=$(NEWEST)/bin%) --upgrade pip
+	@$(PIP:$(BIN)%=$(NEWEST)/bin%) --upgrade --editable '.[dev]'
+	@$(NEWEST)/bin/python -m pip --disable-pip-version-check list
+	$(NEWEST)/bin/python -m pytest -q -n 2 $(NEWEST_TESTS)
+
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade --generate-hashes \
 	    --no-emit-index-url --custom-compile-command 'make lock' --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
+	rm -rf .venv $(NEWEST) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
 	find $(CODE) -name __pycache__ -type d -exec rm -rf {} +

@@ -11,8 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
 
 from checker.oracles import lra
+
+if TYPE_CHECKING:
+    from highspy import Highs
 
 Row = dict[str, Fraction]
 
@@ -60,6 +64,20 @@ def feasible(program: Program, x: dict[str, Fraction]) -> bool:
     return all(sum((c * x.get(n, zero) for n, c in row.items()), zero) == rhs for row, rhs in program.equations)
 
 
+def silent() -> Highs:
+    """HiGHS, which prints nothing: some versions print a banner while they are made, before they can be told so."""
+    import highspy
+
+    class Silent(highspy.Highs):
+        def enableCallbacks(self) -> None:  # noqa: N802 (theirs)
+            self.silent()
+            super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+    solver = Silent()  # type: ignore[no-untyped-call]
+    solver.silent()
+    return solver
+
+
 def _basis(program: Program, names: list[str]) -> list[str] | None:
     """The basic variables of an optimal vertex, by HiGHS; None where it does not report one."""
     import highspy
@@ -83,8 +101,7 @@ def _basis(program: Program, names: list[str]) -> list[str] | None:
     lp.a_matrix_.start_ = np.array(starts, dtype=np.int32)
     lp.a_matrix_.index_ = np.array(indices, dtype=np.int32)
     lp.a_matrix_.value_ = np.array(values)
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.silent()
+    solver = silent()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("time_limit", 30.0)
     solver.passModel(lp)

@@ -55,6 +55,14 @@ def test_nothing_but_the_document_is_on_standard_output() -> None:
     assert done.stderr.count("a banner") == 4
 
 
+def test_solvers_print_nothing() -> None:
+    """Whatever versions are installed: a bound that asks Z3 and HiGHS says nothing besides the document."""
+    words = ("bound", "proofs/fan2/kernel.cu", "--metric", "sectors", "--block", "16,16", "--format", "json")
+    done = subprocess.run(program(*words), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [row["verdict"] for row in json.loads(done.stdout)["results"]] == ["certified"]
+    assert done.stderr == ""
+
+
 def test_where_standard_error_is_closed_the_document_is_still_alone() -> None:
     command = [*program("rules", "If4", "--format", "json", before=LOUD)]
     done = subprocess.run(
@@ -134,6 +142,7 @@ while True: pass
 """,
     "HiGHS": """
 import highspy, numpy as np
+from checker.oracles import lp as oracle
 n, random = 1200, np.random.default_rng(0)
 lp = highspy.HighsLp()
 lp.num_col_ = lp.num_row_ = n
@@ -142,8 +151,7 @@ lp.row_lower_, lp.row_upper_ = np.full(n, -1e30), random.random(n)
 lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
 lp.a_matrix_.start_ = np.arange(0, n * n + 1, n, dtype=np.int32)
 lp.a_matrix_.index_, lp.a_matrix_.value_ = np.tile(np.arange(n, dtype=np.int32), n), random.random(n * n)
-solver = highspy.Highs()
-solver.silent()
+solver = oracle.silent()
 solver.passModel(lp)
 ready()
 solver.run()
